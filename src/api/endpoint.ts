@@ -1,0 +1,72 @@
+// An endpoint, written once: router, decoding, the handler's types, policy, forwarding, OpenAPI, help and the
+// authorisation test are derived from these definitions and from nothing else.
+import { strict as assert } from 'node:assert'
+import type { Args, Fields } from './fields.ts'
+import { parsePattern } from './pattern.ts'
+import type { Answer, RequestInfo } from './request.ts'
+import type { Shapes } from './shape.ts'
+
+/** The method of the wire: GET, LIST, POST or PUT, DELETE. */
+export type EndpointOperation = 'read' | 'list' | 'update' | 'delete'
+
+export type Capability = 'none' | 'read' | 'list' | 'update' | 'create-or-update' | 'delete'
+
+/**
+ * How the answer's data is written: in the envelope; bare; or in the envelope and copied to its top level, where old
+ * clients read it.
+ */
+export type BodyForm = 'envelope' | 'plain' | 'both'
+
+type Common<E, F extends Fields> = {
+  /** Stable name for metrics, logs and OpenAPI. */
+  readonly id: string
+  readonly operation: EndpointOperation
+  /** Segments; ':x' is one segment that is a name, ':x...' the rest of the path, '(/:x)' may be missing. */
+  readonly path: string
+  /** What a policy must grant on the path; 'none' needs no token at all. */
+  readonly capability: Capability
+  /** Policies must grant sudo as well. */
+  readonly sudo?: boolean
+  /**
+   * 'writer': always changes something, so the request travels at once to where its data may be written.
+   * 'any-node': served where it arrives; should it come to a write after all, it travels then.
+   */
+  readonly runsOn: 'any-node' | 'writer'
+  /** Answers even while the server is sealed. */
+  readonly whileSealed?: boolean
+  /** Never hold up for the first unseal: is asked by the tests whether a generated request may call it. */
+  readonly changesSeal?: boolean
+  readonly body?: BodyForm
+  readonly summary: string
+  readonly describe?: string
+  readonly fields: F
+  /** The members of the answer's data; absent where success has no body. */
+  readonly response?: Shapes
+  /** Told from the path alone, so that it can run before the policy: decides between create and update. */
+  readonly exists?: (engine: E, path: Readonly<Record<string, string>>) => Promise<boolean>
+}
+
+export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
+  readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
+}
+
+/** A definition whose types are forgotten, as router and pipeline hold it; a mount pairs it with its own engine. */
+export type Endpoint = Common<never, Fields> & {
+  readonly handler: (engine: never, args: never, request: RequestInfo) => Promise<Answer> | Answer
+}
+
+/** Checks a definition when the program starts, so that a contradiction cannot be served. */
+export function endpoint<E, const F extends Fields>(definition: EndpointDefinition<E, F>): Endpoint {
+  const where = `endpoint ${definition.id}`
+  for (const name of parsePattern(definition.path).flatMap((segment) =>
+    segment.kind === 'literal' ? [] : [segment.name],
+  )) {
+    assert(Object.hasOwn(definition.fields, name), `${where}: path parameter ${name} is not in fields`)
+  }
+  assert(
+    (definition.exists !== undefined) === (definition.capability === 'create-or-update'),
+    `${where}: exists goes with create-or-update`,
+  )
+  assert(definition.operation !== 'list' || definition.capability !== 'update', `${where}: a list does not update`)
+  return definition as unknown as Endpoint
+}

@@ -1,0 +1,60 @@
+// A mount: an engine at a path. Its data live under its UUID, never under its path, so that it can move.
+import type { Router } from './router.ts'
+
+export type MountKind = 'secret' | 'auth'
+
+export type MountConfig = {
+  /** Seconds; 0: as the system has it. */
+  readonly defaultLeaseTtlSeconds: number
+  readonly maxLeaseTtlSeconds: number
+  readonly forceNoCache: boolean
+  /** '' | 'unauth' | 'hidden': whether it is listed to callers without a token. */
+  readonly listingVisibility: string
+}
+
+export type MountEntry = {
+  readonly format: 1
+  readonly uuid: string
+  readonly namespace: string
+  readonly kind: MountKind
+  /** Ends in '/', without a leading one; a login mount begins with 'auth/'. */
+  readonly path: string
+  readonly type: string
+  readonly description: string
+  readonly accessor: string
+  readonly options: Readonly<Record<string, string>> | null
+  readonly local: boolean
+  readonly sealWrap: boolean
+  readonly externalEntropyAccess: boolean
+  readonly config: MountConfig
+}
+
+/** What a mounted engine must offer besides its endpoints: to forget what changed below it. */
+export interface Engine {
+  /** `path` is relative to the mount's data. */
+  changed(path: string): void
+  /** Everything may have changed. */
+  reset(): void
+}
+
+/** A kind of engine that can be mounted; `C` is what it is given for one mount. */
+export type EngineType<C> = {
+  readonly type: string
+  readonly kind: MountKind
+  readonly summary: string
+  readonly router: Router
+  readonly create: (context: C) => Engine
+}
+
+/** The mounts as the endpoints under sys/ see them. */
+export interface Mounts {
+  readonly types: readonly string[]
+  list(): readonly MountEntry[]
+  find(path: string): MountEntry | undefined
+  /** The mount that would serve the path. */
+  serving(path: string): MountEntry | undefined
+  /** @throws Refusal where the path is taken, inside or around another, or reserved; or the type is unknown */
+  mount(entry: MountEntry): Promise<void>
+  /** Removes the mount and all its data; nothing happens where there is none. */
+  unmount(path: string): Promise<void>
+}

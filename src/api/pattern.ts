@@ -1,0 +1,45 @@
+// The path of an endpoint as segments. Never a regular expression: order cannot matter, and OpenAPI can be read off.
+export type Segment =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'rest'; readonly name: string }
+
+/** Required part of `path`, without what stands in '(…)'. */
+export function parsePattern(path: string): Segment[] {
+  return path
+    .replaceAll('(', '')
+    .replaceAll(')', '')
+    .split('/')
+    .filter((text) => text !== '')
+    .map((text): Segment => {
+      if (!text.startsWith(':')) return { kind: 'literal', text }
+      return text.endsWith('...') ? { kind: 'rest', name: text.slice(1, -3) } : { kind: 'name', name: text.slice(1) }
+    })
+}
+
+/** `a(/:b)(/:c)` stands for a, a/:b and a/:b/:c. */
+export function expandPattern(path: string): Segment[][] {
+  const parts = path.split('(')
+  const first = parts[0] ?? ''
+  const forms = [first]
+  for (const part of parts.slice(1)) forms.push(`${forms.at(-1)}${part.replace(')', '')}`)
+  return forms.map(parsePattern)
+}
+
+const WORD = 1
+const INNER = 2
+const CLASS = new Uint8Array(128)
+for (const character of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_')
+  CLASS[character.charCodeAt(0)] = WORD
+for (const character of '-.') CLASS[character.charCodeAt(0)] = INNER
+
+/** Letters, digits and '_'; inside also '-' and '.': anything else is not a name, and such a path is a 404. */
+export function isName(text: string): boolean {
+  const last = text.length - 1
+  if (last < 0) return false
+  for (let i = 0; i <= last; i++) {
+    const kind = CLASS[text.charCodeAt(i)] ?? 0
+    if (kind === 0 || (kind === INNER && (i === 0 || i === last))) return false
+  }
+  return true
+}

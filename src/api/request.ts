@@ -1,0 +1,53 @@
+// What a handler is told about the request it serves, and what it answers. Nothing here can reach policy, audit,
+// forwarding or the socket: those belong to the pipeline.
+
+/** What the caller wants; for a write, `create` or `update` is decided by whether the thing exists. */
+export type Operation = 'create' | 'read' | 'update' | 'delete' | 'list'
+
+/** The token behind a request, as far as handlers may know it. */
+export type Caller = {
+  /** The token as presented. Only look-up of the caller itself repeats it; it is never logged or stored. */
+  readonly token: string
+  /** Its name in storage (a keyed hash of the token). */
+  readonly tokenId: string
+  readonly policies: readonly string[]
+  /** Whether the caller's policies grant `sudo` on the path of this request. */
+  hasSudo(): boolean
+}
+
+export type RequestInfo = {
+  readonly id: string
+  readonly operation: Operation
+  /** Path of the mount, ending in '/'. */
+  readonly mountPath: string
+  readonly remoteAddress: string
+  /** Undefined at endpoints that need no token and got none. */
+  readonly caller: Caller | undefined
+}
+
+/** The `auth` part of the envelope: a token that was made or renewed. */
+export type AuthBlock = {
+  readonly client_token: string
+  readonly accessor: string
+  readonly policies: readonly string[]
+  readonly token_policies: readonly string[]
+  readonly metadata: Readonly<Record<string, string>> | null
+  readonly lease_duration: number
+  readonly renewable: boolean
+  readonly entity_id: string
+  readonly token_type: 'service' | 'batch'
+  readonly orphan: boolean
+  readonly mfa_requirement: null
+  readonly num_uses: number
+}
+
+export type Answer = {
+  /** Default: 200 with a body, 204 without. */
+  readonly status?: number
+  readonly data?: object
+  readonly auth?: AuthBlock
+  readonly warnings?: readonly string[]
+}
+
+/** Success without a body: 204. */
+export const DONE: Answer = {}

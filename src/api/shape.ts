@@ -1,0 +1,109 @@
+// Shapes of answers: stated beside each endpoint, published in OpenAPI, and held against every answer by the tests.
+import type { Schema } from './fields.ts'
+
+export type Shape =
+  | {
+      readonly is: 'string' | 'int' | 'bool' | 'any'
+      readonly about: string
+      readonly optional?: boolean
+      readonly nullable?: boolean
+    }
+  | {
+      readonly is: 'list' | 'map'
+      readonly of: Shape
+      readonly about: string
+      readonly optional?: boolean
+      readonly nullable?: boolean
+    }
+  | {
+      readonly is: 'object'
+      readonly members: Shapes
+      readonly about: string
+      readonly optional?: boolean
+      readonly nullable?: boolean
+    }
+export type Shapes = { readonly [name: string]: Shape }
+
+export const text = (about: string): Shape => ({ is: 'string', about })
+export const integer = (about: string): Shape => ({ is: 'int', about })
+export const flag = (about: string): Shape => ({ is: 'bool', about })
+export const anything = (about: string): Shape => ({ is: 'any', about })
+export const listOf = (of: Shape, about: string): Shape => ({ is: 'list', of, about })
+export const mapOf = (of: Shape, about: string): Shape => ({ is: 'map', of, about })
+export const group = (members: Shapes, about: string): Shape => ({ is: 'object', members, about })
+export const optional = (shape: Shape): Shape => ({ ...shape, optional: true })
+export const nullable = (shape: Shape): Shape => ({ ...shape, nullable: true })
+
+export const LISTED: Shapes = { keys: listOf(text('Name'), 'Names in order; a folder ends in /') }
+
+export function shapeSchema(shape: Shape): Schema {
+  const schema = plainSchema(shape)
+  return shape.nullable === true ? { ...schema, nullable: true } : schema
+}
+
+function plainSchema(shape: Shape): Schema {
+  const description = shape.about
+  switch (shape.is) {
+    case 'string':
+      return { type: 'string', description }
+    case 'int':
+      return { type: 'integer', description }
+    case 'bool':
+      return { type: 'boolean', description }
+    case 'any':
+      return { description }
+    case 'list':
+      return { type: 'array', items: shapeSchema(shape.of), description }
+    case 'map':
+      return { type: 'object', additionalProperties: shapeSchema(shape.of), description }
+    case 'object':
+      return { ...shapesSchema(shape.members), description }
+  }
+}
+
+export function shapesSchema(shapes: Shapes): Schema {
+  const required = Object.keys(shapes).filter((name) => shapes[name]?.optional !== true)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, shapeSchema(shape)])),
+    ...(required.length === 0 ? {} : { required }),
+  }
+}
+
+/** What in `value` is not as declared: for tests. An empty list means that it fits. */
+export function misfits(shapes: Shapes, value: unknown, where = 'data'): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${where} is not an object`]
+  const found: string[] = []
+  for (const [name, shape] of Object.entries(shapes)) {
+    const member = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+    if (member === undefined) {
+      if (shape.optional !== true) found.push(`${where}.${name} is missing`)
+    } else found.push(...misfit(shape, member, `${where}.${name}`))
+  }
+  for (const name of Object.keys(value))
+    if (!Object.hasOwn(shapes, name)) found.push(`${where}.${name} is not declared`)
+  return found
+}
+
+function misfit(shape: Shape, value: unknown, where: string): string[] {
+  if (value === null && shape.nullable === true) return []
+  const wrong = [`${where} is not of kind ${shape.is}`]
+  switch (shape.is) {
+    case 'any':
+      return []
+    case 'string':
+      return typeof value === 'string' ? [] : wrong
+    case 'int':
+      return Number.isInteger(value) ? [] : wrong
+    case 'bool':
+      return typeof value === 'boolean' ? [] : wrong
+    case 'object':
+      return misfits(shape.members, value, where)
+    case 'list':
+      return Array.isArray(value) ? value.flatMap((item, i) => misfit(shape.of, item, `${where}[${i}]`)) : wrong
+    case 'map':
+      return typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).flatMap(([name, item]) => misfit(shape.of, item, `${where}.${name}`))
+        : wrong
+  }
+}

@@ -1,0 +1,151 @@
+// What a token may do: the rules of all its policies, joined and put into tables that answer each request.
+//
+// Rules for one path are joined (permissions.ts); then exactly one path's rule decides about a request, the most
+// specific one, whether it grants more or less than others that would match too.
+import assert from 'node:assert/strict'
+import { PathTree, type WildcardRule } from './path-tree.ts'
+import { type AclDecision, type AclRequest, JoinedRules, type Permissions, REFUSED } from './permissions.ts'
+import { type Policy, PolicyError, type PolicyRule } from './policy.ts'
+import { fillPattern, mayMatchBelow, type PathKind, type TemplateResolver } from './policy-path.ts'
+
+export type { AclDecision, AclOperation, AclReason, AclRequest } from './permissions.ts'
+
+const ROOT = 'root'
+const SLASH = 0x2f
+const HELP: AclDecision = { allowed: true, reason: 'help', policies: [], pageLimit: 0 }
+
+/** The namespace in which everything is allowed, and the answer there. */
+type RootGrant = { readonly namespace: string; readonly decision: AclDecision }
+type Granting = { readonly kind: PathKind; readonly pattern: string }
+type Tables = {
+  readonly exact: ReadonlyMap<string, Permissions>
+  readonly wildcards: PathTree<Permissions>
+  /** The rules that grant anything. */
+  readonly granting: readonly Granting[]
+  /** Where the policy `root` allows everything; undefined without it. */
+  readonly root: RootGrant | undefined
+  readonly staleAtMs: number
+}
+
+export class Acl {
+  readonly #exact: ReadonlyMap<string, Permissions>
+  readonly #wildcards: PathTree<Permissions>
+  readonly #granting: readonly Granting[]
+  readonly #root: RootGrant | undefined
+  /** When the next rule ends by its `expiration`; Infinity where none does. From then on build another Acl. */
+  readonly staleAtMs: number
+
+  constructor(tables: Tables) {
+    this.#exact = tables.exact
+    this.#wildcards = tables.wildcards
+    this.#granting = tables.granting
+    this.#root = tables.root
+    this.staleAtMs = tables.staleAtMs
+  }
+
+  check(request: AclRequest): AclDecision {
+    const { operation } = request
+    if (operation === 'help') return HELP
+    const path = withoutLeadingSlash(request.path)
+    if (this.#root !== undefined && path.startsWith(this.#root.namespace)) return this.#root.decision
+    const isListing = operation === 'list' || operation === 'scan'
+    const permissions = this.#find(isListing ? withTrailingSlash(path) : path, isListing)
+    return permissions === undefined ? REFUSED['no-rule'] : permissions.decide(operation, request)
+  }
+
+  /** What the policies grant on `path`, sorted: `["root"]` where everything is, `["deny"]` where nothing is. */
+  capabilities(path: string): string[] {
+    const plain = withoutLeadingSlash(path)
+    if (this.#root !== undefined && plain.startsWith(this.#root.namespace)) return [ROOT]
+    return this.#find(plain, true)?.capabilities() ?? ['deny']
+  }
+
+  /**
+   * Whether anything is granted on `folder`, which ends in '/', or below it: for telling a caller which mounts there
+   * are. Looks at every rule, and decides no request.
+   */
+  reaches(folder: string): boolean {
+    if (this.#root !== undefined) return folder.startsWith(this.#root.namespace)
+    if (this.#find(folder, true)?.grantsAnything() === true) return true
+    return this.#granting.some(({ kind, pattern }) => mayMatchBelow(kind, pattern, folder))
+  }
+
+  /**
+   * The rule for `path`. A list of a folder is first looked for as it is named, so that a rule on `x/*` is not passed
+   * over for a shorter one that fits `x` (threats A-01).
+   */
+  #find(path: string, isListing: boolean): Permissions | undefined {
+    const exact = this.#exact.get(path)
+    if (exact !== undefined) return exact
+    const hasSlash = isListing && path.charCodeAt(path.length - 1) === SLASH
+    if (!hasSlash) return this.#wildcards.find(path)
+    const folder = path.slice(0, -1)
+    return this.#exact.get(folder) ?? this.#wildcards.find(path) ?? this.#wildcards.find(folder)
+  }
+}
+
+/**
+ * The rules of all `policies` together. Without `resolve`, and where it knows no value, templated rules are left out.
+ * Rules with an expiration hold while `nowMs` is before it; without a time they are over, unless they deny.
+ * @throws PolicyError where `root` is not alone.
+ */
+export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver, nowMs?: number): Acl {
+  const root = policies.find(({ name }) => name === ROOT)
+  if (root !== undefined) return rootAcl(root.namespace ?? '', policies.length)
+  const joined: Record<PathKind, Map<string, JoinedRules>> = { exact: new Map(), prefix: new Map(), segment: new Map() }
+  let staleAtMs = Infinity
+  for (const { name, namespace = '', rules } of policies) {
+    assert(!namespace.includes('+') && !namespace.includes('*'), 'the path of a namespace has no wildcards')
+    const policy = { name, namespace }
+    for (const rule of rules) {
+      if (isOver(rule, nowMs)) continue
+      staleAtMs = Math.min(staleAtMs, rule.expiresAtMs ?? Infinity)
+      const path = fillPattern(rule.path, resolve)
+      if (path !== undefined) rulesOf(joined[rule.path.kind], namespace + path).add(rule, policy)
+    }
+  }
+  return aclOf(joined, staleAtMs)
+}
+
+function aclOf(joined: Readonly<Record<PathKind, ReadonlyMap<string, JoinedRules>>>, staleAtMs: number): Acl {
+  const exact = new Map<string, Permissions>()
+  const wildcards: WildcardRule<Permissions>[] = []
+  const granting: Granting[] = []
+  for (const kind of ['exact', 'prefix', 'segment'] as const) {
+    for (const [pattern, rules] of joined[kind]) {
+      const permissions = rules.permissions()
+      if (kind === 'exact') exact.set(pattern, permissions)
+      else wildcards.push({ pattern, isSegmented: kind === 'segment', value: permissions })
+      if (permissions.grantsAnything()) granting.push({ kind, pattern })
+    }
+  }
+  return new Acl({ exact, wildcards: new PathTree(wildcards), granting, root: undefined, staleAtMs })
+}
+
+function rootAcl(namespace: string, policyCount: number): Acl {
+  if (policyCount > 1) throw new PolicyError('the policy "root" must be the only one of a token')
+  const decision: AclDecision = { allowed: true, reason: ROOT, policies: [{ name: ROOT, namespace }], pageLimit: 0 }
+  const tables = { exact: new Map(), wildcards: new PathTree<Permissions>([]), granting: [] }
+  return new Acl({ ...tables, root: { namespace, decision }, staleAtMs: Infinity })
+}
+
+function rulesOf(table: Map<string, JoinedRules>, path: string): JoinedRules {
+  const before = table.get(path)
+  if (before !== undefined) return before
+  const rules = new JoinedRules()
+  table.set(path, rules)
+  return rules
+}
+
+function isOver({ expiresAtMs, capabilities }: PolicyRule, nowMs: number | undefined): boolean {
+  if (expiresAtMs === undefined) return false
+  return nowMs === undefined ? !capabilities.includes('deny') : expiresAtMs <= nowMs
+}
+
+function withoutLeadingSlash(path: string): string {
+  return path.charCodeAt(0) === SLASH ? path.slice(1) : path
+}
+
+function withTrailingSlash(path: string): string {
+  return path === '' || path.charCodeAt(path.length - 1) === SLASH ? path : `${path}/`
+}

@@ -1,0 +1,100 @@
+// The policies that exist without anybody having written them. `root` is one too, but has no text: it allows everything.
+
+const DEFAULT_POLICY = `# What every token may do unless it is made without this policy. It can be edited, not deleted.
+
+# A token may look at itself, prolong itself and end itself.
+path "auth/token/lookup-self" {
+  capabilities = ["read"]
+}
+path "auth/token/renew-self" {
+  capabilities = ["update"]
+}
+path "auth/token/revoke-self" {
+  capabilities = ["update"]
+}
+
+# It may ask what it is allowed to do.
+path "sys/capabilities-self" {
+  capabilities = ["update"]
+}
+path "sys/internal/ui/resultant-acl" {
+  capabilities = ["read"]
+}
+
+# It may read the entity that it belongs to; without an entity these two rules do not exist.
+path "identity/entity/id/{{identity.entity.id}}" {
+  capabilities = ["read"]
+}
+path "identity/entity/name/{{identity.entity.name}}" {
+  capabilities = ["read"]
+}
+
+# It may look at and prolong leases whose id it knows. Both spellings of renewal are in use.
+path "sys/leases/lookup" {
+  capabilities = ["update"]
+}
+path "sys/leases/renew" {
+  capabilities = ["update"]
+}
+path "sys/renew" {
+  capabilities = ["update"]
+}
+
+# Its cubbyhole is its own; nobody else's can be reached under this path.
+path "cubbyhole/*" {
+  capabilities = ["create", "read", "update", "delete", "list"]
+}
+
+# It may wrap values, look at wrapping tokens and unwrap them.
+path "sys/wrapping/wrap" {
+  capabilities = ["update"]
+}
+path "sys/wrapping/lookup" {
+  capabilities = ["update"]
+}
+path "sys/wrapping/unwrap" {
+  capabilities = ["update"]
+}
+
+# It may hash data. Random bytes are not in here.
+path "sys/tools/hash" {
+  capabilities = ["update"]
+}
+path "sys/tools/hash/*" {
+  capabilities = ["update"]
+}
+
+# It may see whether a request of its own was approved.
+path "sys/control-group/request" {
+  capabilities = ["update"]
+}
+
+# It may log in to applications by way of this service.
+path "identity/oidc/provider/+/authorize" {
+  capabilities = ["read", "update"]
+}
+`
+
+const RESPONSE_WRAPPING_POLICY = `# What a wrapping token may do: take its value out, once.
+path "cubbyhole/response" {
+  capabilities = ["create", "read"]
+}
+path "sys/wrapping/unwrap" {
+  capabilities = ["update"]
+}
+`
+
+/** Texts by name, for as long as storage has no other. */
+export const BUILTIN_POLICIES: ReadonlyMap<string, string> = new Map([
+  ['default', DEFAULT_POLICY],
+  ['response-wrapping', RESPONSE_WRAPPING_POLICY],
+])
+
+/** The service gives these to tokens that it makes for itself; nobody else can. */
+export const UNASSIGNABLE_POLICIES: ReadonlySet<string> = new Set(['response-wrapping', 'control-group'])
+
+/** Their meaning is fixed: they cannot be written. */
+export const UNEDITABLE_POLICIES: ReadonlySet<string> = new Set(['root', ...UNASSIGNABLE_POLICIES])
+
+/** `default` can be edited but not deleted. */
+export const UNDELETABLE_POLICIES: ReadonlySet<string> = new Set(['default', ...UNEDITABLE_POLICIES])

@@ -1,0 +1,153 @@
+// Finds the one wildcard rule that applies to a path, at a cost that grows with the path and not with the rules: a
+// tree of the literal texts with which the patterns begin, up to their first wildcard.
+//
+//   transit/*             ''
+//   transit/keys/+/x      └─ transit/  [transit/*]
+//   transit/keys/ab*          └─ keys/  [transit/keys/+/x]
+//                                 └─ ab  [transit/keys/ab*]
+//
+// The deeper the node, the later the first wildcard, which is the first thing that decides between rules: so the
+// deepest node with a rule that matches holds the winner.
+
+/** A rule that ends in `*` or has `+` segments, and what it stands for. */
+export type WildcardRule<T> = { readonly pattern: string; readonly isSegmented: boolean; readonly value: T }
+
+type CompiledRule<T> = {
+  readonly endsInStar: boolean
+  /** Undefined where the literal text before the star is the whole pattern, so that reaching the node is a match. */
+  readonly segments: readonly (string | undefined)[] | undefined
+  readonly freeSegments: number
+  /** Without the final star. */
+  readonly literal: string
+  readonly value: T
+}
+
+class Node<T> {
+  /** Text between the parent's place and this one; empty for the root alone. */
+  edge: string
+  /** The nearest node towards the root that has rules. */
+  outer: Node<T> | undefined
+  readonly rules: CompiledRule<T>[] = []
+  /** By the first UTF-16 unit of their edges. */
+  children = new Map<number, Node<T>>()
+  constructor(edge: string) {
+    this.edge = edge
+  }
+}
+
+export class PathTree<T> {
+  readonly #root = new Node<T>('')
+
+  /** Each pattern once. */
+  constructor(rules: Iterable<WildcardRule<T>>) {
+    for (const rule of rules) {
+      const compiled = compile(rule)
+      insertNode(this.#root, literalHead(rule)).rules.push(compiled)
+    }
+    finish(this.#root)
+  }
+
+  /** What the best matching rule stands for, or undefined where none matches. */
+  find(path: string): T | undefined {
+    let node: Node<T> | undefined = this.#root
+    let at = 0
+    for (;;) {
+      const child: Node<T> | undefined = node.children.get(path.charCodeAt(at))
+      if (child === undefined || !path.startsWith(child.edge, at)) break
+      at += child.edge.length
+      node = child
+    }
+    for (; node !== undefined; node = node.outer) {
+      for (const rule of node.rules) {
+        if (rule.segments === undefined || matchesSegments(rule.segments, rule.endsInStar, path)) return rule.value
+      }
+    }
+    return undefined
+  }
+}
+
+/** Everything before the first `+`, whole segment or not, or before the ending star. */
+function literalHead<T>({ pattern, isSegmented }: WildcardRule<T>): string {
+  return isSegmented ? pattern.slice(0, pattern.indexOf('+')) : pattern.slice(0, -1)
+}
+
+function compile<T>({ pattern, isSegmented, value }: WildcardRule<T>): CompiledRule<T> {
+  const endsInStar = pattern.endsWith('*')
+  const literal = endsInStar ? pattern.slice(0, -1) : pattern
+  const segments = isSegmented ? literal.split('/').map((part) => (part === '+' ? undefined : part)) : undefined
+  const freeSegments = segments?.filter((part) => part === undefined).length ?? 0
+  return { endsInStar, segments, freeSegments, literal, value }
+}
+
+/** The node for `head` below `root`, made where it is missing. */
+function insertNode<T>(root: Node<T>, head: string): Node<T> {
+  let node = root
+  let at = 0
+  while (at < head.length) {
+    const first = head.charCodeAt(at)
+    const child = node.children.get(first)
+    if (child === undefined) {
+      const leaf = new Node<T>(head.slice(at))
+      node.children.set(first, leaf)
+      return leaf
+    }
+    const shared = sharedLength(child.edge, head, at)
+    node = shared === child.edge.length ? child : split(node, child, shared)
+    at += shared
+  }
+  return node
+}
+
+/** Puts a node into the edge that leads to `child`, after `length` characters of it. */
+function split<T>(parent: Node<T>, child: Node<T>, length: number): Node<T> {
+  const middle = new Node<T>(child.edge.slice(0, length))
+  parent.children.set(middle.edge.charCodeAt(0), middle)
+  child.edge = child.edge.slice(length)
+  middle.children.set(child.edge.charCodeAt(0), child)
+  return middle
+}
+
+function sharedLength(edge: string, head: string, from: number): number {
+  const most = Math.min(edge.length, head.length - from)
+  let length = 0
+  while (length < most && edge.charCodeAt(length) === head.charCodeAt(from + length)) length += 1
+  return length
+}
+
+/** Orders the rules of each node and links it to the next one outwards that has any. A list, not recursion. */
+function finish<T>(root: Node<T>): void {
+  const nodes = [root]
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    node.rules.sort(byPriority)
+    const outer = node.rules.length > 0 ? node : node.outer
+    for (const child of node.children.values()) {
+      child.outer = outer
+      nodes.push(child)
+    }
+  }
+}
+
+/** Between rules whose first wildcard stands at the same place, the better one first. */
+function byPriority<T>(a: CompiledRule<T>, b: CompiledRule<T>): number {
+  if (a.endsInStar !== b.endsInStar) return a.endsInStar ? 1 : -1
+  if (a.freeSegments !== b.freeSegments) return a.freeSegments - b.freeSegments
+  const [aBytes, bBytes] = [Buffer.from(a.literal), Buffer.from(b.literal)]
+  return bBytes.length - aBytes.length || bBytes.compare(aBytes)
+}
+
+/** Walks path and segments side by side. A free segment is one that is not empty (threats A-05). */
+function matchesSegments(segments: readonly (string | undefined)[], endsInStar: boolean, path: string): boolean {
+  const last = segments.length - 1
+  let from = 0
+  for (let index = 0; index <= last; index++) {
+    const wanted = segments[index]
+    // The last one before a star, which is never free itself, is met by what begins so, and the rest of the path by all.
+    if (index === last && endsInStar) return path.startsWith(wanted ?? '', from)
+    const slash = path.indexOf('/', from)
+    const end = slash === -1 ? path.length : slash
+    const fits = wanted === undefined ? end > from : end - from === wanted.length && path.startsWith(wanted, from)
+    if (!fits || (slash === -1) !== (index === last)) return false
+    from = end + 1
+  }
+  return true
+}

@@ -1,0 +1,230 @@
+// The rules of all of a token's policies for one path, joined, and what they answer to a request for that path.
+import { type Capability, capabilityBit, capabilityBits, capabilityNames } from './capabilities.ts'
+import {
+  checkParameters,
+  hasParameter,
+  mergeLists,
+  type ParameterProblem,
+  type ParameterRules,
+  type ParameterValue,
+  parameterOf,
+  type RequestParameters,
+} from './parameter-rules.ts'
+import type { PolicyRule } from './policy.ts'
+
+export type AclOperation =
+  | 'create'
+  | 'read'
+  | 'update'
+  | 'delete'
+  | 'list'
+  | 'scan'
+  | 'patch'
+  | 'help'
+  | 'renew'
+  | 'revoke'
+  | 'rollback'
+
+export type AclRequest = {
+  readonly operation: AclOperation
+  /** Path of the namespace and of the request, canonical. For a list or scan a missing slash at the end is added. */
+  readonly path: string
+  /** What the client sent: no defaults, no path captures. Absent: nothing. */
+  readonly parameters?: RequestParameters | undefined
+  /** The asked time to live of the wrapping; 0 or absent: the answer is not to be wrapped. */
+  readonly wrapTtlSeconds?: number | undefined
+  /** Whether the endpoint needs `sudo` besides its capability. */
+  readonly sudoRequired?: boolean | undefined
+}
+
+/** For audit and logs: a caller learns only that it was refused. */
+export type AclReason = 'root' | 'help' | 'granted' | Refusal
+type Refusal =
+  | 'no-rule'
+  | 'denied-by-rule'
+  | 'capability-missing'
+  | 'sudo-missing'
+  | 'wrapping-required'
+  | 'wrapping-ttl-too-long'
+  | 'wrapping-ttl-too-short'
+  | 'page-limit'
+  | ParameterProblem
+
+export type AclDecision = {
+  readonly allowed: boolean
+  readonly reason: AclReason
+  /** Policies that grant the capability on the path. */
+  readonly policies: readonly GrantingPolicy[]
+  /** Where above 0: a list that asks for no page is to be answered with so many names at most. */
+  readonly pageLimit: number
+}
+export type GrantingPolicy = { readonly name: string; readonly namespace: string }
+
+/** Made once: a decision on the hot path allocates nothing. */
+export const REFUSED: Readonly<Record<Refusal, AclDecision>> = {
+  'no-rule': refusal('no-rule'),
+  'denied-by-rule': refusal('denied-by-rule'),
+  'capability-missing': refusal('capability-missing'),
+  'sudo-missing': refusal('sudo-missing'),
+  'wrapping-required': refusal('wrapping-required'),
+  'wrapping-ttl-too-long': refusal('wrapping-ttl-too-long'),
+  'wrapping-ttl-too-short': refusal('wrapping-ttl-too-short'),
+  'page-limit': refusal('page-limit'),
+  'parameter-required': refusal('parameter-required'),
+  'parameter-denied': refusal('parameter-denied'),
+  'parameter-not-allowed': refusal('parameter-not-allowed'),
+}
+
+const CAPABILITY_OF: Readonly<Record<Exclude<AclOperation, 'help'>, Capability>> = {
+  create: 'create',
+  read: 'read',
+  update: 'update',
+  delete: 'delete',
+  list: 'list',
+  scan: 'scan',
+  patch: 'patch',
+  renew: 'update',
+  revoke: 'update',
+  rollback: 'update',
+}
+const DENY = capabilityBit('deny')
+const SUDO = capabilityBit('sudo')
+
+/** Rules for one path, while they are being joined. */
+export class JoinedRules {
+  #bits = 0
+  #minWrappingTtlSeconds = 0
+  #maxWrappingTtlSeconds = 0
+  #pageLimit = 0
+  readonly #allowed = new Map<string, ParameterValue[]>()
+  readonly #denied = new Map<string, ParameterValue[]>()
+  readonly #required = new Set<string>()
+  readonly #sources: { readonly policy: GrantingPolicy; readonly bits: number }[] = []
+
+  add(rule: PolicyRule, policy: GrantingPolicy): void {
+    const bits = capabilityBits(rule.capabilities)
+    this.#bits |= bits
+    this.#minWrappingTtlSeconds = lowestLimit(this.#minWrappingTtlSeconds, rule.minWrappingTtlSeconds)
+    this.#maxWrappingTtlSeconds = lowestLimit(this.#maxWrappingTtlSeconds, rule.maxWrappingTtlSeconds)
+    this.#pageLimit = lowestLimit(this.#pageLimit, rule.pageLimit)
+    mergeLists(this.#allowed, rule.allowedParameters)
+    mergeLists(this.#denied, rule.deniedParameters)
+    for (const name of rule.requiredParameters) this.#required.add(name)
+    this.#sources.push({ policy, bits })
+  }
+
+  permissions(): Permissions {
+    const minSeconds = this.#minWrappingTtlSeconds
+    const maxSeconds = this.#maxWrappingTtlSeconds
+    // Limits of different policies that no request can meet.
+    const isImpossible = maxSeconds > 0 && maxSeconds < minSeconds
+    const bits = isImpossible || (this.#bits & DENY) !== 0 ? DENY : this.#bits
+    const required = [...this.#required]
+    const isFree = this.#allowed.size === 0 && this.#denied.size === 0 && required.length === 0
+    return new Permissions({
+      bits,
+      minSeconds,
+      maxSeconds,
+      pageLimit: this.#pageLimit,
+      parameters: isFree ? undefined : { allowed: this.#allowed, denied: this.#denied, required },
+      granted: new Map(capabilityNames(bits & ~DENY).map((capability) => [capability, this.#grant(capability)])),
+    })
+  }
+
+  #grant(capability: Capability): AclDecision {
+    const bit = capabilityBit(capability)
+    const policies = this.#sources.filter((source) => (source.bits & bit) !== 0).map((source) => source.policy)
+    const pageLimit = capability === 'list' || capability === 'scan' ? this.#pageLimit : 0
+    return { allowed: true, reason: 'granted', policies: [...new Set(policies)], pageLimit }
+  }
+}
+
+type Parts = {
+  readonly bits: number
+  /** Limits of the wrapping's time to live; 0 where there is none. */
+  readonly minSeconds: number
+  readonly maxSeconds: number
+  readonly pageLimit: number
+  /** Undefined where no policy says anything of parameters. */
+  readonly parameters: ParameterRules | undefined
+  /** The answer for each capability that is granted. */
+  readonly granted: ReadonlyMap<Capability, AclDecision>
+}
+
+/** What the joined rules of one path allow. */
+export class Permissions {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Sorted; `["deny"]` where nothing is granted. */
+  capabilities(): Capability[] {
+    return this.grantsAnything() ? capabilityNames(this.#parts.bits) : ['deny']
+  }
+
+  grantsAnything(): boolean {
+    return this.#parts.granted.size > 0
+  }
+
+  decide(operation: Exclude<AclOperation, 'help'>, request: AclRequest): AclDecision {
+    const { bits, granted } = this.#parts
+    const grant = granted.get(CAPABILITY_OF[operation])
+    if (grant === undefined) return REFUSED[(bits & DENY) === 0 ? 'capability-missing' : 'denied-by-rule']
+    if (request.sudoRequired === true && (bits & SUDO) === 0) return REFUSED['sudo-missing']
+    const problem =
+      this.#wrappingProblem(request.wrapTtlSeconds ?? 0) ?? this.#dataProblem(operation, request.parameters)
+    return problem === undefined ? grant : REFUSED[problem]
+  }
+
+  #wrappingProblem(wrapTtlSeconds: number): Refusal | undefined {
+    const { minSeconds, maxSeconds } = this.#parts
+    if (minSeconds === 0 && maxSeconds === 0) return undefined
+    if (!(wrapTtlSeconds > 0)) return 'wrapping-required'
+    if (maxSeconds > 0 && wrapTtlSeconds > maxSeconds) return 'wrapping-ttl-too-long'
+    return wrapTtlSeconds < minSeconds ? 'wrapping-ttl-too-short' : undefined
+  }
+
+  #dataProblem(operation: AclOperation, parameters: RequestParameters | undefined): Refusal | undefined {
+    const { pageLimit, parameters: rules } = this.#parts
+    switch (operation) {
+      case 'read':
+      case 'update':
+      case 'create':
+      case 'patch':
+        return rules === undefined ? undefined : checkParameters(rules, parameters)
+      case 'list':
+      case 'scan':
+        return pageLimit === 0 || isPageWithin(pageLimit, parameters) ? undefined : 'page-limit'
+      default:
+        return undefined
+    }
+  }
+}
+
+/** A page must be asked for by a whole number within the limit: 0 and negative numbers mean all names (threats A-08). */
+function isPageWithin(pageLimit: number, parameters: RequestParameters | undefined): boolean {
+  if (parameters === undefined || !hasParameter(parameters, 'limit')) return true
+  const asked = parameterOf(parameters, 'limit')
+  const limit = typeof asked === 'string' && isShortDecimal(asked) ? Number(asked) : asked
+  return typeof limit === 'number' && Number.isInteger(limit) && limit >= 1 && limit <= pageLimit
+}
+
+function isShortDecimal(text: string): boolean {
+  if (text === '' || text.length > 15) return false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x30 || code > 0x39) return false
+  }
+  return true
+}
+
+/** 0 is no limit. */
+function lowestLimit(a: number, b: number): number {
+  return a === 0 || b === 0 ? a + b : Math.min(a, b)
+}
+
+function refusal(reason: Refusal): AclDecision {
+  return { allowed: false, reason, policies: [], pageLimit: 0 }
+}

@@ -1,0 +1,152 @@
+// The path of a policy rule: which requests it is about, and the places in it that the caller's identity fills.
+import { PolicyError, quoteForMessage } from './policy-error.ts'
+
+/**
+ * exact: one path. prefix: every path that begins so. segment: some segments are free; may end in a star as well.
+ */
+export type PathKind = 'exact' | 'prefix' | 'segment'
+
+/** A place in a path that is filled from the identity behind the token. */
+export type TemplateReference = {
+  readonly subject: 'entity' | 'alias' | 'group-by-id' | 'group-by-name'
+  /** Mount accessor of the alias, id or name of the group; empty for the entity. */
+  readonly selector: string
+  readonly field: 'id' | 'name' | 'metadata' | 'custom_metadata'
+  /** Key of the metadata; empty for id and name. */
+  readonly key: string
+}
+
+/** The value that the identity has for a reference; undefined where it has none. */
+export type TemplateResolver = (reference: TemplateReference) => string | undefined
+
+export type PathPattern = {
+  readonly kind: PathKind
+  /** Literal texts and references in order; the star that ends a pattern is the end of the last literal text. */
+  readonly parts: readonly (string | TemplateReference)[]
+}
+
+/** @throws PolicyError where wildcards or templates are malformed. */
+export function parsePathPattern(text: string): PathPattern {
+  const parts = splitTemplates(text.startsWith('/') ? text.slice(1) : text)
+  // A value never holds a slash or a wildcard (see fillPattern), so any letter may stand for it here.
+  const shape = parts.map((part) => (typeof part === 'string' ? part : 'x')).join('')
+  if (shape.includes('+*'))
+    throw new PolicyError(`path ${quoteForMessage(text)}: "+*" is not allowed, use "+/*" or "*"`)
+  return { kind: kindOf(shape), parts }
+}
+
+/**
+ * A segment that begins with `+` makes the rule a segment rule, though only a segment that is nothing else is free. A
+ * star means something as the very last character only.
+ */
+function kindOf(shape: string): PathKind {
+  if (shape.startsWith('+') || shape.includes('/+')) return 'segment'
+  return shape.endsWith('*') ? 'prefix' : 'exact'
+}
+
+export function isTemplated(pattern: PathPattern): boolean {
+  return pattern.parts.some((part) => typeof part !== 'string')
+}
+
+/** The path with the values of the identity, or undefined where one is missing or must not stand in a path. */
+export function fillPattern(pattern: PathPattern, resolve: TemplateResolver | undefined): string | undefined {
+  let text = ''
+  for (const part of pattern.parts) {
+    const value = typeof part === 'string' ? part : resolve?.(part)
+    if (value === undefined || (typeof part !== 'string' && !isSafeValue(value))) return undefined
+    text += value
+  }
+  return text
+}
+
+/** Whether a pattern is about paths below `folder`, which ends in '/', and not about the folder as well. */
+export function mayMatchBelow(kind: PathKind, pattern: string, folder: string): boolean {
+  if (kind !== 'segment') return pattern.startsWith(folder)
+  const wanted = pattern.split('/')
+  // The last part of the folder is the empty one behind its slash: what stands there in the pattern is below.
+  return folder.split('/').every((part, at, parts) => {
+    const segment = wanted[at]
+    return segment !== undefined && (at === parts.length - 1 || segment === '+' || segment === part)
+  })
+}
+
+/** A value with a slash or a wildcard would widen the rule to paths that its author did not name (threats A-03). */
+function isSafeValue(value: string): boolean {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    const isControl = code < 0x20 || (code >= 0x7f && code <= 0x9f)
+    if (isControl || code === 0x2a || code === 0x2b || code === 0x2f) return false
+  }
+  return value !== '' && value.isWellFormed()
+}
+
+function splitTemplates(text: string): (string | TemplateReference)[] {
+  const parts: (string | TemplateReference)[] = []
+  let from = 0
+  for (;;) {
+    const open = text.indexOf('{{', from)
+    const literal = open === -1 ? text.slice(from) : text.slice(from, open)
+    if (literal.includes('}}')) throw malformed(text, '"}}" without "{{"')
+    if (literal !== '' || (open === -1 && parts.length === 0)) parts.push(literal)
+    if (open === -1) return parts
+    const close = text.indexOf('}}', open + 2)
+    if (close === -1) throw malformed(text, '"{{" without "}}"')
+    const inside = text.slice(open + 2, close)
+    const reference = inside.includes('{{') ? undefined : parseReference(trimBlanks(inside))
+    if (reference === undefined)
+      throw malformed(text, 'unknown template, use {{identity.entity.…}} or {{identity.groups.…}}')
+    parts.push(reference)
+    from = close + 2
+  }
+}
+
+function malformed(path: string, problem: string): PolicyError {
+  return new PolicyError(`path ${quoteForMessage(path)}: ${problem}`)
+}
+
+function parseReference(text: string): TemplateReference | undefined {
+  const [root, afterRoot] = cut(text)
+  const [kind, rest] = cut(afterRoot)
+  if (root !== 'identity') return undefined
+  if (kind === 'entity') {
+    const [first, afterFirst] = cut(rest)
+    if (first !== 'aliases') return leaf('entity', '', rest, ['id', 'name', 'metadata'])
+    const [accessor, field] = cut(afterFirst)
+    return accessor === '' ? undefined : leaf('alias', accessor, field, ['id', 'name', 'metadata', 'custom_metadata'])
+  }
+  if (kind !== 'groups') return undefined
+  const [by, afterBy] = cut(rest)
+  const [selector, field] = cut(afterBy)
+  if (selector === '') return undefined
+  if (by === 'ids') return leaf('group-by-id', selector, field, ['name', 'metadata'])
+  return by === 'names' ? leaf('group-by-name', selector, field, ['id', 'metadata']) : undefined
+}
+
+function leaf(
+  subject: TemplateReference['subject'],
+  selector: string,
+  text: string,
+  allowed: readonly TemplateReference['field'][],
+): TemplateReference | undefined {
+  const [name, key] = cut(text)
+  const field = allowed.find((candidate) => candidate === name)
+  if (field === undefined) return undefined
+  const hasKey = field === 'metadata' || field === 'custom_metadata'
+  // `metadata.KEY` needs its key, which may hold points; `id.` and `id.x` name nothing.
+  const isWhole = hasKey ? key !== '' : name === text
+  return isWhole ? { subject, selector, field, key } : undefined
+}
+
+/** What stands before the first point, and what after it. */
+function cut(text: string): [string, string] {
+  const point = text.indexOf('.')
+  return point === -1 ? [text, ''] : [text.slice(0, point), text.slice(point + 1)]
+}
+
+function trimBlanks(text: string): string {
+  let from = 0
+  let to = text.length
+  while (from < to && (text[from] === ' ' || text[from] === '\t')) from += 1
+  while (to > from && (text[to - 1] === ' ' || text[to - 1] === '\t')) to -= 1
+  return text.slice(from, to)
+}

@@ -1,0 +1,193 @@
+// The keys of one `path` block of a policy, each read as the kind of value that it takes.
+import { asciiLowerCase } from '../lib/ascii.ts'
+import { DurationError, parseDurationNanoseconds } from '../lib/duration.ts'
+import { type HclItem, type HclObject, type HclValue, scalar, strings } from '../lib/hcl.ts'
+import { CAPABILITIES, type Capability, isCapability } from './capabilities.ts'
+import { mergeLists, type ParameterLists, type ParameterValue } from './parameter-rules.ts'
+import { PolicyError, quoteForMessage } from './policy-error.ts'
+
+const KEYS = [
+  'capabilities',
+  'policy',
+  'allowed_parameters',
+  'denied_parameters',
+  'required_parameters',
+  'min_wrapping_ttl',
+  'max_wrapping_ttl',
+  'pagination_limit',
+  'expiration',
+  'comment',
+  'mfa_methods',
+  'control_group',
+  'list_scan_response_keys_filter_path',
+  'subscribe_event_types',
+] as const
+type RuleKey = (typeof KEYS)[number]
+
+const WRITE: readonly Capability[] = ['create', 'read', 'update', 'delete', 'list']
+/** What the words of the legacy key `policy` stand for. */
+const LEGACY: ReadonlyMap<string, readonly Capability[]> = new Map([
+  ['deny', ['deny']],
+  ['read', ['read', 'list']],
+  ['write', WRITE],
+  ['sudo', [...WRITE, 'sudo']],
+])
+
+/** RFC 3339 section 5.6, for a text whose length was checked. */
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i
+const MAX_TIME_LENGTH = 35
+
+export class RuleFields {
+  readonly #path: string
+  readonly #items = new Map<RuleKey, HclItem[]>()
+
+  /** @throws PolicyError where a key is unknown. */
+  constructor(path: string, body: HclObject) {
+    this.#path = path
+    for (const item of body.items) {
+      const key = KEYS.find((known) => known === item.key)
+      if (key === undefined) throw this.problem(`invalid key ${quoteForMessage(item.key)} on line ${item.line}`)
+      if (item.labels.length > 0) throw this.problem(`${key} takes no label, on line ${item.line}`)
+      const before = this.#items.get(key)
+      if (before === undefined) this.#items.set(key, [item])
+      else before.push(item)
+    }
+  }
+
+  message(text: string): string {
+    return `path ${quoteForMessage(this.#path)}: ${text}`
+  }
+
+  problem(text: string): PolicyError {
+    return new PolicyError(this.message(text))
+  }
+
+  /** Whether the key is there and holds anything. */
+  isSet(key: RuleKey): boolean {
+    return this.#all(key).some(({ value }) => {
+      if (value.kind === 'list') return value.elements.length > 0
+      if (value.kind === 'object') return value.items.length > 0
+      return value.value !== '' && value.value !== null
+    })
+  }
+
+  /** Sorted, without doubles; deny alone where it stands anywhere, because a denial is never weakened. */
+  capabilities(): readonly Capability[] {
+    const granted = new Set<Capability>()
+    for (const word of this.strings('capabilities')) {
+      if (!isCapability(word)) throw this.problem(`invalid capability ${quoteForMessage(word)}`)
+      granted.add(word)
+    }
+    const legacy = this.#scalar('policy')
+    if (legacy !== undefined && legacy !== '') {
+      const words = typeof legacy === 'string' ? LEGACY.get(legacy) : undefined
+      if (words === undefined) throw this.problem('invalid policy, use deny, read, write or sudo')
+      for (const word of words) granted.add(word)
+    }
+    return granted.has('deny') ? ['deny'] : CAPABILITIES.filter((capability) => granted.has(capability))
+  }
+
+  /** The texts of all lists of the key: as everywhere in HCL 1, a repeated list goes on. */
+  strings(key: RuleKey): string[] {
+    return this.#all(key).flatMap((item) => {
+      const texts = strings(item.value)
+      if (texts === undefined) throw this.#wrong(item, 'a list of texts in quotes')
+      return texts
+    })
+  }
+
+  /** Blocks that repeat are joined as the ACL joins rules for one path, and so are names that differ only in case. */
+  parameterLists(key: RuleKey): ParameterLists {
+    const lists = new Map<string, ParameterValue[]>()
+    for (const item of this.#all(key)) {
+      const objects = item.value.kind === 'list' ? item.value.elements : [item.value]
+      for (const object of objects) {
+        if (object.kind !== 'object') throw this.#wrong(item, 'parameter names, each with a list of values')
+        for (const parameter of object.items) mergeLists(lists, this.#parameterList(item, parameter))
+      }
+    }
+    return lists
+  }
+
+  #parameterList(block: HclItem, { key, labels, value, line }: HclItem): ParameterLists {
+    if (labels.length > 0 || value.kind !== 'list') {
+      throw this.problem(`${block.key} needs a list of values for ${quoteForMessage(key)} on line ${line}`)
+    }
+    return new Map([[asciiLowerCase(key), value.elements.map((element) => this.#parameterValue(element))]])
+  }
+
+  #parameterValue(value: HclValue): ParameterValue {
+    if (value.kind === 'list') return value.elements.map((element) => this.#parameterValue(element))
+    if (value.kind !== 'object') return value.value
+    const members = new Map<string, ParameterValue>()
+    for (const { key, labels, value: member, line } of value.items) {
+      if (labels.length > 0 || members.has(key)) {
+        throw this.problem(`a value on line ${line} is an object with labels or with a key given twice`)
+      }
+      members.set(key, this.#parameterValue(member))
+    }
+    return members
+  }
+
+  /** Seconds, as a number, a numeric text or a duration; 0 where the key is absent. */
+  seconds(key: RuleKey): number {
+    const value = this.#scalar(key)
+    if (value === undefined) return 0
+    if (typeof value !== 'string' && typeof value !== 'number') throw this.#wrong(this.#all(key)[0], 'a duration')
+    try {
+      // Below a second nothing is cut off: it would turn a short limit into none.
+      const seconds = Number(parseDurationNanoseconds(value)) / 1e9
+      if (seconds < 0) throw this.#wrong(this.#all(key)[0], 'a duration that is not negative')
+      return seconds
+    } catch (cause) {
+      if (cause instanceof DurationError) throw this.#wrong(this.#all(key)[0], 'seconds or a duration such as "90m"')
+      throw cause
+    }
+  }
+
+  /** A whole number from 0 on, or its decimal text; 0 where the key is absent. */
+  count(key: RuleKey): number {
+    const value = this.#scalar(key)
+    if (value === undefined) return 0
+    const count = typeof value === 'string' ? decimal(value) : value
+    if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) return count
+    throw this.#wrong(this.#all(key)[0], 'a whole number that is not negative')
+  }
+
+  /** Milliseconds since the epoch, from seconds or RFC 3339. */
+  time(key: RuleKey): number | undefined {
+    const value = this.#scalar(key)
+    if (value === undefined) return undefined
+    const seconds = typeof value === 'string' ? decimal(value) : value
+    if (typeof seconds === 'number' && Number.isFinite(seconds)) return seconds * 1000
+    const isTime = typeof value === 'string' && value.length <= MAX_TIME_LENGTH && RFC_3339.test(value)
+    const atMs = isTime ? Date.parse(value) : Number.NaN
+    if (Number.isNaN(atMs))
+      throw this.#wrong(this.#all(key)[0], 'seconds since 1970 or a time such as "2030-01-31T00:00:00Z"')
+    return atMs
+  }
+
+  #all(key: RuleKey): readonly HclItem[] {
+    return this.#items.get(key) ?? []
+  }
+
+  /** The value of a key that stands once at most: which of two would hold is not for the reader to guess. */
+  #scalar(key: RuleKey) {
+    const [item, second] = this.#all(key)
+    if (second !== undefined) throw this.problem(`${key} is given a second time on line ${second.line}`)
+    if (item === undefined || item.value.kind === 'null') return undefined
+    const value = scalar(item.value)
+    if (value === undefined || value === null) throw this.#wrong(item, 'a single value')
+    return value
+  }
+
+  #wrong(item: HclItem | undefined, wanted: string): PolicyError {
+    return this.problem(`${item?.key} on line ${item?.line} must be ${wanted}`)
+  }
+}
+
+/** The number that a text of digits means; undefined for every other text. */
+function decimal(text: string): number | undefined {
+  const isDecimal = text !== '' && text.length <= 15 && [...text].every((digit) => digit >= '0' && digit <= '9')
+  return isDecimal ? Number(text) : undefined
+}

@@ -1,0 +1,95 @@
+// What is stored of a token: never its text. Times are absolute, so that a stopped server lets nothing live longer.
+import type { AuthBlock } from '../api/request.ts'
+import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+
+export type TokenEntry = {
+  readonly format: 1
+  readonly namespace: string
+  readonly accessor: string
+  readonly policies: readonly string[]
+  /** Request path that made it. */
+  readonly path: string
+  readonly displayName: string
+  readonly meta: Readonly<Record<string, string>> | null
+  /** Storage name of the parent token; empty for an orphan. */
+  readonly parent: string
+  readonly createdAtMs: number
+  /** 0 for a token that never expires. */
+  readonly creationTtlSeconds: number
+  readonly explicitMaxTtlSeconds: number
+  readonly periodSeconds: number
+  readonly renewable: boolean
+  readonly expiry: { readonly never: true } | { readonly atMs: number }
+  readonly lastRenewalAtMs: number | null
+  /** Requests left; 0: unlimited; -1: the last one is being served. */
+  readonly numUses: number
+}
+
+export function encodeTokenEntry(entry: TokenEntry): Buffer {
+  return Buffer.from(JSON.stringify(entry))
+}
+
+export function decodeTokenEntry(bytes: Buffer): TokenEntry {
+  const value = parseStoredJson(bytes)
+  if (!isJsonObject(value) || value.format !== 1) throw new Error('A token entry has an unknown format')
+  return value as unknown as TokenEntry
+}
+
+/** Decided by the clock whenever the token is used; timers only clean up (threats P-27). */
+export function isExpired(entry: TokenEntry, nowMs: number): boolean {
+  return 'atMs' in entry.expiry && entry.expiry.atMs <= nowMs
+}
+
+/** Whole seconds left; 0 for a token that never expires. */
+export function remainingSeconds(entry: TokenEntry, nowMs: number): number {
+  return 'atMs' in entry.expiry ? Math.max(0, Math.floor((entry.expiry.atMs - nowMs) / 1000)) : 0
+}
+
+export const isRoot = (entry: TokenEntry): boolean => entry.policies.includes('root')
+
+/** The `auth` part of an answer that hands out, or renewed, this token. */
+export function authBlock(token: string, entry: TokenEntry, nowMs: number): AuthBlock {
+  return {
+    client_token: token,
+    accessor: entry.accessor,
+    policies: entry.policies,
+    token_policies: entry.policies,
+    metadata: entry.meta,
+    lease_duration: remainingSeconds(entry, nowMs),
+    renewable: entry.renewable,
+    entity_id: '',
+    token_type: 'service',
+    orphan: entry.parent === '',
+    mfa_requirement: null,
+    num_uses: entry.numUses,
+  }
+}
+
+/** What look-up shows; `token` is the text where the caller knows it, else empty. */
+export function tokenInfo(token: string, entry: TokenEntry, nowMs: number): Record<string, unknown> {
+  const iso = (ms: number) => new Date(ms).toISOString()
+  const mortal = 'atMs' in entry.expiry
+  return {
+    accessor: entry.accessor,
+    creation_time: Math.floor(entry.createdAtMs / 1000),
+    creation_ttl: entry.creationTtlSeconds,
+    display_name: entry.displayName,
+    entity_id: '',
+    expire_time: 'atMs' in entry.expiry ? iso(entry.expiry.atMs) : null,
+    explicit_max_ttl: entry.explicitMaxTtlSeconds,
+    id: token,
+    ...(mortal ? { issue_time: iso(entry.createdAtMs) } : {}),
+    ...(entry.lastRenewalAtMs === null
+      ? {}
+      : { last_renewal: iso(entry.lastRenewalAtMs), last_renewal_time: Math.floor(entry.lastRenewalAtMs / 1000) }),
+    meta: entry.meta,
+    num_uses: entry.numUses,
+    orphan: entry.parent === '',
+    path: entry.path,
+    ...(entry.periodSeconds === 0 ? {} : { period: entry.periodSeconds }),
+    policies: entry.policies,
+    ...(mortal ? { renewable: entry.renewable } : {}),
+    ttl: remainingSeconds(entry, nowMs),
+    type: 'service',
+  }
+}

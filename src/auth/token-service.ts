@@ -1,0 +1,252 @@
+// The rules for making and prolonging tokens; token-store.ts keeps them.
+import { fail } from '../api/errors.ts'
+import type { Answer, Caller } from '../api/request.ts'
+import type { World } from '../lib/world.ts'
+import { UNASSIGNABLE_POLICIES } from './builtin-policies.ts'
+import { normalizePolicyName, PolicyError } from './policy.ts'
+import type { PolicyStore } from './policy-store.ts'
+import { authBlock, isRoot, type TokenEntry, tokenInfo } from './token-entry.ts'
+import { lifetime } from './token-lifetime.ts'
+import type { LiveToken, TokenStore } from './token-store.ts'
+
+export type TokenRequest = {
+  readonly id: string | undefined
+  readonly policies: readonly string[] | undefined
+  readonly meta: Readonly<Record<string, string>> | undefined
+  readonly no_parent: boolean
+  readonly no_default_policy: boolean
+  readonly renewable: boolean
+  readonly ttl: number
+  readonly type: string
+  readonly explicit_max_ttl: number
+  readonly display_name: string
+  readonly num_uses: number
+  readonly period: number
+  readonly entity_alias: string
+}
+
+export type TokenLimits = { readonly defaultTtlSeconds: number; readonly maxTtlSeconds: number }
+
+export class TokenService {
+  readonly tokens: TokenStore
+  readonly #policies: PolicyStore
+  readonly #world: World
+  readonly #limits: TokenLimits
+
+  constructor(tokens: TokenStore, policies: PolicyStore, world: World, limits: TokenLimits) {
+    this.tokens = tokens
+    this.#policies = policies
+    this.#world = world
+    this.#limits = limits
+  }
+
+  nowMs(): number {
+    return this.#world.clock.nowMs()
+  }
+
+  /** @throws Refusal `bad_token` for one that is not live */
+  async describe(token: string): Promise<Record<string, unknown>> {
+    const found = await this.tokens.find(token)
+    if (found === undefined) throw fail('bad_token', [])
+    return tokenInfo(token, found.entry, this.nowMs())
+  }
+
+  async create(
+    caller: Caller,
+    wanted: TokenRequest,
+    made: { readonly path: string; readonly orphanByPath: boolean },
+  ): Promise<Answer> {
+    const parent = await this.tokens.findById(caller.tokenId)
+    if (parent === undefined) throw fail('permission_denied', [])
+    checkKind(wanted, parent)
+    checkSudo(caller, wanted, made.orphanByPath)
+    const policies = this.#policiesFor(caller, parent, wanted)
+    const orphan = wanted.no_parent
+    const nowMs = this.nowMs()
+    const isRootToken = policies.includes('root')
+    const life = this.#lifetimeOf(wanted, parent, isRootToken, nowMs)
+    const token = wanted.id ?? this.tokens.newToken()
+    const entry: TokenEntry = {
+      format: 1,
+      namespace: parent.entry.namespace,
+      accessor: this.tokens.newAccessor(),
+      policies,
+      path: made.path,
+      displayName: displayName(wanted.display_name),
+      meta: wanted.meta ?? null,
+      parent: orphan ? '' : parent.id,
+      createdAtMs: nowMs,
+      creationTtlSeconds: life.ttlSeconds,
+      explicitMaxTtlSeconds: wanted.explicit_max_ttl,
+      periodSeconds: wanted.period,
+      renewable: life.ttlSeconds > 0 && wanted.renewable,
+      expiry: life.ttlSeconds > 0 ? { atMs: nowMs + life.ttlSeconds * 1000 } : { never: true },
+      lastRenewalAtMs: null,
+      numUses: wanted.num_uses,
+    }
+    if (!(await this.tokens.insert(token, entry))) {
+      throw fail('bad_request', ['cannot create a token with a duplicate ID, or its parent was revoked meanwhile'])
+    }
+    const warnings = [...life.warnings, ...(await this.#missing(policies))]
+    return { auth: authBlock(token, entry, nowMs), warnings }
+  }
+
+  /** A root token that never ends, for initialisation and the development server. */
+  rootEntry(): TokenEntry {
+    return {
+      format: 1,
+      namespace: 'root',
+      accessor: this.tokens.newAccessor(),
+      policies: ['root'],
+      path: 'auth/token/root',
+      displayName: 'root',
+      meta: null,
+      parent: '',
+      createdAtMs: this.nowMs(),
+      creationTtlSeconds: 0,
+      explicitMaxTtlSeconds: 0,
+      periodSeconds: 0,
+      renewable: false,
+      expiry: { never: true },
+      lastRenewalAtMs: null,
+      numUses: 0,
+    }
+  }
+
+  async renew(
+    id: string,
+    incrementSeconds: number,
+  ): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }> {
+    let warnings: readonly string[] = []
+    const entry = await this.tokens.update(id, (old) => {
+      if (!old.renewable) throw fail('bad_request', ['lease is not renewable: the token never expires or was made so'])
+      const nowMs = this.nowMs()
+      const life = lifetime({
+        ttlSeconds: incrementSeconds > 0 ? incrementSeconds : old.creationTtlSeconds,
+        periodSeconds: old.periodSeconds,
+        explicitMaxTtlSeconds: old.explicitMaxTtlSeconds,
+        ...this.#limits,
+        issuedAtMs: old.createdAtMs,
+        nowMs,
+      })
+      if (life === undefined) throw fail('bad_request', ['past the max TTL, cannot renew'])
+      warnings = life.warnings
+      return { ...old, lastRenewalAtMs: nowMs, expiry: { atMs: nowMs + life.ttlSeconds * 1000 } }
+    })
+    if (entry === undefined) throw fail('bad_request', ['token not found'])
+    return { entry, warnings }
+  }
+
+  #policiesFor(caller: Caller, parent: LiveToken, wanted: TokenRequest): readonly string[] {
+    const requested = sanitize(wanted.policies ?? [])
+    const own = parent.entry.policies
+    const root = isRoot(parent.entry)
+    if (requested.includes('root') && !root) {
+      throw fail('bad_request', ['root tokens may not be created without parent token being root'])
+    }
+    if (requested.length > 0 && !root && !caller.hasSudo()) {
+      const beyond = requested.filter((name) => !own.includes(name))
+      if (beyond.length > 0)
+        throw fail('bad_request', [`child policies must be subset of parent, "${beyond[0]}" is not`])
+    }
+    const chosen = new Set(requested.length > 0 ? requested : own)
+    if (chosen.has('root')) return ['root']
+    const sudo = root || caller.hasSudo()
+    if (wanted.no_default_policy) chosen.delete('default')
+    else if (sudo || own.includes('default')) chosen.add('default')
+    return [...chosen].sort()
+  }
+
+  #lifetimeOf(wanted: TokenRequest, parent: LiveToken, isRootToken: boolean, nowMs: number) {
+    const asksForEnd = wanted.ttl > 0 || wanted.period > 0 || wanted.explicit_max_ttl > 0
+    if (isRootToken && !asksForEnd) {
+      if ('atMs' in parent.entry.expiry) {
+        throw fail('bad_request', ['expiring root tokens cannot create non-expiring root tokens, give a ttl'])
+      }
+      return { ttlSeconds: 0, warnings: [] }
+    }
+    const life = lifetime({
+      ttlSeconds: wanted.ttl,
+      periodSeconds: wanted.period,
+      explicitMaxTtlSeconds: wanted.explicit_max_ttl,
+      ...this.#limits,
+      issuedAtMs: nowMs,
+      nowMs,
+    })
+    if (life === undefined) throw fail('bad_request', ['the lifetime must be positive'])
+    return life
+  }
+
+  async #missing(policies: readonly string[]): Promise<string[]> {
+    const warnings: string[] = []
+    for (const name of policies) {
+      if (name !== 'root' && (await this.#policies.read(name)) === undefined)
+        warnings.push(`Policy "${name}" does not exist`)
+    }
+    return warnings
+  }
+}
+
+function checkKind(wanted: TokenRequest, parent: LiveToken): void {
+  if (parent.entry.numUses !== 0) throw fail('bad_request', ['restricted use token cannot generate child tokens'])
+  if (wanted.type !== 'service' && wanted.type !== 'default' && wanted.type !== '') {
+    throw fail('field_invalid', ['type', `invalid 'token_type' value: only service tokens are offered`])
+  }
+  if (wanted.entity_alias !== '')
+    throw fail('field_invalid', ['entity_alias', 'needs a token role, which is not offered yet'])
+}
+
+function checkSudo(caller: Caller, wanted: TokenRequest, orphanByPath: boolean): void {
+  if (wanted.no_parent && !orphanByPath && !caller.hasSudo()) {
+    throw fail('bad_request', ['root or sudo privileges required to create orphan token'])
+  }
+  if (wanted.period > 0 && !caller.hasSudo())
+    throw fail('bad_request', ['root or sudo privileges required to create periodic token'])
+  if (wanted.id === undefined) return
+  if (!caller.hasSudo()) throw fail('bad_request', ['root or sudo privileges required to specify token id'])
+  checkTokenText(wanted.id)
+}
+
+const OWN_PREFIXES = ['hvs.', 'hvb.', 'hvr.', 's.', 'b.', 'r.']
+
+/** A token of the caller's own making: short enough for a header, and never like one of ours. */
+export function checkTokenText(text: string): void {
+  const printable = [...text].every((character) => character > ' ' && character <= '~')
+  if (text === '' || text.length > 512 || !printable)
+    throw fail('field_invalid', ['id', 'must be 1 to 512 printable ASCII characters'])
+  if (text.includes('.') || OWN_PREFIXES.some((prefix) => text.startsWith(prefix))) {
+    throw fail('field_invalid', ['id', "must not contain '.' nor begin like a generated token"])
+  }
+}
+
+/** Normalised, without doubles; names that cannot be given to a token are refused. */
+function sanitize(names: readonly string[]): string[] {
+  const result = new Set<string>()
+  for (const raw of names) {
+    let name: string
+    try {
+      name = normalizePolicyName(raw)
+    } catch (cause) {
+      if (cause instanceof PolicyError) throw fail('field_invalid', ['policies', cause.message], cause)
+      throw cause
+    }
+    if (UNASSIGNABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot assign policy "${name}"`])
+    if (name !== '') result.add(name)
+  }
+  return [...result]
+}
+
+const DISPLAY_NAME_MAX = 256
+
+function displayName(wanted: string): string {
+  if (wanted === '') return 'token'
+  let name = 'token-'
+  for (const character of wanted.slice(0, DISPLAY_NAME_MAX)) {
+    const plain =
+      (character >= '0' && character <= '9') ||
+      (character >= 'a' && character <= 'z') ||
+      (character >= 'A' && character <= 'Z')
+    name += plain || character === '-' ? character : '-'
+  }
+  return name
+}

@@ -1,0 +1,104 @@
+// What a person wants to see of an answer: names and values, in the order and under the names of the reference's
+// command line, so that `-field=token` and its like mean the same.
+import { formatDuration } from '../lib/duration.ts'
+import { isList, isMembers, type Json, memberOf, plainText } from './exact-json.ts'
+
+export type Row = readonly [name: string, value: Json]
+
+/** Of an answer in the envelope, or of a plain one. */
+export function answerRows(body: Json | undefined): Row[] {
+  if (!isMembers(body)) return []
+  if (!Object.hasOwn(body, 'request_id')) return memberRows(body)
+  return [
+    ...leaseRows(body),
+    ...authRows(memberOf(body, 'auth')),
+    ...wrapRows(memberOf(body, 'wrap_info')),
+    ...memberRows(memberOf(body, 'data')),
+  ]
+}
+
+/** Objects, and lists of them, become a row for each value in them: `keys.1`, `batch_results.0.ciphertext`. */
+export function flatRows(rows: readonly Row[]): Row[] {
+  return rows.flatMap(([name, value]): Row[] => {
+    const inner = innerRows(value)
+    return inner === undefined ? [[name, value]] : flatRows(inner.map(([member, each]) => [`${name}.${member}`, each]))
+  })
+}
+
+/** Undefined for what fits in one row. */
+function innerRows(value: Json): Row[] | undefined {
+  if (isMembers(value)) return Object.keys(value).length === 0 ? undefined : memberRows(value)
+  if (!isList(value) || !value.some((item) => isMembers(item) || isList(item))) return undefined
+  return value.map((item, index): Row => [String(index), item])
+}
+
+/** A value as it stands in its row. */
+export function rowText(value: Json): string {
+  return isList(value) ? `[${value.map(plainText).join(', ')}]` : plainText(value)
+}
+
+function memberRows(members: Json | undefined): Row[] {
+  return isMembers(members) ? Object.entries(members).sort(([a], [b]) => compareNames(a, b)) : []
+}
+
+/** Numbers by value, since they name versions; everything else by its letters. */
+function compareNames(a: string, b: string): number {
+  if (isInteger(a) && isInteger(b)) return Number(a) - Number(b)
+  return a < b ? -1 : 1
+}
+
+function isInteger(name: string): boolean {
+  return String(Number.parseInt(name, 10)) === name
+}
+
+function leaseRows(body: Json): Row[] {
+  const seconds = memberOf(body, 'lease_duration')
+  if (typeof seconds !== 'number' || seconds <= 0) return []
+  const id = memberOf(body, 'lease_id') ?? ''
+  if (id === '') return present([['refresh_interval', duration(seconds)]])
+  return present([
+    ['lease_id', id],
+    ['lease_duration', duration(seconds)],
+    ['lease_renewable', memberOf(body, 'renewable')],
+  ])
+}
+
+function authRows(auth: Json | undefined): Row[] {
+  if (!isMembers(auth)) return []
+  const seconds = memberOf(auth, 'lease_duration')
+  const rows: (readonly [string, Json | undefined])[] = [
+    ['token', memberOf(auth, 'client_token')],
+    ['token_accessor', memberOf(auth, 'accessor')],
+    ['token_duration', seconds === 0 ? '∞' : duration(seconds)],
+    ['token_renewable', memberOf(auth, 'renewable')],
+    ['token_policies', memberOf(auth, 'token_policies')],
+    ['identity_policies', memberOf(auth, 'identity_policies')],
+    ['policies', memberOf(auth, 'policies')],
+    ...memberRows(memberOf(auth, 'metadata')).map(([name, value]): Row => [`token_meta_${name}`, value]),
+  ]
+  return present(rows)
+}
+
+function wrapRows(wrap: Json | undefined): Row[] {
+  if (!isMembers(wrap)) return []
+  return present([
+    ['wrapping_token', memberOf(wrap, 'token')],
+    ['wrapping_accessor', memberOf(wrap, 'accessor')],
+    ['wrapping_token_ttl', duration(memberOf(wrap, 'ttl'))],
+    ['wrapping_token_creation_time', memberOf(wrap, 'creation_time')],
+    ['wrapping_token_creation_path', memberOf(wrap, 'creation_path')],
+    ['wrapped_accessor', memberOf(wrap, 'wrapped_accessor')],
+  ])
+}
+
+function present(rows: readonly (readonly [string, Json | undefined])[]): Row[] {
+  return rows.filter((row): row is Row => row[1] !== undefined && row[1] !== null)
+}
+
+/** `768h`, `1h30m`: without the zeros at the end. */
+function duration(seconds: Json | undefined): string | undefined {
+  if (typeof seconds !== 'number' || !Number.isSafeInteger(seconds)) return undefined
+  let text = formatDuration(seconds)
+  if (text.endsWith('m0s')) text = text.slice(0, -2)
+  return text.endsWith('h0m') ? text.slice(0, -2) : text
+}

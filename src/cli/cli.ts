@@ -1,0 +1,107 @@
+// The client: finds the command, parses its options, runs it, and says what went wrong.
+import { nearest } from '../lib/nearest.ts'
+import { CliError, type ExitCode, UsageError } from './cli-error.ts'
+import { type Command, type CommandNode, isGroup } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { COMMON_OPTIONS } from './common-options.ts'
+import { helpText } from './help-text.ts'
+import { type CliIo, write } from './io.ts'
+import { isHelp, isOption, parseOptions, readOption } from './options.ts'
+
+/** Asks for the version as other programs do. */
+const VERSION_OPTIONS = ['-v', '-version', '--version']
+
+/** Runs one command line, without the program's name, and resolves to the exit code of the process. */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+  const words = VERSION_OPTIONS.includes(argv[0] ?? '') ? ['version', ...argv.slice(1)] : argv
+  const found: Found = { node: COMMANDS, trail: [], rest: [...words], help: false }
+  try {
+    find(found)
+    return isGroup(found.node) || found.help ? await showHelp(found, io) : await runCommand(found.node, found, io)
+  } catch (error) {
+    return await report(error, found, io)
+  }
+}
+
+type Found = {
+  node: CommandNode
+  /** The words of the command. */
+  trail: string[]
+  /** Options and arguments, in order. */
+  rest: string[]
+  help: boolean
+}
+
+/** Takes the words of the command out of the rest; the common options may stand before and between them. */
+function find(found: Found): void {
+  let at = 0
+  while (isGroup(found.node) && at < found.rest.length) {
+    const word = found.rest[at] ?? ''
+    if (isOption(word)) {
+      if (isHelp(word)) found.help = true
+      at += isHelp(word) ? 1 : readOption(COMMON_OPTIONS, found.rest, at).width
+      continue
+    }
+    found.rest.splice(at, 1)
+    if (word === 'help' && found.trail.length === 0) found.help = true
+    else {
+      found.node = memberOf(found, word)
+      found.trail.push(word)
+    }
+  }
+}
+
+function memberOf({ node, trail }: Found, word: string): CommandNode {
+  const { members, elsewhere = [] } = isGroup(node) ? node : { members: [] }
+  const member = members.find(({ name }) => name === word)
+  if (member !== undefined) return member
+  // What starts the server is no part of the client.
+  if (elsewhere.some(({ name }) => name === word)) throw new UsageError(`try \`keywright ${word} -h\``)
+  const meant = nearest(
+    word,
+    [...members, ...elsewhere].map(({ name }) => name),
+  )
+  throw new UsageError(
+    `there is no command ${[...trail, word].join(' ')}${meant === undefined ? '' : `, did you mean ${meant}?`}`,
+  )
+}
+
+/** Asked for, it is the answer; otherwise a command was missing. */
+async function showHelp({ node, trail, help }: Found, io: CliIo): Promise<ExitCode> {
+  await write(help ? io.stdout : io.stderr, helpText(node, trail))
+  return help ? 0 : 1
+}
+
+async function runCommand(command: Command, { trail, rest }: Found, io: CliIo): Promise<ExitCode> {
+  const parsed = parseOptions(command.options, rest, io.env)
+  if (parsed.kind === 'help') return await showHelp({ node: command, trail, rest, help: true }, io)
+  checkCount(command, parsed.args)
+  return await command.run({ io, options: parsed.options as never, args: parsed.args })
+}
+
+/** The arguments are counted and not repeated: one too many may be a secret in the wrong place. */
+function checkCount({ args: { needed, most } }: Command, args: readonly string[]): void {
+  const missing = needed[args.length]
+  if (missing !== undefined) throw new UsageError(`${missing} is missing`)
+  if (args.length > most) throw new UsageError(`${args.length} arguments are too many, there is room for ${most}`)
+}
+
+async function report(error: unknown, { node, trail }: Found, io: CliIo): Promise<ExitCode> {
+  const title = ['keywright', ...trail].join(' ')
+  if (!(error instanceof CliError)) {
+    // What reads our output has had enough of it.
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 1
+    await write(
+      io.stderr,
+      `${title}: internal error: ${error instanceof Error ? error.stack : 'not an error object'}\n`,
+    )
+    return 1
+  }
+  if (error instanceof UsageError) {
+    await write(io.stderr, `${title}: ${error.message}\n"${title} -h" shows how it is used.\n`)
+    return error.exitCode
+  }
+  const { exitCode, message } = error
+  await write(io.stderr, exitCode === 1 ? `Error: ${message}\n` : `${message}\n`)
+  return exitCode === 2 && !isGroup(node) ? (node.remoteFailure ?? exitCode) : exitCode
+}

@@ -1,0 +1,42 @@
+// Every command there is. A new one is a file in commands/ and a line here.
+import type { CommandGroup } from './command.ts'
+import { remove } from './commands/delete.ts'
+import { list } from './commands/list.ts'
+import { operatorInit } from './commands/operator-init.ts'
+import { operatorSeal } from './commands/operator-seal.ts'
+import { operatorUnseal } from './commands/operator-unseal.ts'
+import { pathHelp } from './commands/path-help.ts'
+import { read } from './commands/read.ts'
+import { status } from './commands/status.ts'
+import { transitDecrypt } from './commands/transit-decrypt.ts'
+import { transitEncrypt } from './commands/transit-encrypt.ts'
+import { version } from './commands/version.ts'
+import { write } from './commands/write.ts'
+
+export const COMMANDS: CommandGroup = {
+  name: 'keywright',
+  summary: 'Keywright, a key-management service, and the client to talk to it',
+  elsewhere: [
+    { name: 'server', summary: 'Run the service itself' },
+    { name: 'help', summary: 'Show the help of a command' },
+  ],
+  members: [
+    read,
+    write,
+    list,
+    remove,
+    status,
+    {
+      name: 'operator',
+      summary: 'Initialise, unseal and seal a server',
+      members: [operatorInit, operatorUnseal, operatorSeal],
+    },
+    {
+      name: 'transit',
+      summary: 'Encrypt and decrypt files with a key that stays on the server',
+      members: [transitEncrypt, transitDecrypt],
+    },
+    pathHelp,
+    version,
+  ],
+}

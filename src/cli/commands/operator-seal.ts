@@ -1,0 +1,20 @@
+import { command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { printDone } from '../output.ts'
+
+/** `keywright operator seal`. */
+export const operatorSeal = command({
+  name: 'seal',
+  summary: 'Seal the server: it forgets its keys and answers nothing until it is unsealed',
+  usage: '',
+  describe: ['The token needs "update" and "sudo" on sys/seal.'],
+  examples: ['operator seal'],
+  options: COMMON_OPTIONS,
+  args: { needed: [], most: 0 },
+  run: async ({ io, options }) => {
+    const answer = await connect(io, options).send({ doing: 'sealing', method: 'PUT', path: 'sys/seal' })
+    await printDone(io, options, answer.body, 'Success! The server is sealed.')
+    return 0
+  },
+})

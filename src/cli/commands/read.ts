@@ -1,0 +1,26 @@
+import { cleanPath } from '../api-path.ts'
+import { CliError } from '../cli-error.ts'
+import { command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { dataQuery, readData } from '../key-values.ts'
+import { printAnswer } from '../output.ts'
+
+/** `keywright read`: GET, with the data as query. */
+export const read = command({
+  name: 'read',
+  summary: 'Read what is at a path',
+  usage: 'PATH [NAME=VALUE…]',
+  describe: ['The data, where there is any, goes into the query.'],
+  examples: ['read transit/keys/payments', 'read -field=latest_version transit/keys/payments', 'read sys/mounts'],
+  options: COMMON_OPTIONS,
+  args: { needed: ['PATH'], most: Number.POSITIVE_INFINITY },
+  run: async ({ io, options, args: [typed = '', ...words] }) => {
+    const path = cleanPath(typed)
+    const query = dataQuery(await readData(io, words))
+    const answer = await connect(io, options).find({ doing: `reading ${path}`, method: 'GET', path, query })
+    if (answer?.body === undefined) throw new CliError(`No value found at ${path}`, 2)
+    await printAnswer(io, options, answer.body)
+    return 0
+  },
+})

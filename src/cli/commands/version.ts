@@ -1,0 +1,17 @@
+import { command } from '../command.ts'
+import { write } from '../io.ts'
+
+/** `keywright version`: of this program, no server is asked. */
+export const version = command({
+  name: 'version',
+  summary: 'Show the version of this program',
+  usage: '',
+  describe: [],
+  examples: ['version'],
+  options: {},
+  args: { needed: [], most: 0 },
+  run: async ({ io }) => {
+    await write(io.stdout, `Keywright v${io.version}\n`)
+    return 0
+  },
+})

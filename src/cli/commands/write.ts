@@ -1,0 +1,43 @@
+import { cleanPath } from '../api-path.ts'
+import { UsageError } from '../cli-error.ts'
+import { command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { dataBody, readData } from '../key-values.ts'
+import { printDone } from '../output.ts'
+
+/** `keywright write`: PUT, with the data as a JSON object. */
+export const write = command({
+  name: 'write',
+  summary: 'Write data to a path, or have the path do its work',
+  usage: 'PATH [NAME=VALUE | NAME=@FILE | NAME=- | @FILE.json | -]…',
+  describe: [
+    'Every VALUE is sent as text; the server turns it into what the field holds. A name that comes again makes a ' +
+      'list. NAME=@FILE sends the content of a file, NAME=- that of standard input; a value that begins with @ is ' +
+      'written \\@. @FILE.json and - stand for a JSON object with any number of fields.',
+    'Secrets are better read from files or standard input: what is typed stays in the history of the shell, and other ' +
+      'users of the machine may see it.',
+  ],
+  examples: [
+    'write -force transit/keys/payments',
+    'write transit/keys/signing type=ed25519',
+    'write transit/encrypt/payments plaintext="$(base64 -w0 card.txt)"',
+    'write sys/policies/acl/app policy=@app.hcl',
+  ],
+  options: {
+    force: { kind: 'flag', short: 'f', about: 'Write although there is no data' },
+    ...COMMON_OPTIONS,
+  },
+  args: { needed: ['PATH'], most: Number.POSITIVE_INFINITY },
+  run: async ({ io, options, args: [typed = '', ...words] }) => {
+    const path = cleanPath(typed)
+    if (words.length === 0 && !options.force) {
+      throw new UsageError('there is no data to write: add NAME=VALUE, or -force to write without any')
+    }
+    // As the reference's command line: a forced write has the body `null`.
+    const body = words.length === 0 ? 'null' : dataBody(await readData(io, words))
+    const answer = await connect(io, options).send({ doing: `writing data to ${path}`, method: 'PUT', path, body })
+    await printDone(io, options, answer.body, `Success! Data written to: ${path}`)
+    return 0
+  },
+})

@@ -1,0 +1,65 @@
+// What `-h` prints, made from the declarations.
+import { type Command, type CommandGroup, type CommandNode, isGroup } from './command.ts'
+import type { Option } from './options.ts'
+
+const PROGRAM = 'keywright'
+const WIDTH = 100
+
+/** `trail` is what was typed up to the command, its own name included; empty for the program. */
+export function helpText(node: CommandNode, trail: readonly string[]): string {
+  const title = [PROGRAM, ...trail].join(' ')
+  return isGroup(node) ? groupHelp(node, title) : commandHelp(node, title)
+}
+
+function groupHelp(group: CommandGroup, title: string): string {
+  const all = [...group.members, ...(group.elsewhere ?? [])]
+  const width = Math.max(...all.map(({ name }) => name.length))
+  const rows = all.map(({ name, summary }) => `    ${name.padEnd(width)}    ${summary}`)
+  return [
+    `Usage: ${title} COMMAND [options] [arguments]`,
+    '',
+    `  ${group.summary}.`,
+    '',
+    'Commands:',
+    ...rows,
+    '',
+    `"${title} COMMAND -h" says more about a command.`,
+    '',
+  ].join('\n')
+}
+
+function commandHelp(command: Command, title: string): string {
+  const hasOptions = Object.keys(command.options).length > 0
+  const usage = [title, ...(hasOptions ? ['[options]'] : []), ...(command.usage === '' ? [] : [command.usage])]
+  const lines = [`Usage: ${usage.join(' ')}`, '']
+  for (const paragraph of [`${command.summary}.`, ...command.describe]) lines.push(...wrap(paragraph, '  '), '')
+  if (command.examples.length > 0) {
+    lines.push('Examples:', ...command.examples.map((example) => `    ${PROGRAM} ${example}`), '')
+  }
+  if (hasOptions) lines.push('Options:', ...Object.entries(command.options).flatMap(optionLines), '')
+  return lines.join('\n')
+}
+
+function optionLines([name, option]: [string, Option]): string[] {
+  const short = option.short === undefined ? '' : `-${option.short}, `
+  const value = option.kind === 'flag' ? '' : `=${option.value}`
+  return [`    ${short}-${name}${value}`, ...wrap(`${option.about}.${originOf(option)}`, '        ')]
+}
+
+function originOf(option: Option): string {
+  const env = option.env === undefined ? '' : ` Environment: ${option.env.join(', then ')}.`
+  return option.kind === 'flag' || option.default === undefined ? env : `${env} Default: ${option.default}.`
+}
+
+function wrap(paragraph: string, indent: string): string[] {
+  const lines: string[] = []
+  let line = indent
+  for (const word of paragraph.split(' ')) {
+    if (line.length + word.length > WIDTH && line !== indent) {
+      lines.push(line.trimEnd())
+      line = indent
+    }
+    line += `${word} `
+  }
+  return [...lines, line.trimEnd()]
+}

@@ -1,0 +1,34 @@
+// What the client knows of the process it runs in. Handed in, so that a test runs it without one.
+
+/** `process.stdin` or any stream; the members are there where it is a terminal. */
+export type CliInput = NodeJS.ReadableStream & {
+  readonly isTTY?: boolean
+  /** Hands every key on at once and without echo. */
+  setRawMode?(mode: boolean): unknown
+}
+export type CliOutput = NodeJS.WritableStream & { readonly isTTY?: boolean }
+
+export type CliIo = {
+  readonly stdin: CliInput
+  readonly stdout: CliOutput
+  readonly stderr: CliOutput
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Of this program. */
+  readonly version: string
+  /** Between the attempts of a request. */
+  readonly sleep: (delayMs: number) => Promise<void>
+}
+
+/** Resolves when the stream has taken the data, so that a process that ends afterwards cuts nothing off. */
+export function write(stream: CliOutput, data: string | Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // The stream reports a failure to the callback and then as an event, which would end the process if nobody listened.
+    const ignore = (): void => {}
+    stream.on('error', ignore)
+    stream.write(data, (error) => {
+      if (error) return reject(error)
+      stream.off('error', ignore)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,63 @@
+// The data of a request as it is typed: `name=value`, `name=@file`, `name=-`, `@file.json`, `-`.
+import { CliError, UsageError } from './cli-error.ts'
+import { isList, isMembers, type Json, parseExactJson } from './exact-json.ts'
+import { inputName, readInputText, STDIN } from './input.ts'
+import type { CliIo } from './io.ts'
+
+/** Every typed value is text; a name that comes again collects its values in a list. */
+export type Data = ReadonlyMap<string, Json>
+
+/** @throws CliError, which names the place of an argument and never what it says: it may be a secret */
+export async function readData(io: CliIo, words: readonly string[]): Promise<Data> {
+  const data = new Map<string, Json>()
+  let stdinRead = false
+  const textOf = async (name: string): Promise<string> => {
+    if (name === STDIN && stdinRead) throw new UsageError('standard input ("-") can be read only once')
+    stdinRead ||= name === STDIN
+    return await readInputText(io, name)
+  }
+  for (const [index, word] of words.entries()) {
+    if (word === STDIN || word.startsWith('@')) {
+      const name = word === STDIN ? STDIN : word.slice(1)
+      for (const [member, value] of documentMembers(name, await textOf(name))) data.set(member, value)
+      continue
+    }
+    const equals = word.indexOf('=')
+    if (equals < 1) throw new UsageError(`word ${index + 1} of the data is not NAME=VALUE, @FILE or -`)
+    add(data, word.slice(0, equals), await typedValue(word.slice(equals + 1), textOf))
+  }
+  return data
+}
+
+/** The body of a request. */
+export function dataBody(data: Data): string {
+  return JSON.stringify(Object.fromEntries(data))
+}
+
+/** The query of a request; a list becomes the same name several times. */
+export function dataQuery(data: Data): [name: string, value: string][] {
+  return [...data].flatMap(([name, value]) =>
+    (isList(value) ? value : [value]).map((each): [string, string] => [
+      name,
+      typeof each === 'string' ? each : JSON.stringify(each),
+    ]),
+  )
+}
+
+async function typedValue(typed: string, textOf: (name: string) => Promise<string>): Promise<string> {
+  if (typed === STDIN) return await textOf(STDIN)
+  if (typed.startsWith('@')) return await textOf(typed.slice(1))
+  return typed.startsWith('\\@') ? typed.slice(1) : typed
+}
+
+function documentMembers(name: string, text: string): [string, Json][] {
+  const document = parseExactJson(text)
+  if (!isMembers(document)) throw new CliError(`${inputName(name)} must hold a JSON object, like {"type": "ed25519"}`)
+  return Object.entries(document)
+}
+
+function add(data: Map<string, Json>, name: string, value: string): void {
+  const before = data.get(name)
+  if (before === undefined) data.set(name, value)
+  else data.set(name, isList(before) ? [...before, value] : [before, value])
+}

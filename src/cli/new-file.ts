@@ -1,0 +1,52 @@
+// Writes a file of the caller: whole or not at all, and over another one only where that was asked for.
+import { lstat, open, rename, rm } from 'node:fs/promises'
+import { CliError, codeOf, reasonOf } from './cli-error.ts'
+
+export type NewFile = {
+  readonly path: string
+  /** Replace what is there. */
+  readonly force: boolean
+  /** Permission bits, before the umask. */
+  readonly mode: number
+}
+
+/** So that nothing is asked of the server for a file that cannot be written in the end. @throws CliError */
+export async function refuseExisting({ path, force }: NewFile): Promise<void> {
+  if (force) return
+  try {
+    await lstat(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return
+    throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, 1, error)
+  }
+  throw exists(path)
+}
+
+/** @throws CliError; the file is then as it was */
+export async function writeNewFile(file: NewFile, bytes: Buffer | string): Promise<void> {
+  const { path, force, mode } = file
+  // Beside the file, so that renaming it stays within one file system; the old content is there until it is complete.
+  const target = force ? `${path}.partial` : path
+  if (force) await rm(target, { force: true })
+  try {
+    // `wx`: never an existing file, and never through a link that somebody else put there.
+    const handle = await open(target, 'wx', mode)
+    try {
+      await handle.writeFile(bytes)
+      await handle.sync()
+    } catch (error) {
+      await rm(target, { force: true })
+      throw error
+    } finally {
+      await handle.close()
+    }
+    if (force) await rename(target, path)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw exists(target)
+    throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, 1, error)
+  }
+}
+
+function exists(path: string): CliError {
+  return new CliError(`${path} exists already: replace it with -force, or name another file with -out`)
+}

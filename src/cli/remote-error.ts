@@ -1,0 +1,192 @@
+// What a person is told when the server, or the way to it, refuses: what was tried, what was said, what may help.
+import { asciiTrim } from '../lib/ascii.ts'
+import { CliError, codeOf } from './cli-error.ts'
+import { isList, type Json, memberOf } from './exact-json.ts'
+import { printable, printableLine } from './terminal-text.ts'
+
+export type Method = 'GET' | 'PUT' | 'DELETE'
+
+/** A request that came back with an error. */
+export type Refused = {
+  /** What was tried, to stand behind "Error": `reading transit/keys/x`. */
+  readonly doing: string
+  readonly method: Method
+  readonly listing: boolean
+  /** Of the API, as typed. */
+  readonly path: string
+  /** Without the query, which may hold what the caller sent. */
+  readonly url: string
+  readonly status: number
+  readonly messages: readonly string[]
+  readonly withToken: boolean
+}
+
+/** The server answered, and the answer is an error. */
+export class RemoteError extends CliError {
+  override name = 'RemoteError'
+  /** 404 and not a word more: the path is one, and nothing is stored there. */
+  readonly nothingThere: boolean
+  constructor(refused: Refused) {
+    super(describeRefusal(refused), 2)
+    this.nothingThere = refused.status === 404 && refused.messages.length === 0
+  }
+}
+
+function describeRefusal(refused: Refused): string {
+  const { doing, method, url, status, messages } = refused
+  const lines = [`Error ${doing}: ${verdict(refused)}`, '', `URL: ${method} ${url}`]
+  lines.push(messages.length === 0 ? `Code: ${status}.` : `Code: ${status}. Errors:`)
+  if (messages.length > 0) lines.push('', ...messages.map((message) => `* ${printable(message)}`))
+  const hint = HINTS.find((row) => row.fits(refused))?.hint(refused)
+  if (hint !== undefined) lines.push('', hint)
+  return lines.join('\n')
+}
+
+function verdict(refused: Refused): string {
+  if (isSealed(refused)) return 'the server is sealed'
+  if (refused.status === 404) return 'there is nothing at this path'
+  return refused.status >= 500 ? 'the server could not do it' : 'the server refused the request'
+}
+
+type Hint = { readonly fits: (refused: Refused) => boolean; readonly hint: (refused: Refused) => string }
+
+const HINTS: readonly Hint[] = [
+  {
+    fits: (refused) => isSealed(refused),
+    hint: () => 'Unseal it with `keywright operator unseal`; `keywright status` shows how many keys are missing.',
+  },
+  {
+    fits: ({ messages }) => mentions(messages, 'not initialized') || mentions(messages, 'not yet initialized'),
+    hint: () => 'Initialise it, once and for all, with `keywright operator init`.',
+  },
+  {
+    fits: ({ status, withToken }) => status === 403 && !withToken,
+    hint: () => 'No token was sent: give one in KEYWRIGHT_TOKEN, VAULT_TOKEN, the file ~/.vault-token or with -token.',
+  },
+  {
+    fits: ({ status }) => status === 403,
+    hint: (refused) =>
+      `Either the token is unknown or expired, or none of its policies grants "${capabilityOf(refused)}" on ` +
+      `"${printableLine(refused.path)}". \`keywright read auth/token/lookup-self\` shows what the token is.`,
+  },
+  {
+    fits: ({ status, path }) => status === 404 && path.startsWith('v1/'),
+    hint: () => 'Leave out the "v1/": it is added to every path.',
+  },
+  {
+    fits: ({ status, messages }) => status === 404 && mentions(messages, 'no handler for route'),
+    hint: () => 'No engine is mounted there: `keywright read sys/mounts` lists those that are.',
+  },
+  {
+    fits: ({ status, messages }) => (status === 404 && mentions(messages, 'unsupported path')) || status === 405,
+    hint: ({ path }) => `\`keywright path-help ${printableLine(path)}\` says what this path is for.`,
+  },
+  {
+    fits: ({ status }) => status === 413,
+    hint: () => 'The request is larger than the server accepts (max_request_size of its listener, 32 MiB by default).',
+  },
+  {
+    fits: ({ status }) => status === 429,
+    hint: () => 'A rate limit was reached, also after two more attempts: try again later.',
+  },
+]
+
+function isSealed({ status, messages }: { status: number; messages: readonly string[] }): boolean {
+  return status === 503 && mentions(messages, 'sealed')
+}
+
+function mentions(messages: readonly string[], part: string): boolean {
+  return messages.some((message) => message.includes(part))
+}
+
+function capabilityOf({ method, listing }: Refused): string {
+  if (method === 'GET') return listing ? 'list' : 'read'
+  return method === 'DELETE' ? 'delete' : 'update'
+}
+
+/** Whether trying again changes nothing until somebody acts. */
+export function staysRefused(status: number, messages: readonly string[]): boolean {
+  return isSealed({ status, messages })
+}
+
+/** The messages of an error body; several causes that the server wrote into one text are told apart. */
+export function messagesOf(body: Json | undefined): string[] {
+  const errors = memberOf(body, 'errors')
+  if (!isList(errors)) return []
+  return errors.filter((error) => typeof error === 'string').flatMap(splitCauses)
+}
+
+/** `2 errors occurred:\n\t* a\n\t* b\n\n` gives a and b. */
+function splitCauses(text: string): string[] {
+  const [head = '', ...rest] = text.split('\n')
+  if (!head.endsWith(' occurred:')) return [asciiTrim(text)].filter((message) => message !== '')
+  return rest
+    .map((line) => asciiTrim(line))
+    .map((line) => (line.startsWith('* ') ? line.slice(2) : line))
+    .filter((line) => line !== '')
+}
+
+/** There was no answer. */
+export function connectionError(doing: string, address: string, error: unknown): CliError {
+  const code = codeOf(error)
+  const advice = CONNECTION_ADVICE.find(({ codes }) => codes.includes(code ?? ''))
+  const what = advice?.what ?? 'the connection broke'
+  const reason = code === undefined ? '' : ` (${code})`
+  const hint = advice?.hint(address) ?? `Is ${address} the address of the server?`
+  return new CliError(`Error ${doing}: ${what}: ${address}${reason}\n\n${hint}`, 2, error)
+}
+
+type Advice = { readonly codes: readonly string[]; readonly what: string; readonly hint: (address: string) => string }
+
+const NAME_ANOTHER = 'name another address with -address or KEYWRIGHT_ADDR'
+const CONNECTION_ADVICE: readonly Advice[] = [
+  {
+    codes: ['ECONNREFUSED'],
+    what: 'nobody listens',
+    hint: (address) => `Is the server running at ${address}? Start one with \`keywright server\`, or ${NAME_ANOTHER}.`,
+  },
+  {
+    codes: ['ENOTFOUND', 'EAI_AGAIN'],
+    what: 'the host name has no address',
+    hint: () => `Is the name right, and the network there? Otherwise ${NAME_ANOTHER}.`,
+  },
+  {
+    codes: ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+    what: 'no answer came',
+    hint: (address) => `Is ${address} reachable from here? Otherwise ${NAME_ANOTHER}.`,
+  },
+  {
+    codes: ['ECONNRESET', 'EPIPE'],
+    what: 'the server closed the connection',
+    hint: (address) =>
+      address.startsWith('http:')
+        ? 'A server with TLS does so when it is spoken to without: try https:// in the address.'
+        : 'It may demand a client certificate, or be stopping.',
+  },
+  {
+    codes: ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'],
+    what: 'the server does not speak TLS',
+    hint: () => 'Without TLS the address begins with http://.',
+  },
+  {
+    codes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
+    what: 'the certificate is for another name',
+    hint: () => 'Use the name in the address that stands in the certificate of the server.',
+  },
+  {
+    codes: ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
+    what: 'the certificate of the server is not valid now',
+    hint: () => 'Renew it, or check the clocks of both machines.',
+  },
+  {
+    codes: [
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      'UNABLE_TO_GET_ISSUER_CERT',
+      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
+    what: 'the certificate of the server is not signed by an authority that is known here',
+    hint: () => 'Name the certificate of its authority with -ca-cert or KEYWRIGHT_CACERT.',
+  },
+]

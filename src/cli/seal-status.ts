@@ -1,0 +1,78 @@
+// The seal of a server as the server tells it, with what `sys/leader` says of the cluster (Interface: both are plain).
+import type { Row } from './answer-rows.ts'
+import { CliError } from './cli-error.ts'
+import type { Client } from './client.ts'
+import { isMembers, type Json, type JsonMembers, memberOf } from './exact-json.ts'
+import { formatTable } from './output.ts'
+import { RemoteError } from './remote-error.ts'
+
+const PATH = 'sys/seal-status'
+
+/** The seal status and, from an unsealed server that tells it, the members of `sys/leader`. */
+export async function readSealStatus(client: Client): Promise<JsonMembers> {
+  const { body } = await client.send({ doing: 'reading the seal status', method: 'GET', path: PATH })
+  const status = sealStatusOf(body)
+  return status.sealed === true ? status : { ...status, ...(await readLeader(client)) }
+}
+
+/** @throws CliError where it is not a seal status */
+export function sealStatusOf(body: Json | undefined): JsonMembers {
+  if (isMembers(body) && typeof memberOf(body, 'sealed') === 'boolean') return body
+  throw new CliError('Error reading the seal status: the answer does not say whether the server is sealed', 2)
+}
+
+/** A server without a cluster need not have it. */
+async function readLeader(client: Client): Promise<JsonMembers> {
+  try {
+    const { body } = await client.send({ doing: 'reading the leader', method: 'GET', path: 'sys/leader' })
+    return isMembers(body) ? body : {}
+  } catch (error) {
+    if (error instanceof RemoteError) return {}
+    throw error
+  }
+}
+
+export function formatSealStatus(status: Json): string {
+  const tell = (label: string, member: string): Row[] => {
+    const value = memberOf(status, member)
+    return value === undefined || value === null || value === '' ? [] : [[label, value]]
+  }
+  const recovery = memberOf(status, 'recovery_seal') === true ? 'Recovery ' : ''
+  return formatTable([
+    ...tell('Seal Type', 'type'),
+    ...tell('Recovery Seal Type', 'recovery_seal_type'),
+    ...tell('Initialized', 'initialized'),
+    ...tell('Sealed', 'sealed'),
+    ...tell(`Total ${recovery}Shares`, 'n'),
+    ...tell('Threshold', 't'),
+    ...progressRows(status),
+    ...tell('Version', 'version'),
+    ...tell('Build Date', 'build_date'),
+    ...tell('Storage Type', 'storage_type'),
+    ...tell('Cluster Name', 'cluster_name'),
+    ...tell('Cluster ID', 'cluster_id'),
+    ...tell('HA Enabled', 'ha_enabled'),
+    ...haRows(status),
+  ])
+}
+
+function progressRows(status: Json): Row[] {
+  if (memberOf(status, 'sealed') !== true || memberOf(status, 'initialized') !== true) return []
+  const nonce = memberOf(status, 'nonce') ?? ''
+  return [
+    ['Unseal Progress', `${memberOf(status, 'progress') ?? 0}/${memberOf(status, 't') ?? '?'}`],
+    ...(nonce === '' ? [] : [['Unseal Nonce', nonce] as const]),
+  ]
+}
+
+function haRows(status: Json): Row[] {
+  if (memberOf(status, 'ha_enabled') !== true) return []
+  const active = memberOf(status, 'is_self') === true
+  const since = memberOf(status, 'active_time') ?? ''
+  const leader = memberOf(status, 'leader_address') ?? ''
+  return [
+    ['HA Mode', active ? 'active' : 'standby'],
+    ...(active && since !== '' ? [['Active Since', since] as const] : []),
+    ...(leader === '' ? [] : [['Active Node Address', leader] as const]),
+  ]
+}

@@ -1,0 +1,36 @@
+// What encrypting and decrypting a file have in common.
+import { CliError, UsageError } from './cli-error.ts'
+import { CONNECTION_OPTIONS } from './common-options.ts'
+import type { OptionTable, OptionValues } from './options.ts'
+
+export const TRANSIT_OPTIONS = {
+  key: { kind: 'text', value: 'NAME', about: 'Name of the transit key (needed)' },
+  mount: { kind: 'text', value: 'PATH', default: 'transit', about: 'Where the transit engine is mounted' },
+  context: { kind: 'text', value: 'BASE64', about: 'Context of the derivation, for keys that are derived' },
+  out: { kind: 'text', value: 'FILE', about: 'File to write, - for standard output' },
+  force: { kind: 'flag', short: 'f', about: 'Replace the file to write where it exists' },
+  ...CONNECTION_OPTIONS,
+} as const satisfies OptionTable
+
+export type TransitValues = OptionValues<typeof TRANSIT_OPTIONS>
+
+/** Stands at the end of the names of encrypted files. */
+export const ENCRYPTED_SUFFIX = '.kw'
+
+/** The path of an operation with the key of the options. @throws UsageError */
+export function transitPath(options: TransitValues, operation: 'encrypt' | 'decrypt'): string {
+  const { key, mount } = options
+  if (key === undefined || key === '') throw new UsageError('-key=NAME is missing: the transit key to use')
+  if (key.includes('/')) throw new UsageError('-key is a name without slashes; -mount says where the engine is')
+  return `${mount}/${operation}/${key}`
+}
+
+/** The member of a request that carries the context, where there is one. */
+export function contextField({ context }: TransitValues): { context?: string } {
+  return context === undefined ? {} : { context }
+}
+
+/** @throws CliError */
+export function missingResult(doing: string, what: string): CliError {
+  return new CliError(`Error ${doing}: the answer has no ${what}`, 2)
+}

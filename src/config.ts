@@ -1,0 +1,230 @@
+// The configuration file, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
+import { readFileSync } from 'node:fs'
+import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
+import { DurationError, parseDurationSeconds } from './lib/duration.ts'
+import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
+import { nearest } from './lib/nearest.ts'
+
+/** What is wrong with the configuration, in one sentence. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+export type StorageConfig = { readonly type: 'sqlite'; readonly directory: string } | { readonly type: 'inmem' }
+
+export type ServerConfig = {
+  readonly host: string
+  readonly port: number
+  readonly limits: ListenerLimits
+  readonly storage: StorageConfig
+  readonly apiAddress: string
+  readonly clusterName: string
+  readonly reportedVersion: string
+  readonly defaultTtlSeconds: number
+  readonly maxTtlSeconds: number
+}
+
+export const DEFAULT_CONFIG: ServerConfig = {
+  host: '127.0.0.1',
+  port: 8200,
+  limits: DEFAULT_LIMITS,
+  storage: { type: 'sqlite', directory: './data' },
+  apiAddress: '',
+  clusterName: '',
+  reportedVersion: '1.21.0',
+  defaultTtlSeconds: 768 * 3600,
+  maxTtlSeconds: 768 * 3600,
+}
+
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
+
+export const isLoopback = (host: string): boolean => LOOPBACK.includes(host)
+
+/** @throws ConfigError */
+export function readConfigFile(path: string): Partial<ServerConfig> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new ConfigError(`The configuration file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`)
+  }
+  try {
+    return parseConfig(text)
+  } catch (cause) {
+    if (cause instanceof HclError || cause instanceof ConfigError) throw new ConfigError(`${path}: ${cause.message}`)
+    throw cause
+  }
+}
+
+const TOP_KEYS = [
+  'listener',
+  'storage',
+  'api_addr',
+  'cluster_name',
+  'reported_version',
+  'default_lease_ttl',
+  'max_lease_ttl',
+  'disable_mlock',
+]
+
+/** @throws HclError, ConfigError */
+export function parseConfig(text: string): Partial<ServerConfig> {
+  const body = parseHcl(text)
+  requireKnown(body, TOP_KEYS, 'the configuration')
+  return {
+    ...listenerOf(body),
+    ...storageOf(body),
+    ...textOf(body, 'api_addr', 'apiAddress'),
+    ...textOf(body, 'cluster_name', 'clusterName'),
+    ...textOf(body, 'reported_version', 'reportedVersion'),
+    ...secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
+    ...secondsOf(body, 'max_lease_ttl', 'maxTtlSeconds'),
+  }
+}
+
+function requireKnown(body: HclObject, known: readonly string[], where: string): void {
+  for (const { key, line } of body.items) {
+    if (known.includes(key)) continue
+    const near = nearest(key, known)
+    throw new ConfigError(
+      `line ${line}: unknown key "${key}" in ${where}${near === undefined ? `, known are ${known.join(', ')}` : `, did you mean "${near}"?`}`,
+    )
+  }
+}
+
+/** The block with this key, of which there may be one. */
+function only(body: HclObject, key: string): HclBlock | undefined {
+  const blocks = blocksOf(body, key, 1)
+  if (blocks.length > 1) throw new ConfigError(`line ${blocks[1]?.line}: a second ${key}, this version knows one`)
+  return blocks[0]
+}
+
+const LISTENER_KEYS = [
+  'address',
+  'tls_disable',
+  'max_request_size',
+  'http_read_header_timeout',
+  'http_read_timeout',
+  'http_idle_timeout',
+]
+
+function listenerOf(body: HclObject): Partial<ServerConfig> {
+  const block = only(body, 'listener')
+  if (block === undefined) return {}
+  if (block.labels[0] !== 'tcp')
+    throw new ConfigError(`line ${block.line}: the listener "${block.labels[0]}" is not offered, use listener "tcp"`)
+  requireKnown(block.body, LISTENER_KEYS, 'listener "tcp"')
+  const address = single(block.body, 'address')
+  const { host, port } = parseAddress(address === undefined ? '127.0.0.1:8200' : String(address))
+  const plain = single(block.body, 'tls_disable')
+  const plainAllowed = plain === true || plain === 'true' || plain === 1 || plain === '1'
+  if (!isLoopback(host) && !plainAllowed) {
+    throw new ConfigError(
+      `line ${block.line}: TLS is not offered yet, so an address other than loopback needs tls_disable = true`,
+    )
+  }
+  return { host, port, limits: limitsOf(block.body) }
+}
+
+function limitsOf(body: HclObject): ListenerLimits {
+  const size = single(body, 'max_request_size')
+  if (size !== undefined && (typeof size !== 'number' || size < 0))
+    throw new ConfigError('max_request_size must be a number of bytes')
+  const ms = (key: string, fallback: number): number => {
+    const seconds = secondsIn(body, key)
+    return seconds === undefined || seconds === 0 ? fallback : seconds * 1000
+  }
+  return {
+    maxRequestBytes: size === undefined || size === 0 ? DEFAULT_LIMITS.maxRequestBytes : size,
+    readHeaderTimeoutMs: ms('http_read_header_timeout', DEFAULT_LIMITS.readHeaderTimeoutMs),
+    readTimeoutMs: ms('http_read_timeout', DEFAULT_LIMITS.readTimeoutMs),
+    idleTimeoutMs: ms('http_idle_timeout', DEFAULT_LIMITS.idleTimeoutMs),
+  }
+}
+
+const STORAGE_TYPES = ['sqlite', 'inmem']
+
+function storageOf(body: HclObject): Partial<ServerConfig> {
+  const block = only(body, 'storage')
+  if (block === undefined) return {}
+  const [type] = block.labels
+  if (type === 'inmem') {
+    requireKnown(block.body, [], 'storage "inmem"')
+    return { storage: { type } }
+  }
+  if (type !== 'sqlite')
+    throw new ConfigError(
+      `line ${block.line}: the storage "${type}" is not offered, use one of ${STORAGE_TYPES.join(', ')}`,
+    )
+  requireKnown(block.body, ['path'], 'storage "sqlite"')
+  const path = single(block.body, 'path')
+  if (typeof path !== 'string' || path === '')
+    throw new ConfigError(`line ${block.line}: storage "sqlite" needs path, a directory`)
+  return { storage: { type, directory: path } }
+}
+
+function single(body: HclObject, key: string): string | number | bigint | boolean | null | undefined {
+  const items = body.items.filter((item) => item.key === key)
+  const [first, second] = items
+  if (second !== undefined) throw new ConfigError(`line ${second.line}: "${key}" stands twice`)
+  if (first === undefined) return undefined
+  const value = scalar(first.value)
+  if (value === undefined) throw new ConfigError(`line ${first.line}: "${key}" must be a single value`)
+  return value
+}
+
+function textOf<K extends 'apiAddress' | 'clusterName' | 'reportedVersion'>(
+  body: HclObject,
+  key: string,
+  name: K,
+): Partial<ServerConfig> {
+  const value = single(body, key)
+  if (value === undefined) return {}
+  if (typeof value !== 'string') throw new ConfigError(`"${key}" must be text`)
+  if (name === 'reportedVersion' && !isSemanticVersion(value))
+    throw new ConfigError(`"${key}" must be a version such as 1.21.0`)
+  return { [name]: value }
+}
+
+function isSemanticVersion(text: string): boolean {
+  const parts = text.split('.')
+  return (
+    parts.length === 3 &&
+    parts.every((part) => part !== '' && part.length < 10 && [...part].every((c) => c >= '0' && c <= '9'))
+  )
+}
+
+function secondsOf<K extends 'defaultTtlSeconds' | 'maxTtlSeconds'>(
+  body: HclObject,
+  key: string,
+  name: K,
+): Partial<ServerConfig> {
+  const seconds = secondsIn(body, key)
+  return seconds === undefined || seconds === 0 ? {} : { [name]: seconds }
+}
+
+function secondsIn(body: HclObject, key: string): number | undefined {
+  const value = single(body, key)
+  if (value === undefined) return undefined
+  try {
+    const seconds = typeof value === 'number' ? value : parseDurationSeconds(String(value))
+    if (seconds >= 0) return seconds
+  } catch (cause) {
+    if (!(cause instanceof DurationError)) throw cause
+  }
+  throw new ConfigError(`"${key}" must be seconds or a duration such as 90m`)
+}
+
+const MAX_PORT = 65_535
+
+/** `host:port`; IPv6 in brackets. @throws ConfigError */
+export function parseAddress(text: string): { readonly host: string; readonly port: number } {
+  const colon = text.lastIndexOf(':')
+  const host = text.slice(0, Math.max(colon, 0))
+  const port = Number(text.slice(colon + 1))
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+  if (colon < 1 || !Number.isInteger(port) || port < 0 || port > MAX_PORT || text.endsWith(':') || bare === '') {
+    throw new ConfigError(`The address "${text}" is not of the form 127.0.0.1:8200`)
+  }
+  return { host: bare, port }
+}

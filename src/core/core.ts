@@ -1,0 +1,107 @@
+// Runs a request through the steps, and turns whatever happens into a response: nothing escapes.
+
+import { fail } from '../api/errors.ts'
+import type { LiveToken } from '../auth/token-store.ts'
+import type { Log } from '../lib/log.ts'
+import type { World } from '../lib/world.ts'
+import { StorageReadOnly } from '../storage/contract.ts'
+import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
+import { forward, STEPS, type Surroundings } from './pipeline.ts'
+import { refusalOf, refusalResponse } from './response.ts'
+
+export class Core {
+  readonly #around: Surroundings
+  readonly #world: World
+  readonly #log: Log
+  /** Brings this thread's caches up to the last commit of another; undefined where there is nothing to do. */
+  readonly #catchUp: () => Promise<void> | undefined
+
+  constructor(around: Surroundings, world: World, log: Log, catchUp: () => Promise<void> | undefined) {
+    this.#around = around
+    this.#world = world
+    this.#log = log
+    this.#catchUp = catchUp
+  }
+
+  async handle(request: WireRequest): Promise<WireResponse> {
+    const exchange = newExchange(this.#world.random.uuid(), request)
+    const response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause))
+    if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
+    return response
+  }
+
+  async #run(exchange: Exchange): Promise<WireResponse> {
+    const behind = this.#catchUp()
+    if (behind !== undefined) await behind
+    for (const step of STEPS) {
+      const waiting = step.run(exchange, this.#around)
+      if (waiting !== undefined) await waiting
+      if (exchange.response !== undefined) return exchange.response
+    }
+    throw new Error('The last step gave no response')
+  }
+
+  /** A write where none is possible has changed nothing: the request starts anew where writes are made. */
+  async #failed(exchange: Exchange, cause: unknown): Promise<WireResponse> {
+    const { forward: to } = this.#around
+    if (!(cause instanceof StorageReadOnly) || to === undefined) return this.#refused(exchange, cause)
+    try {
+      await forward(exchange, to)
+    } catch (failed) {
+      return this.#refused(exchange, failed)
+    }
+    return exchange.response ?? refusalResponse(fail('internal', []))
+  }
+
+  #refused(exchange: Exchange, cause: unknown): WireResponse {
+    const refusal = refusalOf(cause)
+    if (refusal !== undefined) return refusalResponse(refusal)
+    this.#log('error', 'A request failed inside', {
+      request: exchange.id,
+      endpoint: exchange.endpoint?.id ?? '',
+      cause: nameOf(cause),
+    })
+    return refusalResponse(fail('internal', []))
+  }
+
+  /** After its last request, refused or not, a limited token goes with all that it made. */
+  async #spend(token: LiveToken): Promise<void> {
+    try {
+      await this.#around.tokens.revoke(token.id)
+    } catch (cause) {
+      // It cannot be used any more in any case; what stays behind is removed with its parent.
+      this.#log('warn', 'A spent token could not be removed', { cause: nameOf(cause) })
+    }
+  }
+}
+
+/** Where it happened, without the message, which may hold what a caller sent. */
+function nameOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return typeof cause
+  const frames = (cause.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  return `${cause.name} ${frames
+    .slice(0, 4)
+    .map((line) => line.trim())
+    .join(' ')}`
+}
+
+function newExchange(id: string, request: WireRequest): Exchange {
+  return {
+    id,
+    request,
+    path: '',
+    method: 'read',
+    operation: 'read',
+    mounted: undefined,
+    endpoint: undefined,
+    routeError: undefined,
+    pathParameters: {},
+    token: undefined,
+    hasSudo: () => false,
+    input: undefined,
+    args: {},
+    answer: undefined,
+    warnings: [],
+    response: undefined,
+  }
+}

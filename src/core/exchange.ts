@@ -1,0 +1,58 @@
+// One request on its way through the pipeline: what came in, what each step found out, what goes back.
+import type { Endpoint } from '../api/endpoint.ts'
+import type { Answer, Operation } from '../api/request.ts'
+import type { LiveToken } from '../auth/token-store.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Mounted } from './mount-table.ts'
+
+/** A request as it left the socket: plain data, so that it can travel to another thread as it is. */
+export type WireRequest = {
+  readonly method: string
+  /** The raw target before '?', still percent-encoded. */
+  readonly rawPath: string
+  /** The raw target behind '?', or empty. */
+  readonly query: string
+  readonly headers: WireHeaders
+  readonly body: Uint8Array | undefined
+  readonly remoteAddress: string
+}
+
+/** The headers that mean something here; absent ones are undefined. */
+export type WireHeaders = {
+  readonly token: string | undefined
+  readonly namespace: string | undefined
+  readonly wrapTtl: string | undefined
+  readonly contentType: string | undefined
+}
+
+export type WireResponse = {
+  readonly status: number
+  /** JSON text; undefined: no body and no content type. */
+  readonly body: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Exchange = {
+  readonly id: string
+  readonly request: WireRequest
+  /** Canonical path behind /v1/: decoded once, without doubled slashes. */
+  path: string
+  /** What the method and `list` ask for; a write is decided to be create or update later. */
+  method: 'read' | 'list' | 'update' | 'delete'
+  operation: Operation
+  /** Undefined where no mount serves the path. */
+  mounted: Mounted | undefined
+  /** Undefined where the mount has no such endpoint; `routeError` then says which kind of none. */
+  endpoint: Endpoint | undefined
+  routeError: 'no_route' | 'unsupported_path' | 'unsupported_operation' | undefined
+  pathParameters: Readonly<Record<string, string>>
+  token: LiveToken | undefined
+  hasSudo: () => boolean
+  /** The decoded body or query. */
+  input: JsonObject | undefined
+  args: Readonly<Record<string, unknown>>
+  answer: Answer | undefined
+  warnings: string[]
+  /** Set by a step that has the whole response already: the rest is skipped. */
+  response: WireResponse | undefined
+}

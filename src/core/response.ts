@@ -1,0 +1,78 @@
+// What goes back: the envelope, the bare forms, and refusals.
+import { fail, Refusal } from '../api/errors.ts'
+import type { AuthBlock } from '../api/request.ts'
+import { Sealed } from '../storage/barrier.ts'
+import { StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
+import type { Exchange, WireResponse } from './exchange.ts'
+
+/** Every key is always there: strict clients decode it so. */
+export function successResponse(exchange: Exchange): WireResponse {
+  const { answer, endpoint, warnings } = exchange
+  if (answer === undefined || endpoint === undefined)
+    throw new Error('A request without an answer reached its response')
+  const { data, auth, status } = answer
+  if (endpoint.body === 'plain')
+    return {
+      status: status ?? (data === undefined ? 204 : 200),
+      body: data === undefined ? undefined : `${JSON.stringify(data)}\n`,
+    }
+  if (data === undefined && auth === undefined && (answer.warnings === undefined || answer.warnings.length === 0)) {
+    return { status: status ?? 204, body: undefined }
+  }
+  const all = answer.warnings === undefined ? warnings : [...warnings, ...answer.warnings]
+  return {
+    status: status ?? 200,
+    body: envelope(exchange, endpoint.body === 'both' ? data : undefined, data, auth, all),
+  }
+}
+
+/** Written by hand, since most of it never differs; `JSON.stringify` writes what can. */
+function envelope(
+  exchange: Exchange,
+  copied: object | undefined,
+  data: object | undefined,
+  auth: AuthBlock | undefined,
+  warnings: readonly string[],
+): string {
+  const dataText = data === undefined ? 'null' : JSON.stringify(data)
+  const authText = auth === undefined ? 'null' : JSON.stringify(auth)
+  const warningsText = warnings.length === 0 ? 'null' : JSON.stringify(warnings)
+  const type = exchange.mounted?.entry.type ?? ''
+  return `{${copiedMembers(copied)}"request_id":"${exchange.id}","lease_id":"","renewable":false,"lease_duration":0,"data":${dataText},"wrap_info":null,"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"}\n`
+}
+
+const ENVELOPE_NAMES = [
+  'request_id',
+  'lease_id',
+  'renewable',
+  'lease_duration',
+  'data',
+  'wrap_info',
+  'warnings',
+  'auth',
+  'mount_type',
+]
+
+/** Old clients read the data at the top level too; no member of it may stand for one of the envelope. */
+function copiedMembers(data: object | undefined): string {
+  if (data === undefined) return ''
+  const members = Object.entries(data).filter(([name, value]) => !ENVELOPE_NAMES.includes(name) && value !== undefined)
+  return members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`).join('')
+}
+
+export function refusalResponse(refusal: Refusal): WireResponse {
+  return {
+    status: refusal.status,
+    body: `${JSON.stringify({ errors: refusal.message === '' ? [] : [refusal.message] })}\n`,
+  }
+}
+
+/** The one place where what the rooms below throw becomes a refusal; undefined for what is our own fault. */
+export function refusalOf(cause: unknown): Refusal | undefined {
+  if (cause instanceof Refusal) return cause
+  if (cause instanceof Sealed) return fail('sealed', [], cause)
+  if (cause instanceof StorageConflict) return fail('busy', [], cause)
+  if (cause instanceof StorageFull) return fail('storage_full', [], cause)
+  if (cause instanceof StorageFailed) return fail('storage_failed', [], cause)
+  return undefined
+}

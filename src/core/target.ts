@@ -1,0 +1,99 @@
+// From the raw request target to the one path that router, policy and log see: decoded exactly once, before anything
+// is decided (threats A-02). Never through URL, which folds segments silently (N-12).
+import { isUtf8 } from 'node:buffer'
+import { fail } from '../api/errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+
+export const API_PREFIX = '/v1/'
+const MAX_PATH_LENGTH = 4096
+const SLASH = 0x2f
+const DOT = 0x2e
+const PERCENT = 0x25
+
+/** The path behind /v1/, or undefined where the target is not of the API. @throws Refusal `bad_path` */
+export function canonicalPath(rawPath: string): string | undefined {
+  if (!rawPath.startsWith(API_PREFIX)) return undefined
+  const raw = rawPath.slice(API_PREFIX.length)
+  if (raw.length > MAX_PATH_LENGTH) throw fail('bad_path', [`is longer than ${MAX_PATH_LENGTH} characters`])
+  const path = isPlain(raw) ? raw : decodePercent(raw)
+  return path.includes('//') || path.startsWith('/') ? checkSegments(collapseSlashes(path)) : checkSegments(path)
+}
+
+/** ASCII without '%': nothing to decode. */
+function isPlain(raw: string): boolean {
+  for (let i = 0; i < raw.length; i++) {
+    const code = raw.charCodeAt(i)
+    if (code === PERCENT || code < 0x21 || code > 0x7e) return false
+  }
+  return true
+}
+
+function decodePercent(raw: string): string {
+  const bytes = Buffer.alloc(Buffer.byteLength(raw))
+  let length = 0
+  for (let i = 0; i < raw.length; i++) {
+    const code = raw.charCodeAt(i)
+    if (code === PERCENT) {
+      const value = hexPair(raw.charCodeAt(i + 1), raw.charCodeAt(i + 2))
+      if (value === undefined) throw fail('bad_path', ['has a "%" that two hexadecimal digits do not follow'])
+      bytes[length++] = value
+      i += 2
+    } else if (code < 0x80) bytes[length++] = code
+    else throw fail('bad_path', ['has a character that must be percent-encoded'])
+  }
+  const decoded = bytes.subarray(0, length)
+  if (!isUtf8(decoded)) throw fail('bad_path', ['is not valid UTF-8'])
+  return decoded.toString('utf8')
+}
+
+function hexPair(high: number, low: number): number | undefined {
+  const [h, l] = [hexDigit(high), hexDigit(low)]
+  return h === undefined || l === undefined ? undefined : h * 16 + l
+}
+
+function hexDigit(code: number): number | undefined {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : undefined
+}
+
+function collapseSlashes(path: string): string {
+  let result = ''
+  for (let i = 0; i < path.length; i++) {
+    if (path.charCodeAt(i) === SLASH && (result === '' || result.endsWith('/'))) continue
+    result += path[i]
+  }
+  return result
+}
+
+function checkSegments(path: string): string {
+  let start = 0
+  for (let i = 0; i <= path.length; i++) {
+    const code = i === path.length ? SLASH : path.charCodeAt(i)
+    if (code < 0x20 || code === 0x7f) throw fail('bad_path', ['has a control character'])
+    if (code !== SLASH) continue
+    const length = i - start
+    const relative =
+      length <= 2 &&
+      length > 0 &&
+      path.charCodeAt(start) === DOT &&
+      (length === 1 || path.charCodeAt(start + 1) === DOT)
+    if (relative) throw fail('bad_path', ['has a "." or ".." segment: relative paths not supported'])
+    start = i + 1
+  }
+  return path
+}
+
+const MAX_QUERY_PARAMETERS = 100
+
+/** Parameters of a query as fields; a repeated one counts once, with its first value. */
+export function parseQuery(query: string): JsonObject {
+  const fields: JsonObject = Object.create(null)
+  let count = 0
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (++count > MAX_QUERY_PARAMETERS)
+      throw fail('bad_request', [`The query has more than ${MAX_QUERY_PARAMETERS} parameters`])
+    if (!Object.hasOwn(fields, name)) fields[name] = value
+  }
+  return fields
+}

@@ -1,0 +1,128 @@
+// Authenticated encryption, the only place that uses Node's ciphers (threats N-01 to N-03): the tag is always whole,
+// the nonce always of the algorithm's length, and no plaintext leaves before it is authenticated.
+import { type CipherGCMTypes, createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
+
+export type AeadAlgorithm = {
+  readonly name: string
+  /** The name by which `node:crypto` knows it. */
+  readonly nodeName: CipherGCMTypes | 'chacha20-poly1305'
+  readonly keyBytes: number
+  readonly nonceBytes: number
+  readonly tagBytes: number
+}
+
+export const AEADS = {
+  /** NIST SP 800-38D with a 96-bit IV and the full tag. */
+  aes128Gcm: { name: 'AES-128-GCM', nodeName: 'aes-128-gcm', keyBytes: 16, nonceBytes: 12, tagBytes: 16 },
+  /** NIST SP 800-38D with a 96-bit IV and the full tag. */
+  aes256Gcm: { name: 'AES-256-GCM', nodeName: 'aes-256-gcm', keyBytes: 32, nonceBytes: 12, tagBytes: 16 },
+  /** RFC 8439. */
+  chacha20Poly1305: {
+    name: 'ChaCha20-Poly1305',
+    nodeName: 'chacha20-poly1305',
+    keyBytes: 32,
+    nonceBytes: 12,
+    tagBytes: 16,
+  },
+} as const satisfies Record<string, AeadAlgorithm>
+
+/** The one answer for everything that does not open: wrong key, nonce, associated data, tag, or too short. */
+export class AuthenticationFailed extends Error {
+  override name = 'AuthenticationFailed'
+  constructor() {
+    super('message authentication failed')
+  }
+}
+
+// Without it Node opens messages whose tag has 4 bytes (threats N-01). Every algorithm here has this tag.
+const FULL_TAG = Object.freeze({ authTagLength: 16 })
+
+/** Gives ciphertext ‖ tag. The nonce must never have been used with this key. */
+export function seal(
+  algorithm: AeadAlgorithm,
+  key: KeyObject,
+  nonce: Buffer,
+  plaintext: Buffer,
+  associatedData?: Buffer,
+): Buffer {
+  const cipher = newCipher(algorithm, key, nonce, associatedData)
+  const ciphertext = cipher.update(plaintext)
+  cipher.final()
+  return Buffer.concat([ciphertext, cipher.getAuthTag()])
+}
+
+/** Gives nonce ‖ ciphertext ‖ tag. The nonce must never have been used with this key. */
+export function sealWithNonce(
+  algorithm: AeadAlgorithm,
+  key: KeyObject,
+  nonce: Buffer,
+  plaintext: Buffer,
+  associatedData?: Buffer,
+): Buffer {
+  const cipher = newCipher(algorithm, key, nonce, associatedData)
+  const ciphertext = cipher.update(plaintext)
+  cipher.final()
+  return Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])
+}
+
+/**
+ * Opens what `seal` gave.
+ * @throws AuthenticationFailed
+ */
+export function open(
+  algorithm: AeadAlgorithm,
+  key: KeyObject,
+  nonce: Buffer,
+  sealed: Buffer,
+  associatedData?: Buffer,
+): Buffer {
+  const ciphertextBytes = sealed.length - algorithm.tagBytes
+  if (ciphertextBytes < 0 || nonce.length !== algorithm.nonceBytes) throw new AuthenticationFailed()
+  const decipher = newDecipher(algorithm, key, nonce)
+  if (associatedData !== undefined && associatedData.length > 0) decipher.setAAD(associatedData)
+  decipher.setAuthTag(sealed.subarray(ciphertextBytes))
+  const plaintext = decipher.update(sealed.subarray(0, ciphertextBytes))
+  try {
+    decipher.final()
+  } catch {
+    // What `update` gave is not authenticated (threats N-02).
+    plaintext.fill(0)
+    throw new AuthenticationFailed()
+  }
+  return plaintext
+}
+
+/**
+ * Opens what `sealWithNonce` gave.
+ * @throws AuthenticationFailed
+ */
+export function openWithNonce(
+  algorithm: AeadAlgorithm,
+  key: KeyObject,
+  sealed: Buffer,
+  associatedData?: Buffer,
+): Buffer {
+  const { nonceBytes } = algorithm
+  return open(algorithm, key, sealed.subarray(0, nonceBytes), sealed.subarray(nonceBytes), associatedData)
+}
+
+// Node's types know each family by its own overload; the calls are the same.
+
+function newCipher(algorithm: AeadAlgorithm, key: KeyObject, nonce: Buffer, associatedData: Buffer | undefined) {
+  const { nodeName, nonceBytes } = algorithm
+  // GCM would take a nonce of any length (threats N-03).
+  if (nonce.length !== nonceBytes) throw new RangeError(`A nonce of ${algorithm.name} has ${nonceBytes} bytes`)
+  const cipher =
+    nodeName === 'chacha20-poly1305'
+      ? createCipheriv(nodeName, key, nonce, FULL_TAG)
+      : createCipheriv(nodeName, key, nonce, FULL_TAG)
+  if (associatedData !== undefined && associatedData.length > 0) cipher.setAAD(associatedData)
+  return cipher
+}
+
+function newDecipher(algorithm: AeadAlgorithm, key: KeyObject, nonce: Buffer) {
+  const { nodeName } = algorithm
+  return nodeName === 'chacha20-poly1305'
+    ? createDecipheriv(nodeName, key, nonce, FULL_TAG)
+    : createDecipheriv(nodeName, key, nonce, FULL_TAG)
+}

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { aes256Gcm96 } from './aead-key-types.ts'
+import { KEY_TYPES, keyTypeTable } from './key-types.ts'
+
+test('every key type is found by its own name', () => {
+  assert.ok(KEY_TYPES.size > 0)
+  for (const [name, type] of KEY_TYPES) assert.equal(type.name, name)
+  assert.equal(KEY_TYPES.get('aes256-gcm96'), aes256Gcm96)
+  assert.equal(KEY_TYPES.get('constructor'), undefined)
+})
+
+test('two key types of one name refuse to start', () => {
+  assert.throws(() => keyTypeTable([aes256Gcm96, aes256Gcm96]), /"aes256-gcm96"/)
+})
+
+test('only types whose keys can be that old have the counter KDF', () => {
+  const withCounter = [...KEY_TYPES.values()].filter((type) => type.derivation?.deriveByCounter !== undefined)
+  assert.deepEqual(
+    withCounter.map((type) => type.name),
+    ['aes256-gcm96', 'chacha20-poly1305'],
+  )
+})

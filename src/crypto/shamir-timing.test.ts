@@ -1,0 +1,82 @@
+// Whether combining shares takes longer for some secrets than for others: Welch's t over two classes of shares. Slow
+// and in need of a quiet machine, so it runs with KEYWRIGHT_LONG=1 only.
+import assert from 'node:assert/strict'
+import { randomBytes, randomFillSync } from 'node:crypto'
+import { test } from 'node:test'
+import { multiply } from './galois-field.ts'
+import { combineShares } from './shamir.ts'
+
+const SHARE_BYTES = 33
+const INPUTS = 4096
+const SAMPLES = 200_000
+const RUNS = 3
+/** Beyond it the classes differ with a chance of error below one in 100,000. */
+const T_LIMIT = 4.5
+
+type Work = (shares: readonly Buffer[]) => unknown
+type Input = { readonly shares: readonly Buffer[]; readonly fixed: boolean }
+
+/** Both classes side by side in one block of memory, in random order. */
+function drawInputs(): Input[] {
+  const block = Buffer.alloc(INPUTS * 2 * SHARE_BYTES)
+  return [...randomBytes(INPUTS)].map((label, index) => {
+    const at = index * 2 * SHARE_BYTES
+    const shares = [block.subarray(at, at + SHARE_BYTES), block.subarray(at + SHARE_BYTES, at + 2 * SHARE_BYTES)]
+    const fixed = (label & 1) === 1
+    shares.forEach((share, x) => {
+      if (!fixed) randomFillSync(share)
+      share.writeUInt8(x + 5, SHARE_BYTES - 1)
+    })
+    return { shares, fixed }
+  })
+}
+
+/** Mean and its variance, without the slowest tenth: those were interrupted. */
+function summary(samples: number[]): { mean: number; variance: number } {
+  const kept = samples.sort((a, b) => a - b).slice(0, Math.floor(samples.length * 0.9))
+  const mean = kept.reduce((sum, value) => sum + value, 0) / kept.length
+  const squares = kept.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+  return { mean, variance: squares / (kept.length - 1) / kept.length }
+}
+
+function welchT(work: Work): number {
+  const inputs = drawInputs()
+  for (const { shares } of inputs) work(shares)
+  const times: { readonly fixed: number[]; readonly random: number[] } = { fixed: [], random: [] }
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    const input = inputs[sample % INPUTS]
+    assert.ok(input !== undefined)
+    const start = process.hrtime.bigint()
+    work(input.shares)
+    const took = Number(process.hrtime.bigint() - start)
+    times[input.fixed ? 'fixed' : 'random'].push(took)
+  }
+  const [fixed, random] = [summary(times.fixed), summary(times.random)]
+  return (fixed.mean - random.mean) / Math.sqrt(fixed.variance + random.variance)
+}
+
+/** Every run finds a difference, and in the same direction. */
+function leaks(work: Work, report: (line: string) => void): boolean {
+  welchT(work)
+  const values = Array.from({ length: RUNS }, () => welchT(work))
+  report(`t = ${values.map((t) => t.toFixed(1)).join(', ')}`)
+  return values.every((t) => t > T_LIMIT) || values.every((t) => t < -T_LIMIT)
+}
+
+if (process.env.KEYWRIGHT_LONG === '1') {
+  test('S-01 combining shares takes the same time for zeros as for random bytes', (t) => {
+    assert.equal(
+      leaks(combineShares, (line) => t.diagnostic(line)),
+      false,
+    )
+  })
+
+  test('S-01 the measurement finds arithmetic that skips zeros', (t) => {
+    const skipsZeros: Work = (shares) =>
+      shares.map((share) => share.reduce((sum, byte) => (byte === 0 ? sum : sum ^ multiply(byte, 7)), 0))
+    assert.equal(
+      leaks(skipsZeros, (line) => t.diagnostic(line)),
+      true,
+    )
+  })
+}

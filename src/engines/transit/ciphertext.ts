@@ -1,0 +1,49 @@
+// The text form of what a key made: `vault:v3:` and standard base64. The word stays, whatever this server is called,
+// because clients look for it.
+import { fail } from '../../api/errors.ts'
+
+const MARK = 'vault:v'
+const PLUS = 0x2b
+const MINUS = 0x2d
+const ZERO = 0x30
+
+/** What stands before the base64 of everything that a key version made. */
+export function versionPrefix(version: number): string {
+  return `${MARK}${version}:`
+}
+
+export type ParsedCiphertext = {
+  /** As written: not checked against any key, and negative or 0 where a client sends that. */
+  readonly version: number
+  /** Base64 that was not decoded yet. */
+  readonly payload: string
+}
+
+/** @throws Refusal naming what is wrong with the form */
+export function parseCiphertext(text: string): ParsedCiphertext {
+  if (!text.startsWith(MARK)) throw invalid(`no prefix, it begins with ${MARK}N:`)
+  const colon = text.indexOf(':', MARK.length)
+  if (colon === -1) throw invalid(`wrong number of fields, it looks like ${MARK}N:BASE64`)
+  const version = parseVersion(text, MARK.length, colon)
+  if (version === undefined) throw invalid('version number could not be decoded')
+  return { version, payload: text.slice(colon + 1) }
+}
+
+/** Decimal digits, which may begin with zeros or a sign; undefined for anything else. */
+function parseVersion(text: string, start: number, end: number): number | undefined {
+  const sign = text.charCodeAt(start)
+  const first = sign === PLUS || sign === MINUS ? start + 1 : start
+  if (first === end) return undefined
+  let version = 0
+  for (let at = first; at < end; at += 1) {
+    const digit = text.charCodeAt(at) - ZERO
+    if (digit < 0 || digit > 9) return undefined
+    version = version * 10 + digit
+    if (version > Number.MAX_SAFE_INTEGER) return undefined
+  }
+  return sign === MINUS ? -version : version
+}
+
+function invalid(why: string) {
+  return fail('bad_request', [`invalid ciphertext: ${why}`])
+}

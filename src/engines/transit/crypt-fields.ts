@@ -1,0 +1,67 @@
+// Fields and shapes that encrypt, decrypt, rewrap and datakey have in common (Interface 4.3).
+import { fail } from '../../api/errors.ts'
+import { int, string } from '../../api/fields.ts'
+import { group, integer, listOf, optional, type Shape, type Shapes, text } from '../../api/shape.ts'
+
+export const nameField = { name: string('Name of the key', { required: true }) }
+
+export const optionFields = {
+  context: string('Context, for keys with derivation; base64', { secret: true }),
+  associated_data: string('Authenticated with the message, not encrypted; base64', { secret: true }),
+  nonce: string('Never used: 12 bytes are accepted for convergent keys, which once needed them; base64', {
+    secret: true,
+  }),
+}
+
+export const versionField = { key_version: int('Version of the key that encrypts; 0 is the latest', { default: 0 }) }
+
+export const partialFailureField = {
+  partial_failure_response_code: int(
+    'Status for a batch of which some items fail and some do not, 200 to 599; else 400',
+  ),
+}
+
+/** The same in an item of a batch; `reference` is repeated in its result. */
+export const optionItems = {
+  context: 'string',
+  associated_data: 'string',
+  nonce: 'string',
+  reference: 'string',
+} as const
+
+const ENCRYPTED: Shapes = {
+  ciphertext: text('vault:vN: and base64'),
+  key_version: integer('Version of the key that encrypted'),
+}
+
+const REFERENCE = text('As in the item; empty for none')
+const FAILURE = optional(text('What is wrong with the item, where it failed'))
+
+/** The one answer or the results of a batch, whichever was asked for. */
+export function singleOrBatch(single: Shapes, item: Shapes): Shapes {
+  const members = { ...item, reference: REFERENCE, error: FAILURE }
+  return {
+    ...allOptional(single),
+    batch_results: optional(listOf(group(members, 'Result of an item'), 'Results in the order of the items')),
+  }
+}
+
+export function allOptional(shapes: Shapes): Shapes {
+  return Object.fromEntries(Object.entries(shapes).map(([name, shape]): [string, Shape] => [name, optional(shape)]))
+}
+
+export const ENCRYPTED_OR_BATCH = singleOrBatch(ENCRYPTED, allOptional(ENCRYPTED))
+export const DATA_KEY: Shapes = { ...ENCRYPTED, plaintext: optional(text('The data key, for type plaintext; base64')) }
+
+/** Wire text: 400, not 404, for every operation with a key that is not there. */
+export function keyNotFound(name: string) {
+  return fail('bad_request', [`encryption key not found: no key has the name "${name}"`])
+}
+
+/** Warns whoever sent a nonce and was not refused. */
+export const NONCE_UNUSED = 'The given nonce was not used and need not be sent: each ciphertext holds its own'
+
+/** An empty text counts as none. */
+export function isGiven(value: string | number | undefined): boolean {
+  return value !== undefined && value !== ''
+}

@@ -1,0 +1,128 @@
+// encrypt/:name (Interface 4.3): with a key, or with one that the request makes.
+import { endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { type Args, batch, bool, type Item, string } from '../../api/fields.ts'
+import type { Answer, RequestInfo } from '../../api/request.ts'
+import { type BatchRun, batchAnswer, runBatch } from './batch.ts'
+import { decodeField, type Encrypted, type EncryptOptions, encrypt } from './crypt.ts'
+import {
+  ENCRYPTED_OR_BATCH,
+  isGiven,
+  keyNotFound,
+  NONCE_UNUSED,
+  nameField,
+  optionFields,
+  optionItems,
+  partialFailureField,
+  versionField,
+} from './crypt-fields.ts'
+import { wipeRing } from './key-ring.ts'
+import { requireKeyType } from './key-type-field.ts'
+import { LoadedRing } from './loaded-ring.ts'
+import { type NewKey, newRing } from './new-key.ts'
+import type { Transit } from './transit.ts'
+import { upsertDisabled } from './upsert-setting.ts'
+
+const NOTHING = Buffer.alloc(0)
+
+const fields = {
+  ...nameField,
+  plaintext: string('What to encrypt, base64; it may be empty', { secret: true }),
+  ...optionFields,
+  ...versionField,
+  batch_input: batch(
+    'Items to encrypt instead of plaintext, each with its own options',
+    { fields: { plaintext: 'string', ...optionItems, key_version: 'int' }, required: 'plaintext' },
+    { secret: true },
+  ),
+  ...partialFailureField,
+  type: string('Type of the key, where the request makes it', { default: 'aes256-gcm96' }),
+  convergent_encryption: bool('Whether the key is convergent, where the request makes it', { default: false }),
+}
+type EncryptArgs = Args<typeof fields>
+type EncryptInput = EncryptOptions & { readonly plaintext?: string | undefined }
+type EncryptResult = Partial<Encrypted> & { readonly reference: string; readonly error?: string }
+
+export const encryptEndpoint = endpoint({
+  id: 'transit-encrypt',
+  operation: 'update',
+  path: 'encrypt/:name',
+  capability: 'create-or-update',
+  runsOn: 'any-node',
+  summary: 'Encrypts data with a named key',
+  describe:
+    'Makes the key first where there is none, the token may create it, and config/keys does not forbid it: with ' +
+    'derivation exactly when a context is given.',
+  fields,
+  response: ENCRYPTED_OR_BATCH,
+  exists: async (transit: Transit, { name = '' }) => (await transit.keys.find(name)) !== undefined,
+  handler: (transit: Transit, args, request) => {
+    const ring = transit.keys.find(args.name)
+    // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.
+    if (ring instanceof LoadedRing) return encryptWith(transit, ring, args)
+    return ring.then((found) => (found ? encryptWith(transit, found, args) : makeKeyAndEncrypt(transit, args, request)))
+  },
+})
+
+function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer {
+  if (args.batch_input === undefined) return encryptOne(transit, ring, args)
+  return batchAnswer(encryptBatch(transit, ring, args.batch_input), args.partial_failure_response_code)
+}
+
+function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer {
+  if (args.plaintext === undefined) throw fail('bad_request', ['missing plaintext to encrypt'])
+  const data = encryptText(transit, ring, args)
+  return isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data }
+}
+
+function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): BatchRun<EncryptResult> {
+  return runBatch<EncryptResult>(
+    items,
+    (item, reference) => ({ ...encryptText(transit, ring, item as EncryptInput), reference }),
+    (error, reference) => ({ error, reference }),
+  )
+}
+
+function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): Encrypted {
+  return encrypt(ring, transit.nonces, decodeField('plaintext', input.plaintext) ?? NOTHING, input)
+}
+
+/**
+ * Encrypts with a key that is stored only then: a request that fails leaves no key behind. Where another request was
+ * faster, its key is the one that encrypts.
+ */
+async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: RequestInfo): Promise<Answer> {
+  if (request.operation !== 'create') throw keyNotFound(args.name)
+  const made = newRing(wantedKey(args), transit.world)
+  try {
+    const ring = new LoadedRing(made)
+    const run = args.batch_input && encryptBatch(transit, ring, args.batch_input)
+    const answer = run ? batchAnswer(run, args.partial_failure_response_code) : encryptOne(transit, ring, args)
+    if (run?.succeeded === 0) return answer
+    const stored = await transit.keys.add(args.name, made, async (tx) => {
+      if (await upsertDisabled(tx)) throw keyNotFound(args.name)
+    })
+    return stored === made.header ? answer : await encryptWithFound(transit, args)
+  } finally {
+    wipeRing(made)
+  }
+}
+
+async function encryptWithFound(transit: Transit, args: EncryptArgs): Promise<Answer> {
+  const ring = await transit.keys.find(args.name)
+  if (ring === undefined) throw keyNotFound(args.name)
+  return encryptWith(transit, ring, args)
+}
+
+/** Interface 4.3: derivation is on exactly when a context is given. */
+function wantedKey(args: EncryptArgs): NewKey {
+  const derived = isGiven(args.batch_input === undefined ? args.context : args.batch_input[0]?.context)
+  return {
+    type: requireKeyType(args.type, { derived, convergent: args.convergent_encryption }),
+    derived,
+    convergent: args.convergent_encryption,
+    exportable: false,
+    allowPlaintextBackup: false,
+    autoRotatePeriodSeconds: 0,
+  }
+}

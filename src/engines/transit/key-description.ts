@@ -1,0 +1,68 @@
+// What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
+import { flag, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
+import { keyTypeOf } from './loaded-ring.ts'
+import { firstStoredVersion, type RingHeader } from './ring-header.ts'
+
+export const KEY_DESCRIPTION: Shapes = {
+  name: text('Name of the key'),
+  type: text('Type of the key'),
+  derived: flag('Each request gives a context, from which the key for it is derived'),
+  exportable: flag('Can be exported'),
+  allow_plaintext_backup: flag('Can be backed up in plaintext'),
+  deletion_allowed: flag('Can be deleted'),
+  imported_key: flag('Was imported'),
+  soft_deleted: flag('Is marked as deleted'),
+  supports_encryption: flag('Encrypts'),
+  supports_decryption: flag('Decrypts'),
+  supports_signing: flag('Signs'),
+  supports_derivation: flag('Can be made with derivation'),
+  latest_version: integer('The version that encrypts'),
+  min_available_version: integer('Older versions were deleted for good; 0: none was'),
+  min_decryption_version: integer('Older versions decrypt nothing'),
+  min_encryption_version: integer('Older versions encrypt nothing; 0: no bound is set'),
+  auto_rotate_period: integer('Seconds after which it is rotated; 0: only when asked to'),
+  keys: mapOf(integer('Seconds since the epoch'), 'Creation times of the versions that can be used, by number'),
+  kdf: optional(text('How keys are derived, with derivation')),
+  convergent_encryption: optional(flag('Equal plaintexts under one context give equal ciphertexts, with derivation')),
+  convergent_encryption_version: optional(integer('-1: each version has its own, the current one')),
+}
+
+/** Wire value: which algorithm is in use is a matter of each version. */
+const CONVERGENT_BY_VERSION = -1
+
+export function describeKey(name: string, header: RingHeader): object {
+  const { cipher, derivation } = keyTypeOf(header)
+  return {
+    name,
+    type: header.type,
+    derived: header.derived,
+    exportable: header.exportable,
+    allow_plaintext_backup: header.allowPlaintextBackup,
+    deletion_allowed: header.deletionAllowed,
+    imported_key: false,
+    soft_deleted: false,
+    supports_encryption: cipher !== undefined,
+    supports_decryption: cipher !== undefined,
+    supports_signing: false,
+    supports_derivation: derivation !== undefined,
+    latest_version: header.latestVersion,
+    min_available_version: header.minAvailableVersion,
+    min_decryption_version: header.minDecryptionVersion,
+    min_encryption_version: header.minEncryptionVersion,
+    auto_rotate_period: header.autoRotatePeriodSeconds,
+    keys: creationTimes(header),
+    ...(header.derived ? { kdf: 'hkdf_sha256', convergent_encryption: header.convergent } : {}),
+    ...(header.convergent ? { convergent_encryption_version: CONVERGENT_BY_VERSION } : {}),
+  }
+}
+
+/** Only of versions that can still be used. */
+function creationTimes(header: RingHeader): Record<string, number> {
+  const times: Record<string, number> = {}
+  const first = firstStoredVersion(header)
+  header.versions.forEach(({ createdAtMs }, index) => {
+    const number = first + index
+    if (number >= header.minDecryptionVersion) times[number] = Math.floor(createdAtMs / 1000)
+  })
+  return times
+}

@@ -1,0 +1,96 @@
+// A key ring as it is stored, inside the barrier: no secret of it ever becomes a string, which could not be wiped
+// (threats N-10).
+//
+//   offset  bytes
+//   0       1      format: 1
+//   1       4      H, bytes of the header (big-endian, as all numbers)
+//   5       H      RingHeader as JSON: nothing in it is secret
+//   5 + H          for each version of the header's list, in its order:
+//             4      M, bytes of the material
+//             M      material, as the key type generates and loads it
+//             32     HMAC secret of the version (Interface 2.3)
+import { Secret } from '../../crypto/secret.ts'
+import { parseStoredJson } from '../../lib/json.ts'
+import { StorageCorrupt } from '../../storage/contract.ts'
+import { headerFromJson, type RingHeader } from './ring-header.ts'
+
+const FORMAT = 1
+const LENGTH_BYTES = 4
+const HEADER_AT = 1 + LENGTH_BYTES
+export const HMAC_SECRET_BYTES = 32
+
+export type VersionSecrets = { readonly material: Secret; readonly hmac: Secret }
+
+/** Exists only while a ring is made, changed or loaded; whoever holds one wipes it. */
+export type StoredRing = {
+  readonly header: RingHeader
+  /** One for each entry of the header's list of versions. */
+  readonly secrets: readonly VersionSecrets[]
+}
+
+export function wipeRing(ring: StoredRing): void {
+  for (const { material, hmac } of ring.secrets) {
+    material.wipe()
+    hmac.wipe()
+  }
+}
+
+/** The bytes are the caller's to wipe. */
+export function encodeRing(ring: StoredRing): Buffer {
+  const header = Buffer.from(JSON.stringify(ring.header))
+  const secretBytes = ring.secrets.reduce(
+    (sum, { material, hmac }) => sum + LENGTH_BYTES + material.length + hmac.length,
+    0,
+  )
+  // Not `concat`: what it gives may share memory with others (threats N-09).
+  const bytes = Buffer.alloc(HEADER_AT + header.length + secretBytes)
+  let at = bytes.writeUInt32BE(header.length, bytes.writeUInt8(FORMAT))
+  at += header.copy(bytes, at)
+  for (const { material, hmac } of ring.secrets) {
+    at = bytes.writeUInt32BE(material.length, at)
+    at += material.reveal().copy(bytes, at)
+    at += hmac.reveal().copy(bytes, at)
+  }
+  return bytes
+}
+
+/**
+ * Copies what is secret; `bytes` stay the caller's to wipe.
+ * @throws StorageCorrupt
+ */
+export function decodeRing(bytes: Buffer): StoredRing {
+  if (bytes.length < HEADER_AT) throw corrupt('is too short')
+  if (bytes[0] !== FORMAT) throw corrupt(`has format ${bytes[0]}, known is ${FORMAT}`)
+  const secretsAt = HEADER_AT + bytes.readUInt32BE(1)
+  if (secretsAt > bytes.length) throw corrupt('ends inside its header')
+  const header = headerFromJson(parseHeader(bytes.subarray(HEADER_AT, secretsAt)))
+  return { header, secrets: decodeSecrets(bytes, secretsAt, header.versions.length) }
+}
+
+function parseHeader(bytes: Buffer) {
+  try {
+    return parseStoredJson(bytes)
+  } catch (cause) {
+    throw corrupt('has a header that is not JSON', cause)
+  }
+}
+
+function decodeSecrets(bytes: Buffer, start: number, count: number): VersionSecrets[] {
+  const secrets: VersionSecrets[] = []
+  let at = start
+  for (let index = 0; index < count; index += 1) {
+    const materialAt = at + LENGTH_BYTES
+    if (materialAt > bytes.length) throw corrupt('ends before its last version')
+    const hmacAt = materialAt + bytes.readUInt32BE(at)
+    at = hmacAt + HMAC_SECRET_BYTES
+    if (at > bytes.length) throw corrupt('ends inside a version')
+    const [material, hmac] = [bytes.subarray(materialAt, hmacAt), bytes.subarray(hmacAt, at)]
+    secrets.push({ material: new Secret(material), hmac: new Secret(hmac) })
+  }
+  if (at !== bytes.length) throw corrupt('goes on after its last version')
+  return secrets
+}
+
+function corrupt(what: string, cause?: unknown): StorageCorrupt {
+  return new StorageCorrupt(`A stored key ring ${what}`, cause === undefined ? undefined : { cause })
+}

@@ -1,0 +1,33 @@
+// The type of a key that is to be made, and what else about it is fixed at its creation.
+import { fail } from '../../api/errors.ts'
+import { isName } from '../../api/pattern.ts'
+import type { KeyType } from '../../crypto/key-type.ts'
+import { KEY_TYPES } from '../../crypto/key-types.ts'
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+/** What was sent is repeated only where it looks like a type and is not long. */
+const MAX_SHOWN_CHARACTERS = 40
+
+/** @throws Refusal for a type that is not offered, or that cannot do what is wanted */
+export function requireKeyType(
+  name: string,
+  wanted: { readonly derived: boolean; readonly convergent: boolean },
+): KeyType {
+  // Interface 7.6.
+  if (wanted.convergent && !wanted.derived) {
+    throw refuse('convergent encryption requires derivation to be enabled')
+  }
+  const type = KEY_TYPES.get(name)
+  if (type === undefined) {
+    const shown = isName(name) && name.length <= MAX_SHOWN_CHARACTERS ? ` ${name}` : ''
+    throw refuse(`unknown key type${shown}, offered are ${[...KEY_TYPES.keys()].join(', ')}`)
+  }
+  if (wanted.derived && type.derivation === undefined) {
+    throw refuse(`key derivation and convergent encryption not supported for keys of type ${type.name}`)
+  }
+  if (wanted.convergent && type.derivation?.convergent === undefined) {
+    throw refuse(`convergent encryption not supported for keys of type ${type.name}`)
+  }
+  return type
+}

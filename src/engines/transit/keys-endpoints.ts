@@ -1,0 +1,207 @@
+// keys/:name and what is below it: make, read, list, delete, configure, rotate (Interface 4.2).
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { type Args, bool, bytes, duration, int, string } from '../../api/fields.ts'
+import { type Answer, DONE } from '../../api/request.ts'
+import { LISTED } from '../../api/shape.ts'
+import { nameField } from './crypt-fields.ts'
+import { describeKey, KEY_DESCRIPTION } from './key-description.ts'
+import { wipeRing } from './key-ring.ts'
+import { changeSettings, requireRotatePeriod } from './key-settings.ts'
+import { requireKeyType } from './key-type-field.ts'
+import { keyTypeOf } from './loaded-ring.ts'
+import { type NewKey, newRing, withNewVersion } from './new-key.ts'
+import type { RingHeader } from './ring-header.ts'
+import type { Transit } from './transit.ts'
+
+const described = (name: string, header: RingHeader): Answer => ({ data: describeKey(name, header) })
+
+const managedKeyFields = {
+  managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
+  managed_key_id: string('UUID of a managed key, only for keys of type managed_key', { default: '' }),
+}
+
+/** @throws Refusal: no type that is offered takes one */
+function refuseManagedKey(args: Args<typeof managedKeyFields>): void {
+  for (const name of ['managed_key_name', 'managed_key_id'] as const) {
+    if (args[name] !== '')
+      throw fail('bad_request', [`"${name}" is only for keys of type managed_key, which is not offered`])
+  }
+}
+
+const createFields = {
+  ...nameField,
+  type: string('Type of the key', { default: 'aes256-gcm96' }),
+  derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
+  convergent_encryption: bool('Equal plaintexts under one context give equal ciphertexts; needs derived', {
+    default: false,
+  }),
+  exportable: bool('Can be exported; stays so', { default: false }),
+  allow_plaintext_backup: bool('Can be backed up in plaintext; stays so', { default: false }),
+  auto_rotate_period: duration('Time after which it is rotated, an hour or more; 0: only when asked to', {
+    default: 0,
+  }),
+  key_size: int('Bytes, only for types that come in several sizes', { default: 0 }),
+  context: string('Accepted and not used', { secret: true }),
+  ...managedKeyFields,
+}
+
+const createKey = endpoint({
+  id: 'transit-key-create',
+  operation: 'update',
+  path: 'keys/:name',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Makes a named key',
+  describe: 'Where there is one already, nothing changes and that one is described, whatever was asked for.',
+  fields: createFields,
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Transit, args) => {
+    const wanted = wantedKey(args)
+    const existing = await transit.keys.find(args.name)
+    if (existing !== undefined) return described(args.name, existing.header)
+    const made = newRing(wanted, transit.world)
+    try {
+      return described(args.name, await transit.keys.add(args.name, made))
+    } finally {
+      wipeRing(made)
+    }
+  },
+})
+
+function wantedKey(args: Args<typeof createFields>): NewKey {
+  requireRotatePeriod(args.auto_rotate_period)
+  const { derived, convergent_encryption: convergent } = args
+  const type = requireKeyType(args.type, { derived, convergent })
+  if (args.key_size !== 0) {
+    throw fail('bad_request', [
+      `"key_size": key_size is not valid for algorithm ${type.name}, whose keys have one size`,
+    ])
+  }
+  refuseManagedKey(args)
+  return {
+    type,
+    derived,
+    convergent,
+    exportable: args.exportable,
+    allowPlaintextBackup: args.allow_plaintext_backup,
+    autoRotatePeriodSeconds: args.auto_rotate_period,
+  }
+}
+
+const readKey = endpoint({
+  id: 'transit-key-read',
+  operation: 'read',
+  path: 'keys/:name',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Describes a key: nothing secret',
+  fields: { ...nameField, context: bytes('Context of a signing key with derivation; else not used', { secret: true }) },
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Transit, { name }) => {
+    const ring = await transit.keys.find(name)
+    if (ring === undefined) throw fail('not_found', [])
+    return described(name, ring.header)
+  },
+})
+
+const listKeys = endpoint({
+  id: 'transit-key-list',
+  operation: 'list',
+  path: 'keys',
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Lists the names of all keys',
+  fields: {
+    after: string('Only names that come after this one, which need not exist', { default: '' }),
+    limit: int('At most so many names; 0 or less: all', { default: 0 }),
+  },
+  response: LISTED,
+  handler: async (transit: Transit, { after, limit }) => {
+    const keys = await transit.keys.list({ ...(after === '' ? {} : { after }), ...(limit > 0 ? { limit } : {}) })
+    if (keys.length === 0) throw fail('not_found', [])
+    return { data: { keys } }
+  },
+})
+
+const deleteKey = endpoint({
+  id: 'transit-key-delete',
+  operation: 'delete',
+  path: 'keys/:name',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Deletes a key with all its versions, where deletion_allowed is set',
+  describe: 'What it encrypted can be decrypted no more.',
+  fields: nameField,
+  handler: async (transit: Transit, { name }) => {
+    const isDeleted = await transit.keys.delete(name, ({ deletionAllowed }) => {
+      // Interface 7.3.
+      if (!deletionAllowed) {
+        throw fail('bad_request', [
+          `error deleting key "${name}": deletion is not allowed for this key, set deletion_allowed`,
+        ])
+      }
+    })
+    if (!isDeleted) throw fail('bad_request', [`error deleting key "${name}": could not delete key; not found`])
+    return DONE
+  },
+})
+
+const MINIMUM_FORCED = 'key versions are numbered from 1: forcing minimum to 1 for min_decryption_version'
+
+const configureKey = endpoint({
+  id: 'transit-key-configure',
+  operation: 'update',
+  path: 'keys/:name/config',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Changes the settings of a key: those that are given, all or none',
+  fields: {
+    ...nameField,
+    min_decryption_version: int('Lowest version that decrypts'),
+    min_encryption_version: int('Lowest version that encrypts, not below min_decryption_version; 0: no bound'),
+    deletion_allowed: bool('Whether it can be deleted'),
+    exportable: bool('Whether it can be exported; stays true'),
+    allow_plaintext_backup: bool('Whether it can be backed up in plaintext; stays true'),
+    auto_rotate_period: duration('Time after which it is rotated, an hour or more; 0: only when asked to'),
+  },
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Transit, args) => {
+    const wanted = {
+      minDecryptionVersion: args.min_decryption_version,
+      minEncryptionVersion: args.min_encryption_version,
+      deletionAllowed: args.deletion_allowed,
+      exportable: args.exportable,
+      allowPlaintextBackup: args.allow_plaintext_backup,
+      autoRotatePeriodSeconds: args.auto_rotate_period,
+    }
+    const header = await transit.keys.update(args.name, (ring) => {
+      const changed = changeSettings(ring.header, wanted)
+      return changed === ring.header ? ring : { ...ring, header: changed }
+    })
+    if (header === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
+    const answer = described(args.name, header)
+    return args.min_decryption_version === 0 ? { ...answer, warnings: [MINIMUM_FORCED] } : answer
+  },
+})
+
+const rotateKey = endpoint({
+  id: 'transit-key-rotate',
+  operation: 'update',
+  path: 'keys/:name/rotate',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Adds a version to a key, which encrypts from now on',
+  fields: { ...nameField, ...managedKeyFields },
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Transit, args) => {
+    refuseManagedKey(args)
+    const header = await transit.keys.update(args.name, (ring) =>
+      withNewVersion(ring, keyTypeOf(ring.header), transit.world),
+    )
+    if (header === undefined) throw fail('bad_request', [`key not found: no key has the name "${args.name}"`])
+    return described(args.name, header)
+  },
+})
+
+export const KEYS_ENDPOINTS: readonly Endpoint[] = [createKey, readKey, listKeys, deleteKey, configureKey, rotateKey]

@@ -1,0 +1,133 @@
+// The keys of one mount: found in a cache, changed in transactions.
+import { fail } from '../../api/errors.ts'
+import type { ListOptions } from '../../storage/contract.ts'
+import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
+import { LoadedRing } from './loaded-ring.ts'
+import { RingCache } from './ring-cache.ts'
+import { assertSuccessor, type RingHeader } from './ring-header.ts'
+
+/** One stored entry per key. */
+const FOLDER = 'key/'
+/** About 1 KB each with one version. */
+const MAX_CACHED_RINGS = 10_000
+/** Storage bounds the whole stored key, of which the name is the last part. */
+export const MAX_NAME_CHARACTERS = 512
+
+export class Keys {
+  readonly #storage: View
+  readonly #cache = new RingCache(MAX_CACHED_RINGS)
+
+  constructor(storage: View) {
+    this.#storage = storage
+  }
+
+  /** The ring at once where it is cached, so that the caller need not wait; undefined where no key has the name. */
+  find(name: string): LoadedRing | Promise<LoadedRing | undefined> {
+    return this.#cache.get(name, this.#load)
+  }
+
+  readonly #load = async (name: string): Promise<LoadedRing | undefined> => {
+    if (name.length > MAX_NAME_CHARACTERS) return undefined
+    const bytes = await this.#storage.get(FOLDER + name)
+    return bytes && useStored(bytes, (stored) => new LoadedRing(stored))
+  }
+
+  /** Names in order. */
+  list(options: ListOptions): Promise<string[]> {
+    return this.#storage.list(FOLDER, options)
+  }
+
+  /**
+   * Stores the ring where the name is free, and gives the header of what has the name then. `check` runs in the same
+   * transaction, before a free name is taken.
+   * @throws StorageReadOnly where the request has to travel
+   */
+  async add(name: string, ring: StoredRing, check?: (tx: ViewTransaction) => Promise<void>): Promise<RingHeader> {
+    if (name.length > MAX_NAME_CHARACTERS) {
+      throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
+    }
+    const header = await this.#storage.transaction(async (tx) => {
+      const existing = await tx.get(FOLDER + name)
+      if (existing !== undefined) return useStored(existing, ({ header }) => header)
+      await check?.(tx)
+      store(tx, name, ring)
+      return ring.header
+    })
+    await this.#readBack(name)
+    return header
+  }
+
+  /**
+   * Stores what `change` makes of the ring and gives its header; where it makes nothing of it, or throws, all stays as
+   * it was. `change` may run several times. Undefined where no key has the name.
+   */
+  async update(name: string, change: (ring: StoredRing) => StoredRing): Promise<RingHeader | undefined> {
+    const header = await this.#storage.transaction(async (tx) => {
+      const bytes = await tx.get(FOLDER + name)
+      return bytes && useStored(bytes, (before) => replace(tx, name, before, change(before)))
+    })
+    if (header !== undefined) await this.#readBack(name)
+    return header
+  }
+
+  /** Removes the key unless `refuse` throws. False where no key has the name. */
+  delete(name: string, refuse: (header: RingHeader) => void): Promise<boolean> {
+    return this.#storage.transaction(async (tx) => {
+      const bytes = await tx.get(FOLDER + name)
+      if (bytes === undefined) return false
+      useStored(bytes, ({ header }) => refuse(header))
+      tx.delete(FOLDER + name)
+      return true
+    })
+  }
+
+  /** What does not parse shows before the caller is told of success, not with the first decryption (threats P-15). */
+  async #readBack(name: string): Promise<void> {
+    await this.find(name)
+  }
+
+  /** `path` is relative to the mount. */
+  changed(path: string): void {
+    if (path.startsWith(FOLDER)) this.#cache.forget(path.slice(FOLDER.length))
+  }
+
+  reset(): void {
+    this.#cache.clear()
+  }
+}
+
+/** Gives what was decoded to `use` and wipes it afterwards. */
+function useStored<T>(bytes: Buffer, use: (stored: StoredRing) => T): T {
+  try {
+    const stored = decodeRing(bytes)
+    try {
+      return use(stored)
+    } finally {
+      wipeRing(stored)
+    }
+  } finally {
+    bytes.fill(0)
+  }
+}
+
+function replace(tx: ViewTransaction, name: string, before: StoredRing, after: StoredRing): RingHeader {
+  if (after === before) return before.header
+  assertSuccessor(before.header, after.header)
+  try {
+    store(tx, name, after)
+  } finally {
+    wipeRing(after)
+  }
+  return after.header
+}
+
+/** `put` seals at once, so the bytes in clear are needed no longer. */
+function store(tx: ViewTransaction, name: string, ring: StoredRing): void {
+  const bytes = encodeRing(ring)
+  try {
+    tx.put(FOLDER + name, bytes)
+  } finally {
+    bytes.fill(0)
+  }
+}

@@ -1,0 +1,133 @@
+// Puts the rooms together over one store: the same in the thread that writes and in those that serve.
+import { fail } from './api/errors.ts'
+import type { EngineType } from './api/mount.ts'
+import { openApiDocument } from './api/openapi.ts'
+import { Router } from './api/router.ts'
+import { PolicyStore } from './auth/policy-store.ts'
+import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
+import { type TokenLimits, TokenService } from './auth/token-service.ts'
+import { TokenStore } from './auth/token-store.ts'
+import { Core } from './core/core.ts'
+import type { WireRequest, WireResponse } from './core/exchange.ts'
+import { type EngineContext, MountTable, newMountEntry } from './core/mount-table.ts'
+import { TRANSIT } from './engines/transit/transit.ts'
+import type { Log } from './lib/log.ts'
+import type { World } from './lib/world.ts'
+import { Barrier } from './storage/barrier.ts'
+import type { ReadStore, Store } from './storage/contract.ts'
+import { Invalidation } from './storage/invalidation.ts'
+import type { Keyring } from './storage/keyring.ts'
+import { SealedStorage } from './storage/sealed-storage.ts'
+import { SYSTEM_ENDPOINTS } from './system/endpoints.ts'
+import type { SealStatus } from './system/seal.ts'
+import { type SealOperations, type ServerFacts, System } from './system/system.ts'
+
+export type HouseParts = {
+  readonly store: Store | ReadStore
+  readonly world: World
+  readonly log: Log
+  readonly facts: ServerFacts
+  readonly tokenLimits: TokenLimits
+  readonly sealStatus: () => SealStatus
+  /** Only where this thread writes. */
+  readonly sealOperations?: SealOperations
+  /** Only where it does not. */
+  readonly forward?: (request: WireRequest) => Promise<WireResponse>
+  /** Brings the caches up to what another thread committed; undefined: nothing to do. */
+  readonly catchUp?: (invalidation: Invalidation) => Promise<void> | undefined
+}
+
+export type House = {
+  readonly core: Core
+  readonly storage: SealedStorage
+  readonly tokens: TokenStore
+  readonly tokenService: TokenService
+  readonly mounts: MountTable
+  readonly invalidation: Invalidation
+  /** After unseal: from here on requests are served. */
+  open(keyring: Keyring): Promise<void>
+  /** Before seal: every key and every cached value is released. */
+  close(): void
+}
+
+const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
+const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
+
+/** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
+const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT]
+
+export function buildHouse(parts: HouseParts): House {
+  const { store, world, log } = parts
+  const invalidation = new Invalidation()
+  const barrier = new Barrier(world.random)
+  const storage = new SealedStorage(store, barrier)
+  const policies = new PolicyStore(storage, world.clock, invalidation)
+  const tokens = new TokenStore(storage, world, invalidation)
+  const tokenService = new TokenService(tokens, policies, world, parts.tokenLimits)
+  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus })
+  const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
+  const types: readonly EngineType<EngineContext>[] = [
+    ...ENGINES,
+    { type: 'system', kind: 'secret', summary: 'The server itself', router: SYSTEM_ROUTER, create: () => system },
+    { type: 'token', kind: 'auth', summary: 'Tokens', router: TOKEN_ROUTER, create: () => tokenEngine },
+  ]
+  const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
+  const mounts = new MountTable(
+    types,
+    { entry: systemEntry, router: SYSTEM_ROUTER, engine: system },
+    storage,
+    world,
+    invalidation,
+  )
+  const routers = new Map(types.map((type) => [type.type, type.router]))
+  system.tie(mounts, parts.sealOperations, () => {
+    const tables = mounts
+      .list()
+      .map(({ path, type }) => ({ mountPath: path, endpoints: routers.get(type)?.endpoints ?? [] }))
+    return openApiDocument(parts.facts.reportedVersion, tables)
+  })
+  const around = {
+    mounts,
+    tokens,
+    policies,
+    sealed: () => barrier.sealed,
+    initialized: () => parts.sealStatus().initialized,
+    forward: parts.forward === undefined ? undefined : translated(parts.forward),
+  }
+  const core = new Core(around, world, log, () => parts.catchUp?.(invalidation))
+  return {
+    core,
+    storage,
+    tokens,
+    tokenService,
+    mounts,
+    invalidation,
+    open: async (keyring) => {
+      barrier.setKeyring(keyring)
+      try {
+        await tokens.open()
+        await mounts.refresh()
+      } catch (cause) {
+        barrier.setKeyring(undefined)
+        throw cause
+      }
+    },
+    close: () => {
+      barrier.setKeyring(undefined)
+      tokens.close()
+      invalidation.reset()
+      mounts.close()
+    },
+  }
+}
+
+/** Rooms do not know each other's errors: what the way to the writer throws is told to the caller as one refusal. */
+function translated(forward: (request: WireRequest) => Promise<WireResponse>) {
+  return async (request: WireRequest): Promise<WireResponse> => {
+    try {
+      return await forward(request)
+    } catch (cause) {
+      throw fail('writer_gone', [], cause)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// The one way from bytes to JSON values. A byte scan first bounds what JSON.parse may cost (threats N-06: 32 MB of
+// brackets take seconds and hundreds of megabytes), then it parses, and its own messages, which quote the input
+// (threats N-08), never get out.
+import { isAscii, isUtf8 } from 'node:buffer'
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
+export type JsonObject = { [name: string]: JsonValue }
+
+export class JsonError extends Error {
+  override name = 'JsonError'
+}
+
+export type JsonLimits = {
+  /** Nesting of arrays and objects. */
+  readonly depth: number
+  /** Arrays and objects together. */
+  readonly containers: number
+}
+
+export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, containers: 1_000_000 }
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** @throws JsonError naming what is wrong, never what the input holds. */
+export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMITS): JsonValue {
+  scan(bytes, limits)
+  const text = decodeUtf8(bytes)
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    throw new JsonError('not well-formed JSON')
+  }
+}
+
+/** Like parseJson, for text that this program wrote itself. */
+export function parseStoredJson(bytes: Buffer): JsonValue {
+  return parseJson(bytes, { depth: 256, containers: 10_000_000 })
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString('latin1')
+  if (!isUtf8(bytes)) throw new JsonError('not valid UTF-8')
+  return bytes.toString('utf8')
+}
+
+function scan(bytes: Buffer, limits: JsonLimits): void {
+  let depth = 0
+  let containers = 0
+  const length = bytes.length
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[i]
+    if (byte === QUOTE) i = endOfString(bytes, i)
+    else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > limits.depth) throw new JsonError(`nested deeper than ${limits.depth} levels`)
+      if (++containers > limits.containers) throw new JsonError(`more than ${limits.containers} arrays and objects`)
+    } else if (byte === 0x5d || byte === 0x7d) depth--
+  }
+}
+
+const SHORT_STRING_BYTES = 64
+
+/** Index of the quote that ends the string beginning at `start`; long strings are crossed by a native search. */
+function endOfString(bytes: Buffer, start: number): number {
+  const near = Math.min(bytes.length, start + SHORT_STRING_BYTES)
+  let i = start + 1
+  for (; i < near; i++) {
+    const byte = bytes[i]
+    if (byte === QUOTE) return i
+    if (byte === BACKSLASH) i++
+  }
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, i)
+    if (quote === -1) throw new JsonError('unexpected end inside a string')
+    let backslashes = 0
+    while (quote - 1 - backslashes >= i && bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++
+    if (backslashes % 2 === 0) return quote
+    i = quote + 1
+  }
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

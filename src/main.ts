@@ -1,0 +1,25 @@
+// The program: `keywright server …` starts a server, everything else is the client. The only place, with the thread
+// entries beside it, where real time, randomness and the process itself come in.
+import { enableCompileCache } from 'node:module'
+import { realWorld } from './lib/world.ts'
+import { VERSION } from './version.ts'
+
+enableCompileCache()
+process.umask(0o077)
+
+const [command, ...rest] = process.argv.slice(2)
+if (command === 'server') {
+  const { runServer } = await import('./server-command.ts')
+  await runServer(rest)
+} else {
+  const { runCli } = await import('./cli/cli.ts')
+  const { stdin, stdout, stderr, env } = process
+  process.exitCode = await runCli(process.argv.slice(2), {
+    stdin,
+    stdout,
+    stderr,
+    env,
+    version: VERSION,
+    sleep: realWorld().timers.sleep,
+  })
+}

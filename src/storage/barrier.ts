@@ -1,0 +1,110 @@
+// Nothing passes to storage but ciphertext. A stored value is bound to the path it was written to and to the term of
+// its key, so that two stored values cannot be swapped unseen (threats P-09).
+//
+//   format 1 | term u32 | nonce 12 | ciphertext n | tag 16        AES-256-GCM
+//   associated data: "keywright barrier" | format | term | path
+//
+// Term 0 is no data key: it marks the two records around the keyring, sealed by the unseal key and the root key.
+import type { KeyObject } from 'node:crypto'
+import { AEADS, AuthenticationFailed, open, seal } from '../crypto/aead.ts'
+import type { Random } from '../lib/world.ts'
+import { StorageCorrupt, StorageError } from './contract.ts'
+import type { Keyring } from './keyring.ts'
+
+const FORMAT = 1
+const NONCE_AT = 5
+const BODY_AT = NONCE_AT + 12
+const TAG_BYTES = 16
+const DOMAIN = Buffer.from('keywright barrier')
+
+/** No data key is there: the server is sealed. */
+export class Sealed extends StorageError {
+  override name = 'Sealed'
+}
+
+function associatedData(term: number, path: string): Buffer {
+  const data = Buffer.alloc(DOMAIN.length + 5 + Buffer.byteLength(path))
+  DOMAIN.copy(data)
+  data.writeUInt8(FORMAT, DOMAIN.length)
+  data.writeUInt32BE(term, DOMAIN.length + 1)
+  data.write(path, DOMAIN.length + 5)
+  return data
+}
+
+/** One record, sealed by `key`. The nonce must never have been used with it. */
+export function sealRecord(key: KeyObject, term: number, path: string, nonce: Buffer, plaintext: Buffer): Buffer {
+  const body = seal(AEADS.aes256Gcm, key, nonce, plaintext, associatedData(term, path))
+  const out = Buffer.alloc(BODY_AT + body.length)
+  out.writeUInt8(FORMAT, 0)
+  out.writeUInt32BE(term, 1)
+  nonce.copy(out, NONCE_AT)
+  body.copy(out, BODY_AT)
+  return out
+}
+
+/** @throws AuthenticationFailed for a wrong key or path, StorageCorrupt for what cannot be a record */
+export function openRecord(key: KeyObject, term: number, path: string, record: Buffer): Buffer {
+  if (termOf(path, record) !== term) throw new StorageCorrupt(`The record at ${path} has another key's term`)
+  return open(
+    AEADS.aes256Gcm,
+    key,
+    record.subarray(NONCE_AT, BODY_AT),
+    record.subarray(BODY_AT),
+    associatedData(term, path),
+  )
+}
+
+function termOf(path: string, record: Buffer): number {
+  if (record.length < BODY_AT + TAG_BYTES || record[0] !== FORMAT) {
+    throw new StorageCorrupt(`The record at ${path} is too short or of an unknown format`)
+  }
+  return record.readUInt32BE(1)
+}
+
+export class Barrier {
+  #keyring: Keyring | undefined
+  readonly #random: Random
+
+  constructor(random: Random, keyring?: Keyring) {
+    this.#random = random
+    this.#keyring = keyring
+  }
+
+  get sealed(): boolean {
+    return this.#keyring === undefined
+  }
+
+  /** For handing it to another thread; undefined while sealed. */
+  get keyring(): Keyring | undefined {
+    return this.#keyring
+  }
+
+  /** Undefined seals: the key objects are released, and with their last reference the bytes in them. */
+  setKeyring(keyring: Keyring | undefined): void {
+    this.#keyring = keyring
+  }
+
+  seal(path: string, plaintext: Buffer): Buffer {
+    const { activeTerm, terms } = this.#unsealed()
+    const { key } = terms.get(activeTerm) as { key: KeyObject }
+    return sealRecord(key, activeTerm, path, this.#random.bytes(BODY_AT - NONCE_AT), plaintext)
+  }
+
+  /** @throws StorageCorrupt where the record is not what was written to `path` */
+  open(path: string, record: Buffer): Buffer {
+    const term = termOf(path, record)
+    const dataKey = this.#unsealed().terms.get(term)
+    if (dataKey === undefined) throw new StorageCorrupt(`The record at ${path} names a key that is not in the keyring`)
+    try {
+      return openRecord(dataKey.key, term, path, record)
+    } catch (cause) {
+      if (!(cause instanceof AuthenticationFailed)) throw cause
+      throw new StorageCorrupt(`The record at ${path} is not what was written there`, { cause })
+    }
+  }
+
+  #unsealed(): Keyring {
+    if (this.#keyring === undefined) throw new Sealed('The server is sealed')
+    return this.#keyring
+  }
+}

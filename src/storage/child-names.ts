@@ -1,0 +1,36 @@
+// Listing a folder without walking what lies deeper: behind the first key of a subfolder comes a jump to its end.
+import { compareKeys, folderEnd, justAfter } from './key-order.ts'
+
+/** Keys in order, from `from` (inclusive), at most `limit`; all of the folder that is listed and of no other. */
+export type KeysFrom = (from: string, limit: number) => readonly string[]
+
+const LARGEST_PAGE = 256
+
+/** Names of the direct children of `prefix` after the name `after`; a subfolder's ends in '/'. */
+export function childNames(keysFrom: KeysFrom, prefix: string, after: string, limit: number): string[] {
+  const names: string[] = []
+  let from = after === '' ? prefix : justAfter(prefix + after)
+  let pageSize = Math.min(limit, 2)
+  while (names.length < limit) {
+    const page = keysFrom(from, pageSize)
+    let useful = 0
+    for (const key of page) {
+      if (names.length === limit) return names
+      if (compareKeys(key, from) < 0) continue
+      const slash = key.indexOf('/', prefix.length)
+      from = slash === -1 ? justAfter(key) : folderEnd(key.slice(0, slash + 1))
+      const name = key.slice(prefix.length, slash === -1 ? undefined : slash + 1)
+      useful++
+      if (after === '' || compareKeys(name, after) > 0) names.push(name)
+    }
+    if (page.length < pageSize) break
+    pageSize = nextPageSize(pageSize, useful)
+  }
+  return names
+}
+
+/** Pages grow over siblings and shrink over deep folders, where all but the first key of a page are passed over. */
+function nextPageSize(pageSize: number, useful: number): number {
+  if (useful === pageSize) return Math.min(pageSize * 2, LARGEST_PAGE)
+  return useful * 2 < pageSize ? Math.max(pageSize >> 1, 1) : pageSize
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CLASSES, classify } from './classes.ts'
+import { MAX_KEY_BYTES, type Scope, type StorageClass, StorageRefused, systemScope } from './contract.ts'
+
+const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
+const mountScope: Scope = { namespace: 'root', mount: MOUNT, local: false }
+const localMount: Scope = { ...mountScope, local: true }
+
+const classified: { key: string; scope: Scope; class: StorageClass }[] = [
+  { key: `root/core/mounts/${MOUNT}`, scope: systemScope, class: 'replicated' },
+  { key: `root/core/local-mounts/${MOUNT}`, scope: systemScope, class: 'local' },
+  { key: `root/core/auth/${MOUNT}`, scope: systemScope, class: 'replicated' },
+  { key: `root/core/local-auth/${MOUNT}`, scope: systemScope, class: 'local' },
+  { key: 'root/core/keyring', scope: systemScope, class: 'replicated' },
+  { key: 'root/core/leaf-key', scope: systemScope, class: 'replicated' },
+  { key: 'root/core/cluster', scope: systemScope, class: 'ignored' },
+  { key: 'root/core/seal-config', scope: systemScope, class: 'ignored' },
+  { key: 'root/core/root-key', scope: systemScope, class: 'ignored' },
+  { key: 'root/sys/policy/admins', scope: systemScope, class: 'replicated' },
+  { key: 'root/sys/token/id/abc', scope: systemScope, class: 'local' },
+  { key: `root/logical/${MOUNT}/key/a`, scope: mountScope, class: 'replicated' },
+  { key: `root/logical/${MOUNT}/key/a`, scope: localMount, class: 'local' },
+  { key: `root/auth/${MOUNT}/role/a`, scope: mountScope, class: 'replicated' },
+  { key: `root/auth/${MOUNT}/role/a`, scope: localMount, class: 'local' },
+  { key: `team/logical/${MOUNT}/key/a`, scope: { ...mountScope, namespace: 'team' }, class: 'replicated' },
+]
+for (const { key, scope, class: expected } of classified) {
+  test(`${key} is ${expected}${scope.local ? ' in a local mount' : ''}`, () => {
+    assert.equal(classify(scope, key), expected)
+  })
+}
+
+test('no row of the class table covers another', () => {
+  for (const { path } of CLASSES) {
+    assert.deepEqual(
+      CLASSES.filter((other) => other.path.startsWith(path)).map((other) => other.path),
+      [path],
+    )
+  }
+})
+
+const refused: { key: string; scope?: Scope; message: string }[] = [
+  { key: 'root/other/a', message: 'The key root/other/a has a prefix that is in no class' },
+  { key: 'root/core/keyrings', message: 'The key root/core/keyrings has a prefix that is in no class' },
+  { key: 'root/core/keyring/a', message: 'The key root/core/keyring/a has a prefix that is in no class' },
+  { key: 'root/core/mounts', message: 'The key root/core/mounts has a prefix that is in no class' },
+  { key: 'core/keyring', message: 'The key core/keyring is not in the namespace of its scope' },
+  { key: 'root', message: 'The key root is not in the namespace of its scope' },
+  { key: '', message: 'The key "" has an empty segment' },
+  { key: '/core/keyring', message: 'The key "/core/keyring" has an empty segment' },
+  { key: 'root//keyring', message: 'The key "root//keyring" has an empty segment' },
+  { key: 'root/core/mounts/', message: 'The key "root/core/mounts/" has an empty segment' },
+  { key: 'root/sys/policy/..', message: 'The key "root/sys/policy/.." has a segment ".."' },
+  { key: 'root/./policy/a', message: 'The key "root/./policy/a" has a segment "."' },
+  { key: 'root/sys/policy/a\nb', message: 'A key holds a control character' },
+  { key: 'root/sys/policy/a\0', message: 'A key holds a control character' },
+  { key: 'root/sys/policy/a\u007f', message: 'A key holds a control character' },
+  { key: 'root/sys/policy/a\u0085', message: 'A key holds a control character' },
+  { key: 'root/sys/policy/\ud83d', message: 'A key is not well-formed text' },
+  { key: `root/sys/policy/${'é'.repeat(MAX_KEY_BYTES / 2)}`, message: 'A key has more than 1024 bytes' },
+  { key: 'root/sys/policy/a', scope: mountScope, message: "The key root/sys/policy/a belongs to the system's scope" },
+  {
+    key: 'root/sys/policy/a',
+    scope: { ...systemScope, local: true },
+    message: "The key root/sys/policy/a belongs to the system's scope",
+  },
+  {
+    key: `root/logical/${MOUNT}/a`,
+    scope: systemScope,
+    message: `The key root/logical/${MOUNT}/a belongs to another mount than its scope`,
+  },
+  {
+    key: 'root/logical/system/a',
+    scope: systemScope,
+    message: 'The key root/logical/system/a does not name a mount by its UUID',
+  },
+  {
+    key: `root/logical/${MOUNT}`,
+    scope: mountScope,
+    message: `The key root/logical/${MOUNT} does not name a mount by its UUID`,
+  },
+  {
+    key: `root/auth/${MOUNT.toUpperCase()}/a`,
+    scope: { ...mountScope, mount: MOUNT.toUpperCase() },
+    message: `The key root/auth/${MOUNT.toUpperCase()}/a does not name a mount by its UUID`,
+  },
+  {
+    key: `team/logical/${MOUNT}/a`,
+    scope: mountScope,
+    message: `The key team/logical/${MOUNT}/a is not in the namespace of its scope`,
+  },
+]
+for (const { key, scope = systemScope, message } of refused) {
+  test(`the key ${JSON.stringify(key).slice(0, 80)} in the scope ${scope.mount} is refused: ${message.slice(0, 80)}`, () => {
+    assert.throws(() => classify(scope, key), new StorageRefused(message))
+  })
+}

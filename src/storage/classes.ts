@@ -1,0 +1,99 @@
+// Which class a stored key belongs to: one table, and a key that is not in it cannot be written. What keys and values
+// may look like stands here too, because both are asked together.
+import {
+  MAX_KEY_BYTES,
+  MAX_VALUE_BYTES,
+  type Scope,
+  type StorageClass,
+  StorageRefused,
+  SYSTEM_SCOPE,
+} from './contract.ts'
+
+/** `mount`: the next segment is a mount's UUID, and the mount's `local` makes the class. */
+type Rule = { readonly path: string; readonly class: StorageClass | 'mount' }
+
+/** Paths behind the namespace segment. One that ends in '/' covers all keys below it, any other is one key. */
+export const CLASSES: readonly Rule[] = [
+  { path: 'logical/', class: 'mount' },
+  { path: 'auth/', class: 'mount' },
+  { path: 'sys/token/', class: 'local' },
+  { path: 'sys/policy/', class: 'replicated' },
+  { path: 'core/mounts/', class: 'replicated' },
+  { path: 'core/local-mounts/', class: 'local' },
+  { path: 'core/unmounting/', class: 'replicated' },
+  { path: 'core/local-unmounting/', class: 'local' },
+  { path: 'core/keyring', class: 'replicated' },
+  { path: 'core/leaf-key', class: 'replicated' },
+  { path: 'core/cluster', class: 'ignored' },
+  { path: 'core/seal-config', class: 'ignored' },
+  { path: 'core/root-key', class: 'ignored' },
+]
+
+const UUID_CHARACTERS = 36
+
+/** The class of a well-formed key, whose scope says where it belongs. @throws StorageRefused where they disagree */
+export function classify(scope: Scope, key: string): StorageClass {
+  requireKey(key)
+  const pathAt = key.indexOf('/') + 1
+  const namespace = key.slice(0, Math.max(pathAt - 1, 0))
+  if (namespace !== scope.namespace) throw new StorageRefused(`The key ${key} is not in the namespace of its scope`)
+  const rule = CLASSES.find(
+    ({ path }) => key.startsWith(path, pathAt) && (path.endsWith('/') || key.length === pathAt + path.length),
+  )
+  if (rule === undefined) throw new StorageRefused(`The key ${key} has a prefix that is in no class`)
+  if (rule.class === 'mount') return classOfMount(scope, key, pathAt + rule.path.length)
+  if (scope.mount !== SYSTEM_SCOPE || scope.local)
+    throw new StorageRefused(`The key ${key} belongs to the system's scope`)
+  return rule.class
+}
+
+function classOfMount(scope: Scope, key: string, mountAt: number): StorageClass {
+  const mountEnd = key.indexOf('/', mountAt)
+  const mount = mountEnd === -1 ? '' : key.slice(mountAt, mountEnd)
+  if (!isUuid(mount)) throw new StorageRefused(`The key ${key} does not name a mount by its UUID`)
+  if (mount !== scope.mount) throw new StorageRefused(`The key ${key} belongs to another mount than its scope`)
+  return scope.local ? 'local' : 'replicated'
+}
+
+function isUuid(text: string): boolean {
+  if (text.length !== UUID_CHARACTERS) return false
+  for (let at = 0; at < text.length; at++) {
+    const dash = at === 8 || at === 13 || at === 18 || at === 23
+    if (dash ? text[at] !== '-' : !'0123456789abcdef'.includes(text.charAt(at))) return false
+  }
+  return true
+}
+
+/** @throws StorageRefused for a key that cannot be stored; the key is quoted only where it can be printed */
+function requireKey(key: string): void {
+  const fault = faultOfKey(key)
+  if (fault !== undefined) throw new StorageRefused(fault)
+}
+
+/** What keeps `key` from being stored, as a sentence; undefined for a good key. */
+export function faultOfKey(key: string): string | undefined {
+  if (key.length > MAX_KEY_BYTES || Buffer.byteLength(key) > MAX_KEY_BYTES) {
+    return `A key has more than ${MAX_KEY_BYTES} bytes`
+  }
+  if (!key.isWellFormed()) return 'A key is not well-formed text'
+  if (hasControlCharacter(key)) return 'A key holds a control character'
+  for (const segment of key.split('/')) {
+    if (segment === '') return `The key "${key}" has an empty segment`
+    if (segment === '.' || segment === '..') return `The key "${key}" has a segment "${segment}"`
+  }
+  return undefined
+}
+
+function hasControlCharacter(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return true
+  }
+  return false
+}
+
+export function requireValue(key: string, value: Buffer): void {
+  if (value.length > MAX_VALUE_BYTES) {
+    throw new StorageRefused(`The value of ${key} has ${value.length} bytes, at most ${MAX_VALUE_BYTES} are stored`)
+  }
+}

@@ -1,0 +1,139 @@
+// Entries and log in memory: for tests and for what need not last. Lives on after `close`, so that a test can open it
+// again as it would a file.
+import { strict as assert } from 'node:assert'
+import {
+  type Backend,
+  type BackendSnapshot,
+  type BackendView,
+  type EntryHead,
+  FIRST_EPOCH,
+  type LogRecord,
+  MAX_RUN_BYTES,
+  type Position,
+} from './backend.ts'
+import type { EncodedChange } from './change-record.ts'
+import { childNames } from './child-names.ts'
+import type { ChangeOperation, Entry } from './contract.ts'
+import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
+
+type StoredEntry = EntryHead & { readonly value: Buffer }
+
+/** Entries are never changed in place, so a copy of the two tables is a copy of everything. */
+class Entries {
+  readonly byKey: Map<string, StoredEntry>
+  readonly keys: string[]
+
+  constructor(byKey = new Map<string, StoredEntry>(), keys: string[] = []) {
+    this.byKey = byKey
+    this.keys = keys
+  }
+
+  copy(): Entries {
+    return new Entries(new Map(this.byKey), this.keys.slice())
+  }
+
+  apply({ kind, class: storageClass, key, newLeaf, value }: ChangeOperation): void {
+    const at = this.#position(key)
+    if (kind === 'delete') {
+      assert(this.byKey.delete(key), 'a delete is logged only where there is an entry')
+      this.keys.splice(at, 1)
+      return
+    }
+    if (!this.byKey.has(key)) this.keys.splice(at, 0, key)
+    this.byKey.set(key, { class: storageClass, leaf: Buffer.from(newLeaf), value: Buffer.from(value) })
+  }
+
+  keysBetween(from: string, end: string | undefined, limit: number): string[] {
+    const start = this.#position(from)
+    const stop = end === undefined ? this.keys.length : this.#position(end)
+    return this.keys.slice(start, Math.min(stop, start + limit))
+  }
+
+  /** Where `key` is or would be. */
+  #position(key: string): number {
+    let low = 0
+    let high = this.keys.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareKeys(this.keys[middle] ?? '', key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+function viewOf(entries: () => Entries): BackendView {
+  return {
+    get: async (key) => {
+      const entry = entries().byKey.get(key)
+      return entry && Buffer.from(entry.value)
+    },
+    list: async (prefix, after, limit) => {
+      const end = prefixEnd(prefix)
+      return childNames((from, count) => entries().keysBetween(from, end, count), prefix, after, limit)
+    },
+    scan: async (prefix, after, limit) => {
+      const { byKey } = entries()
+      const keys = entries().keysBetween(laterKey(prefix, justAfter(after)), prefixEnd(prefix), limit)
+      return keys.map((key): Entry => ({ key, value: Buffer.from(byKey.get(key)?.value ?? assert.fail(key)) }))
+    },
+    close: async () => {},
+  }
+}
+
+export class MemoryBackend implements Backend {
+  #entries = new Entries()
+  /** A snapshot looks at the same tables: the next append makes its own copy of them first. */
+  #isShared = false
+  #position: Position
+  readonly #log: LogRecord[] = []
+  readonly #view = viewOf(() => this.#entries)
+  readonly get = this.#view.get
+  readonly list = this.#view.list
+  readonly scan = this.#view.scan
+  readonly close = this.#view.close
+
+  constructor(historyId: Buffer) {
+    this.#position = { index: 0, chain: historyId, epoch: FIRST_EPOCH, historyId }
+  }
+
+  get positionNow(): Position {
+    return this.#position
+  }
+
+  async position(): Promise<Position> {
+    return this.#position
+  }
+
+  async heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]> {
+    return keys.map((key) => this.#entries.byKey.get(key))
+  }
+
+  async append(changes: readonly EncodedChange[]): Promise<void> {
+    if (this.#isShared) this.#entries = this.#entries.copy()
+    this.#isShared = false
+    for (const { change, record } of changes) {
+      for (const operation of change.operations) this.#entries.apply(operation)
+      this.#log.push({ index: change.index, record })
+      this.#position = { ...this.#position, index: change.index, chain: change.chain }
+    }
+  }
+
+  async records(index: number, limit: number): Promise<LogRecord[] | undefined> {
+    if (index > this.#position.index) return undefined
+    const run: LogRecord[] = []
+    let bytes = 0
+    for (let at = index; at < this.#log.length && run.length < limit && bytes < MAX_RUN_BYTES; at++) {
+      const { index: number, record } = this.#log[at] ?? assert.fail('the log has no holes')
+      run.push({ index: number, record: Buffer.from(record) })
+      bytes += record.length
+    }
+    return run
+  }
+
+  async snapshot(): Promise<BackendSnapshot> {
+    const entries = this.#entries
+    this.#isShared = true
+    return { ...viewOf(() => entries), index: this.#position.index }
+  }
+}

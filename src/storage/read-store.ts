@@ -1,0 +1,135 @@
+// The reading half of a store, over any backend: checks what is asked, refuses after close, decodes the log.
+import type { BackendSnapshot, BackendView, ReadBackend } from './backend.ts'
+import { decodeRun } from './change-record.ts'
+import {
+  type Change,
+  type Entry,
+  HistoryGone,
+  type ListOptions,
+  type Reader,
+  type ReadStore,
+  type Snapshot,
+  StorageClosed,
+  StorageRefused,
+} from './contract.ts'
+
+/** Texts that are not well-formed would become other texts on their way to the device (threats N-18). */
+function requireText(text: string): void {
+  if (!text.isWellFormed()) throw new StorageRefused('A key or prefix is not well-formed text')
+}
+
+function requirePrefix(prefix: string): void {
+  requireText(prefix)
+  if (prefix !== '' && !prefix.endsWith('/')) throw new StorageRefused(`The prefix "${prefix}" does not end in '/'`)
+}
+
+function requireLimit(limit: number): void {
+  if (!(limit >= 0 && (Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY))) {
+    throw new StorageRefused(`A limit is a whole number that is not negative, ${limit} is not`)
+  }
+}
+
+/** The reading verbs with their checks, on whatever `view` shows. */
+export class CheckedReader implements Reader {
+  readonly #view: BackendView
+  readonly #requireOpen: () => void
+
+  constructor(view: BackendView, requireOpen: () => void) {
+    this.#view = view
+    this.#requireOpen = requireOpen
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    this.#requireOpen()
+    requireText(key)
+    return this.#view.get(key)
+  }
+
+  async list(prefix: string, { after = '', limit = Number.POSITIVE_INFINITY }: ListOptions = {}): Promise<string[]> {
+    this.#requireOpen()
+    requirePrefix(prefix)
+    requireText(after)
+    requireLimit(limit)
+    return this.#view.list(prefix, after, limit)
+  }
+
+  async scan(prefix: string, after: string, limit: number): Promise<Entry[]> {
+    this.#requireOpen()
+    requirePrefix(prefix)
+    requireText(after)
+    requireLimit(limit)
+    return this.#view.scan(prefix, after, limit)
+  }
+}
+
+class OpenSnapshot extends CheckedReader implements Snapshot {
+  readonly index: number
+  readonly close: () => Promise<void>
+
+  constructor(view: BackendSnapshot, requireOpen: () => void, close: () => Promise<void>) {
+    super(view, requireOpen)
+    this.index = view.index
+    this.close = close
+  }
+}
+
+/** What a thread uses that does not write. */
+export class BackendReadStore extends CheckedReader implements ReadStore {
+  readonly #backend: ReadBackend
+  readonly #snapshots = new Set<Snapshot>()
+  #isOpen = true
+  #closed: Promise<void> | undefined
+
+  constructor(backend: ReadBackend) {
+    super(backend, () => this.requireOpen())
+    this.#backend = backend
+  }
+
+  async lastIndex(): Promise<number> {
+    this.requireOpen()
+    return (await this.#backend.position()).index
+  }
+
+  async changesSince(index: number, limit: number): Promise<Change[]> {
+    this.requireOpen()
+    requireLimit(index)
+    requireLimit(limit)
+    const records = await this.#backend.records(index, limit)
+    if (records === undefined) throw new HistoryGone(`The log does not hold what follows index ${index}`)
+    return decodeRun(records)
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    this.requireOpen()
+    const view = await this.#backend.snapshot()
+    let isOpen = true
+    const requireOpen = () => {
+      if (!isOpen) throw new StorageClosed('The snapshot is closed')
+    }
+    const close = async () => {
+      if (!isOpen) return
+      isOpen = false
+      this.#snapshots.delete(snapshot)
+      await view.close()
+    }
+    const snapshot = new OpenSnapshot(view, requireOpen, close)
+    this.#snapshots.add(snapshot)
+    return snapshot
+  }
+
+  /** A second call waits for the first. */
+  close(): Promise<void> {
+    this.#isOpen = false
+    this.#closed ??= this.shutDown()
+    return this.#closed
+  }
+
+  protected async shutDown(): Promise<void> {
+    for (const snapshot of this.#snapshots) await snapshot.close()
+    await this.#backend.close()
+  }
+
+  protected requireOpen(): void {
+    if (!this.#isOpen) throw new StorageClosed('The store is closed')
+  }
+}

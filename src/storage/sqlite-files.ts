@@ -1,0 +1,114 @@
+// The data directory and the files in it: who may read them, who has them open, and that none of them is a link to
+// somewhere else (threats P-07, P-08, N-43).
+import { closeSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { StorageError } from './contract.ts'
+import { isBusy, readError } from './sqlite-errors.ts'
+
+export const DATABASE_FILE = 'keywright.db'
+const LOCK_FILE = 'keywright.lock'
+const DIRECTORY_MODE = 0o700
+const FILE_MODE = 0o600
+const OTHERS = 0o077
+/** Windows has no such modes and cannot open a directory; there the directory's own access list protects. */
+const HAS_MODES = process.platform !== 'win32'
+
+export function databasePath(directory: string): string {
+  return join(directory, DATABASE_FILE)
+}
+
+/** Creates the directory where it is missing. @throws StorageError where others may enter it */
+export function prepareDirectory(directory: string): void {
+  const firstMade = mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE })
+  if (firstMade !== undefined) syncMadeDirectories(resolve(directory), resolve(firstMade))
+  requireDirectory(directory)
+}
+
+function syncMadeDirectories(last: string, first: string): void {
+  let made = last
+  syncDirectory(dirname(made))
+  while (made !== first) {
+    made = dirname(made)
+    syncDirectory(dirname(made))
+  }
+}
+
+export function requireDirectory(directory: string): void {
+  const stats = statSync(directory, { throwIfNoEntry: false })
+  if (stats === undefined) throw new StorageError(`The data directory ${directory} is missing`)
+  if (!stats.isDirectory()) throw new StorageError(`The data directory ${directory} is not a directory`)
+  requireOwnersOnly(directory, stats, DIRECTORY_MODE)
+}
+
+/** @throws StorageError for a link, a device, a file with a second name, and one that others may read */
+export function requirePlainFiles(directory: string): void {
+  for (const name of [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, LOCK_FILE]) {
+    const path = join(directory, name)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) continue
+    if (!stats.isFile()) throw new StorageError(`${path} is not a plain file`)
+    // SQLite's locks and its journal go by the name, so two names of one file lead to corruption.
+    if (stats.nlink > 1) throw new StorageError(`${path} has a second name (hard link)`)
+    requireOwnersOnly(path, stats, FILE_MODE)
+  }
+}
+
+function requireOwnersOnly(path: string, stats: Stats, wanted: number): void {
+  if (!HAS_MODES || (stats.mode & OTHERS) === 0) return
+  throw new StorageError(`${path} may be used by others: its mode must be ${wanted.toString(8)} (chmod)`)
+}
+
+/**
+ * Creates an empty file that only its owner may read, whatever the umask; SQLite gives its side files the same mode.
+ * Undefined content is impossible: an existing file, or a link, of that name is refused.
+ */
+export function createPrivateFile(path: string): void {
+  const handle = openSync(path, 'wx', FILE_MODE)
+  try {
+    if (HAS_MODES) fchmodSync(handle, FILE_MODE)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Makes a creation or renaming in the directory durable. */
+export function syncDirectory(directory: string): void {
+  if (!HAS_MODES) return
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+export type DirectoryLock = { release(): void }
+
+/**
+ * Held for the life of the process and dropped by the system when it ends, however it ends. A file of its own, that
+ * nothing else opens: the locks of a POSIX process on a file are lost when it closes any handle of that file.
+ */
+export function lockDirectory(directory: string): DirectoryLock {
+  const path = join(directory, LOCK_FILE)
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) createLockFile(path)
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    // Nothing is ever written to it, so it needs no journal beside it.
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if (isBusy(error)) throw new StorageError(`The data directory ${directory} is in use by another process`)
+    throw readError(`The lock ${path} cannot be taken`, error)
+  }
+  return { release: () => database.close() }
+}
+
+function createLockFile(path: string): void {
+  try {
+    createPrivateFile(path)
+  } catch (error) {
+    // Two processes start at once: the other one made it, and the lock decides.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}

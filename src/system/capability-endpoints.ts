@@ -1,0 +1,71 @@
+// sys/capabilities and sys/capabilities-self: what a token may do on paths. And the description of the whole API.
+import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
+import { string, strings } from '../api/fields.ts'
+import type { Answer } from '../api/request.ts'
+import type { System } from './system.ts'
+
+const pathFields = {
+  paths: strings('Paths to ask about'),
+  path: strings('Old name of paths'),
+}
+
+async function capabilities(
+  system: System,
+  policies: readonly string[],
+  args: { readonly paths: readonly string[] | undefined; readonly path: readonly string[] | undefined },
+): Promise<Answer> {
+  const paths = args.paths ?? args.path ?? []
+  if (paths.length === 0) throw fail('field_missing', ['paths'])
+  const acl = await system.policies.acl(policies)
+  const data: Record<string, readonly string[]> = Object.create(null)
+  const [first] = paths
+  for (const path of paths) data[path] = acl.capabilities(path.startsWith('/') ? path.slice(1) : path)
+  if (paths.length === 1 && first !== undefined && data[first] !== undefined) data.capabilities = data[first]
+  return { data }
+}
+
+const ofToken = endpoint({
+  id: 'capabilities',
+  operation: 'update',
+  path: 'capabilities',
+  capability: 'update',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'What a token may do on paths',
+  fields: { token: string('The token', { required: true, secret: true }), ...pathFields },
+  handler: async (system: System, { token, ...args }) => {
+    const found = await system.tokens.find(token)
+    if (found === undefined) throw fail('bad_request', ['invalid token'])
+    return capabilities(system, found.entry.policies, args)
+  },
+})
+
+const ofSelf = endpoint({
+  id: 'capabilities-self',
+  operation: 'update',
+  path: 'capabilities-self',
+  capability: 'update',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'What the calling token may do on paths',
+  fields: { token: string('Ignored: the caller is meant', { default: '', secret: true }), ...pathFields },
+  handler: async (system: System, args, { caller }) => {
+    if (caller === undefined) throw fail('permission_denied', [])
+    return capabilities(system, caller.policies, args)
+  },
+})
+
+const openApi = endpoint({
+  id: 'openapi',
+  operation: 'read',
+  path: 'internal/specs/openapi',
+  capability: 'none',
+  body: 'plain',
+  runsOn: 'any-node',
+  summary: 'All endpoints as an OpenAPI document',
+  fields: {},
+  handler: (system: System) => ({ data: system.openApi() }),
+})
+
+export const CAPABILITY_ENDPOINTS: readonly Endpoint[] = [ofToken, ofSelf, openApi]

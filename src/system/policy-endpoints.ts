@@ -1,0 +1,191 @@
+// sys/policies/acl and its older twin sys/policy: the same operations, other names for the text.
+import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
+import { int, string } from '../api/fields.ts'
+import type { Answer } from '../api/request.ts'
+import { LISTED, listOf, type Shapes, text } from '../api/shape.ts'
+import { UNEDITABLE_POLICIES } from '../auth/builtin-policies.ts'
+import { normalizePolicyName, PolicyError, parsePolicyDocument } from '../auth/policy.ts'
+import type { System } from './system.ts'
+
+const nameField = { name: string('Name of the policy; kept in lower case', { required: true }) }
+
+/** `fail` for what a policy's name or text does not fulfil. */
+function checked<T>(field: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (cause instanceof PolicyError) throw fail('bad_request', [`failed to parse ${field}: ${cause.message}`], cause)
+    throw cause
+  }
+}
+
+const nameOf = (given: string): string => checked('name', () => normalizePolicyName(given))
+
+async function textOf(system: System, given: string): Promise<{ readonly name: string; readonly text: string }> {
+  const name = nameOf(given)
+  if (name === 'root') return { name, text: '' }
+  const found = await system.policies.read(name)
+  if (found === undefined) throw fail('not_found', [])
+  return { name, text: found }
+}
+
+async function write(system: System, given: string, document: string): Promise<Answer> {
+  if (document === '') throw fail('bad_request', ["'policy' parameter not supplied or empty"])
+  const name = nameOf(given)
+  if (name === '' || name.length > MAX_NAME_LENGTH)
+    throw fail('field_invalid', ['name', `must have 1 to ${MAX_NAME_LENGTH} characters`])
+  if (UNEDITABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot update "${name}" policy`])
+  const policy = checked('policy', () => parsePolicyDocument(document))
+  await system.policies.write(name, policy.text)
+  return { warnings: name === given ? policy.warnings : [`policy name was converted to ${name}`, ...policy.warnings] }
+}
+
+const MAX_NAME_LENGTH = 128
+
+async function remove(system: System, given: string): Promise<Answer> {
+  const name = nameOf(given)
+  if (UNEDITABLE_POLICIES.has(name) || name === 'default') throw fail('bad_request', [`cannot delete "${name}" policy`])
+  await system.policies.delete(name)
+  return {}
+}
+
+const pageFields = {
+  after: string('Only names that sort after this one', { default: '' }),
+  limit: int('At most so many names; 0: all', { default: 0 }),
+}
+
+async function page(
+  system: System,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const names = (await system.policies.list()).filter((name) => name > after)
+  return limit > 0 ? names.slice(0, limit) : names
+}
+
+const listAcl = endpoint({
+  id: 'policies-list',
+  operation: 'list',
+  path: 'policies/acl',
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Names of the policies',
+  fields: pageFields,
+  response: LISTED,
+  handler: async (system: System, args) => ({ data: { keys: await page(system, args) } }),
+})
+
+const readAcl = endpoint({
+  id: 'policies-read',
+  operation: 'read',
+  path: 'policies/acl/:name...',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Text of a policy',
+  fields: nameField,
+  response: { name: text('Name'), policy: text('HCL or JSON, as it was written') },
+  handler: async (system: System, { name }) => {
+    const found = await textOf(system, name)
+    return { data: { name: found.name, policy: found.text } }
+  },
+})
+
+const writeAcl = endpoint({
+  id: 'policies-write',
+  operation: 'update',
+  path: 'policies/acl/:name...',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Creates or replaces a policy',
+  fields: { ...nameField, policy: string('HCL or JSON, or base64 of either', { default: '' }) },
+  handler: (system: System, { name, policy }) => write(system, name, policy),
+})
+
+const deleteAcl = endpoint({
+  id: 'policies-delete',
+  operation: 'delete',
+  path: 'policies/acl/:name...',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a policy; one that is not there is no error',
+  fields: nameField,
+  handler: (system: System, { name }) => remove(system, name),
+})
+
+const OLD_LIST: Shapes = { ...LISTED, policies: listOf(text('Name'), 'The same names') }
+
+const listOld = (operation: 'read' | 'list') =>
+  endpoint({
+    id: `policy-${operation}`,
+    operation,
+    path: 'policy',
+    capability: operation,
+    body: 'both',
+    runsOn: 'any-node',
+    summary: 'Names of the policies, for old clients',
+    fields: pageFields,
+    response: OLD_LIST,
+    handler: async (system: System, args) => {
+      const keys = await page(system, args)
+      return { data: { keys, policies: keys } }
+    },
+  })
+
+const readOld = endpoint({
+  id: 'policy-read-one',
+  operation: 'read',
+  path: 'policy/:name...',
+  capability: 'read',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'Text of a policy, for old clients',
+  fields: nameField,
+  response: { name: text('Name'), rules: text('HCL or JSON, as it was written') },
+  handler: async (system: System, { name }) => {
+    const found = await textOf(system, name)
+    return { data: { name: found.name, rules: found.text } }
+  },
+})
+
+const writeOld = endpoint({
+  id: 'policy-write',
+  operation: 'update',
+  path: 'policy/:name...',
+  capability: 'update',
+  body: 'both',
+  runsOn: 'writer',
+  summary: 'Creates or replaces a policy, for old clients',
+  fields: {
+    ...nameField,
+    policy: string('HCL or JSON, or base64 of either', { default: '' }),
+    rules: string('Old name of policy', { default: '' }),
+  },
+  handler: async (system: System, { name, policy, rules }) => {
+    if (policy !== '' || rules === '') return write(system, name, policy)
+    const answer = await write(system, name, rules)
+    return { ...answer, warnings: [...(answer.warnings ?? []), "'rules' is deprecated, please use 'policy' instead"] }
+  },
+})
+
+const deleteOld = endpoint({
+  id: 'policy-delete',
+  operation: 'delete',
+  path: 'policy/:name...',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a policy, for old clients',
+  fields: nameField,
+  handler: (system: System, { name }) => remove(system, name),
+})
+
+export const POLICY_ENDPOINTS: readonly Endpoint[] = [
+  listAcl,
+  readAcl,
+  writeAcl,
+  deleteAcl,
+  listOld('read'),
+  listOld('list'),
+  readOld,
+  writeOld,
+  deleteOld,
+]

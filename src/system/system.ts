@@ -1,0 +1,79 @@
+// The engine behind sys/: what its endpoints work with.
+import type { Engine, Mounts } from '../api/mount.ts'
+import type { PolicyStore } from '../auth/policy-store.ts'
+import type { TokenStore } from '../auth/token-store.ts'
+import type { World } from '../lib/world.ts'
+import type { Cluster, SealConfig, SealStatus } from './seal.ts'
+
+/** Sealing and unsealing of the whole server, all its threads; only the thread that writes can. */
+export interface SealOperations {
+  /** @throws Refusal where it is done already */
+  initialise(
+    config: SealConfig,
+    clusterName: string,
+  ): Promise<{ readonly shares: readonly Buffer[]; readonly rootToken: string }>
+  unseal(share: Buffer): Promise<void>
+  reset(): void
+  seal(): Promise<void>
+}
+
+export type ServerFacts = {
+  /** What clients gate features on (strict semantic version). */
+  readonly reportedVersion: string
+  readonly storageType: string
+  readonly apiAddress: string
+}
+
+export class System implements Engine {
+  readonly world: World
+  readonly facts: ServerFacts
+  readonly tokens: TokenStore
+  readonly policies: PolicyStore
+  readonly sealStatus: () => SealStatus
+  readonly #parts: { mounts?: Mounts; seal?: SealOperations; openApi?: () => object } = {}
+
+  constructor(parts: {
+    readonly world: World
+    readonly facts: ServerFacts
+    readonly tokens: TokenStore
+    readonly policies: PolicyStore
+    readonly sealStatus: () => SealStatus
+  }) {
+    this.world = parts.world
+    this.facts = parts.facts
+    this.tokens = parts.tokens
+    this.policies = parts.policies
+    this.sealStatus = parts.sealStatus
+  }
+
+  /** The mount table holds this engine, and this engine shows the mount table: they are tied after both exist. */
+  tie(mounts: Mounts, seal: SealOperations | undefined, openApi: () => object): void {
+    this.#parts.mounts = mounts
+    this.#parts.openApi = openApi
+    if (seal !== undefined) this.#parts.seal = seal
+  }
+
+  get mounts(): Mounts {
+    return must(this.#parts.mounts, 'mounts')
+  }
+
+  get seal(): SealOperations {
+    return must(this.#parts.seal, 'seal')
+  }
+
+  openApi(): object {
+    return must(this.#parts.openApi, 'openApi')()
+  }
+
+  get cluster(): Cluster | undefined {
+    return this.sealStatus().cluster
+  }
+
+  changed(): void {}
+  reset(): void {}
+}
+
+function must<T>(part: T | undefined, name: string): T {
+  if (part === undefined) throw new Error(`The part ${name} of the system engine is not in this thread`)
+  return part
+}

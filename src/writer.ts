@@ -1,0 +1,76 @@
+// The thread that writes: it alone has the store open for writing.
+import { parentPort, workerData } from 'node:worker_threads'
+import type { ServerConfig } from './config.ts'
+import { openDevelopment } from './development.ts'
+import { logTo } from './lib/log-writer.ts'
+import { realWorld } from './lib/world.ts'
+import { StorageError } from './storage/contract.ts'
+import { openSqliteStore } from './storage/sqlite-store.ts'
+import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
+import { type Port, ServingLink } from './threads/writer-link.ts'
+import { buildWriterHouse, type SealNews } from './writer-house.ts'
+
+export type WriterData = {
+  readonly config: ServerConfig
+  readonly directory: string
+  readonly published: PublishedIndex
+  /** The development server opens itself; undefined for every other. */
+  readonly development: { readonly rootToken: string | undefined } | undefined
+}
+
+/** What the starting thread is told, before anything else is said on the port. */
+export type WriterStarted =
+  | { readonly kind: 'started'; readonly development: DevelopmentFacts | undefined }
+  | { readonly kind: 'failed'; readonly message: string }
+export type DevelopmentFacts = { readonly unsealKey: string; readonly rootToken: string }
+
+/** Storage could not make a write durable: nothing more can be promised, so the process ends (threats P-02). */
+export const EXIT_STORAGE_FAILED = 74
+
+async function start(port: Port, data: WriterData): Promise<void> {
+  const world = realWorld()
+  const log = logTo(process.stderr, world.clock)
+  const store = await openSqliteStore({
+    directory: data.directory,
+    random: world.random,
+    clock: world.clock,
+    onFatal: (cause) => {
+      log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
+      port.postMessage({ kind: 'fatal' })
+    },
+  })
+  let link: ServingLink<SealNews> | undefined
+  const house = await buildWriterHouse({
+    store,
+    world,
+    log,
+    facts: { reportedVersion: data.config.reportedVersion, storageType: 'sqlite', apiAddress: data.config.apiAddress },
+    tokenLimits: data.config,
+    announce: async (news) => link?.tell(news),
+  })
+  publishCommits(store, house.invalidation, data.published)
+  Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
+  link = new ServingLink<SealNews>(port, (request) => house.core.handle(request))
+  port.on('message', (message) => {
+    if ((message as { readonly kind: string }).kind === 'stop') void store.close().then(() => process.exit(0))
+  })
+  const development =
+    data.development === undefined
+      ? undefined
+      : await openDevelopment(house, data.directory, data.development.rootToken)
+  await link.tell({ status: house.seal.status(), keyring: house.storage.barrier.keyring })
+  port.postMessage({ kind: 'started', development } satisfies WriterStarted)
+}
+
+/** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */
+function sentence(cause: unknown): string {
+  if (cause instanceof StorageError) return cause.message
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+}
+
+if (parentPort !== null) {
+  const port = parentPort
+  start(port, workerData as WriterData).catch((cause: unknown) => {
+    port.postMessage({ kind: 'failed', message: sentence(cause) } satisfies WriterStarted)
+  })
+}

@@ -1,0 +1,74 @@
+// A backend whose answers come late and out of order, so that nothing above relies on a store that answers at once.
+// Each answer is that of one moment between question and answer; appends take effect in the order of their calls.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Backend, BackendSnapshot, BackendView } from '../../src/storage/backend.ts'
+import type { EncodedChange } from '../../src/storage/change-record.ts'
+import type { SeededRandom } from './seeded-random.ts'
+
+const MAX_TURNS = 3
+
+class Delays {
+  readonly #random: SeededRandom
+  readonly #pending = new Set<Promise<unknown>>()
+
+  constructor(random: SeededRandom) {
+    this.#random = random
+  }
+
+  around<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#around(work)
+    this.#pending.add(result)
+    return result.finally(() => this.#pending.delete(result))
+  }
+
+  async finished(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending)
+  }
+
+  async #around<T>(work: () => Promise<T>): Promise<T> {
+    await this.pause()
+    try {
+      return await work()
+    } finally {
+      await this.pause()
+    }
+  }
+
+  async pause(): Promise<void> {
+    for (let turns = this.#random.below(MAX_TURNS + 1); turns > 0; turns--) await nextTurn()
+  }
+}
+
+function delayedView(view: BackendView, delays: Delays): BackendView {
+  return {
+    get: (key) => delays.around(() => view.get(key)),
+    list: (prefix, after, limit) => delays.around(() => view.list(prefix, after, limit)),
+    scan: (prefix, after, limit) => delays.around(() => view.scan(prefix, after, limit)),
+    close: async () => {
+      await delays.finished()
+      await view.close()
+    },
+  }
+}
+
+export function delayedBackend(backend: Backend, random: SeededRandom): Backend {
+  const delays = new Delays(random)
+  let appended: Promise<void> = Promise.resolve()
+  const append = async (changes: readonly EncodedChange[]): Promise<void> => {
+    const inOrder = appended.then(() => delays.pause()).then(() => backend.append(changes))
+    appended = inOrder.catch(() => {})
+    await inOrder.finally(() => delays.pause())
+  }
+  return {
+    ...delayedView(backend, delays),
+    append,
+    heads: (keys) => delays.around(() => backend.heads(keys)),
+    position: () => delays.around(() => backend.position()),
+    records: (index, limit) => delays.around(() => backend.records(index, limit)),
+    snapshot: (): Promise<BackendSnapshot> =>
+      delays.around(async () => {
+        const snapshot = await backend.snapshot()
+        return { ...delayedView(snapshot, delays), index: snapshot.index }
+      }),
+  }
+}

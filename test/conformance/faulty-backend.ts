@@ -1,0 +1,28 @@
+// A backend whose appends fail when they are told to, as a device does.
+import type { Backend } from '../../src/storage/backend.ts'
+
+export class Faults {
+  /** Thrown by the next append, which then writes nothing. */
+  next: Error | undefined
+  appends = 0
+}
+
+export function faultyBackend(backend: Backend, faults: Faults): Backend {
+  return {
+    get: (key) => backend.get(key),
+    list: (prefix, after, limit) => backend.list(prefix, after, limit),
+    scan: (prefix, after, limit) => backend.scan(prefix, after, limit),
+    heads: (keys) => backend.heads(keys),
+    position: () => backend.position(),
+    records: (index, limit) => backend.records(index, limit),
+    snapshot: () => backend.snapshot(),
+    close: () => backend.close(),
+    append: async (changes) => {
+      faults.appends++
+      const fault = faults.next
+      faults.next = undefined
+      if (fault !== undefined) throw fault
+      await backend.append(changes)
+    },
+  }
+}

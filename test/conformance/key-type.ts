@@ -1,0 +1,227 @@
+// What every key type promises, run once for each row of the table of key types. A type without official vectors
+// fails: its own round trips would pass with any arithmetic.
+import assert from 'node:assert/strict'
+import { type KeyObject, randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { AuthenticationFailed } from '../../src/crypto/aead.ts'
+import { type Cipher, type Derivation, InvalidKeyMaterial, type KeyType } from '../../src/crypto/key-type.ts'
+import { RandomnessFailed } from '../../src/crypto/random-bytes.ts'
+import { testSeed } from '../fixtures/seed.ts'
+
+/** Hex throughout. */
+export type CipherVector = {
+  readonly name: string
+  readonly key: string
+  readonly nonce: string
+  readonly plaintext: string
+  readonly associatedData: string
+  readonly ciphertext: string
+  readonly tag: string
+}
+
+/** A file of `test/vectors`, named after its key type. */
+export type VectorFile = {
+  /** The publication, with the place in it. */
+  readonly origin: string
+  readonly licence: string
+  readonly vectors: readonly CipherVector[]
+}
+
+/** The longest message whose every length is tried, and the longest truncation. */
+const SHORT_BYTES = 80
+
+const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
+const generate = (type: KeyType): Buffer => type.generate((count) => randomBytes(count))
+
+export function keyTypeConformance(type: KeyType, file: VectorFile | undefined): void {
+  test(`${type.name}: has official vectors with origin and licence`, () => {
+    assert.ok(file !== undefined, `test/vectors/${type.name}.json is missing`)
+    assert.ok(file.vectors.length > 0 && file.origin !== '' && file.licence !== '')
+  })
+  materialConformance(type)
+  if (type.cipher !== undefined) cipherConformance(type, type.cipher, file?.vectors ?? [])
+  if (type.cipher !== undefined && type.derivation !== undefined) {
+    derivationConformance(type, type.cipher, type.derivation)
+  }
+}
+
+function materialConformance(type: KeyType): void {
+  test(`${type.name}: generates material that loads, another each time`, () => {
+    const [one, other] = [generate(type), generate(type)]
+    assert.notDeepEqual(one, other)
+    assert.ok(!type.load(one).equals(type.load(other)))
+    assert.ok(type.load(one).equals(type.load(Buffer.from(one))))
+  })
+
+  test(`${type.name}: a loaded key does not change with the buffer it came from`, () => {
+    const material = generate(type)
+    const key = type.load(material)
+    const again = type.load(Buffer.from(material))
+    material.fill(0)
+    assert.ok(key.equals(again))
+  })
+
+  test(`${type.name}: material of another length is refused without showing it`, () => {
+    const { length } = generate(type)
+    for (let bytes = 0; bytes <= length + SHORT_BYTES; bytes += 1) {
+      if (bytes === length) continue
+      assert.throws(
+        () => type.load(Buffer.alloc(bytes, 0x41)),
+        (error) =>
+          error instanceof InvalidKeyMaterial && error.message.includes(type.name) && !/41|AA/.test(error.message),
+      )
+    }
+  })
+
+  test(`C-03 ${type.name}: a broken random source generates nothing`, () => {
+    assert.throws(() => type.generate((count) => Buffer.alloc(count)), RandomnessFailed)
+    assert.throws(() => type.generate((count) => Buffer.alloc(count - 1, 1)), RandomnessFailed)
+  })
+
+  test(`N-11 ${type.name}: a loaded key prints nothing of its material`, () => {
+    const material = generate(type)
+    const key = type.load(material)
+    const printed = inspect({ key }, { depth: 10, showHidden: true }) + JSON.stringify({ key }) + String(key)
+    for (const form of ['hex', 'base64', 'base64url'] as const) assert.ok(!printed.includes(material.toString(form)))
+    assert.ok(!printed.includes([...material].join()))
+  })
+}
+
+function cipherConformance(type: KeyType, cipher: Cipher, vectors: readonly CipherVector[]): void {
+  const { name } = type
+  const nonce = randomBytes(cipher.nonceBytes)
+
+  for (const vector of vectors) {
+    test(`${name}: official vector, ${vector.name}`, () => {
+      const key = type.load(fromHex(vector.key))
+      const [nonceOf, plaintext, associatedData] = [vector.nonce, vector.plaintext, vector.associatedData].map(fromHex)
+      assert.ok(nonceOf !== undefined && plaintext !== undefined)
+      const sealed = fromHex(vector.ciphertext + vector.tag)
+      assert.deepEqual(cipher.seal(key, nonceOf, plaintext, associatedData), sealed)
+      assert.deepEqual(cipher.open(key, nonceOf, sealed, associatedData), plaintext)
+      const whole = Buffer.concat([nonceOf, sealed])
+      assert.deepEqual(cipher.sealWithNonce(key, nonceOf, plaintext, associatedData), whole)
+      assert.deepEqual(cipher.openWithNonce(key, whole, associatedData), plaintext)
+    })
+  }
+
+  test(`${name}: every plaintext of 0 to ${SHORT_BYTES} bytes comes back, and one of 1 MiB`, () => {
+    const key = type.load(generate(type))
+    const lengths = [...Array(SHORT_BYTES + 1).keys(), 1024 * 1024]
+    for (const length of lengths) {
+      const plaintext = Buffer.alloc(length, 'plaintext ')
+      assert.deepEqual(cipher.openWithNonce(key, cipher.sealWithNonce(key, nonce, plaintext)), plaintext)
+    }
+  })
+
+  test(`C-05 ${name}: input of 0 to ${SHORT_BYTES} bytes that was never sealed does not open`, () => {
+    const key = type.load(generate(type))
+    for (let length = 0; length <= SHORT_BYTES; length += 1) {
+      assertClosed(() => cipher.openWithNonce(key, Buffer.alloc(length, 1)))
+      assertClosed(() => cipher.open(key, nonce, Buffer.alloc(length, 1)))
+    }
+  })
+
+  test(`N-01 ${name}: no truncation of a message opens`, () => {
+    const key = type.load(generate(type))
+    const sealed = cipher.sealWithNonce(key, nonce, Buffer.alloc(SHORT_BYTES, 'x'))
+    for (let kept = 0; kept < sealed.length; kept += 1) {
+      assertClosed(() => cipher.openWithNonce(key, sealed.subarray(0, kept)))
+    }
+  })
+
+  test(`P-12 ${name}: no message with one changed bit opens`, () => {
+    const key = type.load(generate(type))
+    const sealed = cipher.sealWithNonce(key, nonce, Buffer.from('the quick brown fox'))
+    for (let bit = 0; bit < sealed.length * 8; bit += 1) {
+      const changed = Buffer.from(sealed)
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+      assertClosed(() => cipher.openWithNonce(key, changed))
+    }
+  })
+
+  test(`${name}: another key does not open`, () => {
+    const sealed = cipher.sealWithNonce(type.load(generate(type)), nonce, Buffer.from('x'))
+    assertClosed(() => cipher.openWithNonce(type.load(generate(type)), sealed))
+  })
+
+  if (cipher.nonceBytes > 0) {
+    test(`N-03 ${name}: a nonce of another length seals nothing`, () => {
+      const key = type.load(generate(type))
+      for (let length = 0; length <= 2 * cipher.nonceBytes; length += 1) {
+        if (length === cipher.nonceBytes) continue
+        assert.throws(() => cipher.seal(key, Buffer.alloc(length, 1), Buffer.from('x')), RangeError)
+        assert.throws(() => cipher.sealWithNonce(key, Buffer.alloc(length, 1), Buffer.from('x')), RangeError)
+      }
+    })
+  }
+
+  if (cipher.takesAssociatedData) {
+    test(`${name}: opens only with the associated data that it was sealed with`, (t) => {
+      const key = type.load(generate(type))
+      const bytes = fc.uint8Array({ maxLength: 40 }).map((value) => Buffer.from(value))
+      fc.assert(
+        fc.property(bytes, bytes, bytes, (plaintext, bound, other) => {
+          const sealed = cipher.sealWithNonce(key, nonce, plaintext, bound)
+          assert.deepEqual(cipher.openWithNonce(key, sealed, bound), plaintext)
+          if (!bound.equals(other)) assertClosed(() => cipher.openWithNonce(key, sealed, other))
+        }),
+        { seed: testSeed(t), numRuns: 100 },
+      )
+    })
+  } else {
+    test(`${name}: associated data is refused instead of being left out`, () => {
+      const key = type.load(generate(type))
+      assert.throws(() => cipher.seal(key, nonce, Buffer.from('x'), Buffer.from('bound')), RangeError)
+      assert.throws(() => cipher.sealWithNonce(key, nonce, Buffer.from('x'), Buffer.from('bound')), RangeError)
+    })
+  }
+}
+
+function derivationConformance(type: KeyType, cipher: Cipher, derivation: Derivation): void {
+  const { name } = type
+  const [here, there] = [Buffer.from('here'), Buffer.from('there')]
+  const nonce = randomBytes(cipher.nonceBytes)
+
+  test(`${name}: a derived key opens under its context only, and not under the key itself`, () => {
+    const key = type.load(generate(type))
+    const sealed = cipher.sealWithNonce(derivation.derive(key, here), nonce, Buffer.from('x'))
+    assert.deepEqual(cipher.openWithNonce(derivation.derive(key, here), sealed), Buffer.from('x'))
+    assertClosed(() => cipher.openWithNonce(derivation.derive(key, there), sealed))
+    assertClosed(() => cipher.openWithNonce(key, sealed))
+  })
+
+  test(`${name}: contexts of 1 byte to 64 KiB give keys of the type's length`, () => {
+    const key = type.load(generate(type))
+    const derived = new Set<string>()
+    for (const length of [1, 31, 32, 33, 1023, 1024, 1025, 65_536]) {
+      const child: KeyObject = derivation.derive(key, Buffer.alloc(length, 1))
+      assert.equal(child.symmetricKeySize, key.symmetricKeySize)
+      derived.add(child.export().toString('hex'))
+    }
+    assert.equal(derived.size, 8)
+  })
+
+  const { convergent } = derivation
+  if (convergent === undefined) return
+  for (const version of ['deriveV3', 'deriveV2'] as const) {
+    test(`${name}: ${version} gives equal ciphertexts to equal plaintexts only, opened without the nonce key`, () => {
+      const key = type.load(generate(type))
+      const sealUnder = (context: Buffer, plaintext: string): Buffer => {
+        const keys = convergent[version](key, context)
+        const bytes = Buffer.from(plaintext)
+        return cipher.sealWithNonce(keys.encryptionKey, convergent.nonce(keys, bytes), bytes)
+      }
+      assert.deepEqual(sealUnder(here, 'x'), sealUnder(here, 'x'))
+      assert.notDeepEqual(sealUnder(here, 'x'), sealUnder(here, 'y'))
+      assert.notDeepEqual(sealUnder(here, 'x'), sealUnder(there, 'x'))
+      assert.deepEqual(cipher.openWithNonce(derivation.derive(key, here), sealUnder(here, 'x')), Buffer.from('x'))
+    })
+  }
+}
+
+function assertClosed(attempt: () => Buffer): void {
+  assert.throws(attempt, AuthenticationFailed)
+}

@@ -1,0 +1,595 @@
+// What every store promises, one test a clause. Called once for each implementation.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Backend } from '../../src/storage/backend.ts'
+import {
+  type Change,
+  HistoryGone,
+  MAX_KEY_BYTES,
+  MAX_VALUE_BYTES,
+  type Reader,
+  type Scope,
+  StorageClosed,
+  StorageFailed,
+  StorageFull,
+  StorageRefused,
+  type Store,
+  systemScope,
+  type Transaction,
+} from '../../src/storage/contract.ts'
+import type { StoreOptions } from '../../src/storage/transactional-store.ts'
+import { Faults, faultyBackend } from './faulty-backend.ts'
+import { serialHistory } from './storage-history.ts'
+
+/** Where one store has its data. It can be opened again after it was closed, and shows what it held. */
+export type Place = {
+  /** `interpose` stands between the store and its backend. */
+  open(options: StoreOptions, interpose: (backend: Backend) => Backend): Promise<Store>
+  discard(): Promise<void>
+}
+
+type Opened = { readonly store: Store; readonly faults: Faults; readonly fatal: Error[]; reopen(): Promise<Store> }
+
+export const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
+export const scope: Scope = { namespace: 'root', mount: MOUNT, local: false }
+const folder = `root/logical/${MOUNT}/`
+const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
+const LEAF_KEY = Buffer.alloc(32, 1)
+const text = (value: string): Buffer => Buffer.from(value)
+
+export function storageConformance(name: string, newPlace: () => Promise<Place>): void {
+  const clause = (title: string, check: (opened: Opened) => Promise<void>): void => {
+    test(`storage ${name}: ${title}`, async () => {
+      const place = await newPlace()
+      const faults = new Faults()
+      const fatal: Error[] = []
+      const options = { clock, onFatal: (error: Error) => fatal.push(error) }
+      const stores: Store[] = []
+      const reopen = async (): Promise<Store> => {
+        await stores.at(-1)?.close()
+        const store = await place.open(options, (backend) => faultyBackend(backend, faults))
+        store.setLeafKey(LEAF_KEY)
+        stores.push(store)
+        return store
+      }
+      try {
+        await check({ store: await reopen(), faults, fatal, reopen })
+      } finally {
+        await stores.at(-1)?.close()
+        await place.discard()
+      }
+    })
+  }
+  readingClauses(clause)
+  transactionClauses(clause)
+  boundClauses(clause)
+  indexClauses(clause)
+  failureClauses(clause)
+  clause('concurrent transactions have the effect of some order of them', async ({ store }) =>
+    serialHistory(store, scope),
+  )
+}
+
+type Clause = (title: string, check: (opened: Opened) => Promise<void>) => void
+
+function put(store: Store, ...names: string[]): Promise<void> {
+  return store.transaction(async (tx) => {
+    for (const name of names) tx.put(scope, folder + name, text(name))
+  })
+}
+
+async function everything(reader: Reader): Promise<Map<string, string>> {
+  const entries = await reader.scan('', '', Number.POSITIVE_INFINITY)
+  return new Map(entries.map(({ key, value }) => [key, value.toString('hex')]))
+}
+
+function readingClauses(clause: Clause): void {
+  clause('what is missing is undefined, and its delete succeeds', async ({ store }) => {
+    assert.equal(await store.get(`${folder}missing`), undefined)
+    await store.transaction(async (tx) => {
+      assert.equal(await tx.get(`${folder}missing`), undefined)
+      tx.delete(scope, `${folder}missing`)
+    })
+    assert.equal(await store.lastIndex(), 0)
+  })
+
+  clause('changing a buffer that was put or got changes nothing stored', async ({ store }) => {
+    const handedIn = text('before')
+    await store.transaction(async (tx) => {
+      tx.put(scope, `${folder}a`, handedIn)
+      handedIn.fill(0)
+      const own = await tx.get(`${folder}a`)
+      own?.fill(0)
+      const [ownEntry] = await tx.scan(folder, '', 1)
+      ownEntry?.value.fill(0)
+    })
+    const got = await store.get(`${folder}a`)
+    got?.fill(0)
+    const [entry] = await store.scan(folder, '', 1)
+    entry?.value.fill(0)
+    assert.deepEqual(await store.get(`${folder}a`), text('before'))
+    const [change] = await store.changesSince(0, 1)
+    assert.deepEqual(change?.operations[0]?.value, text('before'))
+  })
+
+  clause('an empty value is kept apart from a missing one', async ({ store, reopen }) => {
+    await store.transaction(async (tx) => tx.put(scope, `${folder}empty`, Buffer.alloc(0)))
+    assert.deepEqual(await (await reopen()).get(`${folder}empty`), Buffer.alloc(0))
+  })
+
+  clause('list gives the direct children in the order of their bytes', async ({ store }) => {
+    await put(store, 'b', 'a', 'a/x', 'a/y/z', 'a!', 'c/1', 'c/2', '\u{1f511}', '\uff5e', 'B', 'é')
+    const names = ['B', 'a', 'a!', 'a/', 'b', 'c/', 'é', '\uff5e', '\u{1f511}']
+    assert.deepEqual(await store.list(folder), names)
+    assert.deepEqual(await store.list(`${folder}a/`), ['x', 'y/'])
+    assert.deepEqual(await store.list(''), ['root/'])
+    assert.deepEqual(await store.list('root/'), ['logical/'])
+    for (const unknown of [`${folder}b/`, `${folder}none/`, 'other/']) assert.deepEqual(await store.list(unknown), [])
+    for (const after of [...names, '', 'a/0', 'a/y', 'a0', 'zz', '\u{10ffff}']) {
+      const rest = names.filter((each) => Buffer.compare(text(each), text(after)) > 0)
+      assert.deepEqual(await store.list(folder, { after }), rest, after)
+      for (const limit of [0, 1, 2, 100])
+        assert.deepEqual(await store.list(folder, { after, limit }), rest.slice(0, limit))
+    }
+  })
+
+  for (const count of [0, 1, 99, 100, 101, 999, 1001]) {
+    clause(`${count} siblings can be listed page by page`, async ({ store }) => {
+      const names = Array.from({ length: count }, (_, number) => `n${String(number).padStart(5, '0')}`)
+      await put(store, 'm/deep', ...names, 'o/deep')
+      const seen: string[] = []
+      for (let page = await store.list(folder, { limit: 100 }); page.length > 0; ) {
+        seen.push(...page)
+        page = await store.list(folder, { after: page.at(-1) ?? '', limit: 100 })
+      }
+      assert.deepEqual(seen, ['m/', ...names, 'o/'])
+    })
+  }
+
+  clause('scan gives the entries of the whole subtree, in order and in pages', async ({ store }) => {
+    const names = ['a', 'a!', 'a/x', 'a/y/z', 'b', '\uff5e', '\u{1f511}/k']
+    await put(store, ...names.toReversed())
+    for (const after of ['', folder, ...names.map((name) => folder + name), `${folder}a/x0`, 'zzz']) {
+      const rest = names.filter((name) => Buffer.compare(text(folder + name), text(after)) > 0)
+      for (const limit of [0, 1, 3, 100]) {
+        const entries = await store.scan(folder, after, limit)
+        assert.deepEqual(
+          entries,
+          rest.slice(0, limit).map((name) => ({ key: folder + name, value: text(name) })),
+        )
+      }
+    }
+    assert.deepEqual(await store.scan(`${folder}a/`, `${folder}b`, 9), [])
+    assert.equal((await store.scan('', '', Number.POSITIVE_INFINITY)).length, names.length)
+  })
+
+  clause('a prefix without its slash, a torn text and a bad limit are refused', async ({ store }) => {
+    await assert.rejects(store.list('root'), StorageRefused)
+    await assert.rejects(store.scan(folder.slice(0, -1), '', 1), StorageRefused)
+    await assert.rejects(store.get(`${folder}\ud800`), StorageRefused)
+    await assert.rejects(store.list(folder, { after: '\udc00' }), StorageRefused)
+    for (const limit of [-1, 0.5, Number.NaN]) await assert.rejects(store.list(folder, { limit }), StorageRefused)
+  })
+
+  clause('a snapshot stays as it was', async ({ store }) => {
+    await put(store, 'a', 'b')
+    const before = await everything(store)
+    const snapshot = await store.snapshot()
+    await store.transaction(async (tx) => {
+      tx.delete(scope, `${folder}a`)
+      tx.put(scope, `${folder}b`, text('new'))
+      tx.put(scope, `${folder}c/d`, text('new'))
+    })
+    const second = await store.snapshot()
+    await put(store, 'e')
+    assert.equal(snapshot.index, 1)
+    assert.equal(second.index, 2)
+    assert.deepEqual(await everything(snapshot), before)
+    assert.deepEqual(await snapshot.list(folder), ['a', 'b'])
+    assert.deepEqual(await snapshot.get(`${folder}b`), text('b'))
+    assert.deepEqual(await second.list(folder), ['b', 'c/'])
+    await snapshot.close()
+    await snapshot.close()
+    await assert.rejects(snapshot.get(`${folder}a`), StorageClosed)
+    assert.deepEqual(await second.get(`${folder}b`), text('new'))
+    assert.deepEqual(await store.list(folder), ['b', 'c/', 'e'])
+  })
+}
+
+function transactionClauses(clause: Clause): void {
+  clause('a transaction sees what it wrote', async ({ store }) => {
+    await put(store, 'a', 'b/1', 'b/2', 'c/1', 'd')
+    await store.transaction(async (tx) => {
+      tx.put(scope, `${folder}a`, text('new'))
+      tx.delete(scope, `${folder}b/1`)
+      tx.delete(scope, `${folder}c/1`)
+      tx.delete(scope, `${folder}d`)
+      tx.put(scope, `${folder}e/f/g`, text('g'))
+      tx.put(scope, `${folder}h`, text('gone again'))
+      tx.delete(scope, `${folder}h`)
+      assert.deepEqual(await tx.get(`${folder}a`), text('new'))
+      assert.equal(await tx.get(`${folder}d`), undefined)
+      assert.equal(await tx.get(`${folder}h`), undefined)
+      assert.deepEqual(await tx.list(folder), ['a', 'b/', 'e/'])
+      assert.deepEqual(await tx.list(folder, { limit: 2 }), ['a', 'b/'])
+      assert.deepEqual(await tx.list(folder, { after: 'a', limit: 9 }), ['b/', 'e/'])
+      assert.deepEqual(await tx.list(`${folder}c/`), [])
+      const keys = (await tx.scan(folder, `${folder}a`, 9)).map(({ key }) => key.slice(folder.length))
+      assert.deepEqual(keys, ['b/2', 'e/f/g'])
+      assert.deepEqual(await tx.scan(folder, '', 1), [{ key: `${folder}a`, value: text('new') }])
+    })
+    assert.deepEqual(await store.list(folder), ['a', 'b/', 'e/'])
+  })
+
+  clause('a transaction that throws leaves nothing', async ({ store, reopen }) => {
+    await put(store, 'a')
+    const before = await everything(store)
+    const work = async (tx: Transaction): Promise<void> => {
+      tx.put(scope, `${folder}b`, text('b'))
+      tx.delete(scope, `${folder}a`)
+      await tx.get(`${folder}a`)
+      throw new RangeError('of the work')
+    }
+    await assert.rejects(store.transaction(work), new RangeError('of the work'))
+    assert.equal(await store.lastIndex(), 1)
+    assert.deepEqual(await everything(await reopen()), before)
+  })
+
+  clause('what is not committed is not seen', async ({ store }) => {
+    await put(store, 'a')
+    await store.transaction(async (tx) => {
+      tx.put(scope, `${folder}a`, text('new'))
+      tx.put(scope, `${folder}b`, text('new'))
+      assert.deepEqual(await store.get(`${folder}a`), text('a'))
+      assert.deepEqual(await store.list(folder), ['a'])
+      assert.equal((await store.scan(folder, '', 9)).length, 1)
+      assert.equal(await store.lastIndex(), 1)
+    })
+    assert.deepEqual(await store.list(folder), ['a', 'b'])
+  })
+
+  clause('no increment is lost', async ({ store }) => {
+    const counter = `${folder}counter`
+    let runs = 0
+    const increment = (tx: Transaction): Promise<void> =>
+      tx.get(counter).then((value) => {
+        runs++
+        tx.put(scope, counter, text(String(Number(value ?? '0') + 1)))
+      })
+    await Promise.all(Array.from({ length: 40 }, () => store.transaction(increment)))
+    assert.deepEqual(await store.get(counter), text('40'))
+    assert.ok(runs > 40, 'none of them ever lost a race, so the test shows nothing')
+  })
+
+  clause('an error from reading two states is not passed on', async ({ store }) => {
+    await put(store, 'x', 'y')
+    const requested = Promise.withResolvers<void>()
+    const written = Promise.withResolvers<void>()
+    const deleteBoth = async (tx: Transaction): Promise<void> => {
+      for (const name of ['x', 'y']) tx.delete(scope, folder + name)
+    }
+    const other = requested.promise.then(() => store.transaction(deleteBoth)).then(written.resolve)
+    let runs = 0
+    await store.transaction(async (tx) => {
+      runs++
+      const first = await tx.get(`${folder}x`)
+      requested.resolve()
+      await written.promise
+      assert.equal(first === undefined, (await tx.get(`${folder}y`)) === undefined, 'both are there, or neither is')
+    })
+    await other
+    assert.equal(runs, 2)
+  })
+
+  clause('a transaction that others always overtake gets its turn', async ({ store }) => {
+    const contended = `${folder}contended`
+    let isDone = false
+    let runs = 0
+    const overtake = async (): Promise<void> => {
+      while (!isDone) await store.transaction(async (tx) => tx.put(scope, contended, text(`run ${runs}`)))
+    }
+    const others = [overtake(), overtake()]
+    await store.transaction(async (tx) => {
+      runs++
+      await tx.get(contended)
+      for (let reads = 0; reads < 20; reads++) await tx.get(`${folder}other${reads}`)
+      tx.put(scope, contended, text('mine'))
+    })
+    isDone = true
+    await Promise.all(others)
+    assert.ok(runs > 1 && runs < 10, `it ran ${runs} times`)
+  })
+
+  clause('a write does not make those lose that read something else', async ({ store }) => {
+    let runs = 0
+    const requested = Promise.withResolvers<void>()
+    const written = Promise.withResolvers<void>()
+    const other = requested.promise.then(() => put(store, 'b/new', 'c')).then(written.resolve)
+    await store.transaction(async (tx) => {
+      runs++
+      await tx.get(`${folder}a`)
+      await tx.list(`${folder}a/`)
+      await tx.scan(`${folder}a/`, '', 10)
+      requested.resolve()
+      await written.promise
+      tx.put(scope, `${folder}a`, text('a'))
+    })
+    await other
+    assert.equal(runs, 1)
+  })
+
+  clause('transactions that finish together become durable together', async ({ store, faults }) => {
+    await put(store, 'a')
+    const before = faults.appends
+    await Promise.all(Array.from({ length: 50 }, (_, number) => put(store, `k${number}`)))
+    const appends = faults.appends - before
+    assert.ok(appends <= 5, `50 transactions took ${appends} appends`)
+    assert.equal(await store.lastIndex(), 51)
+  })
+
+  clause('one that loses does not fail its group', async ({ store }) => {
+    const changes: Change[] = []
+    store.onCommit((change) => changes.push(change))
+    let runs = 0
+    const readThenWrite = (name: string) =>
+      store.transaction(async (tx) => {
+        runs++
+        await tx.get(`${folder}shared`)
+        tx.put(scope, `${folder}shared`, text(name))
+        tx.put(scope, `${folder}${name}`, text(name))
+      })
+    await Promise.all([readThenWrite('a'), readThenWrite('b'), put(store, 'c')])
+    assert.deepEqual(await store.list(folder), ['a', 'b', 'c', 'shared'])
+    assert.equal(changes.length, 3)
+    assert.ok(runs > 2)
+  })
+
+  clause('work that starts a transaction of its own is refused at once', async ({ store }) => {
+    await assert.rejects(
+      store.transaction(() => put(store, 'a')),
+      /would wait for itself/,
+    )
+    await put(store, 'b')
+    assert.deepEqual(await store.list(folder), ['b'])
+  })
+
+  clause('a transaction cannot be used after its end', async ({ store }) => {
+    let kept: Transaction | undefined
+    await store.transaction(async (tx) => {
+      kept = tx
+    })
+    assert.throws(() => kept?.put(scope, `${folder}a`, text('a')), /after its work had ended/)
+    await assert.rejects(async () => kept?.get(`${folder}a`), /after its work had ended/)
+  })
+}
+
+function boundClauses(clause: Clause): void {
+  clause('the longest key passes, one byte more is refused', async ({ store, reopen }) => {
+    const longest = folder + 'é'.repeat((MAX_KEY_BYTES - folder.length) / 2)
+    assert.equal(Buffer.byteLength(longest), MAX_KEY_BYTES)
+    const write = (key: string): Promise<void> => store.transaction(async (tx) => tx.put(scope, key, text('x')))
+    await write(longest)
+    await assert.rejects(write(`${longest}x`), /A key has more than 1024 bytes/)
+    assert.deepEqual((await everything(await reopen())).keys().toArray(), [longest])
+  })
+
+  clause('a value of one byte too many is refused', async ({ store }) => {
+    const value = Buffer.alloc(MAX_VALUE_BYTES + 1)
+    const write = store.transaction(async (tx) => tx.put(scope, `${folder}a`, value))
+    await assert.rejects(write, /has 67108865 bytes, at most 67108864 are stored/)
+    assert.equal(await store.lastIndex(), 0)
+  })
+
+  clause('a key whose prefix is in no class is refused', async ({ store }) => {
+    for (const key of ['root/unknown/a', 'root/core/other', 'root/sys/a']) {
+      const write = store.transaction(async (tx) => tx.put(systemScope, key, text('x')))
+      await assert.rejects(write, {
+        name: 'StorageRefused',
+        message: `The key ${key} has a prefix that is in no class`,
+      })
+      const removal = store.transaction(async (tx) => tx.delete(systemScope, key))
+      await assert.rejects(removal, StorageRefused)
+    }
+  })
+
+  clause('an entry that replication carries needs the leaf key, one that stays here does not', async ({ store }) => {
+    await put(store, 'a')
+    store.setLeafKey(undefined)
+    await store.transaction(async (tx) => tx.put(systemScope, 'root/core/seal-config', text('x')))
+    for (const key of ['root/core/keyring', 'root/sys/token/x']) {
+      const write = store.transaction(async (tx) => tx.put(systemScope, key, text('x')))
+      await assert.rejects(write, /cannot be written before the leaf key is set/)
+    }
+    await assert.rejects(
+      store.transaction(async (tx) => tx.delete(scope, `${folder}a`)),
+      StorageRefused,
+    )
+    store.setLeafKey(LEAF_KEY)
+    await store.transaction(async (tx) => tx.put(systemScope, 'root/core/keyring', text('x')))
+    const changes = await store.changesSince(0, 10)
+    const leaves = changes.map(({ operations }) => [operations[0]?.oldLeaf.length, operations[0]?.newLeaf.length])
+    assert.deepEqual(leaves, [
+      [0, 16],
+      [0, 0],
+      [0, 16],
+    ])
+  })
+
+  clause('an entry keeps its class', async ({ store }) => {
+    await put(store, 'a')
+    const local: Scope = { ...scope, local: true }
+    const message = `The key ${folder}a is replicated and cannot be written as local`
+    await assert.rejects(
+      store.transaction(async (tx) => tx.put(local, `${folder}a`, text('x'))),
+      { message },
+    )
+    await assert.rejects(
+      store.transaction(async (tx) => tx.delete(local, `${folder}a`)),
+      { message },
+    )
+    await store.transaction(async (tx) => tx.delete(scope, `${folder}a`))
+    await store.transaction(async (tx) => tx.put(local, `${folder}a`, text('x')))
+  })
+}
+
+function indexClauses(clause: Clause): void {
+  clause('what was answered is there after opening again', async ({ store, reopen }) => {
+    await put(store, 'a', 'b')
+    await store.transaction(async (tx) => tx.delete(scope, `${folder}a`))
+    const before = await everything(store)
+    const changes = await store.changesSince(0, 10)
+    const again = await reopen()
+    assert.deepEqual(await everything(again), before)
+    assert.deepEqual(await again.changesSince(0, 10), changes)
+    await put(again, 'c')
+    assert.equal(await again.lastIndex(), 3)
+  })
+
+  clause('changes since an index, applied to a copy of then, give the state of now', async ({ store }) => {
+    const copies: Map<string, string>[] = [await everything(store)]
+    for (const round of [1, 2, 3, 4, 5]) {
+      await store.transaction(async (tx) => {
+        tx.put(scope, `${folder}always`, text(String(round)))
+        tx.put({ ...scope, local: false }, `${folder}k${round}`, text('new'))
+        if (round > 2) tx.delete(scope, `${folder}k${round - 2}`)
+      })
+      copies.push(await everything(store))
+    }
+    assert.equal(await store.lastIndex(), 5)
+    for (const [index, copy] of copies.entries()) {
+      const changes = await store.changesSince(index, 100)
+      assert.deepEqual(
+        changes.map((change) => change.index),
+        [1, 2, 3, 4, 5].slice(index),
+      )
+      for (const { kind, key, value } of changes.flatMap(({ operations }) => operations)) {
+        if (kind === 'put') copy.set(key, value.toString('hex'))
+        else assert.ok(copy.delete(key))
+      }
+      assert.deepEqual(new Map([...copy].sort()), new Map([...(await everything(store))].sort()))
+    }
+    assert.equal((await store.changesSince(1, 2)).length, 2)
+  })
+
+  clause('each operation carries the leaf that it replaces', async ({ store }) => {
+    const values = ['1', '2', undefined, '1']
+    for (const value of values) {
+      await store.transaction(async (tx) => {
+        if (value === undefined) tx.delete(scope, `${folder}a`)
+        else tx.put(scope, `${folder}a`, text(value))
+      })
+    }
+    const operations = (await store.changesSince(0, 9)).flatMap((change) => change.operations)
+    const newLeaves = operations.map(({ newLeaf }) => newLeaf.toString('hex'))
+    assert.deepEqual(
+      operations.map(({ oldLeaf }) => oldLeaf.toString('hex')),
+      ['', ...newLeaves.slice(0, -1)],
+    )
+    assert.deepEqual(
+      newLeaves.map(({ length }) => length),
+      [32, 32, 0, 32],
+    )
+    assert.equal(newLeaves[0], newLeaves[3])
+    assert.notEqual(newLeaves[0], newLeaves[1])
+  })
+
+  clause('history that is not there is refused', async ({ store }) => {
+    await put(store, 'a')
+    assert.deepEqual(await store.changesSince(1, 10), [])
+    await assert.rejects(store.changesSince(2, 10), HistoryGone)
+  })
+
+  clause('a transaction without a write leaves no record', async ({ store }) => {
+    await put(store, 'a')
+    assert.deepEqual(await store.transaction((tx) => tx.get(`${folder}a`)), text('a'))
+    await store.transaction(async (tx) => tx.delete(scope, `${folder}none`))
+    assert.equal(await store.lastIndex(), 1)
+  })
+
+  clause('listeners hear of each commit in order, before its caller goes on', async ({ store }) => {
+    const heard: number[] = []
+    store.onCommit(({ index }) => heard.push(index))
+    const answered: number[] = []
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, number) => {
+        await put(store, `k${number}`)
+        answered.push(heard.length)
+      }),
+    )
+    assert.deepEqual(
+      heard,
+      Array.from({ length: 20 }, (_, number) => number + 1),
+    )
+    assert.ok(answered.every((heardThen, order) => heardThen > order))
+    assert.deepEqual(
+      (await store.changesSince(0, 100)).map(({ index }) => index),
+      heard,
+    )
+  })
+
+  clause('after close every verb is refused', async ({ store }) => {
+    await put(store, 'a')
+    const snapshot = await store.snapshot()
+    const late = put(store, 'late')
+    await store.close()
+    await store.close()
+    await late.catch((error: unknown) => assert.ok(error instanceof StorageClosed))
+    await assert.rejects(snapshot.list(''), StorageClosed)
+    const verbs: (() => unknown)[] = [
+      () => store.get(`${folder}a`),
+      () => store.list(folder),
+      () => store.scan(folder, '', 1),
+      () => store.lastIndex(),
+      () => store.changesSince(0, 1),
+      () => store.snapshot(),
+      () => store.transaction(async () => {}),
+      () => store.onCommit(() => {}),
+      () => store.setLeafKey(LEAF_KEY),
+    ]
+    for (const verb of verbs) await assert.rejects(async () => verb(), StorageClosed)
+  })
+}
+
+function failureClauses(clause: Clause): void {
+  clause('a full device fails the write and nothing else', async ({ store, faults, fatal, reopen }) => {
+    await put(store, 'a')
+    const before = await everything(store)
+    const heard: number[] = []
+    store.onCommit(({ index }) => heard.push(index))
+    faults.next = new StorageFull('full')
+    const results = await Promise.allSettled([put(store, 'b'), put(store, 'c')])
+    for (const result of results) assert.ok(result.status === 'rejected' && result.reason instanceof StorageFull)
+    assert.deepEqual(await everything(store), before)
+    assert.equal(await store.lastIndex(), 1)
+    await put(store, 'd')
+    assert.deepEqual(heard, [2])
+    assert.deepEqual(fatal, [])
+    const again = await reopen()
+    assert.deepEqual(await again.list(folder), ['a', 'd'])
+    assert.equal((await again.changesSince(0, 9)).length, 2)
+  })
+
+  clause('a failed append ends all writing, and reading goes on', async ({ store, faults, fatal }) => {
+    await put(store, 'a')
+    faults.next = new Error('the device is gone')
+    await assert.rejects(put(store, 'b'), StorageFailed)
+    assert.deepEqual(fatal, [new Error('the device is gone')])
+    const appends = faults.appends
+    await assert.rejects(put(store, 'c'), StorageFailed)
+    await assert.rejects(put(store, 'd'), StorageFailed)
+    assert.equal(faults.appends, appends, 'a failed flush is never tried again')
+    assert.equal(fatal.length, 1)
+    assert.deepEqual(await store.get(`${folder}a`), text('a'))
+    assert.deepEqual(await store.transaction((tx) => tx.list(folder)), ['a'])
+  })
+
+  clause('a listener that throws ends writing, after the answer', async ({ store, fatal }) => {
+    store.onCommit(() => {
+      throw new Error('of the listener')
+    })
+    await put(store, 'a')
+    assert.deepEqual(fatal, [new Error('of the listener')])
+    await assert.rejects(put(store, 'b'), StorageFailed)
+    assert.deepEqual(await store.list(folder), ['a'])
+  })
+}

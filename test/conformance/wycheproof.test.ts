@@ -1,0 +1,102 @@
+// Vectors of Project Wycheproof (Apache 2.0) through our own code, not only through node:crypto. They are not part of
+// the repository; where the folder is not there, this says so.
+import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from '../../src/crypto/aead.ts'
+import { hkdfExpand, hkdfExtract, hkdfSha256 } from '../../src/crypto/derivation.ts'
+
+const FOLDER = new URL('../../../shared/vectors/wycheproof/', import.meta.url)
+
+type AeadCase = {
+  readonly tcId: number
+  readonly key: string
+  readonly iv: string
+  readonly aad: string
+  readonly msg: string
+  readonly ct: string
+  readonly tag: string
+  readonly result: 'valid' | 'invalid'
+}
+type AeadGroup = {
+  readonly ivSize: number
+  readonly keySize: number
+  readonly tagSize: number
+  readonly tests: readonly AeadCase[]
+}
+type HkdfCase = {
+  readonly tcId: number
+  readonly ikm: string
+  readonly salt: string
+  readonly info: string
+  readonly size: number
+  readonly okm: string
+  readonly result: 'valid' | 'invalid'
+}
+
+const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
+
+function readGroups<Group>(file: string): readonly Group[] {
+  const content: { readonly testGroups: readonly Group[] } = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'))
+  return content.testGroups
+}
+
+function runAead(algorithm: AeadAlgorithm, vector: AeadCase): void {
+  const key = createSecretKey(fromHex(vector.key))
+  const nonce = fromHex(vector.iv)
+  const sealed = fromHex(vector.ct + vector.tag)
+  const associatedData = fromHex(vector.aad)
+  if (vector.result === 'invalid') {
+    assert.throws(() => open(algorithm, key, nonce, sealed, associatedData), AuthenticationFailed, `${vector.tcId}`)
+    return
+  }
+  const plaintext = fromHex(vector.msg)
+  assert.deepEqual(open(algorithm, key, nonce, sealed, associatedData), plaintext, `${vector.tcId}`)
+  assert.deepEqual(seal(algorithm, key, nonce, plaintext, associatedData), sealed, `${vector.tcId}`)
+}
+
+/** Runs the cases with a whole tag and, where `nonceBits` is given, that nonce; returns how many those are. */
+function runAeadFile(file: string, algorithm: AeadAlgorithm, nonceBits?: number): number {
+  let count = 0
+  for (const group of readGroups<AeadGroup>(file)) {
+    if (group.keySize !== algorithm.keyBytes * 8 || group.tagSize !== 128) continue
+    if (nonceBits !== undefined && group.ivSize !== nonceBits) continue
+    for (const vector of group.tests) runAead(algorithm, vector)
+    count += group.tests.length
+  }
+  return count
+}
+
+function runHkdf(vector: HkdfCase): void {
+  const key = createSecretKey(fromHex(vector.ikm))
+  const extracted = hkdfExtract(key, createSecretKey(fromHex(vector.salt)))
+  const info = fromHex(vector.info)
+  if (vector.result === 'invalid') {
+    assert.throws(() => hkdfExpand(extracted, info, vector.size), RangeError, `${vector.tcId}`)
+    return
+  }
+  assert.equal(hkdfExpand(extracted, info, vector.size).toString('hex'), vector.okm, `${vector.tcId}`)
+  if (vector.salt === '') assert.equal(hkdfSha256(key, info, vector.size).toString('hex'), vector.okm)
+}
+
+if (existsSync(FOLDER)) {
+  test('Q-03 Wycheproof aes_gcm, 128-bit keys, 96-bit nonces', () => {
+    assert.equal(runAeadFile('aes_gcm_test.json', AEADS.aes128Gcm, 96), 67)
+  })
+  test('Q-03 Wycheproof aes_gcm, 256-bit keys, 96-bit nonces', () => {
+    assert.equal(runAeadFile('aes_gcm_test.json', AEADS.aes256Gcm, 96), 66)
+  })
+  test('Q-03 Wycheproof chacha20_poly1305, with its wrong nonce lengths', () => {
+    assert.equal(runAeadFile('chacha20_poly1305_test.json', AEADS.chacha20Poly1305), 325)
+  })
+  test('Q-03 Wycheproof hkdf_sha256', () => {
+    const cases = readGroups<{ readonly tests: readonly HkdfCase[] }>('hkdf_sha256_test.json').flatMap(
+      ({ tests }) => tests,
+    )
+    for (const vector of cases) runHkdf(vector)
+    assert.equal(cases.length, 86)
+  })
+} else {
+  test('Q-03 Wycheproof', (t) => t.diagnostic('The folder of Wycheproof vectors is not there, nothing was run'))
+}

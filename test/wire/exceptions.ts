@@ -1,0 +1,15 @@
+// Steps of recorded scenarios that may differ, or must wait: each names the decision or the issue. The runner fails on
+// any other difference, and on an entry that no longer differs.
+export type Exception = {
+  readonly scenario: string
+  readonly steps: readonly number[]
+  /** What overrules the recording, or what it waits for. */
+  readonly because: string
+}
+
+const TRANSIT_ISSUE = 'waits for issue 7: key types other than the symmetric ones, and signing'
+
+export const EXCEPTIONS: readonly Exception[] = [
+  { scenario: 'associated data', steps: [7, 8], because: TRANSIT_ISSUE },
+  { scenario: 'policies: create against update, datakey type, sha1', steps: [20, 23, 24], because: TRANSIT_ISSUE },
+]

@@ -1,0 +1,214 @@
+// Replays recorded exchanges with a server of this API and says what is different.
+//
+// A scenario: { name, mounts?, auth?, steps: [{ note?, as?, headers?, req: [METHOD, path, body?], save?, expect? }] }.
+// "{{x}}" is a value saved before; alone in a string it keeps its type. In `expect` a string that begins with "$" is a
+// mask, see `fits`. Compared are the status and every member that the recording has; of errors and warnings only
+// whether there are any. `as: null` sends no token.
+import { request } from 'node:http'
+
+export type Step = {
+  readonly note?: string
+  readonly as?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  readonly req: readonly [method: string, path: string, body?: unknown]
+  readonly save?: Readonly<Record<string, string>>
+  readonly wait_ms?: number
+  readonly expect?: { readonly status: number | string; readonly body: unknown }
+}
+export type Scenario = {
+  readonly name: string
+  readonly mounts?: readonly string[]
+  readonly auth?: readonly string[]
+  readonly steps: readonly Step[]
+}
+export type Difference = { readonly step: number; readonly what: string }
+
+type Target = { readonly address: string; readonly token: string }
+type Reply = { readonly status: number; readonly body: unknown }
+type Variables = Record<string, unknown>
+
+/** Raw request: the path goes out as it is written, and LIST is a method. */
+export function send(
+  target: Target,
+  method: string,
+  path: string,
+  body: unknown,
+  token: string | undefined,
+  headers = {},
+): Promise<Reply> {
+  const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+  const url = new URL(target.address)
+  const all: Record<string, string | number> = { ...headers }
+  if (token !== undefined) all['X-Vault-Token'] = token
+  if (payload !== undefined) {
+    all['Content-Type'] ??= 'application/json'
+    all['Content-Length'] = Buffer.byteLength(payload)
+  }
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ method, host: url.hostname, port: url.port, path, headers: all }, (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        resolve({ status: incoming.statusCode ?? 0, body: text === '' ? null : JSON.parse(text) })
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(payload)
+  })
+}
+
+/** Plays a scenario on fresh mounts and without policies; a server of its own is assumed. */
+export async function replay(scenario: Scenario, target: Target): Promise<Difference[]> {
+  const variables: Variables = { root: target.token, now: Math.floor(Date.now() / 1000) }
+  const mounts = scenario.mounts ?? ['transit:transit']
+  await cleanPolicies(target)
+  for (const mount of mounts) {
+    const [path, type] = mount.split(':')
+    await send(target, 'DELETE', `/v1/sys/mounts/${path}`, undefined, target.token)
+    const { status, body } = await send(target, 'POST', `/v1/sys/mounts/${path}`, { type }, target.token)
+    if (status !== 204) throw new Error(`mounting ${mount}: ${status} ${JSON.stringify(body)}`)
+  }
+  const differences: Difference[] = []
+  for (const [index, step] of scenario.steps.entries()) {
+    for (const what of await play(step, target, variables)) differences.push({ step: index, what })
+  }
+  for (const mount of mounts)
+    await send(target, 'DELETE', `/v1/sys/mounts/${mount.split(':')[0]}`, undefined, target.token)
+  return differences
+}
+
+async function cleanPolicies(target: Target): Promise<void> {
+  const { body } = await send(target, 'GET', '/v1/sys/policies/acl?list=true', undefined, target.token)
+  for (const name of (memberAt(body, 'data.keys') ?? []) as string[]) {
+    if (name !== 'root' && name !== 'default')
+      await send(target, 'DELETE', `/v1/sys/policies/acl/${name}`, undefined, target.token)
+  }
+}
+
+async function play(step: Step, target: Target, variables: Variables): Promise<string[]> {
+  if (step.wait_ms !== undefined) await new Promise((resolve) => setTimeout(resolve, step.wait_ms))
+  const [method, path, body] = step.req
+  const token = step.as === undefined ? target.token : step.as === null ? undefined : String(fill(step.as, variables))
+  const reply = await send(
+    target,
+    method,
+    String(fill(path, variables)),
+    fill(body, variables),
+    token,
+    fill(step.headers, variables) as object,
+  )
+  for (const [name, where] of Object.entries(step.save ?? {})) variables[name] = memberAt(reply.body, where)
+  if (step.expect === undefined) return []
+  return [...statusDifference(step.expect.status, reply), ...difference(step.expect.body, reply.body, '')]
+}
+
+function statusDifference(wanted: number | string, reply: Reply): string[] {
+  const same =
+    wanted === '$any' || (wanted === '$4xx' ? reply.status >= 400 && reply.status < 500 : wanted === reply.status)
+  return same ? [] : [`status: want ${wanted}, got ${reply.status} ${JSON.stringify(reply.body)?.slice(0, 200)}`]
+}
+
+const memberAt = (value: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>((at, name) => (at === null || at === undefined ? undefined : (at as Variables)[name]), value)
+
+/** Puts saved values in. */
+function fill(value: unknown, variables: Variables): unknown {
+  if (typeof value === 'string') {
+    if (value.startsWith('{{') && value.indexOf('}}') === value.length - 2)
+      return memberAt(variables, value.slice(2, -2))
+    return value
+      .split('{{')
+      .map((part, index) => {
+        const end = part.indexOf('}}')
+        return index === 0 || end === -1 ? part : String(memberAt(variables, part.slice(0, end))) + part.slice(end + 2)
+      })
+      .join('')
+  }
+  if (Array.isArray(value)) return value.map((item) => fill(item, variables))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, variables)]))
+}
+
+const isObject = (value: unknown): value is Variables =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0
+
+/** What of `wanted` is not in `got`. */
+export function difference(wanted: unknown, got: unknown, where: string): string[] {
+  const wrong = [
+    `${where || 'body'}: want ${JSON.stringify(wanted)?.slice(0, 120)}, got ${JSON.stringify(got)?.slice(0, 160)}`,
+  ]
+  if (typeof wanted === 'string' && wanted.startsWith('$')) return fits(wanted, got) ? [] : wrong
+  if (where === 'errors' || where === 'warnings') return isFilled(wanted) === isFilled(got) ? [] : wrong
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(got) || got.length !== wanted.length) return wrong
+    return wanted.flatMap((item, index) => difference(item, got[index], `${where}[${index}]`))
+  }
+  if (isObject(wanted))
+    return isObject(got)
+      ? Object.keys(wanted).flatMap((name) => memberDifference(name, wanted[name], got[name], where))
+      : wrong
+  if (typeof wanted === 'number' && typeof got === 'number' && isLifetime(where, wanted))
+    return Math.abs(wanted - got) <= 3 ? [] : wrong
+  return wanted === got || (wanted === null && got === undefined) ? [] : wrong
+}
+
+/** The wording of an error inside a batch is free. */
+function memberDifference(name: string, wanted: unknown, got: unknown, where: string): string[] {
+  const path = where === '' ? name : `${where}.${name}`
+  if (name !== 'error' || typeof wanted !== 'string' || wanted === '') return difference(wanted, got, path)
+  return typeof got === 'string' && got !== '' ? [] : [`${path}: want an error text, got ${JSON.stringify(got)}`]
+}
+
+const isLifetime = (where: string, wanted: number): boolean =>
+  wanted > 30 && /(^|[._])(ttl|lease_duration)$/.test(where)
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+const VERSIONED = /^vault:v(\d+):/
+const DAY_SECONDS = 86_400
+
+function fits(mask: string, got: unknown): boolean {
+  const [kind, argument] = mask.slice(1).split(':')
+  switch (kind) {
+    case 'any':
+      return true
+    case 'absent-or-null':
+      return got === undefined || got === null
+    case 'int':
+      return Number.isInteger(got)
+    case 'number':
+      return typeof got === 'number'
+    case 'now':
+      return typeof got === 'number' && Math.abs(got - Date.now() / 1000) < DAY_SECONDS
+    default:
+      return typeof got === 'string' && fitsText(kind ?? '', argument ?? '', got)
+  }
+}
+
+function fitsText(kind: string, argument: string, got: string): boolean {
+  switch (kind) {
+    case 'string':
+      return true
+    case 'uuid':
+      return UUID.test(got)
+    case 'accessor':
+      return got !== ''
+    case 'time':
+      return TIME.test(got)
+    case 'token':
+      return got.length >= 20
+    case 'ciphertext':
+    case 'signature':
+      return VERSIONED.exec(got)?.[1] === argument.slice(1)
+    case 'base64':
+      return Buffer.from(got, 'base64').length === Number(argument)
+    case 'pem':
+      return got.startsWith(`-----BEGIN ${argument}-----`)
+    default:
+      throw new Error(`The mask $${kind} is not known`)
+  }
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkImports, ROOMS } from './check-imports.ts'
+import { formatFinding } from './tree.ts'
+
+function check(files: Record<string, string>, packages: string[] = []): string[] {
+  return checkImports(new Map(Object.entries(files)), packages).map(formatFinding)
+}
+
+const ALLOWED = [
+  { name: 'a room below', path: 'src/core/a.ts', source: `import { b } from '../crypto/b.ts'` },
+  { name: 'the own room', path: 'src/lib/a.ts', source: `import { b } from './b.ts'` },
+  { name: 'the own engine', path: 'src/engines/transit/a.ts', source: `import { b } from './b.ts'` },
+  {
+    name: 'a type of storage in an engine',
+    path: 'src/engines/transit/a.ts',
+    source: `import type { B } from '../../storage/b.ts'`,
+  },
+  {
+    name: 'the contract in an engine',
+    path: 'src/engines/transit/a.ts',
+    source: `import { B } from '../../storage/contract.ts'`,
+  },
+  { name: 'any room in main.ts', path: 'src/main.ts', source: `import { b } from './engines/transit/b.ts'` },
+  { name: 'a file beside main.ts in it', path: 'src/main.ts', source: `import { b } from './b.ts'` },
+  { name: 'any room in a test beside its file', path: 'src/lib/a.test.ts', source: `import { b } from '../core/b.ts'` },
+  {
+    name: 'any room in test',
+    path: 'test/wire/a.ts',
+    source: `import { b } from '../../src/core/b.ts'\nimport fc from 'fast-check'`,
+  },
+  { name: 'a module of the runtime', path: 'src/lib/a.ts', source: `import { isIP } from 'node:net'` },
+  { name: 'a package of run time', path: 'src/lib/a.ts', source: `import { b } from '@noble/curves/nist.js'` },
+]
+
+for (const { name, path, source } of ALLOWED) {
+  test(`imports allow ${name}`, () => {
+    assert.deepEqual(check({ [path]: source }, ['@noble/curves']), [])
+  })
+}
+
+const REFUSED = [
+  {
+    name: 'a room above',
+    path: 'src/lib/a.ts',
+    source: `\nimport { b } from '../core/b.ts'`,
+    finding: 'src/lib/a.ts:2: lib may not import core, only nothing',
+  },
+  {
+    name: 'a type of a room above',
+    path: 'src/crypto/a.ts',
+    source: `import type { B } from '../storage/b.ts'`,
+    finding: 'src/crypto/a.ts:1: crypto may not import storage, only lib',
+  },
+  {
+    name: 'what is passed on from a room above',
+    path: 'src/http/a.ts',
+    source: `export * from '../storage/b.ts'`,
+    finding: 'src/http/a.ts:1: http may not import storage, only lib, api, core',
+  },
+  {
+    name: 'a call for a room above',
+    path: 'src/http/a.ts',
+    source: `export const b = await import('../auth/b.ts')`,
+    finding: 'src/http/a.ts:1: http may not import auth, only lib, api, core',
+  },
+  {
+    name: 'a computed path',
+    path: 'src/http/a.ts',
+    source: `export const b = await import(c)`,
+    finding: 'src/http/a.ts:1: import() of a computed path cannot be checked: write the path out',
+  },
+  {
+    name: 'another engine',
+    path: 'src/engines/transit/a.ts',
+    source: `import type { B } from '../cubbyhole/b.ts'`,
+    finding:
+      'src/engines/transit/a.ts:1: engines/transit may not import engines/cubbyhole, only lib, crypto, storage, api',
+  },
+  {
+    name: 'a value of storage in an engine',
+    path: 'src/engines/transit/a.ts',
+    source: `import { b } from '../../storage/b.ts'`,
+    finding:
+      'src/engines/transit/a.ts:1: an engine takes only types (import type) or src/storage/contract.ts from storage',
+  },
+  {
+    name: 'main.ts in a room',
+    path: 'src/core/a.ts',
+    source: `import { b } from '../main.ts'`,
+    finding: 'src/core/a.ts:1: no room imports src/main.ts: what assembles the rooms hands in what they need',
+  },
+  {
+    name: 'a test in the program',
+    path: 'src/main.ts',
+    source: `import { b } from './lib/b.test.ts'`,
+    finding: 'src/main.ts:1: only tests may import src/lib/b.test.ts',
+  },
+  {
+    name: 'another folder in the program',
+    path: 'src/main.ts',
+    source: `import { b } from '../tools/b.ts'`,
+    finding: 'src/main.ts:1: src may not import tools/b.ts, which is no part of the program',
+  },
+  {
+    name: 'a package that is not listed',
+    path: 'src/lib/a.ts',
+    source: `import fc from 'fast-check'`,
+    finding: 'src/lib/a.ts:1: fast-check is not among the "dependencies" of package.json',
+  },
+  {
+    name: 'a file in no room',
+    path: 'src/a/b.ts',
+    source: '',
+    finding: `src/a/b.ts:1: belongs to no room: the folders of src are ${[...ROOMS.keys()].join(', ')}`,
+  },
+  {
+    name: 'an engine without a folder',
+    path: 'src/engines/a.ts',
+    source: '',
+    finding: `src/engines/a.ts:1: belongs to no room: the folders of src are ${[...ROOMS.keys()].join(', ')}`,
+  },
+]
+
+for (const { name, path, source, finding } of REFUSED) {
+  test(`imports refuse ${name}`, () => {
+    assert.deepEqual(check({ [path]: source }), [finding])
+  })
+}
+
+test('imports refuse a circle, once, at the line that closes it', () => {
+  const files = {
+    'src/lib/a.ts': `import { b } from './b.ts'`,
+    'src/lib/b.ts': `\nimport { c } from './c.ts'`,
+    'src/lib/c.ts': `\n\nexport { a } from './a.ts'`,
+  }
+  const circle = 'src/lib/a.ts > src/lib/b.ts > src/lib/c.ts > src/lib/a.ts'
+  assert.deepEqual(check(files), [`src/lib/c.ts:3: closes a circle of imports: ${circle}`])
+})
+
+test('imports refuse a file that imports itself', () => {
+  assert.equal(check({ 'tools/a.ts': `import './a.ts'` }).length, 1)
+})
+
+test('imports allow a circle of types', () => {
+  assert.deepEqual(
+    check({ 'src/lib/a.ts': `import { b } from './b.ts'`, 'src/lib/b.ts': `import type { A } from './a.ts'` }),
+    [],
+  )
+})
+
+test('imports allow two ways to one file', () => {
+  const files = {
+    'src/lib/a.ts': `import './b.ts'\nimport './c.ts'`,
+    'src/lib/b.ts': `import './d.ts'`,
+    'src/lib/c.ts': `import './d.ts'`,
+    'src/lib/d.ts': '',
+  }
+  assert.deepEqual(check(files), [])
+})
+
+test('every room that the table names is in it', () => {
+  for (const [room, allowed] of ROOMS) for (const each of allowed) assert.ok(ROOMS.has(each), `${room}: ${each}`)
+})

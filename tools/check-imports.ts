@@ -1,0 +1,126 @@
+// Who may import whom: the table of rooms, the packages of package.json, and no circles. `npm run imports`.
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { type Import, readImports } from './imports.ts'
+import { readSource } from './source-text.ts'
+import { type Finding, formatFinding, isTest, readTree, type Tree } from './tree.ts'
+
+/** The folders of src, and what each may import besides itself. The files beside them assemble rooms and import any. */
+export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['lib', []],
+  ['crypto', ['lib']],
+  ['storage', ['lib', 'crypto']],
+  ['api', ['lib']],
+  ['auth', ['lib', 'crypto', 'storage', 'api']],
+  ['audit', ['lib', 'crypto', 'storage', 'api']],
+  ['identity', ['lib', 'storage', 'api']],
+  // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.
+  ['engines', ['lib', 'crypto', 'storage', 'api']],
+  ['replication', ['lib', 'crypto', 'storage']],
+  ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'replication']],
+  ['core', ['lib', 'crypto', 'storage', 'api', 'auth', 'audit', 'replication']],
+  ['http', ['lib', 'api', 'core']],
+  ['threads', ['lib', 'api', 'core', 'storage']],
+  ['cli', ['lib', 'crypto', 'api']],
+])
+/** The room of the files that lie in src itself. */
+const ASSEMBLY = 'the assembly'
+const CONTRACT = 'src/storage/contract.ts'
+
+/** `packages` are those that package.json lists for run time. */
+export function checkImports(tree: Tree, packages: readonly string[]): Finding[] {
+  const imports = new Map([...tree].map(([path, source]) => [path, readImports(readSource(source))]))
+  const findings = [...imports].flatMap(([path, list]) => {
+    if (!path.startsWith('src/') || isTest(path)) return []
+    if (roomOf(path) === undefined) {
+      return [
+        {
+          path,
+          line: 1,
+          message: `belongs to no room: the folders of src are ${[...ROOMS.keys()].join(', ')}`,
+        },
+      ]
+    }
+    return list.flatMap((each) => {
+      const message = refusal(path, each, packages)
+      return message === undefined ? [] : [{ path, line: each.line, message }]
+    })
+  })
+  return [...findings, ...circles(imports)]
+}
+
+/** The folder of src, `engines/transit` for an engine; undefined for a file that lies in none of the table's. */
+function roomOf(path: string): string | undefined {
+  const [, folder = '', engine, inEngine] = path.split('/')
+  if (engine === undefined) return ASSEMBLY
+  if (folder === 'engines') return inEngine === undefined ? undefined : `engines/${engine}`
+  return ROOMS.has(folder) ? folder : undefined
+}
+
+function refusal(from: string, { specifier, typeOnly }: Import, packages: readonly string[]): string | undefined {
+  if (specifier === undefined) return 'import() of a computed path cannot be checked: write the path out'
+  if (!specifier.startsWith('.')) return packageRefusal(specifier, packages)
+  const to = resolve(from, specifier)
+  if (!to.startsWith('src/')) return `src may not import ${to}, which is no part of the program`
+  if (isTest(to)) return `only tests may import ${to}`
+  const [own, other] = [roomOf(from), roomOf(to)]
+  if (own === undefined || own === other || own === ASSEMBLY) return undefined
+  if (other === ASSEMBLY) return `no room imports ${to}: what assembles the rooms hands in what they need`
+  if (other === undefined) return `${to} belongs to no room`
+  const [ownFolder = '', otherFolder = ''] = [own.split('/')[0], other.split('/')[0]]
+  const allowed = ROOMS.get(ownFolder) ?? []
+  if (!allowed.includes(otherFolder)) return `${own} may not import ${other}, only ${allowed.join(', ') || 'nothing'}`
+  if (ownFolder === 'engines' && otherFolder === 'storage' && !typeOnly && to !== CONTRACT) {
+    return `an engine takes only types (import type) or ${CONTRACT} from storage`
+  }
+  return undefined
+}
+
+function packageRefusal(specifier: string, packages: readonly string[]): string | undefined {
+  if (specifier.startsWith('node:')) return undefined
+  const [scope = '', name = ''] = specifier.split('/')
+  const wanted = scope.startsWith('@') ? `${scope}/${name}` : scope
+  return packages.includes(wanted) ? undefined : `${wanted} is not among the "dependencies" of package.json`
+}
+
+function resolve(from: string, specifier: string): string {
+  return posix.join(posix.dirname(from), specifier)
+}
+
+/** Circles of imports that are left at run time: whichever file is loaded first sees the other half made. */
+function circles(imports: ReadonlyMap<string, readonly Import[]>): Finding[] {
+  const findings: Finding[] = []
+  const done = new Set<string>()
+  const trail: string[] = []
+  const visit = (path: string): void => {
+    trail.push(path)
+    for (const { specifier, typeOnly, line } of imports.get(path) ?? []) {
+      if (typeOnly || !specifier?.startsWith('.')) continue
+      const to = resolve(path, specifier)
+      const start = trail.indexOf(to)
+      if (start !== -1) {
+        const message = `closes a circle of imports: ${[...trail.slice(start), to].join(' > ')}`
+        findings.push({ path, line, message })
+      } else if (!done.has(to)) visit(to)
+    }
+    trail.pop()
+    done.add(path)
+  }
+  for (const path of imports.keys()) if (!done.has(path)) visit(path)
+  return findings
+}
+
+/** Those of package.json that are there at run time. */
+export function runtimePackages(root: string): string[] {
+  const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
+    dependencies?: Record<string, string>
+  }
+  return Object.keys(dependencies ?? {})
+}
+
+if (import.meta.main) {
+  const root = process.cwd()
+  const findings = checkImports(readTree(root), runtimePackages(root))
+  for (const finding of findings) console.log(formatFinding(finding))
+  process.exitCode = findings.length === 0 ? 0 : 1
+}

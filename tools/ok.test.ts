@@ -1,0 +1,152 @@
+// ok.ts and run-tests.ts in small projects of their own, as processes: what they print is what CI reads.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+
+const PROJECT = join(import.meta.dirname, '..')
+const COPIED = ['bin', 'biome.json', 'tsconfig.json', 'package.json', '.gitignore']
+const HEAD = `import { test } from 'node:test'\n\n`
+const PASSING = `${HEAD}test('passes', () => {})\n`
+const SKIPPED = `${HEAD}test('needs wrk', { skip: ['wrk is not installed'].join('') }, () => {})\n`
+const FAILING = `${HEAD}console.log('seed=7')\n\ntest('outer', async (t) => {
+  await t.test('inner', () => {
+    throw new Error('one is not two')
+  })
+})\n`
+
+function makeProject(context: TestContext, files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), 'ok-'))
+  context.after(() => rmSync(root, { recursive: true }))
+  for (const path of COPIED) cpSync(join(PROJECT, path), join(root, path), { recursive: true })
+  symlinkSync(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  return root
+}
+
+/** `require` is KEYWRIGHT_REQUIRE. The runner refuses to run inside a test, so it is not told that it does. */
+function call(
+  tool: string,
+  root: string,
+  args: readonly string[] = [],
+  require = '',
+): { status: number | null; said: string } {
+  const env: NodeJS.ProcessEnv = { ...process.env, KEYWRIGHT_REQUIRE: require }
+  delete env.NODE_TEST_CONTEXT
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, tool), ...args], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+  })
+  return { status, said: `${stdout}${stderr}` }
+}
+
+test('ok prints a line for each phase, the sizes and the counts', (context) => {
+  const { status, said } = call('ok.ts', makeProject(context, { 'src/lib/a.test.ts': PASSING }))
+  assert.equal(status, 0, said)
+  const shape = said.replaceAll(/[\d.]+ s$/gm, 'N s').replaceAll(/duration_ms .*/g, 'duration_ms N')
+  assert.deepEqual(shape.trimEnd().split('\n'), [
+    'ok      format and lint  N s',
+    'ok      types            N s',
+    'ok      tidy             N s',
+    'ok      imports          N s',
+    'ok      generated files  N s',
+    'files over 300 lines: 0',
+    'functions over 50 lines: 0',
+    'functions with more than 4 parameters: 0',
+    '# tests 1',
+    '# suites 0',
+    '# pass 1',
+    '# fail 0',
+    '# cancelled 0',
+    '# skipped 0',
+    '# todo 0',
+    '# duration_ms N',
+    'ok      tests            N s',
+  ])
+})
+
+const FAILURES = [
+  { phase: 'format and lint', path: 'src/lib/a.ts', text: 'export const a = 1;\n', says: 'src/lib/a.ts: format' },
+  {
+    phase: 'types',
+    path: 'src/lib/a.ts',
+    text: `export const a: number = 'b'\n`,
+    says: 'src/lib/a.ts(1,14): error TS',
+  },
+  { phase: 'tidy', path: 'src/lib/a.ts', text: 'export const a = () => Date.now()\n', says: 'src/lib/a.ts:1: Z-02' },
+  { phase: 'imports', path: 'src/a/b.ts', text: 'export const a = 1\n', says: 'src/a/b.ts:1: belongs to no room' },
+  {
+    phase: 'generated files',
+    path: 'tools/generate.ts',
+    text: 'process.exitCode = 1\n',
+    says: 'run node tools/generate.ts',
+  },
+]
+
+for (const { phase, path, text, says } of FAILURES) {
+  test(`ok ends at ${phase}, and says what is wrong`, (context) => {
+    const { status, said } = call('ok.ts', makeProject(context, { [path]: text, 'src/lib/a.test.ts': FAILING }))
+    assert.equal(status, 1, said)
+    assert.ok(said.includes(says), said)
+    assert.match(said, new RegExp(`^FAILED {2}${phase} +[\\d.]+ s\\n$`, 'm'))
+  })
+}
+
+test('ok with a pattern runs the tests that it names and nothing else', (context) => {
+  const root = makeProject(context, {
+    'src/lib/a.test.ts': PASSING,
+    'src/api/b.test.ts': FAILING,
+    'src/lib/c.ts': 'broken',
+  })
+  for (const pattern of ['src/lib', 'src/*/a.test.ts', './src/lib/a.test.ts']) {
+    const { status, said } = call('ok.ts', root, [pattern])
+    assert.equal(status, 0, said)
+    assert.match(said, /^# tests 1$/m)
+  }
+  const { status, said } = call('ok.ts', root, ['src/http'])
+  assert.equal(status, 1)
+  assert.match(said, /^no test file matches src\/http$/m)
+})
+
+test('tests: a failure is printed whole, with its place and what its file wrote', (context) => {
+  const { status, said } = call('run-tests.ts', makeProject(context, { 'src/lib/a.test.ts': FAILING }))
+  assert.equal(status, 1)
+  assert.match(said, /^✖ src\/lib\/a\.test\.ts:6 outer > inner\nError: one is not two\n {4}at /m)
+  assert.match(said, /^output of src\/lib\/a\.test\.ts\nseed=7$/m)
+  assert.match(said, /^# fail 2$/m)
+  assert.doesNotMatch(said, /subtest/)
+})
+
+test('tests: a file that ends badly or holds no test is a failure', (context) => {
+  const root = makeProject(context, {
+    'src/a.test.ts': `${PASSING}setImmediate(() => process.exit(3))\n`,
+    'tools/b.test.ts': 'export const a = 1\n',
+  })
+  const { status, said } = call('run-tests.ts', root)
+  assert.equal(status, 1)
+  assert.match(said, /^✖ src\/a\.test\.ts:1\ntest failed \(the file ended with exit code 3\)$/m)
+  assert.match(said, /^✖ tools\/b\.test\.ts:1\nholds no test$/m)
+})
+
+test('tests: what is skipped is one line a reason, and a failure where everything is required', (context) => {
+  const root = makeProject(context, { 'test/a.test.ts': SKIPPED, 'bench/b.test.ts': SKIPPED })
+  const lenient = call('run-tests.ts', root)
+  assert.equal(lenient.status, 0, lenient.said)
+  assert.match(lenient.said, /^skipped 2: wrk is not installed$/m)
+  const strict = call('run-tests.ts', root, [], 'all')
+  assert.equal(strict.status, 1, strict.said)
+  assert.match(strict.said, /^skipped, though nothing may be: bench\/b\.test\.ts:3 needs wrk: wrk is not installed$/m)
+  assert.match(strict.said, /^# skipped 2$/m)
+})
+
+test('tests: each file runs with the flags of the server', (context) => {
+  const text = `${HEAD}test('flags', () => {\n  if ('__proto__' in {}) throw new Error('no flags')\n})\n`
+  const { status, said } = call('run-tests.ts', makeProject(context, { 'src/a.test.ts': text }))
+  assert.equal(status, 0, said)
+})

@@ -1,0 +1,255 @@
+// What no file may hold, one row a rule: the static bans of threats part 9 that can be decided without types, and the
+// habits of the house. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
+import { anyOf, code, comments, everywhere, importsOf, inProgram, nestedRepetition, type Rule } from './rule.ts'
+import { isTest } from './tree.ts'
+
+/** Z-06: who turns JSON into values: the parser has no limits and its errors quote the input (threats N-06, N-08). */
+const JSON_PARSERS = {
+  'src/http/body.ts': 'bodies of requests, after the scan that bounds depth, sizes and names',
+  'src/lib/json.ts': 'the bounded parser that the other rooms call',
+  'src/lib/stored-json.ts': 'values that came through the barrier, written by us',
+  'src/lib/hcl.ts': 'configuration and policies in the JSON form',
+  'src/cli/': 'the client, on answers of its own server',
+}
+/** Z-09: who touches files, since the helpers of node:fs sync nothing and pick open modes (threats N-43). */
+const FILE_USERS = {
+  'src/storage/': 'the store itself',
+  'src/audit/': 'the file device',
+  'src/config.ts': 'the configuration, read once at start',
+  'src/development.ts': 'the key of the development server',
+  'src/server-command.ts': 'makes the data directory, with its mode',
+  'src/main.ts': 'assembles the rooms',
+  'src/cli/': 'the client reads and writes its own files',
+}
+const CLOCKS = {
+  'src/lib/world.ts': 'the clock that is handed in',
+  'src/main.ts': 'assembles the rooms',
+  'src/cli/': 'a client is not simulated',
+}
+const YIELDERS = {
+  'src/lib/world.ts': 'the timers that are handed in',
+  'src/storage/': 'the commit queue gathers what arrives in one turn of the loop',
+  'src/threads/': 'a long batch lets other requests in between its slices',
+}
+
+const TIMER_MODULES = ['node:timers', 'node:timers/promises', 'timers', 'timers/promises']
+const CRYPTO_WORK =
+  'createCipheriv createDecipheriv createHash createHmac createSign createVerify hash sign verify hkdf hkdfSync ' +
+  'pbkdf2 pbkdf2Sync scrypt scryptSync argon2 argon2Sync publicEncrypt publicDecrypt privateEncrypt privateDecrypt ' +
+  'diffieHellman createDiffieHellman createECDH encapsulate decapsulate webcrypto subtle'
+const CRYPTO_RANDOM = 'randomBytes randomFill randomFillSync randomInt randomUUID randomUUIDv7 getRandomValues'
+
+/** Each has a case in tidy.test.ts, in this order. */
+export const RULES: readonly Rule[] = [
+  {
+    id: 'Z-01',
+    message:
+      'only src/crypto makes ciphers, hashes and signatures, with fixed lengths of tag and nonce: call what it exports',
+    applies: inProgram,
+    find: anyOf(
+      importsOf(['node:crypto'], CRYPTO_WORK.split(' ')),
+      code(/\bcreate(?:Cipheriv|Decipheriv|Hash|Hmac|Sign|Verify)\b|(?<![.\w$])(?:globalThis\.)?crypto\.subtle\b/g),
+    ),
+    except: { 'src/crypto/': 'the room for it' },
+  },
+  {
+    id: 'Z-02',
+    message: 'the time is handed in, so that a run can be repeated: take the Clock of src/lib/world.ts',
+    applies: inProgram,
+    find: anyOf(
+      code(/(?<![.\w$])(?:Date\.now|performance\.now|process\.hrtime|Temporal\.Now)\b/g),
+      code(/(?<![.\w$])Date\s*\(\s*\)|\bnew\s+Date\b(?!\s*\()/g),
+    ),
+    except: CLOCKS,
+  },
+  {
+    id: 'Z-02',
+    message: 'Math.random can be guessed: take the Random of src/lib/world.ts',
+    applies: inProgram,
+    find: code(/(?<![.\w$])Math\.random\b/g),
+    except: {},
+  },
+  {
+    id: 'Z-02',
+    message: 'randomness is handed in, so that a run can be repeated: take the Random of src/lib/world.ts',
+    applies: inProgram,
+    find: anyOf(
+      importsOf(['node:crypto'], CRYPTO_RANDOM.split(' '), { whole: false }),
+      code(/(?<![.\w$])(?:globalThis\.)?crypto\.(?:getRandomValues|random\w+)\b/g),
+    ),
+    except: { 'src/lib/world.ts': 'the generator that is handed in', 'src/crypto/': 'nonces and key generation' },
+  },
+  {
+    id: 'Z-04',
+    message: 'the URL parser folds dots, escapes and backslashes (threats N-12): read the raw target of the request',
+    applies: (path) => inProgram(path) && /^src\/(?:http|core|api)\//.test(path),
+    find: code(/(?<![.\w$])(?:new\s+URL\s*\(|URL\.(?:parse|canParse)\b)/g),
+    except: {},
+  },
+  {
+    id: 'Z-04',
+    message: 'url.parse guesses hosts: use new URL on addresses that an operator configured',
+    applies: inProgram,
+    find: anyOf(importsOf(['node:url', 'url'], ['parse', 'resolve']), code(/(?<![.\w$])url\.parse\b/g)),
+    except: {},
+  },
+  {
+    id: 'Z-04',
+    message:
+      'a second decodeURIComponent in a file decodes twice sooner or later: decode in one function and call that',
+    applies: inProgram,
+    find: (file) => code(/\bdecodeURIComponent\b/g)(file).slice(1),
+    except: {},
+  },
+  {
+    id: 'Z-05',
+    message: 'an expression that is built can be made slow (threats N-31): write a literal or a linear scanner',
+    applies: inProgram,
+    find: code(/(?<![.\w$])(?:globalThis\.)?RegExp\s*\(/g),
+    except: {},
+  },
+  {
+    id: 'Z-05',
+    message: 'a repetition inside a repetition backtracks without end (threats N-31): write a linear scanner',
+    applies: inProgram,
+    find: nestedRepetition,
+    except: {},
+  },
+  {
+    id: 'Z-06',
+    message: 'JSON.parse has no limits and its errors quote the input (threats N-06, N-08): call src/lib/json.ts',
+    applies: inProgram,
+    find: code(/(?<![.\w$])JSON\.parse\b/g),
+    except: JSON_PARSERS,
+  },
+  {
+    id: 'Z-08',
+    message: 'console prints what it gets, secrets too: use the log that is handed in',
+    applies: inProgram,
+    find: code(/(?<![.\w$])console\s*(?:\.|\[)/g),
+    except: { 'src/cli/': 'its output is what it is for' },
+  },
+  {
+    id: 'Z-09',
+    message: 'files are for storage, audit and configuration, which sync and set modes: go through those',
+    applies: inProgram,
+    find: importsOf(['node:fs', 'node:fs/promises', 'fs', 'fs/promises']),
+    except: FILE_USERS,
+  },
+  {
+    id: 'Z-10',
+    message: 'timers are handed in and know the limit of 24.8 days (N-16): take the Timers of src/lib/world.ts',
+    applies: inProgram,
+    find: anyOf(
+      importsOf(TIMER_MODULES, ['setTimeout', 'setInterval', 'scheduler']),
+      code(/(?<![.\w$])(?:globalThis\.)?(?:setTimeout|setInterval)\b|(?<![.\w$])AbortSignal\.timeout\b/g),
+    ),
+    except: { 'src/lib/world.ts': 'the timers that are handed in' },
+  },
+  {
+    id: 'Z-10',
+    message: 'setImmediate changes the order of a run: list the file in tools/tidy-rules.ts with its reason, or await',
+    applies: inProgram,
+    find: anyOf(
+      importsOf(TIMER_MODULES, ['setImmediate'], { whole: false }),
+      code(/(?<![.\w$])(?:globalThis\.)?setImmediate\b/g),
+    ),
+    except: YIELDERS,
+  },
+  {
+    id: 'Z-11',
+    message: 'memory that was not cleared shows what it held before (threats N-09): use Buffer.alloc',
+    applies: inProgram,
+    find: code(/\ballocUnsafe(?:Slow)?\b/g),
+    except: {},
+  },
+  {
+    id: 'Z-11',
+    message: 'the memory behind a Buffer is shared with its neighbours (threats N-09): name offset and length, or copy',
+    applies: inProgram,
+    find: code(/(?<!\bthis)\.buffer\b(?!,\s*[\w.#]+\.byteOffset,\s*[\w.#]+\.byteLength\b)/g),
+    except: {},
+  },
+  {
+    id: 'Z-12',
+    message: 'no text becomes code: neither eval nor new Function nor node:vm',
+    applies: inProgram,
+    find: anyOf(importsOf(['node:vm', 'vm']), code(/(?<![.\w$])(?:globalThis\.)?(?:eval|Function)\s*\(/g)),
+    except: {},
+  },
+  {
+    id: 'Z-12',
+    message: 'what is loaded is known at start (threats N-39): import at the head of the file',
+    applies: inProgram,
+    find: anyOf(
+      ({ imports }) => imports.filter((each) => each.dynamic).map((each) => each.line),
+      code(/\bcreateRequire\b|\bgetBuiltinModule\b|(?<![.\w$])require\s*\(/g),
+    ),
+    except: { 'src/main.ts': 'loads only the part that the command line asks for' },
+  },
+  {
+    id: 'Z-12',
+    message: 'the program starts no other program',
+    applies: inProgram,
+    find: importsOf(['node:child_process', 'child_process']),
+    except: {},
+  },
+  {
+    id: 'Z-14',
+    message: 'outbound connections have one place that limits them: take the Outbound of src/lib/world.ts',
+    applies: inProgram,
+    find: anyOf(
+      importsOf(['node:http', 'node:https'], ['request', 'get'], { whole: false }),
+      code(/(?<![.\w$])(?:globalThis\.)?fetch\s*\(|\bhttps?\.(?:request|get)\s*\(/g),
+    ),
+    except: { 'src/lib/world.ts': 'the outbound module', 'src/cli/': 'the client asks its server' },
+  },
+  {
+    id: 'erasable',
+    message: 'the runtime only strips types: a union of string literals instead of an enum',
+    applies: everywhere,
+    find: code(/(?<![.\w$])enum\s+[\w$]+\s*\{/g),
+    except: {},
+  },
+  {
+    id: 'erasable',
+    message: 'the runtime only strips types: a file is the namespace',
+    applies: everywhere,
+    find: code(/(?<![.\w$])(?:namespace|module)\s+[\w$.]+\s*\{/g),
+    except: {},
+  },
+  {
+    id: 'erasable',
+    message: 'the runtime only strips types: declare the field and assign it in the constructor',
+    applies: everywhere,
+    find: anyOf(
+      code(/\bconstructor\s*\((?:[^)]*,)?\s*(?:private|public|protected|override)\s+[\w$]/g),
+      code(/\bconstructor\s*\((?:[^)]*,)?\s*readonly\s+[\w$]+\s*[?:=,)]/g),
+    ),
+    except: {},
+  },
+  {
+    id: 'tests',
+    message: 'a test that is switched off, or switches others off: `{ skip: reason }` with a reason found at run time',
+    applies: isTest,
+    find: anyOf(
+      code(/(?<![.\w$])(?:test|it|describe|suite|t|context)\.(?:only|skip|todo)\s*\(/g),
+      code(/[{,]\s*(?:only|skip|todo)\s*:\s*(?:true\b|['"`])/g),
+    ),
+    except: {},
+  },
+  {
+    id: 'comments',
+    message: 'FIXME stops the merge: mend it',
+    applies: everywhere,
+    find: comments(/\bFIXME\b/g),
+    except: {},
+  },
+  {
+    id: 'comments',
+    message: 'what is put off needs an issue: TODO(#n)',
+    applies: everywhere,
+    find: comments(/\bTODO\b(?!\(#\d+\))/g),
+    except: {},
+  },
+]

@@ -1,0 +1,30 @@
+// Refuses what the house does not write, and reports sizes without refusing them. `npm run tidy`.
+import { applyRules } from './rule.ts'
+import { formatSizes, oversizes } from './sizes.ts'
+import { RULES } from './tidy-rules.ts'
+import { type Finding, formatFinding, readTree, type Tree } from './tree.ts'
+
+/** As biome.json formats; what the formatter cannot break is refused here. */
+const MOST_COLUMNS = 120
+const REPORTED_ROWS = 10
+
+/** What is refused in the files of `tree`: long lines, and what RULES name. */
+export function tidy(tree: Tree): Finding[] {
+  return [...tree].flatMap(([path, text]) => [...longLines(path, text), ...applyRules(RULES, path, text)])
+}
+
+function longLines(path: string, text: string): Finding[] {
+  return text.split('\n').flatMap((content, index) => {
+    const columns = [...content].length
+    if (columns <= MOST_COLUMNS) return []
+    return [{ path, line: index + 1, message: `${columns} columns, at most ${MOST_COLUMNS}` }]
+  })
+}
+
+if (import.meta.main) {
+  const tree = readTree(process.cwd())
+  const findings = tidy(tree)
+  for (const finding of findings) console.log(formatFinding(finding))
+  console.log(formatSizes(oversizes(tree), REPORTED_ROWS))
+  process.exitCode = findings.length === 0 ? 0 : 1
+}

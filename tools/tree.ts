@@ -1,0 +1,35 @@
+// The files that the checks of this folder read, and what they say about them.
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Paths from the project's directory, with `/`, and what the files hold. */
+export type Tree = ReadonlyMap<string, string>
+
+/** What a check refuses, and where. */
+export type Finding = {
+  readonly path: string
+  readonly line: number
+  /** What is wrong, and what would be right. */
+  readonly message: string
+}
+
+/** Every folder that holds TypeScript of ours. */
+const FOLDERS = ['src', 'test', 'tools', 'bench', 'examples']
+
+/** All TypeScript of ours below `root`, in the order of the paths. */
+export function readTree(root: string): Tree {
+  const paths = globSync(`{${FOLDERS.join(',')}}/**/*.ts`, { cwd: root })
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort()
+  return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
+}
+
+/** Tests, and what only tests use: they may do what the program may not. */
+export function isTest(path: string): boolean {
+  return path.endsWith('.test.ts') || path.startsWith('test/')
+}
+
+/** In the form that terminals and editors make a link of. */
+export function formatFinding({ path, line, message }: Finding): string {
+  return `${path}:${line}: ${message}`
+}

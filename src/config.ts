@@ -1,5 +1,6 @@
 // The configuration file, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
 import { readFileSync } from 'node:fs'
+import { isIPv4, isIPv6 } from 'node:net'
 import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
 import { DurationError, parseDurationSeconds } from './lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
@@ -36,9 +37,10 @@ export const DEFAULT_CONFIG: ServerConfig = {
   maxTtlSeconds: 768 * 3600,
 }
 
-const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
-
-export const isLoopback = (host: string): boolean => LOOPBACK.includes(host)
+/** Whether only this machine reaches it: RFC 1122 section 3.2.1.3 gives all of 127.0.0.0/8 to the host itself. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
 
 /** @throws ConfigError */
 export function readConfigFile(path: string): Partial<ServerConfig> {
@@ -71,7 +73,7 @@ const TOP_KEYS = [
 export function parseConfig(text: string): Partial<ServerConfig> {
   const body = parseHcl(text)
   requireKnown(body, TOP_KEYS, 'the configuration')
-  return {
+  const config = {
     ...listenerOf(body),
     ...storageOf(body),
     ...textOf(body, 'api_addr', 'apiAddress'),
@@ -80,6 +82,13 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
     ...secondsOf(body, 'max_lease_ttl', 'maxTtlSeconds'),
   }
+  const { defaultTtlSeconds, maxTtlSeconds } = { ...DEFAULT_CONFIG, ...config }
+  if (defaultTtlSeconds > maxTtlSeconds) {
+    throw new ConfigError(
+      `default_lease_ttl, ${defaultTtlSeconds} seconds, must not be longer than max_lease_ttl, ${maxTtlSeconds} seconds`,
+    )
+  }
+  return config
 }
 
 function requireKnown(body: HclObject, known: readonly string[], where: string): void {
@@ -116,8 +125,7 @@ function listenerOf(body: HclObject): Partial<ServerConfig> {
   requireKnown(block.body, LISTENER_KEYS, 'listener "tcp"')
   const address = single(block.body, 'address')
   const { host, port } = parseAddress(address === undefined ? '127.0.0.1:8200' : String(address))
-  const plain = single(block.body, 'tls_disable')
-  const plainAllowed = plain === true || plain === 'true' || plain === 1 || plain === '1'
+  const plainAllowed = switchOf(block.body, 'tls_disable')
   if (!isLoopback(host) && !plainAllowed) {
     throw new ConfigError(
       `line ${block.line}: TLS is not offered yet, so an address other than loopback needs tls_disable = true`,
@@ -128,18 +136,32 @@ function listenerOf(body: HclObject): Partial<ServerConfig> {
 
 function limitsOf(body: HclObject): ListenerLimits {
   const size = single(body, 'max_request_size')
-  if (size !== undefined && (typeof size !== 'number' || size < 0))
-    throw new ConfigError('max_request_size must be a number of bytes')
+  if (size !== undefined && (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)) {
+    throw new ConfigError('"max_request_size" must be a number of bytes')
+  }
   const ms = (key: string, fallback: number): number => {
     const seconds = secondsIn(body, key)
     return seconds === undefined || seconds === 0 ? fallback : seconds * 1000
   }
-  return {
+  const limits = {
     maxRequestBytes: size === undefined || size === 0 ? DEFAULT_LIMITS.maxRequestBytes : size,
     readHeaderTimeoutMs: ms('http_read_header_timeout', DEFAULT_LIMITS.readHeaderTimeoutMs),
     readTimeoutMs: ms('http_read_timeout', DEFAULT_LIMITS.readTimeoutMs),
     idleTimeoutMs: ms('http_idle_timeout', DEFAULT_LIMITS.idleTimeoutMs),
   }
+  // The headers are part of the request, and node:http refuses to start otherwise.
+  if (limits.readHeaderTimeoutMs > limits.readTimeoutMs) {
+    throw new ConfigError('"http_read_header_timeout" must not be longer than "http_read_timeout"')
+  }
+  return limits
+}
+
+/** Off where it is missing. */
+function switchOf(body: HclObject, key: string): boolean {
+  const value = single(body, key)
+  if (value === undefined || value === false || value === 'false' || value === 0 || value === '0') return false
+  if (value === true || value === 'true' || value === 1 || value === '1') return true
+  throw new ConfigError(`"${key}" must be true or false`)
 }
 
 const STORAGE_TYPES = ['sqlite', 'inmem']
@@ -188,10 +210,7 @@ function textOf<K extends 'apiAddress' | 'clusterName' | 'reportedVersion'>(
 
 function isSemanticVersion(text: string): boolean {
   const parts = text.split('.')
-  return (
-    parts.length === 3 &&
-    parts.every((part) => part !== '' && part.length < 10 && [...part].every((c) => c >= '0' && c <= '9'))
-  )
+  return parts.length === 3 && parts.every((part) => part !== '' && part.length < 10 && [...part].every(isDigit))
 }
 
 function secondsOf<K extends 'defaultTtlSeconds' | 'maxTtlSeconds'>(
@@ -207,7 +226,7 @@ function secondsIn(body: HclObject, key: string): number | undefined {
   const value = single(body, key)
   if (value === undefined) return undefined
   try {
-    const seconds = typeof value === 'number' ? value : parseDurationSeconds(String(value))
+    const seconds = parseDurationSeconds(typeof value === 'number' ? value : String(value))
     if (seconds >= 0) return seconds
   } catch (cause) {
     if (!(cause instanceof DurationError)) throw cause
@@ -220,11 +239,26 @@ const MAX_PORT = 65_535
 /** `host:port`; IPv6 in brackets. @throws ConfigError */
 export function parseAddress(text: string): { readonly host: string; readonly port: number } {
   const colon = text.lastIndexOf(':')
-  const host = text.slice(0, Math.max(colon, 0))
-  const port = Number(text.slice(colon + 1))
-  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
-  if (colon < 1 || !Number.isInteger(port) || port < 0 || port > MAX_PORT || text.endsWith(':') || bare === '') {
+  const host = hostOf(text.slice(0, Math.max(colon, 0)))
+  const digits = text.slice(colon + 1)
+  const port = Number(digits)
+  if (host === undefined || digits === '' || digits.length > 5 || ![...digits].every(isDigit) || port > MAX_PORT) {
     throw new ConfigError(`The address "${text}" is not of the form 127.0.0.1:8200`)
   }
-  return { host: bare, port }
+  return { host, port }
+}
+
+/** Undefined where it is neither an address nor can be a name. */
+function hostOf(text: string): string | undefined {
+  const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : undefined
+  if (bare !== undefined) return isIPv6(bare) ? bare : undefined
+  return text !== '' && [...text].every((c) => isDigit(c) || isNameCharacter(c)) ? text : undefined
+}
+
+function isDigit(character: string): boolean {
+  return character >= '0' && character <= '9'
+}
+
+function isNameCharacter(character: string): boolean {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || '.-_'.includes(character)
 }

@@ -5,10 +5,11 @@ import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
 
 enableCompileCache()
-process.umask(0o077)
 
 const [command, ...rest] = process.argv.slice(2)
 if (command === 'server') {
+  // What a server writes is for its own eyes.
+  process.umask(0o077)
   const { runServer } = await import('./server-command.ts')
   await runServer(rest)
 } else {

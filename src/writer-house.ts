@@ -83,6 +83,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     clusterName: string,
     options: { readonly rootToken?: string; readonly keep?: (made: Made) => void },
   ): Promise<Made> {
+    seal.requireUninitialised()
     const rootToken = options.rootToken ?? house.tokens.newToken()
     const also = async (tx: Transaction, barrier: Barrier, shares: readonly Buffer[]): Promise<void> => {
       const tokenTx = sealedTransaction(barrier, systemScope, TOKEN_FOLDER, tx)

@@ -12,7 +12,19 @@ export type Generated = {
 }
 
 /** A script that is not there, with no output of it either, is one that nobody has needed yet. */
-export const GENERATED: readonly Generated[] = [{ script: 'tools/generate.ts', outputs: [] }]
+export const GENERATED: readonly Generated[] = [
+  {
+    script: 'tools/generate.ts',
+    outputs: [
+      'docs/errors.md',
+      'docs/api/README.md',
+      'docs/api/system.md',
+      'docs/api/token.md',
+      'docs/api/transit.md',
+      'docs/api/openapi.json',
+    ],
+  },
+]
 
 /** What is not fresh, and how to make it so; empty where all is well. */
 export function staleOutputs(root: string, rows: readonly Generated[]): string[] {

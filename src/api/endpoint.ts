@@ -34,14 +34,16 @@ type Common<E, F extends Fields> = {
   readonly runsOn: 'any-node' | 'writer'
   /** Answers even while the server is sealed. */
   readonly whileSealed?: boolean
-  /** Never hold up for the first unseal: is asked by the tests whether a generated request may call it. */
+  /** Makes the keys, opens or closes the barrier: a test that calls all endpoints keeps away from it. */
   readonly changesSeal?: boolean
   readonly body?: BodyForm
   readonly summary: string
   readonly describe?: string
   readonly fields: F
-  /** The members of the answer's data; absent where success has no body. */
+  /** The members of the answer's data; absent where there are none. */
   readonly response?: Shapes
+  /** Success hands out or prolongs a token: the answer has an `auth` part (AUTH_BLOCK). */
+  readonly givesToken?: boolean
   /** Told from the path alone, so that it can run before the policy: decides between create and update. */
   readonly exists?: (engine: E, path: Readonly<Record<string, string>>) => Promise<boolean>
 }

@@ -16,11 +16,16 @@ export type Field<T = unknown, Present extends boolean = boolean> = {
   /** Never written in clear to audit or log. */
   readonly secret: boolean
   readonly schema: Schema
+  /** Of an object: its fields; of a batch: those of an item. */
+  readonly members?: Readonly<Record<string, Member>>
   /** Undefined means: as if it had not been sent. @throws Refusal `field_invalid` naming the field */
   readonly decode: (value: JsonValue, name: string) => T | undefined
   /** Only for the type: whether the handler always gets a value. */
   readonly present?: Present
 }
+
+/** As much of a field inside another as documents need. */
+export type Member = Pick<Field, 'kind' | 'description' | 'required' | 'default' | 'schema'>
 
 export type Fields = { readonly [name: string]: Field }
 
@@ -182,7 +187,8 @@ export function bytes<const O extends Common<Buffer>>(description: string, optio
 
 /** Seconds; text may be a duration such as 90m or 1h30m. Negative is refused, an empty text is 0. */
 export function duration<const O extends Common<number>>(description: string, options: O = {} as O) {
-  return define<number, O>('duration', description, options, { type: 'string', format: 'duration' }, (value, name) => {
+  // As number, so that a default fits its schema; the text form is told of in the description of the document.
+  return define<number, O>('duration', description, options, { type: 'integer', format: 'seconds' }, (value, name) => {
     if (value === null) return undefined
     const seconds = toSeconds(value, name)
     if (seconds < 0) throw invalid(name, 'must not be negative')
@@ -245,13 +251,16 @@ export function object<const F extends Fields, const O extends Common<Args<F>>>(
 ) {
   const schema = {
     type: 'object',
-    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.schema])),
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [name, { ...field.schema, description: field.description }]),
+    ),
   }
-  return define<Args<F>, O>('object', description, options, schema, (value, name) => {
+  const field = define<Args<F>, O>('object', description, options, schema, (value, name) => {
     if (value === null) return undefined
     if (!isJsonObject(value)) throw invalid(name, `expected an object, got ${describe(value)}`)
     return decodeFields(fields, value, undefined, `${name}.`) as Args<F>
   })
+  return { ...field, members: fields }
 }
 
 export type ItemField = 'string' | 'int'
@@ -267,20 +276,21 @@ export function batch<const O extends Common<readonly Item[]>>(
   options: O = {} as O,
 ) {
   const names = Object.entries(item.fields)
-  const schema = {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: Object.fromEntries(
-        names.map(([name, kind]) => [name, { type: kind === 'int' ? 'integer' : 'string' }]),
-      ),
-    },
-  }
-  return define<readonly Item[], O>('batch', description, options, schema, (value, name) => {
+  const members = Object.fromEntries(names.map(([name, kind]) => [name, itemMember(kind, name === item.required)]))
+  const properties = Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema]))
+  const required = item.lenient === true ? {} : { required: [item.required] }
+  const schema = { type: 'array', items: { type: 'object', properties, ...required } }
+  const field = define<readonly Item[], O>('batch', description, options, schema, (value, name) => {
     if (value === null) return undefined
     if (!Array.isArray(value)) throw invalid(name, `expected an array of objects, got ${describe(value)}`)
     return value.map((one, index) => decodeItem(one, `${name}[${index}]`, names, item))
   })
+  return { ...field, members }
+}
+
+function itemMember(kind: ItemField, required: boolean): Member {
+  const schema = { type: kind === 'int' ? 'integer' : 'string' }
+  return { kind, description: 'As the field of the same name', required, default: undefined, schema }
 }
 
 function decodeItem(

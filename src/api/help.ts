@@ -1,10 +1,11 @@
 // Help in words, from the endpoint table.
 import type { Endpoint } from './endpoint.ts'
-import type { Field } from './fields.ts'
+import type { Fields, Member } from './fields.ts'
 import type { Router } from './router.ts'
 
 const OPERATIONS = ['read', 'list', 'update', 'delete'] as const
-const METHODS = { read: 'GET', list: 'LIST', update: 'POST', delete: 'DELETE' } as const
+/** The method of the wire for each operation; a write may be PUT as well. */
+export const METHODS = { read: 'GET', list: 'LIST', update: 'POST', delete: 'DELETE' } as const
 
 /** What can be done at `path`; undefined where nothing can. The empty path describes the whole engine. */
 export function describeEndpoint(router: Router, path: string): string | undefined {
@@ -22,15 +23,42 @@ const headline = (endpoint: Endpoint): string =>
 export function helpText(endpoint: Endpoint): string {
   const lines = [headline(endpoint)]
   if (endpoint.describe !== undefined) lines.push('', endpoint.describe)
-  const fields = Object.entries(endpoint.fields)
+  const fields = flatFields(endpoint.fields)
   if (fields.length > 0) lines.push('', ...fields.map(([name, field]) => fieldLine(name, field)))
   return lines.join('\n')
 }
 
-function fieldLine(name: string, field: Field): string {
-  const notes = [field.kind]
-  if (field.required) notes.push('required')
-  if (field.default !== undefined && !Buffer.isBuffer(field.default))
-    notes.push(`default ${JSON.stringify(field.default)}`)
+/** All fields, those inside others by their whole name: `config.max_lease_ttl`, `batch_input[].plaintext`. */
+export function flatFields(fields: Fields): (readonly [string, Member])[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const prefix = field.kind === 'batch' ? `${name}[].` : `${name}.`
+    const inside = Object.entries(field.members ?? {}).map(([member, one]) => [prefix + member, one] as const)
+    return [[name, field] as const, ...inside]
+  })
+}
+
+/** What of its kind a field takes: `one of a, b`, `1 to 255`; undefined where it takes all. */
+export function rangeOf({ schema }: Member): string | undefined {
+  const { enum: values, minimum, maximum } = schema
+  if (Array.isArray(values)) return `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`
+  if (minimum !== undefined) return `at least ${minimum}`
+  return maximum === undefined ? undefined : `at most ${maximum}`
+}
+
+/** As text; undefined where there is none. */
+export function defaultOf(field: Member): string | undefined {
+  const { default: value } = field
+  return value === undefined ? undefined : JSON.stringify(Buffer.isBuffer(value) ? value.toString('base64') : value)
+}
+
+function fieldLine(name: string, field: Member): string {
+  const [range, fallback] = [rangeOf(field), defaultOf(field)]
+  const notes = [
+    field.kind,
+    ...(field.required ? ['required'] : []),
+    ...(range === undefined ? [] : [range]),
+    ...(fallback === undefined ? [] : [`default ${fallback}`]),
+  ]
   return `  ${name} (${notes.join(', ')})\n      ${field.description}`
 }

@@ -2,6 +2,7 @@
 import type { Endpoint } from './endpoint.ts'
 import type { Field, Schema } from './fields.ts'
 import { expandPattern, type Segment } from './pattern.ts'
+import { AUTH_BLOCK } from './request.ts'
 import { shapesSchema } from './shape.ts'
 
 type Table = { readonly mountPath: string; readonly endpoints: readonly Endpoint[] }
@@ -9,64 +10,60 @@ type Table = { readonly mountPath: string; readonly endpoints: readonly Endpoint
 export function openApiDocument(version: string, tables: readonly Table[]): object {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { mountPath, endpoints } of tables) {
-    for (const endpoint of endpoints)
-      for (const segments of expandPattern(endpoint.path)) addPath(paths, mountPath, endpoint, segments)
+    for (const endpoint of endpoints) addEndpoint(paths, mountPath, endpoint)
   }
   return {
     openapi: '3.0.2',
     info: {
       title: 'Keywright',
-      description: 'Key management over HTTP. All paths are below /v1.',
+      description: 'Key management over HTTP. All paths are below /v1. LIST and GET with list=true are the same.',
       version,
       license: { name: 'Apache-2.0' },
     },
     servers: [{ url: '/v1' }],
     paths,
     components: {
-      schemas: {
-        Errors: {
-          type: 'object',
-          properties: { errors: { type: 'array', items: { type: 'string' } } },
-          required: ['errors'],
-        },
-      },
+      schemas: { Errors: ERRORS_SCHEMA, Envelope: ENVELOPE, Auth: shapesSchema(AUTH_BLOCK) },
+      responses: RESPONSES,
       securitySchemes: { token: { type: 'apiKey', in: 'header', name: 'X-Vault-Token' } },
     },
   }
 }
 
-function addPath(
-  paths: Record<string, Record<string, unknown>>,
-  mountPath: string,
-  endpoint: Endpoint,
-  segments: readonly Segment[],
-): void {
-  const shown = segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${segment.name}}`)).join('/')
-  const isList = endpoint.operation === 'list'
-  const path = `/${mountPath}${shown}${isList ? '/' : ''}`
-  const method = isList || endpoint.operation === 'read' ? 'get' : endpoint.operation === 'delete' ? 'delete' : 'post'
-  paths[path] ??= {}
-  const item = paths[path]
-  const inPath = new Set(segments.flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name])))
-  item[method] = operationObject(endpoint, inPath, isList)
+function addEndpoint(paths: Record<string, Record<string, unknown>>, mountPath: string, endpoint: Endpoint): void {
+  const forms = expandPattern(endpoint.path)
+  const always = parameterNames(forms[0] ?? [])
+  for (const segments of forms) {
+    const inPath = parameterNames(segments)
+    const more = [...inPath].filter((name) => !always.has(name))
+    const id = [operationId(mountPath, endpoint.id), ...more].join('-')
+    const path = `/${mountPath}${segments.map(shown).join('/')}${endpoint.operation === 'list' ? '/' : ''}`
+    paths[path] = { ...paths[path], [METHODS[endpoint.operation]]: operationObject(id, endpoint, inPath) }
+  }
 }
 
-function operationObject(endpoint: Endpoint, inPath: ReadonlySet<string>, isList: boolean): object {
-  const fields = Object.entries(endpoint.fields)
-  const outside = fields.filter(([name]) => !inPath.has(name))
-  const parameters = fields.filter(([name]) => inPath.has(name)).map(([name, field]) => parameter(name, field, 'path'))
-  if (endpoint.operation !== 'update')
-    parameters.push(...outside.map(([name, field]) => parameter(name, field, 'query')))
-  if (isList)
-    parameters.push({
-      name: 'list',
-      in: 'query',
-      required: true,
-      description: 'Asks for a list',
-      schema: { type: 'string', enum: ['true'] },
-    })
+const METHODS = { read: 'get', list: 'get', update: 'post', delete: 'delete' } as const
+
+const shown = (segment: Segment): string => (segment.kind === 'literal' ? segment.text : `{${segment.name}}`)
+
+function parameterNames(segments: readonly Segment[]): ReadonlySet<string> {
+  return new Set(segments.flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name])))
+}
+
+/** Mounts of which there is one. */
+const SINGLE_MOUNTS = ['sys/', 'auth/token/']
+
+/** The id of the endpoint; with the mount's path where it is not the usual one, since there may be several. */
+function operationId(mountPath: string, id: string): string {
+  const usual = SINGLE_MOUNTS.includes(mountPath) || id.startsWith(`${mountPath.slice(0, -1)}-`)
+  return usual ? id : mountPath + id
+}
+
+function operationObject(id: string, endpoint: Endpoint, inPath: ReadonlySet<string>): object {
+  const outside = Object.entries(endpoint.fields).filter(([name]) => !inPath.has(name))
+  const parameters = parametersOf(endpoint, inPath)
   return {
-    operationId: endpoint.id,
+    operationId: id,
     summary: endpoint.summary,
     ...(endpoint.describe === undefined ? {} : { description: endpoint.describe }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -75,6 +72,23 @@ function operationObject(endpoint: Endpoint, inPath: ReadonlySet<string>, isList
     ...(endpoint.sudo === true ? { 'x-vault-sudo': true } : {}),
     responses: responses(endpoint),
   }
+}
+
+/** Those of the path; what is not written has all its other fields in the query. */
+function parametersOf({ operation, fields }: Endpoint, inPath: ReadonlySet<string>): object[] {
+  const all = Object.entries(fields)
+  const parameters = all.filter(([name]) => inPath.has(name)).map(([name, field]) => parameter(name, field, 'path'))
+  if (operation === 'update') return parameters
+  const query = all.filter(([name]) => !inPath.has(name)).map(([name, field]) => parameter(name, field, 'query'))
+  return [...parameters, ...query, ...(operation === 'list' ? [LIST_PARAMETER] : [])]
+}
+
+const LIST_PARAMETER = {
+  name: 'list',
+  in: 'query',
+  required: true,
+  description: 'Asks for a list',
+  schema: { type: 'string', enum: ['true'] },
 }
 
 function parameter(name: string, field: Field, where: 'path' | 'query'): object {
@@ -98,27 +112,57 @@ function requestBody(fields: readonly (readonly [string, Field])[]): object {
     fields.map(([name, field]) => [name, { ...publicSchema(field), description: field.description }]),
   )
   const schema = { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
-  return { content: { 'application/json': { schema } } }
+  return { ...(required.length === 0 ? {} : { required: true }), ...json(schema) }
 }
+
+const json = (schema: Schema): object => ({ content: { 'application/json': { schema } } })
+const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+/** Those that many operations have. */
+const RESPONSES = {
+  Done: { description: 'Done' },
+  Warned: { description: 'Done, with warnings', ...json(reference('Envelope')) },
+  Refused: { description: 'Refused', ...json(reference('Errors')) },
+}
+const common = (name: keyof typeof RESPONSES): object => ({ $ref: `#/components/responses/${name}` })
 
 function responses(endpoint: Endpoint): object {
-  const errors = {
-    description: 'Refused',
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Errors' } } },
+  const refused = common('Refused')
+  if (endpoint.response === undefined && endpoint.givesToken !== true) {
+    return { 200: common('Warned'), 204: common('Done'), default: refused }
   }
-  if (endpoint.response === undefined) return { 204: { description: 'Done' }, default: errors }
-  const data = shapesSchema(endpoint.response)
-  const schema = endpoint.body === 'plain' ? data : { type: 'object', properties: { ...ENVELOPE, data } }
-  return { 200: { description: 'Done', content: { 'application/json': { schema } } }, default: errors }
+  return { 200: { description: 'Done', ...json(answerSchema(endpoint)) }, default: refused }
 }
 
-const ENVELOPE = {
+function answerSchema({ response, body, givesToken }: Endpoint): Schema {
+  const data = response === undefined ? {} : shapesSchema(response)
+  if (body === 'plain') return data
+  const properties = {
+    ...(response === undefined ? {} : { data }),
+    ...(givesToken === true ? { auth: reference('Auth') } : {}),
+  }
+  return { allOf: [reference('Envelope'), { type: 'object', properties, required: Object.keys(properties) }] }
+}
+
+const ERRORS_SCHEMA: Schema = {
+  type: 'object',
+  properties: { errors: { type: 'array', items: { type: 'string' } } },
+  required: ['errors'],
+}
+
+const ENVELOPE_MEMBERS = {
   request_id: { type: 'string' },
   lease_id: { type: 'string' },
   renewable: { type: 'boolean' },
   lease_duration: { type: 'integer' },
+  data: { type: 'object', nullable: true },
   wrap_info: { type: 'object', nullable: true },
   warnings: { type: 'array', items: { type: 'string' }, nullable: true },
   auth: { type: 'object', nullable: true },
   mount_type: { type: 'string' },
+}
+const ENVELOPE: Schema = {
+  type: 'object',
+  properties: ENVELOPE_MEMBERS,
+  required: Object.keys(ENVELOPE_MEMBERS),
 }

@@ -1,5 +1,6 @@
 // What a handler is told about the request it serves, and what it answers. Nothing here can reach policy, audit,
 // forwarding or the socket: those belong to the pipeline.
+import { anything, flag, integer, listOf, mapOf, nullable, type Shapes, text } from './shape.ts'
 
 /** What the caller wants; for a write, `create` or `update` is decided by whether the thing exists. */
 export type Operation = 'create' | 'read' | 'update' | 'delete' | 'list'
@@ -11,6 +12,8 @@ export type Caller = {
   /** Its name in storage (a keyed hash of the token). */
   readonly tokenId: string
   readonly policies: readonly string[]
+  /** The token's entry as it was when this request was admitted; only the token endpoints know its form. */
+  readonly entry: object
   /** Whether the caller's policies grant `sudo` on the path of this request. */
   hasSudo(): boolean
 }
@@ -39,6 +42,22 @@ export type AuthBlock = {
   readonly orphan: boolean
   readonly mfa_requirement: null
   readonly num_uses: number
+}
+
+/** The same as a shape. */
+export const AUTH_BLOCK: Shapes = {
+  client_token: text('The token'),
+  accessor: text('Names the token without giving access'),
+  policies: listOf(text('Policy'), 'All policies of the token'),
+  token_policies: listOf(text('Policy'), 'Those that the token itself carries'),
+  metadata: nullable(mapOf(text('Text'), 'Names and texts kept with the token')),
+  lease_duration: integer('Seconds left; 0: no end'),
+  renewable: flag('Can be renewed'),
+  entity_id: text('Identity; empty without one'),
+  token_type: text('service or batch'),
+  orphan: flag('Has no parent'),
+  mfa_requirement: nullable(anything('null: nothing else is asked for')),
+  num_uses: integer('Requests left; 0: unlimited'),
 }
 
 export type Answer = {

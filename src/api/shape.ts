@@ -24,6 +24,9 @@ export type Shape =
     }
 export type Shapes = { readonly [name: string]: Shape }
 
+/** As the name of a member: the shape of all that are not named, where the names are data. */
+export const OTHERS = '*'
+
 export const text = (about: string): Shape => ({ is: 'string', about })
 export const integer = (about: string): Shape => ({ is: 'int', about })
 export const flag = (about: string): Shape => ({ is: 'bool', about })
@@ -62,10 +65,12 @@ function plainSchema(shape: Shape): Schema {
 }
 
 export function shapesSchema(shapes: Shapes): Schema {
-  const required = Object.keys(shapes).filter((name) => shapes[name]?.optional !== true)
+  const { [OTHERS]: others, ...members } = shapes
+  const required = Object.keys(members).filter((name) => members[name]?.optional !== true)
   return {
     type: 'object',
-    properties: Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, shapeSchema(shape)])),
+    properties: Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, shapeSchema(shape)])),
+    ...(others === undefined ? {} : { additionalProperties: shapeSchema(others) }),
     ...(required.length === 0 ? {} : { required }),
   }
 }
@@ -73,15 +78,19 @@ export function shapesSchema(shapes: Shapes): Schema {
 /** What in `value` is not as declared: for tests. An empty list means that it fits. */
 export function misfits(shapes: Shapes, value: unknown, where = 'data'): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${where} is not an object`]
+  const { [OTHERS]: others, ...members } = shapes
   const found: string[] = []
-  for (const [name, shape] of Object.entries(shapes)) {
+  for (const [name, shape] of Object.entries(members)) {
     const member = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
     if (member === undefined) {
       if (shape.optional !== true) found.push(`${where}.${name} is missing`)
     } else found.push(...misfit(shape, member, `${where}.${name}`))
   }
-  for (const name of Object.keys(value))
-    if (!Object.hasOwn(shapes, name)) found.push(`${where}.${name} is not declared`)
+  for (const [name, member] of Object.entries(value)) {
+    if (Object.hasOwn(members, name)) continue
+    if (others === undefined) found.push(`${where}.${name} is not declared`)
+    else found.push(...misfit(others, member, `${where}.${name}`))
+  }
   return found
 }
 

@@ -1,4 +1,4 @@
-// The policies that exist without anybody having written them. `root` is one too, but has no text: it allows everything.
+// The policies that exist without anybody having written them. `root` is one too but has no text: it allows all.
 
 const DEFAULT_POLICY = `# What every token may do unless it is made without this policy. It can be edited, not deleted.
 

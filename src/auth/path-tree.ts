@@ -141,7 +141,7 @@ function matchesSegments(segments: readonly (string | undefined)[], endsInStar: 
   let from = 0
   for (let index = 0; index <= last; index++) {
     const wanted = segments[index]
-    // The last one before a star, which is never free itself, is met by what begins so, and the rest of the path by all.
+    // The one before a star, which is never free, is met by what begins so; the rest of the path may be anything.
     if (index === last && endsInStar) return path.startsWith(wanted ?? '', from)
     const slash = path.indexOf('/', from)
     const end = slash === -1 ? path.length : slash

@@ -203,7 +203,7 @@ export class Permissions {
   }
 }
 
-/** A page must be asked for by a whole number within the limit: 0 and negative numbers mean all names (threats A-08). */
+/** A page is asked for by a whole number within the limit: 0 and negative numbers mean all names (threats A-08). */
 function isPageWithin(pageLimit: number, parameters: RequestParameters | undefined): boolean {
   if (parameters === undefined || !hasParameter(parameters, 'limit')) return true
   const asked = parameterOf(parameters, 'limit')

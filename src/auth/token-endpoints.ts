@@ -2,9 +2,9 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, duration, int, map, string, strings } from '../api/fields.ts'
-import { type Answer, type Caller, DONE, type RequestInfo } from '../api/request.ts'
-import { anything, flag, integer, listOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
-import { authBlock, tokenInfo } from './token-entry.ts'
+import { type Caller, DONE, type RequestInfo } from '../api/request.ts'
+import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
+import { tokenInfo } from './token-entry.ts'
 import type { TokenService } from './token-service.ts'
 
 const TOKEN_INFO: Shapes = {
@@ -19,7 +19,7 @@ const TOKEN_INFO: Shapes = {
   issue_time: optional(text('RFC 3339')),
   last_renewal: optional(text('RFC 3339')),
   last_renewal_time: optional(integer('Seconds since the epoch')),
-  meta: nullable(anything('Names and texts given at creation')),
+  meta: nullable(mapOf(text('Text'), 'Names and texts given at creation')),
   num_uses: integer('Requests left; 0: unlimited'),
   orphan: flag('Has no parent'),
   path: text('Request path that made it'),
@@ -61,6 +61,7 @@ const create = (id: string, path: string, orphan: boolean) =>
     runsOn: 'writer',
     summary: orphan ? 'Makes a token without a parent' : 'Makes a token, a child of the caller',
     fields: createFields,
+    givesToken: true,
     handler: async (service: TokenService, args, request) => {
       const caller = callerOf(request)
       const wanted = {
@@ -87,8 +88,8 @@ const lookup = endpoint({
   fields: { token: string('The token; the default is the caller', { secret: true }) },
   response: TOKEN_INFO,
   handler: async (service: TokenService, { token }, request) => {
-    const text = token === undefined || token === '' ? callerOf(request).token : token
-    return { data: await service.describe(text) }
+    if (token === undefined || token === '') return { data: service.describeCaller(callerOf(request)) }
+    return { data: await service.describe(token) }
   },
 })
 
@@ -102,9 +103,7 @@ const lookupSelf = (operation: 'read' | 'update') =>
     summary: 'Shows what is known of the calling token',
     fields: {},
     response: TOKEN_INFO,
-    handler: async (service: TokenService, _args, request) => ({
-      data: await service.describe(callerOf(request).token),
-    }),
+    handler: (service: TokenService, _args, request) => ({ data: service.describeCaller(callerOf(request)) }),
   })
 
 const lookupAccessor = endpoint({
@@ -131,8 +130,8 @@ const renewSelf = endpoint({
   runsOn: 'writer',
   summary: 'Prolongs the calling token',
   fields: incrementField,
-  handler: async (service: TokenService, { increment }, request) =>
-    renewal(service, callerOf(request).token, increment),
+  givesToken: true,
+  handler: (service: TokenService, { increment }, request) => service.renew(callerOf(request).token, increment),
 })
 
 const renew = endpoint({
@@ -143,13 +142,9 @@ const renew = endpoint({
   runsOn: 'writer',
   summary: 'Prolongs a token',
   fields: { ...tokenField, ...incrementField },
-  handler: async (service: TokenService, { token, increment }) => renewal(service, token, increment),
+  givesToken: true,
+  handler: (service: TokenService, { token, increment }) => service.renew(token, increment),
 })
-
-async function renewal(service: TokenService, token: string, increment: number): Promise<Answer> {
-  const { entry, warnings } = await service.renew(service.tokens.idOf(token), increment)
-  return { auth: authBlock(token, entry, service.nowMs()), warnings }
-}
 
 const revoke = endpoint({
   id: 'token-revoke',

@@ -51,6 +51,11 @@ export class TokenService {
     return tokenInfo(token, found.entry, this.nowMs())
   }
 
+  /** What the caller's own token was when the request was admitted: on its last use nothing is left to look up. */
+  describeCaller(caller: Caller): Record<string, unknown> {
+    return tokenInfo(caller.token, caller.entry as TokenEntry, this.nowMs())
+  }
+
   async create(
     caller: Caller,
     wanted: TokenRequest,
@@ -113,14 +118,11 @@ export class TokenService {
     }
   }
 
-  async renew(
-    id: string,
-    incrementSeconds: number,
-  ): Promise<{ readonly entry: TokenEntry; readonly warnings: readonly string[] }> {
+  async renew(token: string, incrementSeconds: number): Promise<Answer> {
+    const nowMs = this.nowMs()
     let warnings: readonly string[] = []
-    const entry = await this.tokens.update(id, (old) => {
+    const entry = await this.tokens.update(this.tokens.idOf(token), (old) => {
       if (!old.renewable) throw fail('bad_request', ['lease is not renewable: the token never expires or was made so'])
-      const nowMs = this.nowMs()
       const life = lifetime({
         ttlSeconds: incrementSeconds > 0 ? incrementSeconds : old.creationTtlSeconds,
         periodSeconds: old.periodSeconds,
@@ -134,7 +136,7 @@ export class TokenService {
       return { ...old, lastRenewalAtMs: nowMs, expiry: { atMs: nowMs + life.ttlSeconds * 1000 } }
     })
     if (entry === undefined) throw fail('bad_request', ['token not found'])
-    return { entry, warnings }
+    return { auth: authBlock(token, entry, nowMs), warnings }
   }
 
   #policiesFor(caller: Caller, parent: LiveToken, wanted: TokenRequest): readonly string[] {

@@ -3,13 +3,31 @@
 /** 0 is success. 1: the mistake is here (usage, files); 2: the server, or the way to it, refused. */
 export type ExitCode = 0 | 1 | 2
 
-/** What the person in front of it gets to read, and the exit code. */
+/** What the person in front of it gets to read. */
 export class CliError extends Error {
   override name = 'CliError'
-  readonly exitCode: ExitCode
-  constructor(message: string, exitCode: ExitCode = 1, cause?: unknown) {
+  readonly exitCode: ExitCode = 1
+  constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
+  }
+}
+
+/** The server refused, or could not be asked. The message is a whole one, `Error reading x: …`. */
+export class RemoteFailure extends CliError {
+  override name = 'RemoteFailure'
+  override readonly exitCode: ExitCode
+  constructor(message: string, cause?: unknown, exitCode: ExitCode = 2) {
+    super(message, cause)
     this.exitCode = exitCode
+  }
+}
+
+/** For commands whose exit code 2 is an answer: where there is none, it is 1. */
+export async function answeredByExitCode(work: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof RemoteFailure ? new RemoteFailure(error.message, error, 1) : error
   }
 }
 

@@ -1,6 +1,6 @@
 // The client: finds the command, parses its options, runs it, and says what went wrong.
 import { nearest } from '../lib/nearest.ts'
-import { CliError, type ExitCode, UsageError } from './cli-error.ts'
+import { CliError, type ExitCode, RemoteFailure, UsageError } from './cli-error.ts'
 import { type Command, type CommandNode, isGroup } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { COMMON_OPTIONS } from './common-options.ts'
@@ -83,25 +83,29 @@ async function runCommand(command: Command, { trail, rest }: Found, io: CliIo): 
 function checkCount({ args: { needed, most } }: Command, args: readonly string[]): void {
   const missing = needed[args.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
-  if (args.length > most) throw new UsageError(`${args.length} arguments are too many, there is room for ${most}`)
+  if (args.length > most) throw new UsageError(`there are ${args.length} arguments, and at most ${most} are expected`)
 }
 
-async function report(error: unknown, { node, trail }: Found, io: CliIo): Promise<ExitCode> {
+async function report(error: unknown, { trail }: Found, io: CliIo): Promise<ExitCode> {
   const title = ['keywright', ...trail].join(' ')
   if (!(error instanceof CliError)) {
     // What reads our output has had enough of it.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 1
-    await write(
-      io.stderr,
-      `${title}: internal error: ${error instanceof Error ? error.stack : 'not an error object'}\n`,
-    )
+    await complain(io, `${title}: internal error: ${error instanceof Error ? error.stack : 'not an error object'}`)
     return 1
   }
   if (error instanceof UsageError) {
-    await write(io.stderr, `${title}: ${error.message}\n"${title} -h" shows how it is used.\n`)
+    await complain(io, `${title}: ${error.message}\n"${title} -h" shows how it is used.`)
     return error.exitCode
   }
-  const { exitCode, message } = error
-  await write(io.stderr, exitCode === 1 ? `Error: ${message}\n` : `${message}\n`)
-  return exitCode === 2 && !isGroup(node) ? (node.remoteFailure ?? exitCode) : exitCode
+  await complain(io, error instanceof RemoteFailure ? error.message : `Error: ${error.message}`)
+  return error.exitCode
+}
+
+async function complain(io: CliIo, text: string): Promise<void> {
+  try {
+    await write(io.stderr, `${text}\n`)
+  } catch {
+    // Nobody hears it; the exit code still tells.
+  }
 }

@@ -1,12 +1,19 @@
 // The requests of the client, as the reference's command line sends them: token and namespace in headers, writes are
-// PUT, a body without Content-Type. Interface 1: all paths are below /v1.
+// PUT, a body without Content-Type.
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { encodePath } from './api-path.ts'
-import { CliError } from './cli-error.ts'
+import { RemoteFailure } from './cli-error.ts'
 import type { Connection } from './connection.ts'
 import { type Json, memberOf, parseExactJson } from './exact-json.ts'
-import { connectionError, type Method, messagesOf, RemoteError, staysRefused } from './remote-error.ts'
+import {
+  ANSWER_TOO_LARGE,
+  connectionError,
+  type Method,
+  messagesOf,
+  RemoteError,
+  staysRefused,
+} from './remote-error.ts'
 
 export type ApiRequest = {
   /** To stand behind "Error": `reading transit/keys/x`. */
@@ -41,7 +48,7 @@ export class Client {
     this.#sleep = sleep
   }
 
-  /** @throws RemoteError, CliError where there is no answer */
+  /** @throws RemoteFailure: RemoteError where the server refuses */
   async send(request: ApiRequest): Promise<Answer> {
     const { status, body } = await this.#attempts(request)
     const parsed = parseExactJson(body.toString('utf8'))
@@ -50,8 +57,11 @@ export class Client {
       if (parsed === undefined) throw this.#notTheApi(request, status)
       return { body: parsed }
     }
-    // A path that is gone may still carry data or warnings.
-    if (status === 404 && isEnvelope(parsed)) return { body: parsed }
+    const messages = messagesOf(parsed)
+    // What is gone may still be answered with data or warnings.
+    if (status === 404 && messages.length === 0 && (hasMember(parsed, 'data') || hasMember(parsed, 'warnings'))) {
+      return { body: parsed }
+    }
     if (parsed === undefined && body.length > 0) throw this.#notTheApi(request, status)
     throw new RemoteError({
       doing: request.doing,
@@ -60,7 +70,8 @@ export class Client {
       path: request.path,
       url: this.#url(request.path),
       status,
-      messages: messagesOf(parsed),
+      messages,
+      body: hasMember(parsed, 'data') ? parsed : undefined,
       withToken: this.#connection.token !== undefined,
     })
   }
@@ -79,9 +90,11 @@ export class Client {
     return `${this.#connection.address}/v1/${encodePath(path)}`
   }
 
-  #notTheApi({ doing, path }: ApiRequest, status: number): CliError {
+  #notTheApi({ doing, path }: ApiRequest, status: number): RemoteFailure {
     const what = `Error ${doing}: the answer (code ${status}) is not JSON`
-    return new CliError(`${what}\n\nIs ${this.#url(path)} a path of a Keywright server, and not of something else?`, 2)
+    return new RemoteFailure(
+      `${what}\n\nIs ${this.#url(path)} a path of a Keywright server, and not of something else?`,
+    )
   }
 
   async #attempts(request: ApiRequest): Promise<Reply> {
@@ -101,10 +114,12 @@ export class Client {
     if (!REDIRECTS.includes(reply.status) || reply.location === undefined) return reply
     const target = URL.parse(reply.location, url)
     if (target === null || !['http:', 'https:'].includes(target.protocol)) {
-      throw new CliError(`Error ${request.doing}: the server points to an address that is none`, 2)
+      throw new RemoteFailure(`Error ${request.doing}: the server points to an address that is none`)
     }
     if (url.protocol === 'https:' && target.protocol === 'http:') {
-      throw new CliError(`Error ${request.doing}: the server points from https to http, which would show the token`, 2)
+      throw new RemoteFailure(
+        `Error ${request.doing}: the server points from https to http, which would show the token`,
+      )
     }
     return await this.#exchange(request, target)
   }
@@ -125,7 +140,7 @@ export class Client {
     try {
       return await exchange(url, { ...options, ...tls }, body)
     } catch (error) {
-      throw error instanceof CliError ? error : connectionError(doing, url.origin, error)
+      throw connectionError(doing, url.origin, error)
     }
   }
 }
@@ -154,7 +169,7 @@ async function readAll(response: IncomingMessage): Promise<Reply> {
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw new CliError(`The answer has more than ${MAX_ANSWER_BYTES} bytes`, 2)
+    if (bytes > MAX_ANSWER_BYTES) throw Object.assign(new Error('Answer too large'), { code: ANSWER_TOO_LARGE })
     chunks.push(chunk)
   }
   return { status: response.statusCode ?? 0, location: response.headers.location, body: Buffer.concat(chunks) }
@@ -166,6 +181,6 @@ function isTransient({ status, body }: Reply): boolean {
   return !staysRefused(status, messagesOf(parseExactJson(body.toString('utf8'))))
 }
 
-function isEnvelope(body: Json | undefined): boolean {
-  return (memberOf(body, 'data') ?? null) !== null || (memberOf(body, 'warnings') ?? null) !== null
+function hasMember(body: Json | undefined, name: string): boolean {
+  return (memberOf(body, name) ?? null) !== null
 }

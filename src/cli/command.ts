@@ -26,8 +26,6 @@ export type Definition<T extends OptionTable> = Described & {
   readonly options: T
   /** Names of the arguments that must be there, and how many there may be. */
   readonly args: { readonly needed: readonly string[]; readonly most: number }
-  /** The exit code where the server or the way to it refuses, if it is not 2. */
-  readonly remoteFailure?: ExitCode
   readonly run: (call: Call<T>) => Promise<ExitCode>
 }
 

@@ -123,13 +123,27 @@ test('write without an answer prints nothing for a program', async () => {
   assert.equal(ran.stderr, 'Error: Field "name" is not in the answer: it has no fields\n')
 })
 
+test('write of a batch of which some items failed prints the results and fails', async () => {
+  const body = envelope({ data: { batch_results: [{ ciphertext: 'vault:v1:x' }, { error: 'bad' }] } })
+  api.answer = () => ({ status: 400, body })
+  const ran = await client(['write', 'transit/encrypt/x', '-'], { stdin: '{"batch_input": []}' })
+  assert.equal(ran.code, 2)
+  assert.match(ran.stdout, /batch_results\.0\.ciphertext {4}vault:v1:x\nbatch_results\.1\.error {9}bad\n$/)
+  assert.match(
+    ran.stderr,
+    /^Error writing data to transit\/encrypt\/x: not all of it .*\n\nURL: PUT .*\nCode: 400\.\n$/,
+  )
+  const json = await client(['write', '-format=json', 'transit/encrypt/x', '-'], { stdin: '{}' })
+  assert.deepEqual(JSON.parse(json.stdout), body)
+})
+
 test('list prints names', async () => {
   api.keys.set('b', '').set('a', '')
   const ran = await client(['list', 'transit/keys/'])
   assert.deepEqual([ran.code, ran.stdout, ran.stderr], [0, 'Keys\n----\na\nb\n', ''])
   assert.deepEqual(asked(), ['GET /v1/transit/keys?list=true '])
   const json = await client(['list', '-format=json', 'transit/keys'])
-  assert.deepEqual(JSON.parse(json.stdout), envelope({ data: { keys: ['a', 'b'] } }))
+  assert.deepEqual(JSON.parse(json.stdout), ['a', 'b'])
 })
 
 test('list of nothing', async () => {
@@ -187,16 +201,16 @@ const HINTS: readonly { name: string; argv: readonly string[]; env?: Record<stri
     name: 'write',
     argv: ['write', '-f', 'a'],
     env: { KEYWRIGHT_TOKEN: 'no' },
-    says: /^Error writing data to a.*\n[^]*grants "update" on "a"/,
+    says: /^Error writing data to a.*\n[\s\S]*grants "update" on "a"/,
   },
   { name: 'delete', argv: ['delete', 'a'], env: { KEYWRIGHT_TOKEN: 'no' }, says: /grants "delete" on "a"/ },
-  { name: 'no mount', argv: ['read', 'nowhere/x'], says: /Code: 404[^]*`keywright read sys\/mounts`/ },
+  { name: 'no mount', argv: ['read', 'nowhere/x'], says: /Code: 404[\s\S]*`keywright read sys\/mounts`/ },
   { name: 'v1 in the path', argv: ['read', 'v1/transit/keys/x'], says: /Leave out the "v1\/"/ },
   { name: 'unsupported path', argv: ['read', 'transit/nonsense'], says: /`keywright path-help transit\/nonsense`/ },
   {
     name: 'unsupported operation',
     argv: ['delete', 'transit/keys'],
-    says: /Code: 405[^]*`keywright path-help transit\/keys`/,
+    says: /Code: 405[\s\S]*`keywright path-help transit\/keys`/,
   },
 ]
 
@@ -215,7 +229,7 @@ test('a sealed server is named as what it is, at once', async () => {
   assert.equal(ran.code, 2)
   assert.match(
     ran.stderr,
-    /^Error reading transit\/keys\/x: the server is sealed\n[^]*Code: 503[^]*`keywright operator unseal`/,
+    /^Error reading transit\/keys\/x: the server is sealed\n[\s\S]*Code: 503[\s\S]*`keywright operator unseal`/,
   )
   assert.deepEqual(sleeps, [])
 })

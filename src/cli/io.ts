@@ -22,7 +22,7 @@ export type CliIo = {
 /** Resolves when the stream has taken the data, so that a process that ends afterwards cuts nothing off. */
 export function write(stream: CliOutput, data: string | Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
-    // The stream reports a failure to the callback and then as an event, which would end the process if nobody listened.
+    // A failure comes to the callback and then as an event, which would end the process if nobody listened.
     const ignore = (): void => {}
     stream.on('error', ignore)
     stream.write(data, (error) => {

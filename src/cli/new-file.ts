@@ -17,7 +17,7 @@ export async function refuseExisting({ path, force }: NewFile): Promise<void> {
     await lstat(path)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return
-    throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, 1, error)
+    throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, error)
   }
   throw exists(path)
 }
@@ -43,7 +43,7 @@ export async function writeNewFile(file: NewFile, bytes: Buffer | string): Promi
     if (force) await rename(target, path)
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw exists(target)
-    throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, 1, error)
+    throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, error)
   }
 }
 

@@ -44,7 +44,7 @@ test('status of a sealed server shows the progress, exit code 2', async () => {
   Object.assign(api, { sealed: true, progress: 1 })
   const ran = await client(['status'])
   assert.equal(ran.code, 2)
-  assert.match(ran.stdout, /^Sealed {13}true\n[^]*^Unseal Progress {4}1\/2\nUnseal Nonce {7}a1b2\n/m)
+  assert.match(ran.stdout, /^Sealed {13}true\n[\s\S]*^Unseal Progress {4}1\/2\nUnseal Nonce {7}a1b2\n/m)
   assert.deepEqual(
     api.asked.map(({ target }) => target),
     ['/v1/sys/seal-status'],
@@ -157,7 +157,7 @@ test('operator unseal with a wrong or an empty key, which is not repeated', asyn
   api.sealed = true
   const wrong = await client(['operator', 'unseal', 'secret'])
   assert.equal(wrong.code, 2)
-  assert.match(wrong.stderr, /^Error unsealing: [^]*\* unseal failed, invalid key\n$/)
+  assert.match(wrong.stderr, /^Error unsealing: [\s\S]*\* unseal failed, invalid key\n$/)
   assert.doesNotMatch(wrong.stderr, /secret/)
   assert.equal((await client(['operator', 'unseal'], '\n')).code, 1)
   assert.equal((await client(['operator', 'unseal', 'secret', 'secret'])).code, 1)

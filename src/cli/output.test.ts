@@ -133,6 +133,11 @@ test('output: of an answer in both forms the data are shown once, a plain body i
   ])
 })
 
+test('output: as many rows as a large batch has', () => {
+  const batch_results = Array.from({ length: 150_000 }, () => ({ a: '' }))
+  assert.equal(table({ batch_results }).split('\n').length, 150_003)
+})
+
 test('output: a list', () => {
   assert.equal(formatList('Keys', ['a', 'b/', 'c\u001b']), 'Keys\n----\na\nb/\nc\\u001b\n')
 })

@@ -30,12 +30,12 @@ export function formatJson(value: Json): string {
 /** Names and values in two columns; further lines of a value stand under its first. */
 export function formatTable(rows: readonly Row[], heads: readonly [string, string] = ['Key', 'Value']): string {
   const texts = flatRows(rows).map(([name, value]): [string, string] => [printableLine(name), rowText(value)])
-  const width = Math.max(...[heads, ...texts].map(([name]) => name.length)) + GAP
+  const width = GAP + [heads, ...texts].reduce((widest, [name]) => Math.max(widest, name.length), 0)
   const lines = [heads, heads.map(underline), ...texts].flatMap(([name = '', text = '']) => {
     const [first = '', ...rest] = printable(text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
-    return [name.padEnd(width) + first, ...rest.map((line) => ' '.repeat(width) + line)]
+    return [first === '' ? name : name.padEnd(width) + first, ...rest.map((line) => ' '.repeat(width) + line)]
   })
-  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
+  return `${lines.join('\n')}\n`
 }
 
 /** One name a line. */

@@ -1,6 +1,6 @@
 // What a person is told when the server, or the way to it, refuses: what was tried, what was said, what may help.
 import { asciiTrim } from '../lib/ascii.ts'
-import { CliError, codeOf } from './cli-error.ts'
+import { codeOf, RemoteFailure } from './cli-error.ts'
 import { isList, type Json, memberOf } from './exact-json.ts'
 import { printable, printableLine } from './terminal-text.ts'
 
@@ -19,15 +19,19 @@ export type Refused = {
   readonly status: number
   readonly messages: readonly string[]
   readonly withToken: boolean
+  /** The answer where it has data all the same, as that to a batch of which some items failed. */
+  readonly body: Json | undefined
 }
 
 /** The server answered, and the answer is an error. */
-export class RemoteError extends CliError {
+export class RemoteError extends RemoteFailure {
   override name = 'RemoteError'
   /** 404 and not a word more: the path is one, and nothing is stored there. */
   readonly nothingThere: boolean
+  readonly body: Json | undefined
   constructor(refused: Refused) {
-    super(describeRefusal(refused), 2)
+    super(describeRefusal(refused))
+    this.body = refused.body
     this.nothingThere = refused.status === 404 && refused.messages.length === 0
   }
 }
@@ -44,6 +48,7 @@ function describeRefusal(refused: Refused): string {
 
 function verdict(refused: Refused): string {
   if (isSealed(refused)) return 'the server is sealed'
+  if (refused.body !== undefined) return 'not all of it could be done, the answer says what'
   if (refused.status === 404) return 'there is nothing at this path'
   return refused.status >= 500 ? 'the server could not do it' : 'the server refused the request'
 }
@@ -127,14 +132,17 @@ function splitCauses(text: string): string[] {
 }
 
 /** There was no answer. */
-export function connectionError(doing: string, address: string, error: unknown): CliError {
+export function connectionError(doing: string, address: string, error: unknown): RemoteFailure {
   const code = codeOf(error)
   const advice = CONNECTION_ADVICE.find(({ codes }) => codes.includes(code ?? ''))
   const what = advice?.what ?? 'the connection broke'
   const reason = code === undefined ? '' : ` (${code})`
   const hint = advice?.hint(address) ?? `Is ${address} the address of the server?`
-  return new CliError(`Error ${doing}: ${what}: ${address}${reason}\n\n${hint}`, 2, error)
+  return new RemoteFailure(`Error ${doing}: ${what}: ${address}${reason}\n\n${hint}`, error)
 }
+
+/** The code of our own error, beside those of the system. */
+export const ANSWER_TOO_LARGE = 'ANSWER_TOO_LARGE'
 
 type Advice = { readonly codes: readonly string[]; readonly what: string; readonly hint: (address: string) => string }
 
@@ -154,6 +162,11 @@ const CONNECTION_ADVICE: readonly Advice[] = [
     codes: ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
     what: 'no answer came',
     hint: (address) => `Is ${address} reachable from here? Otherwise ${NAME_ANOTHER}.`,
+  },
+  {
+    codes: [ANSWER_TOO_LARGE],
+    what: 'the answer is larger than any that the service gives',
+    hint: (address) => `Is ${address} the address of the server?`,
   },
   {
     codes: ['ECONNRESET', 'EPIPE'],

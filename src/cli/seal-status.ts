@@ -1,6 +1,6 @@
-// The seal of a server as the server tells it, with what `sys/leader` says of the cluster (Interface: both are plain).
+// The seal of a server as the server tells it, with what `sys/leader` says of the cluster; both answers are plain.
 import type { Row } from './answer-rows.ts'
-import { CliError } from './cli-error.ts'
+import { RemoteFailure } from './cli-error.ts'
 import type { Client } from './client.ts'
 import { isMembers, type Json, type JsonMembers, memberOf } from './exact-json.ts'
 import { formatTable } from './output.ts'
@@ -15,10 +15,10 @@ export async function readSealStatus(client: Client): Promise<JsonMembers> {
   return status.sealed === true ? status : { ...status, ...(await readLeader(client)) }
 }
 
-/** @throws CliError where it is not a seal status */
+/** @throws RemoteFailure where it is not a seal status */
 export function sealStatusOf(body: Json | undefined): JsonMembers {
   if (isMembers(body) && typeof memberOf(body, 'sealed') === 'boolean') return body
-  throw new CliError('Error reading the seal status: the answer does not say whether the server is sealed', 2)
+  throw new RemoteFailure('Error reading the seal status: the answer does not say whether the server is sealed')
 }
 
 /** A server without a cluster need not have it. */

@@ -1,5 +1,5 @@
 // What encrypting and decrypting a file have in common.
-import { CliError, UsageError } from './cli-error.ts'
+import { RemoteFailure, UsageError } from './cli-error.ts'
 import { CONNECTION_OPTIONS } from './common-options.ts'
 import type { OptionTable, OptionValues } from './options.ts'
 
@@ -30,7 +30,7 @@ export function contextField({ context }: TransitValues): { context?: string } {
   return context === undefined ? {} : { context }
 }
 
-/** @throws CliError */
-export function missingResult(doing: string, what: string): CliError {
-  return new CliError(`Error ${doing}: the answer has no ${what}`, 2)
+/** The server answered something else than what was asked. */
+export function missingResult(doing: string, what: string): RemoteFailure {
+  return new RemoteFailure(`Error ${doing}: the answer has no ${what}`)
 }

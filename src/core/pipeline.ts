@@ -269,6 +269,7 @@ function callerOf(exchange: Exchange, token: LiveToken): Caller {
     token: exchange.request.headers.token ?? '',
     tokenId: token.id,
     policies: token.entry.policies,
+    entry: token.entry,
     hasSudo: exchange.hasSudo,
   }
 }

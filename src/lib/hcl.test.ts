@@ -345,29 +345,33 @@ test('hcl reads the longest number and refuses one digit more', () => {
   }
 })
 
-// Each of these would take minutes if a position, a comment or a mark were searched for from the start each time.
+// Each of these would take many seconds if a position, a comment or a mark were searched for from the start each time.
 const LONG: readonly { name: string; text: string }[] = [
-  { name: 'items', text: 'a=1\n'.repeat(250_000) },
-  { name: 'items on one line', text: 'a=1 '.repeat(250_000) },
-  { name: 'blocks', text: 'path "a" {}\n'.repeat(80_000) },
-  { name: 'labels', text: `${'a '.repeat(500_000)}{}` },
-  { name: 'escapes', text: `a = "${'\\n'.repeat(500_000)}"` },
-  { name: 'interpolations', text: `a = "${`${INTERPOLATION}}`.repeat(300_000)}"` },
+  { name: 'items', text: 'a=1\n'.repeat(60_000) },
+  { name: 'items on one line', text: 'a=1 '.repeat(60_000) },
+  { name: 'blocks', text: 'path "a" {}\n'.repeat(20_000) },
+  { name: 'labels', text: `${'a '.repeat(125_000)}{}` },
+  { name: 'escapes', text: `a = "${'\\n'.repeat(125_000)}"` },
+  { name: 'interpolations', text: `a = "${`${INTERPOLATION}}`.repeat(75_000)}"` },
   {
     name: 'lines of a here-document',
-    text: `a = <<-${'E'.repeat(1000)}\n${`${'E'.repeat(9)}\n`.repeat(100_000)}${'E'.repeat(1000)}\n`,
+    text: `a = <<-${'E'.repeat(1000)}\n${`${'E'.repeat(9)}\n`.repeat(25_000)}${'E'.repeat(1000)}\n`,
   },
-  { name: 'comments', text: '/**/'.repeat(250_000) },
-  { name: 'list elements', text: `a = [${'0,'.repeat(500_000)}]` },
-  { name: 'JSON members', text: `{"a":1${',"a":1'.repeat(150_000)}}` },
-  { name: 'JSON escapes', text: `{"a":"${'\\n'.repeat(500_000)}"}` },
+  { name: 'comments', text: '/**/'.repeat(60_000) },
+  { name: 'list elements', text: `a = [${'0,'.repeat(125_000)}]` },
+  { name: 'JSON members', text: `{"a":1${',"a":1'.repeat(40_000)}}` },
+  { name: 'JSON escapes', text: `{"a":"${'\\n'.repeat(125_000)}"}` },
 ]
 for (const { name, text } of LONG) {
-  test(`hcl takes linear time for a megabyte of ${name}`, () => {
-    const start = performance.now()
-    parseHcl(text)
-    const ms = performance.now() - start
-    assert.ok(ms < 1000, `${ms} ms`)
+  test(`hcl takes linear time for very many ${name}`, () => {
+    const elapsedMs = () => {
+      const start = performance.now()
+      parseHcl(text)
+      return performance.now() - start
+    }
+    // A busy machine may hold up one run, not several.
+    const ms = elapsedMs()
+    assert.ok(ms < 300 || Math.min(elapsedMs(), elapsedMs(), elapsedMs()) < 300, `${ms} ms`)
   })
 }
 

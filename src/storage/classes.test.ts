@@ -10,8 +10,8 @@ const localMount: Scope = { ...mountScope, local: true }
 const classified: { key: string; scope: Scope; class: StorageClass }[] = [
   { key: `root/core/mounts/${MOUNT}`, scope: systemScope, class: 'replicated' },
   { key: `root/core/local-mounts/${MOUNT}`, scope: systemScope, class: 'local' },
-  { key: `root/core/auth/${MOUNT}`, scope: systemScope, class: 'replicated' },
-  { key: `root/core/local-auth/${MOUNT}`, scope: systemScope, class: 'local' },
+  { key: `root/core/unmounting/${MOUNT}`, scope: systemScope, class: 'replicated' },
+  { key: `root/core/local-unmounting/${MOUNT}`, scope: systemScope, class: 'local' },
   { key: 'root/core/keyring', scope: systemScope, class: 'replicated' },
   { key: 'root/core/leaf-key', scope: systemScope, class: 'replicated' },
   { key: 'root/core/cluster', scope: systemScope, class: 'ignored' },
@@ -92,7 +92,8 @@ const refused: { key: string; scope?: Scope; message: string }[] = [
   },
 ]
 for (const { key, scope = systemScope, message } of refused) {
-  test(`the key ${JSON.stringify(key).slice(0, 80)} in the scope ${scope.mount} is refused: ${message.slice(0, 80)}`, () => {
+  const shown = JSON.stringify(key).slice(0, 40)
+  test(`the key ${shown} in the scope ${scope.mount} is refused: ${message.slice(0, 60)}`, () => {
     assert.throws(() => classify(scope, key), new StorageRefused(message))
   })
 }

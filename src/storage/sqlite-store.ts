@@ -14,6 +14,7 @@ import {
   prepareDirectory,
   requireDirectory,
   requirePlainFiles,
+  syncDirectory,
 } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
 import { createDatabase, requireSoundDatabase } from './sqlite-schema.ts'
@@ -36,7 +37,10 @@ export function openSqliteBackend(directory: string, random: Random): SqliteBack
     lock = lockDirectory(directory)
     const path = databasePath(directory)
     requireDatabase(directory, path, random)
-    return connect(path, lock)
+    const backend = connect(path, lock)
+    // The journal is a file of its own that may just have been made. SQLite ignores it when this fails.
+    syncDirectory(directory)
+    return backend
   } catch (cause) {
     lock?.release()
     if (cause instanceof StorageError || !(cause instanceof Error)) throw cause

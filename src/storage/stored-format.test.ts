@@ -17,12 +17,12 @@ const random = new SeededRandom(seedOfRun())
 /** Of the seven records, computed by another program from the description in docs/storage-format.md. */
 const CHAINS = [
   '7c29740d2a5ba3b6296db51b4d6c38ef',
-  '1f34cf98f8aa70170964b7fa5e464ff2',
-  '25a5754c2190302ac98e80ede575e4e2',
-  '0599275918ffb88de47cd03222f9b930',
-  'a1ea808f8a7443ec75f9599939d738ff',
-  '5a15093a7ae0714ded5ed00e9e6e8e1c',
-  '2f65be2696842b413ebe387f90e2446b',
+  '98380647c487a80eee477f7a1f04ae20',
+  'd0c287c05b4edd8e6615bfa6c2277ba6',
+  '0c16a08ec25911453316aa4be9e00594',
+  '07239d6e82fd6e41676970edf6a5939f',
+  '9d89bf6dc780632126515f9cec9a00db',
+  '018e71adc9f4229058840ffb53235a28',
 ]
 
 function copyOfStore(t: TestContext): string {

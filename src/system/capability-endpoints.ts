@@ -3,11 +3,18 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string, strings } from '../api/fields.ts'
 import type { Answer } from '../api/request.ts'
+import { anything, listOf, OTHERS, optional, type Shapes, text } from '../api/shape.ts'
 import type { System } from './system.ts'
 
 const pathFields = {
   paths: strings('Paths to ask about'),
   path: strings('Old name of paths'),
+}
+
+const words = (about: string) => listOf(text('Capability'), about)
+const CAPABILITIES: Shapes = {
+  capabilities: optional(words('Where one path was asked about: what is granted on it')),
+  [OTHERS]: words('By path, sorted; root: everything, deny: nothing'),
 }
 
 async function capabilities(
@@ -34,6 +41,7 @@ const ofToken = endpoint({
   runsOn: 'any-node',
   summary: 'What a token may do on paths',
   fields: { token: string('The token', { required: true, secret: true }), ...pathFields },
+  response: CAPABILITIES,
   handler: async (system: System, { token, ...args }) => {
     const found = await system.tokens.find(token)
     if (found === undefined) throw fail('bad_request', ['invalid token'])
@@ -50,6 +58,7 @@ const ofSelf = endpoint({
   runsOn: 'any-node',
   summary: 'What the calling token may do on paths',
   fields: { token: string('Ignored: the caller is meant', { default: '', secret: true }), ...pathFields },
+  response: CAPABILITIES,
   handler: async (system: System, args, { caller }) => {
     if (caller === undefined) throw fail('permission_denied', [])
     return capabilities(system, caller.policies, args)
@@ -65,6 +74,13 @@ const openApi = endpoint({
   runsOn: 'any-node',
   summary: 'All endpoints as an OpenAPI document',
   fields: {},
+  response: {
+    openapi: text('Version of OpenAPI'),
+    info: anything('Title, description, version and licence'),
+    servers: listOf(anything('Server'), 'Where the paths begin'),
+    paths: anything('Operations by path and method'),
+    components: anything('Schemas that operations share'),
+  },
   handler: (system: System) => ({ data: system.openApi() }),
 })
 

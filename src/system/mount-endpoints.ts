@@ -4,7 +4,7 @@ import { fail } from '../api/errors.ts'
 import { bool, duration, map, object, string, strings } from '../api/fields.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { DONE } from '../api/request.ts'
-import { anything, flag, group, integer, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
+import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, text } from '../api/shape.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { System } from './system.ts'
 
@@ -16,7 +16,7 @@ const MOUNT: Shapes = {
   local: flag('Stays out of replication'),
   seal_wrap: flag('Wrapped by the seal as well'),
   external_entropy_access: flag('May use entropy of the seal'),
-  options: nullable(anything('Options of the engine')),
+  options: nullable(mapOf(text('Option'), 'Options of the engine')),
   plugin_version: text('Empty: built in'),
   running_plugin_version: text('Version of the engine'),
   running_sha256: text('Empty: built in'),
@@ -81,6 +81,7 @@ const list = endpoint({
   runsOn: 'any-node',
   summary: 'All mounts by path',
   fields: {},
+  response: { [OTHERS]: group(MOUNT, 'Mount') },
   handler: (system: System) => ({ data: bodies(system, 'secret', () => true) }),
 })
 
@@ -235,8 +236,8 @@ const listForUi = endpoint({
   summary: 'Mounts that the caller can reach; without a token those that are listed to everybody',
   fields: {},
   response: {
-    secret: mapOf(anything('Mount'), 'Engines by path'),
-    auth: mapOf(anything('Mount'), 'Login methods by path'),
+    secret: mapOf(group(MOUNT, 'Mount'), 'Engines by path'),
+    auth: mapOf(group(MOUNT, 'Mount'), 'Login methods by path'),
   },
   handler: async (system: System, _args, request) => {
     const { caller } = request

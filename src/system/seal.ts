@@ -51,6 +51,7 @@ export class Seal {
   #cluster: Cluster | undefined
   #given: Buffer[] = []
   #nonce = ''
+  #initialising = false
 
   constructor(store: Store, world: World) {
     this.#store = store
@@ -75,6 +76,12 @@ export class Seal {
     }
   }
 
+  /** @throws Refusal where the keys were made already, or are being made */
+  requireUninitialised(): void {
+    if (this.#config !== undefined) throw fail('bad_request', ['Vault is already initialized']) // Wire text.
+    if (this.#initialising) throw fail('bad_request', ['The initialisation is under way'])
+  }
+
   /**
    * Makes all keys and stores them, with what `also` writes, in one transaction; the server is sealed afterwards.
    * The shares are for the caller alone: they are stored nowhere.
@@ -84,7 +91,8 @@ export class Seal {
     clusterName: string,
     also: (tx: Transaction, barrier: Barrier, shares: readonly Buffer[]) => Promise<void>,
   ): Promise<readonly Buffer[]> {
-    if (this.#config !== undefined) throw fail('bad_request', ['Vault is already initialized'])
+    this.requireUninitialised()
+    this.#initialising = true
     const { random, clock } = this.#world
     const unsealKey = random.bytes(KEY_BYTES)
     const rootKey = random.bytes(KEY_BYTES)
@@ -116,6 +124,7 @@ export class Seal {
       this.#config = config
       return shares
     } finally {
+      this.#initialising = false
       this.#store.setLeafKey(undefined)
       for (const secret of [unsealKey, rootKey, leafKey, dataKey]) secret.fill(0)
     }

@@ -134,7 +134,8 @@ function asHcl(rules: readonly OracleRule[]): string {
   return rules
     .map(
       (one) =>
-        `path ${JSON.stringify(one.path)} {\n${line('capabilities', one.capabilities)}${line('allowed_parameters', one.allowed)}` +
+        `path ${JSON.stringify(one.path)} {\n${line('capabilities', one.capabilities)}` +
+        `${line('allowed_parameters', one.allowed)}` +
         `${line('denied_parameters', one.denied)}${line('required_parameters', one.required)}` +
         `${line('min_wrapping_ttl', one.minWrap)}${line('max_wrapping_ttl', one.maxWrap)}}\n`,
     )
@@ -162,7 +163,7 @@ function textOf(random: PseudoRandom, rules: readonly OracleRule[]): string {
   return json.includes('null') || random.chance(0.3) ? json : asHcl(rules)
 }
 
-test('acl: agrees with an independent reading of the rules on random policies and requests (threats A-01)', (context) => {
+test('threats A-01: the acl agrees with an independent reading of the rules on random policies', (context) => {
   const random = pseudoRandom(testSeed(context))
   let allowed = 0
   for (let done = 0; done < CASES; ) {

@@ -1,13 +1,19 @@
 // Promise P-01: a write that was answered survives kill -9 at any moment. KILLS says how often; `npm run torture` is the
 // long form. Clients write from this process, so what they were told outlives the server.
 import { strict as assert } from 'node:assert'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
-import { api, type ServerProcess, spawnKeywright, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
-import { Ledger } from './ledger.ts'
-import { SHARED_KEY, SharedRotations, Writer } from './writer.ts'
+import {
+  api,
+  type ServerProcess,
+  spawnKeywright,
+  startServerProcess,
+  temporaryDirectory,
+} from '../fixtures/server-process.ts'
+import { Ledger, SHARED_KEY } from './ledger.ts'
+import { SharedRotations, Writer } from './writer.ts'
 
 const KILLS = Number(process.env.KILLS ?? '50')
 const WRITERS = 6
@@ -24,13 +30,15 @@ test(`no acknowledged write is lost by ${KILLS} kills under load`, async (contex
   const directory = `${temporary.path}/data`
   const ledger = new Ledger()
   const shared = new SharedRotations(ledger)
-  const writers = Array.from({ length: WRITERS }, (_, i) => new Writer(`w${i}`, ledger, shared, pseudoRandom(random.int(2 ** 31))))
+  const writers = Array.from(
+    { length: WRITERS },
+    (_, i) => new Writer(`w${i}`, ledger, shared, pseudoRandom(random.int(2 ** 31))),
+  )
 
   let server = await startServerProcess({ directory })
   context.after(() => server.kill())
   await api(server, 'POST', 'sys/mounts/transit', { type: 'transit' })
   await api(server, 'POST', `transit/keys/${SHARED_KEY}`)
-  ledger.add('key', SHARED_KEY, 'rotated by all')
 
   for (let kills = 0; kills < KILLS && ledger.faults.length === 0; kills++) {
     await killUnderLoad(server, writers, random)
@@ -47,6 +55,20 @@ test(`no acknowledged write is lost by ${KILLS} kills under load`, async (contex
   assert.deepEqual(ledger.faults.slice(0, 10), [])
   assert.ok(ledger.acknowledged > KILLS, 'the clients wrote next to nothing: this run proves nothing')
   assert.equal(await server.stop(), 0)
+})
+
+test('a server killed while it makes its first keys starts again', async (context) => {
+  const random = pseudoRandom(testSeed(context))
+  for (let i = 0; i < Math.ceil(KILLS / 10); i++) {
+    const temporary = temporaryDirectory()
+    context.after(() => temporary.cleanUp())
+    const directory = `${temporary.path}/data`
+    await killStart(directory, random)
+    const server = await startServerProcess({ directory })
+    context.after(() => server.kill())
+    assert.equal((await api(server, 'GET', 'auth/token/lookup-self')).status, 200)
+    assert.equal(await server.stop(), 0)
+  }
 })
 
 async function killUnderLoad(server: ServerProcess, writers: readonly Writer[], random: PseudoRandom): Promise<void> {

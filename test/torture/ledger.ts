@@ -1,7 +1,8 @@
 // What a server acknowledged, kept outside of it, and the comparison with what is there after a kill. Each stored thing is
 // a register with one value; a write that was under way when the server was killed may have happened or not.
-import { type ApiAnswer, api } from '../fixtures/server-process.ts'
+
 import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
+import { type ApiAnswer, api } from '../fixtures/server-process.ts'
 
 export const ABSENT = 'absent'
 export const VALID = 'valid'
@@ -18,7 +19,12 @@ export type Register = {
   doubt: string | undefined
   /** Acknowledged ciphertexts of a key. */
   readonly ciphertexts: { readonly ciphertext: string; readonly plaintext: string }[]
+  /** Of a token: the one that made it. */
+  readonly parent: Register | undefined
 }
+
+/** The key that all clients rotate; compared by what was given out, not as a register. */
+export const SHARED_KEY = 'shared'
 
 export type Server = { readonly address: string; readonly token: string }
 
@@ -35,6 +41,10 @@ export function versionOf(register: Register): number {
   return Number(register.known.split(/[ ,]/)[1])
 }
 
+export function isDeletable(register: Register): boolean {
+  return register.known.endsWith('deletable')
+}
+
 export class Ledger {
   readonly registers: Register[] = []
   readonly faults: string[] = []
@@ -44,8 +54,8 @@ export class Ledger {
   happened = 0
   readonly #touched = new Set<Register>()
 
-  add(kind: Kind, name: string, known: string): Register {
-    const register: Register = { kind, name, known, doubt: undefined, ciphertexts: [] }
+  add(kind: Kind, name: string, known: string, parent?: Register): Register {
+    const register: Register = { kind, name, known, doubt: undefined, ciphertexts: [], parent }
     this.registers.push(register)
     this.#touched.add(register)
     return register
@@ -78,9 +88,14 @@ export class Ledger {
   /** Compares what was touched since the last time, some others, and what the lists hold; with `all`, everything. */
   async compare(server: Server, random: PseudoRandom, all: boolean): Promise<void> {
     const chosen = new Set(all ? this.registers : this.#touched)
-    for (let i = 0; i < OLD_ONES_COMPARED && !all && this.registers.length > 0; i++) chosen.add(random.pick(this.registers))
+    for (let i = 0; i < OLD_ONES_COMPARED && !all && this.registers.length > 0; i++)
+      chosen.add(random.pick(this.registers))
     await inParallel([...chosen], (register) => this.#compareOne(server, register))
     this.#touched.clear()
+    for (const { name, known, parent } of chosen) {
+      if (known === VALID && parent?.known === REVOKED)
+        this.fault(`token ${name} outlives ${parent.name}, which made it`)
+    }
     await this.#compareList(server, 'key', 'transit/keys')
     await this.#compareList(server, 'policy', 'sys/policies/acl')
   }
@@ -117,7 +132,8 @@ export class Ledger {
     const listed = new Set((body.data?.keys ?? []) as string[])
     const known = this.registers.filter((register) => register.kind === kind)
     for (const { name, known: value } of known) {
-      if (listed.has(name) !== (value !== ABSENT)) this.fault(`${kind} ${name} is ${value}, and is listed: ${listed.has(name)}`)
+      if (listed.has(name) !== (value !== ABSENT))
+        this.fault(`${kind} ${name} is ${value}, and is listed: ${listed.has(name)}`)
     }
     const names = new Set(known.map(({ name }) => name))
     for (const name of listed) {
@@ -126,7 +142,7 @@ export class Ledger {
   }
 }
 
-const BUILT_IN = ['default', 'root']
+const BUILT_IN = ['default', 'root', SHARED_KEY]
 
 const READERS: Readonly<Record<Kind, (server: Server, name: string) => Promise<string>>> = {
   key: async (server, name) => {

@@ -1,10 +1,21 @@
 // One client that writes without a pause until its server is gone: keys, policies and tokens of its own, and one key that
 // all clients rotate. What is answered goes into the ledger.
-import { type ApiAnswer, api } from '../fixtures/server-process.ts'
-import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
-import { ABSENT, keyValue, type Kind, type Ledger, type Register, REVOKED, type Server, VALID, versionOf } from './ledger.ts'
 
-export const SHARED_KEY = 'shared'
+import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
+import { type ApiAnswer, api } from '../fixtures/server-process.ts'
+import {
+  ABSENT,
+  isDeletable,
+  type Kind,
+  keyValue,
+  type Ledger,
+  REVOKED,
+  type Register,
+  type Server,
+  SHARED_KEY,
+  VALID,
+  versionOf,
+} from './ledger.ts'
 
 /** So that a long run compares what it changed and does not only grow. */
 const MOST_PRESENT: Readonly<Record<Kind, number>> = { key: 60, policy: 40, token: 80 }
@@ -67,8 +78,8 @@ export class Writer {
     try {
       while (true) await this.#step(server)
     } catch (cause) {
-      // What `fetch` throws where the connection is gone.
-      if (!(cause instanceof TypeError)) throw cause
+      // What `fetch` throws where the connection is gone; the system's own error is in it.
+      if (!(cause instanceof TypeError && cause.cause !== undefined)) throw cause
     }
   }
 
@@ -94,7 +105,7 @@ export class Writer {
   async #rotate(server: Server): Promise<void> {
     const register = this.#pick('key')
     if (register === undefined) return
-    const value = keyValue(versionOf(register) + 1, false)
+    const value = keyValue(versionOf(register) + 1, isDeletable(register))
     await this.#write(server, [register], value, 'POST', `transit/keys/${register.name}/rotate`)
   }
 
@@ -104,7 +115,8 @@ export class Writer {
     const plaintext = Buffer.from(`${register.name} ${this.#made++}`).toString('base64')
     const { status, body } = await api(server, 'POST', `transit/encrypt/${register.name}`, { plaintext })
     if (status === 200) this.#ledger.keepCiphertext(register, String(body.data?.ciphertext), plaintext)
-    else this.#ledger.fault(`encrypting with ${register.name}, ${register.known}, gave ${status} ${JSON.stringify(body)}`)
+    else
+      this.#ledger.fault(`encrypting with ${register.name}, ${register.known}, gave ${status} ${JSON.stringify(body)}`)
   }
 
   async #deleteKey(server: Server): Promise<void> {
@@ -125,14 +137,17 @@ export class Writer {
 
   async #writePolicy(server: Server): Promise<void> {
     const full = this.#present('policy').length >= MOST_PRESENT.policy
-    const register = (full || this.#random.chance(0.4) ? this.#pick('policy') : undefined) ?? this.#newRegister('policy', this.#newName())
+    const register =
+      (full || this.#random.chance(0.4) ? this.#pick('policy') : undefined) ??
+      this.#newRegister('policy', this.#newName())
     const policy = `path "secret/${this.#made++}" { capabilities = ["read"] }`
     await this.#write(server, [register], policy, 'POST', `sys/policies/acl/${register.name}`, { policy })
   }
 
   async #deletePolicy(server: Server): Promise<void> {
     const register = this.#pick('policy')
-    if (register !== undefined) await this.#write(server, [register], ABSENT, 'DELETE', `sys/policies/acl/${register.name}`)
+    if (register !== undefined)
+      await this.#write(server, [register], ABSENT, 'DELETE', `sys/policies/acl/${register.name}`)
   }
 
   /** One in three is the child of another, and is revoked with it. */
@@ -144,7 +159,12 @@ export class Writer {
       this.#ledger.fault(`creating a token gave ${made.status} ${JSON.stringify(made.body)}`)
       return
     }
-    const register = this.#newRegister('token', (made.body.auth as { client_token: string }).client_token, VALID)
+    const register = this.#newRegister(
+      'token',
+      (made.body.auth as { client_token: string }).client_token,
+      VALID,
+      parent,
+    )
     if (parent !== undefined) this.#children.set(parent, [...(this.#children.get(parent) ?? []), register])
     this.#ledger.acknowledge([register])
   }
@@ -152,14 +172,23 @@ export class Writer {
   async #revokeToken(server: Server): Promise<void> {
     const register = this.#pick('token')
     if (register === undefined) return
-    await this.#write(server, this.#withChildren(register), REVOKED, 'POST', 'auth/token/revoke', { token: register.name })
+    await this.#write(server, this.#withChildren(register), REVOKED, 'POST', 'auth/token/revoke', {
+      token: register.name,
+    })
   }
 
   #withChildren(register: Register): Register[] {
     return [register, ...(this.#children.get(register) ?? []).flatMap((child) => this.#withChildren(child))]
   }
 
-  async #write(server: Server, registers: readonly Register[], value: string, method: string, path: string, body?: object): Promise<void> {
+  async #write(
+    server: Server,
+    registers: readonly Register[],
+    value: string,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<void> {
     for (const register of registers) if (register.known !== REVOKED) this.#ledger.begin(register, value)
     const answer: ApiAnswer = await api(server, method, path, body)
     if (answer.status < 300) this.#ledger.acknowledge(registers)
@@ -170,8 +199,8 @@ export class Writer {
     return `${this.#name}-${this.#made++}`
   }
 
-  #newRegister(kind: Kind, name: string, known = ABSENT): Register {
-    const register = this.#ledger.add(kind, name, known)
+  #newRegister(kind: Kind, name: string, known = ABSENT, parent?: Register): Register {
+    const register = this.#ledger.add(kind, name, known, parent)
     this.#own[kind].push(register)
     return register
   }

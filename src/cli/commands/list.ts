@@ -1,5 +1,5 @@
 import { cleanPath } from '../api-path.ts'
-import { CliError } from '../cli-error.ts'
+import { RemoteFailure } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
@@ -20,8 +20,10 @@ export const list = command({
     const query = [['list', 'true']] as const
     const answer = await connect(io, options).find({ doing: `listing ${path}`, method: 'GET', path, query })
     const names = memberOf(memberOf(answer?.body, 'data'), 'keys')
-    if (answer?.body === undefined || !isList(names)) throw new CliError(`No value found at ${path}`, 2)
-    await printAnswer(io, options, answer.body, () => formatList('Keys', names))
+    if (answer?.body === undefined || !isList(names)) throw new RemoteFailure(`No value found at ${path}`)
+    // Scripts of the reference CLI read the names alone.
+    const shown = options.format === 'json' && options.field === undefined ? names : answer.body
+    await printAnswer(io, options, shown, () => formatList('Keys', names))
     return 0
   },
 })

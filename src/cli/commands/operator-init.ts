@@ -1,4 +1,4 @@
-import { CliError, type ExitCode } from '../cli-error.ts'
+import { answeredByExitCode, type ExitCode, RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { type Call, command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
@@ -44,7 +44,9 @@ export const operatorInit = command({
   args: { needed: [], most: 0 },
   run: async (call) => {
     const client = connect(call.io, call.options)
-    return call.options.status ? await showStatus(client, call) : await initialise(client, call)
+    return call.options.status
+      ? await answeredByExitCode(() => showStatus(client, call))
+      : await initialise(client, call)
   },
 })
 
@@ -52,7 +54,7 @@ async function showStatus(client: Client, { io, options }: InitCall): Promise<Ex
   const { body } = await client.send({ doing: 'reading the initialisation status', method: 'GET', path: PATH })
   const initialized = memberOf(body, 'initialized')
   if (body === undefined || typeof initialized !== 'boolean') {
-    throw new CliError('Error reading the initialisation status: the answer does not have it', 2)
+    throw new RemoteFailure('Error reading the initialisation status: the answer does not have it')
   }
   await printAnswer(io, options, body, () => `The server is ${initialized ? '' : 'not '}initialized\n`)
   return initialized ? 0 : 2

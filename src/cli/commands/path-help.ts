@@ -1,5 +1,5 @@
 import { cleanPath } from '../api-path.ts'
-import { CliError } from '../cli-error.ts'
+import { RemoteFailure } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
@@ -21,7 +21,7 @@ export const pathHelp = command({
     const query = [['help', '1']] as const
     const answer = await connect(io, options).find({ doing: `asking for help on ${path}`, method: 'GET', path, query })
     const help = memberOf(answer?.body, 'help')
-    if (answer?.body === undefined || typeof help !== 'string') throw new CliError(`No help found at ${path}`, 2)
+    if (answer?.body === undefined || typeof help !== 'string') throw new RemoteFailure(`No help found at ${path}`)
     await printAnswer(io, options, answer.body, () => printable(help.endsWith('\n') ? help : `${help}\n`))
     return 0
   },

@@ -1,5 +1,5 @@
 import { cleanPath } from '../api-path.ts'
-import { CliError } from '../cli-error.ts'
+import { RemoteFailure } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
@@ -19,7 +19,7 @@ export const read = command({
     const path = cleanPath(typed)
     const query = dataQuery(await readData(io, words))
     const answer = await connect(io, options).find({ doing: `reading ${path}`, method: 'GET', path, query })
-    if (answer?.body === undefined) throw new CliError(`No value found at ${path}`, 2)
+    if (answer?.body === undefined) throw new RemoteFailure(`No value found at ${path}`)
     await printAnswer(io, options, answer.body)
     return 0
   },

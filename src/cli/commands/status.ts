@@ -1,3 +1,4 @@
+import { answeredByExitCode } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
@@ -13,11 +14,10 @@ export const status = command({
   examples: ['status', 'status -format=json'],
   options: COMMON_OPTIONS,
   args: { needed: [], most: 0 },
-  // 2 says that the server is sealed.
-  remoteFailure: 1,
-  run: async ({ io, options }) => {
-    const found = await readSealStatus(connect(io, options))
-    await printAnswer(io, options, found, formatSealStatus)
-    return found.sealed === true ? 2 : 0
-  },
+  run: ({ io, options }) =>
+    answeredByExitCode(async () => {
+      const found = await readSealStatus(connect(io, options))
+      await printAnswer(io, options, found, formatSealStatus)
+      return found.sealed === true ? 2 : 0
+    }),
 })

@@ -21,9 +21,9 @@ export const transitDecrypt = command({
   summary: 'Decrypt a file that was encrypted with a transit key',
   usage: '-key=NAME FILE',
   describe: [
-    `FILE holds a ciphertext of the transit engine. The result goes into the file of that name without ` +
-      `${ENCRYPTED_SUFFIX}, which only its owner may read, or to -out. FILE - is standard input; the result then goes ` +
-      'to standard output.',
+    `FILE holds a ciphertext of the transit engine. The result goes to -out, or into the file of that name without ` +
+      `${ENCRYPTED_SUFFIX}; only its owner may read it. FILE - is standard input; the result then goes to standard ` +
+      'output.',
   ],
   examples: ['transit decrypt -key=backups dump.sql.kw', 'transit decrypt -key=backups -out=- dump.sql.kw | psql'],
   options: TRANSIT_OPTIONS,

@@ -4,7 +4,8 @@ import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { dataBody, readData } from '../key-values.ts'
-import { printDone } from '../output.ts'
+import { printAnswer, printDone } from '../output.ts'
+import { RemoteError } from '../remote-error.ts'
 
 /** `keywright write`: PUT, with the data as a JSON object. */
 export const write = command({
@@ -15,8 +16,8 @@ export const write = command({
     'Every VALUE is sent as text; the server turns it into what the field holds. A name that comes again makes a ' +
       'list. NAME=@FILE sends the content of a file, NAME=- that of standard input; a value that begins with @ is ' +
       'written \\@. @FILE.json and - stand for a JSON object with any number of fields.',
-    'Secrets are better read from files or standard input: what is typed stays in the history of the shell, and other ' +
-      'users of the machine may see it.',
+    'Secrets are better read from files or standard input: what is typed stays in the history of the shell, and ' +
+      'other users of the machine may see it.',
   ],
   examples: [
     'write -force transit/keys/payments',
@@ -36,8 +37,14 @@ export const write = command({
     }
     // As the reference's command line: a forced write has the body `null`.
     const body = words.length === 0 ? 'null' : dataBody(await readData(io, words))
-    const answer = await connect(io, options).send({ doing: `writing data to ${path}`, method: 'PUT', path, body })
-    await printDone(io, options, answer.body, `Success! Data written to: ${path}`)
+    try {
+      const answer = await connect(io, options).send({ doing: `writing data to ${path}`, method: 'PUT', path, body })
+      await printDone(io, options, answer.body, `Success! Data written to: ${path}`)
+    } catch (error) {
+      // A batch of which some items failed is an error with results.
+      if (error instanceof RemoteError && error.body !== undefined) await printAnswer(io, options, error.body)
+      throw error
+    }
     return 0
   },
 })

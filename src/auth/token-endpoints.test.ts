@@ -1,0 +1,138 @@
+// Tokens through the whole pipeline, in one process, with a clock that moves.
+import { strict as assert } from 'node:assert'
+import { before, test } from 'node:test'
+import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+
+let server: MemoryHouse
+before(async () => {
+  server = await startMemoryHouse()
+  await policy('maker', 'path "auth/token/*" { capabilities = ["create", "update", "read"] }')
+  await policy('sudo', 'path "auth/token/*" { capabilities = ["create", "update", "read", "sudo"] }')
+})
+
+const policy = (name: string, text: string) => server.call('POST', `sys/policies/acl/${name}`, { policy: text })
+const tokenOf = ({ body }: Called): string => String((body.auth as Record<string, unknown>).client_token)
+const make = async (fields: object, token?: string): Promise<string> =>
+  tokenOf(await server.call('POST', 'auth/token/create', fields, token))
+const lookup = (token: string): Promise<Called> => server.call('GET', 'auth/token/lookup-self', undefined, token)
+
+test('T-05: a child gets no policy that its parent lacks, and no default where the parent has none', async () => {
+  const parent = await make({ policies: ['maker'], no_default_policy: true })
+  assert.equal((await server.call('POST', 'auth/token/create', { policies: ['other'] }, parent)).status, 400)
+  const child = await server.call('POST', 'auth/token/create', {}, parent)
+  assert.deepEqual((child.body.auth as Record<string, unknown>).policies, ['maker'])
+})
+
+test('a token without sudo makes no orphan, no periodic token and no token of its own text', async () => {
+  const parent = await make({ policies: ['maker'] })
+  for (const fields of [{ no_parent: true }, { period: 60 }, { id: 'mine' }]) {
+    assert.equal((await server.call('POST', 'auth/token/create', fields, parent)).status, 400, JSON.stringify(fields))
+  }
+})
+
+test('only a root token makes a root token, and I-01: no spelling of the name gets around it', async () => {
+  const parent = await make({ policies: ['sudo'] })
+  for (const name of ['root', ' root', 'ROOT', 'rOOt ', '\u00a0root', '\ufeffroot', 'roo\u212a']) {
+    const { status } = await server.call('POST', 'auth/token/create', { policies: [name] }, parent)
+    assert.equal(status, 400, JSON.stringify(name))
+  }
+})
+
+test('the end of a parent is the end of its children at once, and of theirs', async () => {
+  const parent = await make({ policies: ['maker'] })
+  const child = await make({}, parent)
+  const grandchild = await make({}, child)
+  assert.equal((await lookup(grandchild)).status, 200)
+  assert.equal((await server.call('POST', 'auth/token/revoke', { token: parent })).status, 204)
+  for (const token of [parent, child, grandchild]) assert.equal((await lookup(token)).status, 403)
+})
+
+test('T-04: a child does not outlive a parent that expires', async () => {
+  const parent = await make({ policies: ['maker'], ttl: '10s' })
+  const child = await make({ ttl: '1h' }, parent)
+  server.advance(9)
+  assert.equal((await lookup(child)).status, 200)
+  server.advance(2)
+  assert.equal((await lookup(child)).status, 403)
+})
+
+test('T-02: an expired token is refused at its first use, without anything having run in between', async () => {
+  const token = await make({ ttl: '60s' })
+  server.advance(60)
+  assert.equal((await lookup(token)).status, 403)
+  assert.equal((await server.call('POST', 'auth/token/lookup', { token })).status, 403)
+})
+
+test('renewal reaches to the explicit maximum and no further', async () => {
+  const token = await make({ ttl: '60s', explicit_max_ttl: '90s' })
+  server.advance(50)
+  const renewed = await server.call('POST', 'auth/token/renew-self', { increment: '1h' }, token)
+  assert.equal((renewed.body.auth as Record<string, unknown>).lease_duration, 40)
+  server.advance(41)
+  assert.equal((await lookup(token)).status, 403)
+})
+
+test('a token that is not renewable is not renewed, and root is not', async () => {
+  const token = await make({ ttl: '60s', renewable: false })
+  assert.equal((await server.call('POST', 'auth/token/renew', { token })).status, 400)
+  assert.equal((await server.call('POST', 'auth/token/renew-self', {})).status, 400)
+})
+
+test('P-29: a limited token serves exactly so many requests, whatever comes at the same time', async () => {
+  const token = await make({ num_uses: 10 })
+  const answers = await Promise.all(Array.from({ length: 200 }, () => lookup(token)))
+  assert.equal(answers.filter(({ status }) => status === 200).length, 10)
+  assert.equal(answers.filter(({ status }) => status === 403).length, 190)
+})
+
+test('a limited token pays for a refused request too, and cannot make children', async () => {
+  const token = await make({ num_uses: 2, policies: ['maker'] })
+  assert.equal((await server.call('POST', 'auth/token/create', {}, token)).status, 400)
+  assert.equal((await server.call('GET', 'sys/mounts', undefined, token)).status, 403)
+  assert.equal((await lookup(token)).status, 403)
+})
+
+test('a token of the caller own text works, is taken once, and cannot look like a generated one', async () => {
+  assert.equal(await make({ id: 'my-own-text' }), 'my-own-text')
+  assert.equal((await server.call('POST', 'auth/token/create', { id: 'my-own-text' })).status, 400)
+  for (const id of ['hvs.abc', 's.abc', 'a.b', 'with space', 'ü']) {
+    assert.equal((await server.call('POST', 'auth/token/create', { id })).status, 400, id)
+  }
+})
+
+test('an accessor finds and revokes the token, and never shows it', async () => {
+  const made = await server.call('POST', 'auth/token/create', { policies: ['default'] })
+  const { accessor, client_token: token } = made.body.auth as { accessor: string; client_token: string }
+  const found = await server.call('POST', 'auth/token/lookup-accessor', { accessor })
+  assert.equal(found.body.data?.id, '')
+  assert.equal((await server.call('POST', 'auth/token/revoke-accessor', { accessor })).status, 204)
+  assert.equal((await lookup(token)).status, 403)
+  assert.equal((await server.call('POST', 'auth/token/lookup-accessor', { accessor })).status, 400)
+})
+
+test('fields that would promise what is not offered are refused by name', async () => {
+  for (const [name, fields] of Object.entries({ type: { type: 'batch' }, entity_alias: { entity_alias: 'x' } })) {
+    const { status, body } = await server.call('POST', 'auth/token/create', fields)
+    assert.equal(status, 400)
+    assert.match(JSON.stringify(body), new RegExp(name))
+  }
+})
+
+test('P-26: storage holds no token and no accessor', async () => {
+  const made = await server.call('POST', 'auth/token/create', { meta: { note: 'canary-in-meta' } })
+  const { accessor, client_token: token } = made.body.auth as { accessor: string; client_token: string }
+  for (const { key, value } of await server.store.scan('', '', 100_000)) {
+    for (const secret of [token, accessor, 'canary-in-meta']) {
+      assert.ok(!key.includes(secret) && !value.includes(secret), `found in ${key}`)
+    }
+  }
+})
+
+test('A-12: a policy that changes counts from the next request on', async () => {
+  const token = await make({ policies: ['changing'], no_default_policy: true })
+  assert.equal((await server.call('GET', 'sys/mounts', undefined, token)).status, 403)
+  await policy('changing', 'path "sys/mounts" { capabilities = ["read"] }')
+  assert.equal((await server.call('GET', 'sys/mounts', undefined, token)).status, 200)
+  await server.call('DELETE', 'sys/policies/acl/changing')
+  assert.equal((await server.call('GET', 'sys/mounts', undefined, token)).status, 403)
+})

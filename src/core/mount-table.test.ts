@@ -1,0 +1,124 @@
+import { strict as assert } from 'node:assert'
+import { before, test } from 'node:test'
+import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { systemScope } from '../storage/contract.ts'
+
+let server: MemoryHouse
+before(async () => {
+  server = await startMemoryHouse()
+})
+
+const mount = (path: string, fields: object = {}) =>
+  server.call('POST', `sys/mounts/${path}`, { type: 'transit', ...fields })
+const unmount = (path: string) => server.call('DELETE', `sys/mounts/${path}`)
+const keysBelow = async (uuid: string): Promise<string[]> =>
+  (await server.store.scan('', '', 100_000)).map(({ key }) => key).filter((key) => key.includes(uuid))
+
+const REFUSED = [
+  'sys',
+  'sys/x',
+  'auth',
+  'auth/x',
+  'cubbyhole',
+  'identity/x',
+  'audit',
+  'taken',
+  'taken/below',
+  'deep',
+  'a*',
+  'a+b',
+  'ü',
+  'a b',
+]
+
+test('paths that cannot be mounted are refused, and nothing is made', async () => {
+  await mount('taken')
+  await mount('deep/er')
+  const before = (await server.call('GET', 'sys/mounts')).body.data
+  for (const path of REFUSED)
+    assert.equal((await mount(encodeURIComponent(path).replaceAll('%2F', '/'))).status, 400, path)
+  assert.deepEqual((await server.call('GET', 'sys/mounts')).body.data, before)
+  await unmount('taken')
+  await unmount('deep/er')
+})
+
+test('an engine that is not there, and what is not offered, is refused by name', async () => {
+  const rows: readonly [object, RegExp][] = [
+    [{ type: 'nope' }, /nope/],
+    [{ type: 'system' }, /system/],
+    [{ type: '' }, /type/],
+    [{ seal_wrap: true }, /seal_wrap/],
+    [{ external_entropy_access: true }, /external_entropy_access/],
+    [{ config: { default_lease_ttl: '2h', max_lease_ttl: '1h' } }, /default_lease_ttl/],
+    [{ config: { listing_visibility: 'all' } }, /listing_visibility/],
+    [{ config: { allowed_managed_keys: ['k'] } }, /allowed_managed_keys/],
+  ]
+  for (const [fields, named] of rows) {
+    const { status, body } = await mount('m', fields)
+    assert.equal(status, 400, JSON.stringify(fields))
+    assert.match(JSON.stringify(body), named)
+  }
+})
+
+test('the longest mount path serves, a path without its slash finds it, and a sibling does not', async () => {
+  await mount('team')
+  await mount('team-two')
+  await server.call('POST', 'team/keys/k')
+  assert.equal((await server.call('GET', 'team/keys/k')).status, 200)
+  assert.equal((await server.call('GET', 'team-two/keys/k')).status, 404)
+  assert.equal((await server.call('GET', 'teamwork/keys/k')).status, 404)
+  await unmount('team')
+  await unmount('team-two')
+})
+
+test('T-18: unmounting leaves no key of the mount behind', async () => {
+  await mount('gone')
+  const { uuid } = (await server.call('GET', 'sys/mounts/gone')).body.data as { uuid: string }
+  for (let i = 0; i < 1100; i++) await server.call('POST', `gone/keys/k${i}`)
+  assert.ok((await keysBelow(uuid)).length > 1100)
+  assert.equal((await unmount('gone')).status, 204)
+  assert.deepEqual(await keysBelow(uuid), [])
+})
+
+test('T-18: an unmount that was interrupted is finished after the next unseal', async () => {
+  await mount('cut')
+  const { uuid } = (await server.call('GET', 'sys/mounts/cut')).body.data as { uuid: string }
+  await server.call('POST', 'cut/keys/k')
+  const core = server.house.storage.view(systemScope, 'root/core/')
+  await core.transaction(async (tx) => {
+    tx.put(`unmounting/${uuid}`, (await tx.get(`mounts/${uuid}`)) as Buffer)
+    tx.delete(`mounts/${uuid}`)
+  })
+  assert.equal((await server.call('GET', 'cut/keys/k')).status, 404)
+  assert.notDeepEqual(await keysBelow(uuid), [])
+  await server.call('PUT', 'sys/seal')
+  await server.call('PUT', 'sys/unseal', { key: (server.shares[0] as Buffer).toString('base64') })
+  assert.deepEqual(await keysBelow(uuid), [])
+})
+
+test('a write that was under way when its mount went does not commit', async () => {
+  await mount('racing')
+  const answers = await Promise.all([
+    ...Array.from({ length: 50 }, (_, i) => server.call('POST', `racing/keys/k${i}`)),
+    unmount('racing'),
+    ...Array.from({ length: 50 }, (_, i) => server.call('POST', `racing/keys/l${i}`)),
+  ])
+  for (const { status } of answers) assert.ok([200, 204, 404].includes(status), String(status))
+  const left = (await server.store.scan('', '', 100_000)).filter(
+    ({ key }) => key.includes('/logical/') && key.includes('/key/'),
+  )
+  assert.deepEqual(left, [])
+})
+
+test('a local mount is stored in the class that does not replicate', async () => {
+  await mount('here', { local: true })
+  const { uuid } = (await server.call('GET', 'sys/mounts/here')).body.data as { uuid: string }
+  await server.call('POST', 'here/keys/k')
+  const classes = new Set<string>()
+  for (const change of await server.store.changesSince(0, 100_000)) {
+    for (const operation of change.operations) if (operation.key.includes(uuid)) classes.add(operation.class)
+  }
+  assert.deepEqual([...classes], ['local'])
+  await unmount('here')
+  assert.deepEqual(await keysBelow(uuid), [])
+})

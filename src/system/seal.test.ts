@@ -1,0 +1,118 @@
+// The seal through the pipeline: init, unseal with shares, seal, and what a sealed server answers.
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+
+const give = (key: Buffer) => ({ key: key.toString('base64') })
+
+test('a sealed server answers its status and nothing else, and opens with enough shares', async () => {
+  const { call, shares } = await startMemoryHouse({ shares: 5, threshold: 3 })
+  await call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await call('POST', 'transit/keys/k')
+  assert.equal((await call('PUT', 'sys/seal')).status, 204)
+  for (const [method, path] of [
+    ['GET', 'sys/mounts'],
+    ['POST', 'transit/encrypt/k'],
+    ['GET', 'nothing/here'],
+    ['PUT', 'sys/seal'],
+  ] as const) {
+    assert.equal((await call(method, path, {})).status, 503, path)
+  }
+  assert.equal((await call('GET', 'sys/health')).status, 503)
+  assert.equal((await call('GET', 'sys/health?sealedcode=299')).status, 299)
+  assert.equal((await call('GET', 'sys/leader')).status, 200)
+  const status = await call('GET', 'sys/seal-status')
+  assert.deepEqual([status.body.sealed, status.body.t, status.body.n, status.body.progress], [true, 3, 5, 0])
+  assert.equal(status.body.cluster_name, undefined)
+  for (const [index, share] of [4, 1, 3].entries()) {
+    const { body } = await call('PUT', 'sys/unseal', give(shares[share] as Buffer))
+    assert.equal(body.sealed, index < 2)
+  }
+  assert.equal((await call('GET', 'transit/keys/k')).status, 200)
+})
+
+test('T-19: the same share twice counts once', async () => {
+  const { call, shares } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  await call('PUT', 'sys/seal')
+  await call('PUT', 'sys/unseal', give(shares[0] as Buffer))
+  const again = await call('PUT', 'sys/unseal', give(shares[0] as Buffer))
+  assert.deepEqual([again.body.sealed, again.body.progress], [true, 1])
+})
+
+test('P-60: a wrong combination is refused, forgets its shares, and says nothing of which one was wrong', async () => {
+  const { call, shares } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  await call('PUT', 'sys/seal')
+  const wrong = Buffer.from(shares[1] as Buffer)
+  wrong[0] = (wrong[0] as number) ^ 1
+  await call('PUT', 'sys/unseal', give(shares[0] as Buffer))
+  const refused = await call('PUT', 'sys/unseal', give(wrong))
+  assert.equal(refused.status, 400)
+  assert.deepEqual(refused.body, { errors: ['unseal failed, invalid key'] })
+  const status = await call('GET', 'sys/seal-status')
+  assert.deepEqual([status.body.progress, status.body.nonce, status.body.sealed], [0, '', true])
+  await call('PUT', 'sys/unseal', give(shares[0] as Buffer))
+  assert.equal((await call('PUT', 'sys/unseal', give(shares[2] as Buffer))).body.sealed, false)
+})
+
+test('shares of another server do not open this one', async () => {
+  const [one, other] = [
+    await startMemoryHouse({ shares: 3, threshold: 2 }),
+    await startMemoryHouse({ shares: 3, threshold: 2 }),
+  ]
+  await one.call('PUT', 'sys/seal')
+  await one.call('PUT', 'sys/unseal', give(other.shares[0] as Buffer))
+  assert.equal((await one.call('PUT', 'sys/unseal', give(other.shares[1] as Buffer))).status, 400)
+})
+
+test('what cannot be a share is refused by name, hexadecimal is accepted, and reset forgets', async () => {
+  const { call, shares } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  await call('PUT', 'sys/seal')
+  for (const key of ['xx', 'AAAA', '', 'a'.repeat(200), 'not base64!']) {
+    const { status, body } = await call('PUT', 'sys/unseal', { key })
+    assert.equal(status, 400, key)
+    assert.match(JSON.stringify(body), /key/)
+  }
+  const given = await call('PUT', 'sys/unseal', { key: (shares[0] as Buffer).toString('hex') })
+  assert.equal(given.body.progress, 1)
+  assert.notEqual(given.body.nonce, '')
+  assert.equal((await call('PUT', 'sys/unseal', { reset: true })).body.progress, 0)
+})
+
+test('init refuses shares that make no sense, and a second time', async () => {
+  const { call } = await startMemoryHouse()
+  assert.equal((await call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 })).status, 400)
+  for (const [shares, threshold] of [
+    [0, 0],
+    [256, 3],
+    [3, 4],
+    [3, 1],
+    [-1, 1],
+  ]) {
+    assert.equal((await call('PUT', 'sys/init', { secret_shares: shares, secret_threshold: threshold })).status, 400)
+  }
+})
+
+test('only sudo seals', async () => {
+  const { call } = await startMemoryHouse()
+  await call('POST', 'sys/policies/acl/almost', { policy: 'path "sys/seal" { capabilities = ["update"] }' })
+  const made = await call('POST', 'auth/token/create', { policies: ['almost'] })
+  const token = String((made.body.auth as Record<string, unknown>).client_token)
+  assert.equal((await call('PUT', 'sys/seal', undefined, token)).status, 403)
+  assert.equal((await call('GET', 'sys/seal-status')).body.sealed, false)
+})
+
+test('P-26, P-09: what is stored holds no share, no token and no plaintext, and two swapped values are found', async () => {
+  const { call, store, shares, house } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  await call('POST', 'sys/policies/acl/a', { policy: '# canary-policy-text\npath "a" { capabilities = ["read"] }' })
+  await call('POST', 'sys/policies/acl/b', { policy: 'path "b" { capabilities = ["read"] }' })
+  const entries = await store.scan('', '', 10_000)
+  for (const { value } of entries) {
+    for (const share of shares) assert.ok(!value.includes(share.subarray(0, 32)))
+    assert.ok(!value.includes('canary-policy-text'))
+  }
+  const [a, b] = ['root/sys/policy/a', 'root/sys/policy/b'].map(
+    (key) => entries.find((entry) => entry.key === key)?.value,
+  )
+  assert.throws(() => house.storage.barrier.open('root/sys/policy/a', b as Buffer))
+  assert.ok(house.storage.barrier.open('root/sys/policy/a', a as Buffer).includes('canary-policy-text'))
+})

@@ -1,0 +1,63 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import { wireRequest } from '../../test/fixtures/memory-house.ts'
+import { ServingLink, WriterGone, WriterLink } from './writer-link.ts'
+
+test('requests go up and their own answers come down, in whatever order', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const link = new WriterLink<string>(port1, async () => {})
+  const waiting: (() => void)[] = []
+  new ServingLink<string>(
+    port2,
+    (request) =>
+      new Promise((resolve) => {
+        waiting.push(() => resolve({ status: 200, body: request.rawPath }))
+        if (waiting.length === 3) for (const answer of waiting.toReversed()) answer()
+      }),
+  )
+  const answers = await Promise.all(['a', 'b', 'c'].map((path) => link.forward(wireRequest('POST', path, { x: 1 }))))
+  assert.deepEqual(
+    answers.map(({ body }) => body),
+    ['/v1/a', '/v1/b', '/v1/c'],
+  )
+})
+
+test('a body arrives byte for byte', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const link = new WriterLink<string>(port1, async () => {})
+  new ServingLink<string>(port2, async (request) => ({
+    status: 200,
+    body: Buffer.from(request.body ?? []).toString('hex'),
+  }))
+  const body = Buffer.from([0, 255, 1, 254])
+  const answer = await link.forward({ ...wireRequest('POST', 'a'), body })
+  assert.equal(answer.body, '00ff01fe')
+})
+
+test('news are confirmed when they have been taken over, and not before', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const order: string[] = []
+  new WriterLink<string>(port1, async (state) => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    order.push(`taken over ${state}`)
+  })
+  const serving = new ServingLink<string>(port2, async () => ({ status: 200, body: undefined }))
+  await serving.tell('open')
+  order.push('told')
+  assert.deepEqual(order, ['taken over open', 'told'])
+})
+
+test('who waits for a writer that ends is told, and nobody waits after that', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  port2.on('message', () => {})
+  const link = new WriterLink<string>(port1, async () => {})
+  const waiting = link.forward(wireRequest('POST', 'a'))
+  link.close()
+  await assert.rejects(waiting, WriterGone)
+  await assert.rejects(link.forward(wireRequest('POST', 'a')), WriterGone)
+})

@@ -1,0 +1,94 @@
+// The thread that serves and the one that writes, in a real process: what was answered holds for the next request.
+import { strict as assert } from 'node:assert'
+import { after, before, test } from 'node:test'
+import { api, type ServerProcess, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
+
+const ROUNDS = 100
+
+let server: ServerProcess
+const directory = temporaryDirectory()
+before(async () => {
+  server = await startServerProcess({ directory: `${directory.path}/data` })
+  await api(server, 'POST', 'sys/mounts/transit', { type: 'transit' })
+})
+after(async () => {
+  await server.stop()
+  directory.cleanUp()
+})
+
+const tokenOf = (body: Record<string, unknown>): string => String((body.auth as Record<string, unknown>).client_token)
+
+test('P-28: a revoked token is refused at the next request', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const token = tokenOf((await api(server, 'POST', 'auth/token/create', { policies: ['default'] })).body)
+    assert.equal((await api(server, 'GET', 'auth/token/lookup-self', undefined, token)).status, 200)
+    await api(server, 'POST', 'auth/token/revoke', { token })
+    assert.equal((await api(server, 'GET', 'auth/token/lookup-self', undefined, token)).status, 403, `round ${round}`)
+  }
+})
+
+test('A-12: a changed policy counts from the next request on', async () => {
+  const token = tokenOf((await api(server, 'POST', 'auth/token/create', { policies: ['p'] })).body)
+  for (let round = 0; round < ROUNDS; round++) {
+    const granted = round % 2 === 0
+    const policy = `path "sys/mounts" { capabilities = ["${granted ? 'read' : 'deny'}"] }`
+    await api(server, 'POST', 'sys/policies/acl/p', { policy })
+    assert.equal(
+      (await api(server, 'GET', 'sys/mounts', undefined, token)).status,
+      granted ? 200 : 403,
+      `round ${round}`,
+    )
+  }
+})
+
+test('a rotated key encrypts with its new version at the next request', async () => {
+  await api(server, 'POST', 'transit/keys/k')
+  for (let version = 2; version < ROUNDS; version++) {
+    await api(server, 'POST', 'transit/keys/k/rotate')
+    const { body } = await api(server, 'POST', 'transit/encrypt/k', { plaintext: 'YQ==' })
+    assert.equal(body.data?.key_version, version)
+  }
+})
+
+test('a key made by encrypt, read by the other thread, deleted, is gone at the next request', async () => {
+  for (let round = 0; round < ROUNDS / 4; round++) {
+    assert.equal((await api(server, 'POST', 'transit/encrypt/fresh', { plaintext: 'YQ==' })).status, 200)
+    await api(server, 'POST', 'transit/keys/fresh/config', { deletion_allowed: true })
+    assert.equal((await api(server, 'DELETE', 'transit/keys/fresh')).status, 204)
+    assert.equal((await api(server, 'GET', 'transit/keys/fresh')).status, 404, `round ${round}`)
+  }
+})
+
+test('a mount is there, and gone, at the next request, and its data with it', async () => {
+  for (let round = 0; round < ROUNDS / 4; round++) {
+    await api(server, 'POST', 'sys/mounts/second', { type: 'transit' })
+    assert.equal((await api(server, 'POST', 'second/keys/k')).status, 200)
+    assert.equal((await api(server, 'DELETE', 'sys/mounts/second')).status, 204)
+    assert.equal((await api(server, 'GET', 'second/keys/k')).status, 404, `round ${round}`)
+    await api(server, 'POST', 'sys/mounts/second', { type: 'transit' })
+    assert.equal(
+      (await api(server, 'GET', 'second/keys/k')).status,
+      404,
+      'a new mount at the path has none of the old data',
+    )
+    await api(server, 'DELETE', 'sys/mounts/second')
+  }
+})
+
+test('a limited token serves exactly so many requests, though the thread that serves cannot count', async () => {
+  const token = tokenOf((await api(server, 'POST', 'auth/token/create', { num_uses: 7 })).body)
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => api(server, 'GET', 'auth/token/lookup-self', undefined, token)),
+  )
+  assert.equal(answers.filter(({ status }) => status === 200).length, 7)
+})
+
+test('sealing closes both threads, unsealing opens both', async () => {
+  const shown = /Unseal Key: (\S+)/.exec(server.output())?.[1]
+  assert.equal((await api(server, 'PUT', 'sys/seal')).status, 204)
+  assert.equal((await api(server, 'POST', 'transit/encrypt/k', { plaintext: 'YQ==' })).status, 503)
+  assert.equal((await api(server, 'POST', 'transit/keys/k/rotate')).status, 503)
+  assert.equal((await api(server, 'PUT', 'sys/unseal', { key: shown })).status, 200)
+  assert.equal((await api(server, 'POST', 'transit/encrypt/k', { plaintext: 'YQ==' })).status, 200)
+  assert.equal((await api(server, 'POST', 'transit/keys/k/rotate')).status, 200)
+})

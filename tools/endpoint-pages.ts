@@ -1,0 +1,169 @@
+// docs/api: one page for each table of endpoints, and the index of all.
+import type { Endpoint } from '../src/api/endpoint.ts'
+import { defaultOf, flatFields, METHODS, rangeOf } from '../src/api/help.ts'
+import { parsePattern } from '../src/api/pattern.ts'
+import { OTHERS, type Shape, type Shapes } from '../src/api/shape.ts'
+import { cell } from './errors-page.ts'
+
+/** One table, and the page about it. */
+export type EndpointTable = {
+  /** Of the page, in docs/api. */
+  readonly file: string
+  readonly title: string
+  readonly about: string
+  /** Where the table is, for those who want to change the page. */
+  readonly source: string
+  readonly mountPath: string
+  readonly endpoints: readonly Endpoint[]
+}
+
+const note = (source: string): string =>
+  `<!-- Written by tools/generate.ts from ${source}: change the definitions, not this page. -->`
+
+/** What each kind of field takes (src/api/fields.ts). */
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'Text. A number counts as its text, true and false as `1` and `0`, null as empty.',
+  int: 'A whole number, or text of one: `5`, `-1`, `0x10`, `0o17`, `017`, `0b11`, `1_000`; empty text is 0.',
+  bool: '`true`, `false`, 1, 0, or text: `true`, `t`, `1`, `false`, `f`, `0`; empty text is false.',
+  duration: 'Seconds, as number or text, or text such as `90m`, `1h30m`, `2d`; empty text is 0. Not negative.',
+  bytes: 'Base64 (RFC 4648 section 4).',
+  strings: 'An array of texts, or one text with commas between them; empty text is an empty list.',
+  map: 'An object of texts.',
+  object: 'An object with the fields that the table names behind a dot.',
+  batch: 'An array of objects with the fields that the table names behind `[]`. Their values are not converted.',
+}
+
+export function indexPage(tables: readonly EndpointTable[]): string {
+  const lines = tables.flatMap(({ file, mountPath, endpoints }) =>
+    endpoints.map((endpoint) => {
+      const heading = headingOf(mountPath, endpoint)
+      return `| [\`${heading}\`](${file}#${anchorOf(heading)}) | ${cell(endpoint.summary)} |\n`
+    }),
+  )
+  const kinds = Object.entries(KINDS).map(([kind, text]) => `| ${kind} | ${text} |\n`)
+  return `# API
+
+${note('the tables of endpoints')}
+
+Paths are below \`/v1/\`. \`:x\` stands for one name (letters, digits and \`_\`; inside also \`-\` and \`.\`), \`:x...\` for the rest
+of the path, slashes included. POST and PUT are the same and take their fields from a JSON object; all others take them
+from the query. LIST is also GET with \`?list=true\`. The token travels in \`X-Vault-Token\`, or as \`Authorization: Bearer\`.
+
+Unless a page says otherwise, an answer has its members in \`data\`, inside an envelope with \`request_id\`, \`warnings\` and
+\`auth\`. Refusals are listed in [errors.md](../errors.md); the same tables as a machine reads them are in
+[openapi.json](openapi.json), and each server gives those of its own mounts at \`/v1/sys/internal/specs/openapi\`.
+
+| Endpoint | |
+|---|---|
+${lines.join('')}
+## Kinds of fields
+
+A field that is not sent has its default. Null counts as not sent, for all kinds but string.
+
+| Kind | Takes |
+|---|---|
+${kinds.join('')}`
+}
+
+export function endpointPage({ title, about, source, mountPath, endpoints }: EndpointTable): string {
+  const sections = endpoints.map((endpoint) => endpointSection(mountPath, endpoint))
+  return `# ${title}\n\n${note(source)}\n\n${about}\n\n${sections.join('\n')}`
+}
+
+function headingOf(mountPath: string, { operation, path }: Endpoint): string {
+  return `${METHODS[operation]} /v1/${mountPath}${path}`
+}
+
+/** As the usual renderers of Markdown name a heading. */
+function anchorOf(heading: string): string {
+  return [...heading.toLowerCase()]
+    .map((character) => (character === ' ' ? '-' : character))
+    .filter(
+      (character) =>
+        (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9') || '-_'.includes(character),
+    )
+    .join('')
+}
+
+function endpointSection(mountPath: string, endpoint: Endpoint): string {
+  const { summary, describe } = endpoint
+  const parts = [
+    `## \`${headingOf(mountPath, endpoint)}\``,
+    describe === undefined ? `${summary}.` : `${summary}. ${describe}`,
+    `${accessOf(endpoint)} ${placeOf(endpoint)} Its id is \`${endpoint.id}\`.`,
+    ...fieldsTable(endpoint),
+    ...answerTable(endpoint),
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+function accessOf({ capability, sudo }: Endpoint): string {
+  if (capability === 'none') return 'Needs no token.'
+  if (capability === 'create-or-update') return 'Needs `create` on the path, or `update` where the thing is there.'
+  return `Needs \`${capability}\`${sudo === true ? ' and `sudo`' : ''} on the path.`
+}
+
+function placeOf({ runsOn, whileSealed }: Endpoint): string {
+  const place = runsOn === 'writer' ? 'Runs where writes are made.' : 'Runs where it arrives.'
+  return whileSealed === true ? `${place} Answers while the server is sealed, too.` : place
+}
+
+function fieldsTable({ fields, path }: Endpoint): string[] {
+  const flat = flatFields(fields)
+  if (flat.length === 0) return []
+  const inPath = new Set(parsePattern(path).flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name])))
+  const rows = flat.map(([name, field]) => {
+    if (KINDS[field.kind] === undefined) throw new Error(`The kind of field ${field.kind} is not described`)
+    const kind = [field.kind, rangeOf(field)].filter((text) => text !== undefined).join(', ')
+    const required = inPath.has(name) ? 'in the path' : field.required ? 'yes' : ''
+    const secret = fields[name]?.secret === true ? 'yes' : ''
+    const fallback = defaultOf(field)
+    const cells = [
+      `\`${name}\``,
+      kind,
+      required,
+      fallback === undefined ? '' : `\`${fallback}\``,
+      secret,
+      field.description,
+    ]
+    return row(cells)
+  })
+  return [table(['Field', 'Kind', 'Required', 'Default', 'Secret', 'Meaning'], rows)]
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`
+
+function table(heads: readonly string[], rows: readonly string[]): string {
+  return [row(heads), `|${'---|'.repeat(heads.length)}`, ...rows].join('\n')
+}
+
+function answerTable({ response, body, givesToken }: Endpoint): string[] {
+  if (givesToken === true) return ['Answers 200 with the token in `auth`.']
+  if (response === undefined) return ['Answers 204 without a body, or 200 where there are warnings.']
+  const where = {
+    envelope: 'in `data`',
+    plain: 'at the top level, without the envelope',
+    both: 'in `data` and at the top level',
+  }
+  const rows = flatShapes(response, '').map(([name, shape]) => row([`\`${name}\``, kindOf(shape), shape.about]))
+  return [`Answers 200 with these members ${where[body ?? 'envelope']}:`, table(['Member', 'Kind', 'Meaning'], rows)]
+}
+
+/** All members, those inside others by their whole name: `config.max_lease_ttl`, `batch_results[].error`. */
+function flatShapes(shapes: Shapes, prefix: string): (readonly [string, Shape])[] {
+  return Object.entries(shapes).flatMap(([name, shape]) => {
+    const whole = prefix + (name === OTHERS ? ':name' : name)
+    return [[whole, shape] as const, ...insideOf(shape, whole)]
+  })
+}
+
+function insideOf(shape: Shape, name: string): (readonly [string, Shape])[] {
+  if (shape.is === 'object') return flatShapes(shape.members, `${name}.`)
+  if (shape.is !== 'list' && shape.is !== 'map') return []
+  return insideOf(shape.of, shape.is === 'list' ? `${name}[]` : `${name}.:name`)
+}
+
+function kindOf(shape: Shape): string {
+  const kind = shape.is === 'list' || shape.is === 'map' ? `${shape.is} of ${shape.of.is}` : shape.is
+  return `${kind}${shape.nullable === true ? ' or null' : ''}${shape.optional === true ? ', may be missing' : ''}`
+}

@@ -1,0 +1,35 @@
+// JSON as `npm run format` leaves it, so that a file written by a program stays as it was written: what fits on a line
+// stands on one.
+
+const WIDTH = 120
+const INDENT = '  '
+
+export function formatJson(value: unknown): string {
+  return `${formatAt(value, '', 0)}\n`
+}
+
+/** `used` characters of the first line are taken already: the indentation and the name of the member. */
+function formatAt(value: unknown, indent: string, used: number): string {
+  const line = onOneLine(value)
+  // A comma may follow.
+  if (typeof value !== 'object' || value === null || used + line.length < WIDTH) return line
+  const inner = indent + INDENT
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const parts = Array.isArray(value)
+    ? value.map((item) => inner + formatAt(item, inner, inner.length))
+    : membersOf(value).map(([name, member]) => {
+        const head = `${inner}${JSON.stringify(name)}: `
+        return head + formatAt(member, inner, head.length)
+      })
+  return `${open}\n${parts.join(',\n')}\n${indent}${close}`
+}
+
+function onOneLine(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(onOneLine).join(', ')}]`
+  const parts = membersOf(value).map(([name, member]) => `${JSON.stringify(name)}: ${onOneLine(member)}`)
+  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+}
+
+const membersOf = (value: object): [string, unknown][] =>
+  Object.entries(value).filter(([, member]) => member !== undefined)

@@ -1,0 +1,74 @@
+// Writes the pages and documents that follow from tables of the program: docs/errors.md and docs/api.
+//   node tools/generate.ts           writes them
+//   node tools/generate.ts --check   writes nothing, names those that are not as they would be written, and then fails
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { openApiDocument } from '../src/api/openapi.ts'
+import { TOKEN_ENDPOINTS } from '../src/auth/token-endpoints.ts'
+import { DEFAULT_CONFIG } from '../src/config.ts'
+import { TRANSIT } from '../src/engines/transit/transit.ts'
+import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
+import { type EndpointTable, endpointPage, indexPage } from './endpoint-pages.ts'
+import { errorsPage } from './errors-page.ts'
+import { formatJson } from './format-json.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** A new engine is a row here. */
+const TABLES: readonly EndpointTable[] = [
+  {
+    file: 'system.md',
+    title: 'The server: sys/',
+    about: 'State, seal, mounts, policies, and what the API is.',
+    source: 'src/system/endpoints.ts',
+    mountPath: 'sys/',
+    endpoints: SYSTEM_ENDPOINTS,
+  },
+  {
+    file: 'token.md',
+    title: 'Tokens: auth/token/',
+    about: 'Makes, shows, prolongs and ends tokens.',
+    source: 'src/auth/token-endpoints.ts',
+    mountPath: 'auth/token/',
+    endpoints: TOKEN_ENDPOINTS,
+  },
+  {
+    file: 'transit.md',
+    title: 'Transit: named keys',
+    about: `${TRANSIT.summary}. It is mounted at \`transit/\` here; elsewhere the paths begin with that mount.`,
+    source: 'src/engines/transit/transit.ts',
+    mountPath: 'transit/',
+    endpoints: TRANSIT.router.endpoints,
+  },
+]
+
+/** Texts by path from the project's directory. */
+function generated(): Map<string, string> {
+  const pages = TABLES.map((table) => [`docs/api/${table.file}`, endpointPage(table)] as const)
+  return new Map([
+    ['docs/errors.md', errorsPage()],
+    ['docs/api/README.md', indexPage(TABLES)],
+    ...pages,
+    ['docs/api/openapi.json', formatJson(openApiDocument(DEFAULT_CONFIG.reportedVersion, TABLES))],
+  ])
+}
+
+function isStale(path: string, text: string): boolean {
+  try {
+    return readFileSync(join(ROOT, path), 'utf8') !== text
+  } catch {
+    return true
+  }
+}
+
+const stale = [...generated()].filter(([path, text]) => isStale(path, text))
+if (process.argv.includes('--check')) {
+  for (const [path] of stale) console.log(`${path} is not what tools/generate.ts would write`)
+  process.exitCode = stale.length === 0 ? 0 : 1
+} else {
+  for (const [path, text] of stale) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true })
+    writeFileSync(join(ROOT, path), text)
+    console.log(`wrote ${path}`)
+  }
+}

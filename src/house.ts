@@ -86,11 +86,13 @@ export function buildHouse(parts: HouseParts): House {
       .map(({ path, type }) => ({ mountPath: path, endpoints: routers.get(type)?.endpoints ?? [] }))
     return openApiDocument(parts.facts.reportedVersion, tables)
   })
+  // Open only when tokens and mounts are loaded too: until then a request is told that the server is sealed.
+  let open = false
   const around = {
     mounts,
     tokens,
     policies,
-    sealed: () => barrier.sealed,
+    sealed: () => !open,
     initialized: () => parts.sealStatus().initialized,
     forward: parts.forward === undefined ? undefined : translated(parts.forward),
   }
@@ -107,12 +109,14 @@ export function buildHouse(parts: HouseParts): House {
       try {
         await tokens.open()
         await mounts.refresh()
+        open = true
       } catch (cause) {
         barrier.setKeyring(undefined)
         throw cause
       }
     },
     close: () => {
+      open = false
       barrier.setKeyring(undefined)
       tokens.close()
       invalidation.reset()

@@ -126,3 +126,19 @@ test('the answer of a write that says nothing has no body', async () => {
   )
   assert.deepEqual(response, { status: 204, body: undefined })
 })
+
+test('A-08: a policy that bounds lists bounds every way to ask', async () => {
+  for (const name of ['a', 'b', 'c', 'd']) await server.call('POST', `transit/keys/${name}`)
+  const policy = 'path "transit/keys" { capabilities = ["list"] pagination_limit = 2 }'
+  await server.call('POST', 'sys/policies/acl/paged', { policy })
+  const made = await server.call('POST', 'auth/token/create', { policies: ['paged'] })
+  const token = String((made.body.auth as Record<string, unknown>).client_token)
+  const list = (query: string) => server.call('GET', `transit/keys?list=true${query}`, undefined, token)
+  assert.deepEqual((await list('')).body.data, { keys: ['a', 'b'] })
+  assert.deepEqual((await list('&limit=1')).body.data, { keys: ['a'] })
+  assert.deepEqual((await list('&after=b&limit=2')).body.data, { keys: ['c', 'd'] })
+  for (const limit of ['3', '0', '-1', '', 'x', '1e9']) {
+    const { status } = await list(`&limit=${limit}`)
+    assert.ok(status === 403 || status === 400, `limit=${limit}: ${status}`)
+  }
+})

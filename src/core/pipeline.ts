@@ -189,6 +189,10 @@ function judge(exchange: Exchange, acl: Acl): void {
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const verdict = acl.check({ operation, path: listPath, parameters: exchange.input, sudoRequired })
   if (!verdict.allowed) throw fail('permission_denied', [])
+  // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
+  if (verdict.pageLimit > 0 && exchange.input?.limit === undefined) {
+    exchange.input = { ...exchange.input, limit: verdict.pageLimit }
+  }
 }
 
 /** What is not there is told only to those who would have been allowed to use it. */

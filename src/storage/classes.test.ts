@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { CLASSES, classify } from './classes.ts'
 import { MAX_KEY_BYTES, type Scope, type StorageClass, StorageRefused, systemScope } from './contract.ts'
@@ -97,3 +98,14 @@ for (const { key, scope = systemScope, message } of refused) {
     assert.throws(() => classify(scope, key), new StorageRefused(message))
   })
 }
+
+test('docs/storage-format.md has the rows of the class table, in the same order', () => {
+  const page = readFileSync(new URL('../../docs/storage-format.md', import.meta.url), 'utf8')
+  const lines = page.split('\n')
+  const start = lines.indexOf('| Path | Class | Value |') + 2
+  const rows = lines.slice(start, lines.indexOf('', start)).map((line) => line.split(' | ').slice(0, 2))
+  assert.deepEqual(
+    rows,
+    CLASSES.map(({ path, class: rule }) => [`| \`${path}\``, rule === 'mount' ? 'by mount' : rule]),
+  )
+})

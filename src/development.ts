@@ -2,7 +2,8 @@
 // production; it says so wherever it shows itself.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { isJsonObject, parseStoredJson } from './lib/json.ts'
+import { Refusal } from './api/errors.ts'
+import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from './lib/json.ts'
 import { StorageError } from './storage/contract.ts'
 import type { Made, WriterHouse } from './writer-house.ts'
 
@@ -28,7 +29,7 @@ export async function openDevelopment(
     })
   }
   const kept = readKeys(path)
-  await house.operations.unseal(Buffer.from(kept.unsealKey, 'base64'))
+  await unseal(house, path, kept.unsealKey)
   const rootToken = wanted ?? kept.rootToken
   if ((await house.tokens.find(rootToken)) === undefined)
     await house.tokens.insert(rootToken, house.tokenService.rootEntry())
@@ -36,20 +37,42 @@ export async function openDevelopment(
   return { ...kept, rootToken }
 }
 
-function readKeys(path: string): DevelopmentKeys {
-  let bytes: Buffer
+async function unseal(house: WriterHouse, path: string, unsealKey: string): Promise<void> {
   try {
-    bytes = readFileSync(path)
-  } catch {
-    throw new StorageError(
-      `${path} is missing: the store beside it was not made by a development server, or its key was removed`,
-    )
+    await house.operations.unseal(Buffer.from(unsealKey, 'base64'))
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause
+    throw new StorageError(`${path} does not open the store beside it: one of the two is damaged, or of another server`)
   }
-  const value = parseStoredJson(bytes)
+}
+
+function readKeys(path: string): DevelopmentKeys {
+  const value = parsed(path, readFile(path))
   if (!isJsonObject(value) || typeof value.unseal_key !== 'string' || typeof value.root_token !== 'string') {
     throw new StorageError(`${path} does not hold unseal_key and root_token`)
   }
   return { unsealKey: value.unseal_key, rootToken: value.root_token }
+}
+
+function readFile(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code !== 'ENOENT') throw new StorageError(`${path} cannot be read (${code})`)
+    throw new StorageError(
+      `${path} is missing: the store beside it was not made by a development server, or its key was removed`,
+    )
+  }
+}
+
+function parsed(path: string, bytes: Buffer): JsonValue {
+  try {
+    return parseStoredJson(bytes)
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause
+    throw new StorageError(`${path} is ${cause.message}`)
+  }
 }
 
 /** Whole or not at all: written beside, synced, then renamed. */

@@ -1,5 +1,4 @@
 // `keywright server`: flags, start, what it prints, signals.
-import { chmodSync, mkdirSync } from 'node:fs'
 import { ConfigError, DEFAULT_CONFIG, isLoopback, parseAddress, readConfigFile, type ServerConfig } from './config.ts'
 import { SelfTestFailed } from './crypto/self-test.ts'
 import { logTo } from './lib/log-writer.ts'
@@ -143,20 +142,10 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
     log('error', 'The server cannot go on', { reason })
     process.exit(EXIT_FATAL)
   }
-  if (config.storage.type === 'sqlite') requireDirectory(config.storage.directory)
   const development = flags.dev ? { rootToken: flags.rootToken } : undefined
   const server = await startServer({ config, world, log, development, onFatal })
   stopOnSignals(server)
   process.stdout.write(flags.dev ? developmentBanner(server, config) : `Keywright listens on ${server.address}\n`)
-}
-
-/** Only its owner may look into it; one that exists is not changed here, the store looks at its rights. */
-function requireDirectory(directory: string): void {
-  try {
-    if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, 0o700)
-  } catch (cause) {
-    throw new StartError(`The data directory ${directory} cannot be made (${(cause as NodeJS.ErrnoException).code})`)
-  }
 }
 
 function stopOnSignals(server: RunningServer): void {

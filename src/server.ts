@@ -10,7 +10,7 @@ import type { World } from './lib/world.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
-import { ChangeFollower, newPublishedIndex } from './threads/change-follower.ts'
+import { ChangeFollower, newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
 import { WriterLink } from './threads/writer-link.ts'
 import type { DevelopmentFacts, WriterData, WriterStarted } from './writer.ts'
 import { buildWriterHouse, type SealNews } from './writer-house.ts'
@@ -99,10 +99,25 @@ async function startInMemory(options: ServerOptions): Promise<Inner> {
 }
 
 async function startWithWriter(options: ServerOptions, directory: string): Promise<Inner> {
-  const { world, log, config } = options
   const published = newPublishedIndex()
-  const data: WriterData = { config, directory, published, development: options.development }
+  const data: WriterData = { config: options.config, directory, published, development: options.development }
   const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data, stdout: false, stderr: false })
+  try {
+    return await serveBeside(worker, published, options, directory)
+  } catch (cause) {
+    // It would keep the process alive.
+    stopping.add(worker)
+    await worker.terminate()
+    throw cause
+  }
+}
+
+async function serveBeside(
+  worker: Worker,
+  published: PublishedIndex,
+  { world, log, config, onFatal }: ServerOptions,
+  directory: string,
+): Promise<Inner> {
   let status = SEALED
   let house: House | undefined
   let news: SealNews | undefined
@@ -113,7 +128,7 @@ async function startWithWriter(options: ServerOptions, directory: string): Promi
   }
   const link = new WriterLink<SealNews>(worker, apply)
   const development = await writerStarted(worker)
-  watchWriter(worker, link, options.onFatal)
+  watchWriter(worker, link, onFatal)
   const store = await openSqliteReader(directory)
   let follower: ChangeFollower | undefined
   const serving = buildHouse({
@@ -165,19 +180,21 @@ function writerStarted(worker: Worker): Promise<DevelopmentFacts | undefined> {
   return new Promise((resolve, reject) => {
     const onMessage = (message: WriterStarted): void => {
       if (message.kind === 'started') settle(() => resolve(message.development))
-      else if (message.kind === 'failed') settle(() => reject(new StartError(message.message)))
+      else if (message.kind === 'failed') refuse(message.message)
     }
     const onError = (cause: unknown): void =>
-      settle(() =>
-        reject(new StartError(`The writing thread failed: ${cause instanceof Error ? cause.message : 'unknown'}`)),
-      )
+      refuse(`The writing thread failed: ${cause instanceof Error ? cause.message : 'unknown'}`)
+    const onExit = (): void => refuse('The writing thread ended before it was ready')
+    const refuse = (sentence: string): void => settle(() => reject(new StartError(sentence)))
     const settle = (how: () => void): void => {
       worker.off('message', onMessage)
       worker.off('error', onError)
+      worker.off('exit', onExit)
       how()
     }
     worker.on('message', onMessage)
     worker.on('error', onError)
+    worker.on('exit', onExit)
   })
 }
 

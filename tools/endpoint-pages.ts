@@ -3,19 +3,8 @@ import type { Endpoint } from '../src/api/endpoint.ts'
 import { defaultOf, flatFields, METHODS, rangeOf } from '../src/api/help.ts'
 import { parsePattern } from '../src/api/pattern.ts'
 import { OTHERS, type Shape, type Shapes } from '../src/api/shape.ts'
+import type { EndpointTable } from './endpoint-tables.ts'
 import { cell } from './errors-page.ts'
-
-/** One table, and the page about it. */
-export type EndpointTable = {
-  /** Of the page, in docs/api. */
-  readonly file: string
-  readonly title: string
-  readonly about: string
-  /** Where the table is, for those who want to change the page. */
-  readonly source: string
-  readonly mountPath: string
-  readonly endpoints: readonly Endpoint[]
-}
 
 const note = (source: string): string =>
   `<!-- Written by tools/generate.ts from ${source}: change the definitions, not this page. -->`

@@ -4,43 +4,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openApiDocument } from '../src/api/openapi.ts'
-import { TOKEN_ENDPOINTS } from '../src/auth/token-endpoints.ts'
 import { DEFAULT_CONFIG } from '../src/config.ts'
-import { TRANSIT } from '../src/engines/transit/transit.ts'
-import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
-import { type EndpointTable, endpointPage, indexPage } from './endpoint-pages.ts'
+import { endpointPage, indexPage } from './endpoint-pages.ts'
+import { TABLES } from './endpoint-tables.ts'
 import { errorsPage } from './errors-page.ts'
 import { formatJson } from './format-json.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-
-/** A new engine is a row here. */
-const TABLES: readonly EndpointTable[] = [
-  {
-    file: 'system.md',
-    title: 'The server: sys/',
-    about: 'State, seal, mounts, policies, and what the API is.',
-    source: 'src/system/endpoints.ts',
-    mountPath: 'sys/',
-    endpoints: SYSTEM_ENDPOINTS,
-  },
-  {
-    file: 'token.md',
-    title: 'Tokens: auth/token/',
-    about: 'Makes, shows, prolongs and ends tokens.',
-    source: 'src/auth/token-endpoints.ts',
-    mountPath: 'auth/token/',
-    endpoints: TOKEN_ENDPOINTS,
-  },
-  {
-    file: 'transit.md',
-    title: 'Transit: named keys',
-    about: `${TRANSIT.summary}. It is mounted at \`transit/\` here; elsewhere the paths begin with that mount.`,
-    source: 'src/engines/transit/transit.ts',
-    mountPath: 'transit/',
-    endpoints: TRANSIT.router.endpoints,
-  },
-]
 
 /** Texts by path from the project's directory. */
 function generated(): Map<string, string> {

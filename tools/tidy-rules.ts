@@ -17,7 +17,6 @@ const FILE_USERS = {
   'src/audit/': 'the file device',
   'src/config.ts': 'the configuration, read once at start',
   'src/development.ts': 'the key of the development server',
-  'src/server-command.ts': 'makes the data directory, with its mode',
   'src/main.ts': 'assembles the rooms',
   'src/cli/': 'the client reads and writes its own files',
 }

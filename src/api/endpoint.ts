@@ -45,7 +45,7 @@ type Common<E, F extends Fields> = {
   /** Success hands out or prolongs a token: the answer has an `auth` part (AUTH_BLOCK). */
   readonly givesToken?: boolean
   /** Told from the path alone, so that it can run before the policy: decides between create and update. */
-  readonly exists?: (engine: E, path: Readonly<Record<string, string>>) => Promise<boolean>
+  readonly exists?: (engine: E, path: Readonly<Record<string, string>>) => boolean | Promise<boolean>
 }
 
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {

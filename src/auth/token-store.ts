@@ -9,8 +9,8 @@ import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../crypto/secret-key.ts'
 import { fastDigest, keyedDigest } from '../crypto/token-digest.ts'
 import { randomBase62 } from '../lib/base62.ts'
+import { CoherentCache } from '../lib/coherent-cache.ts'
 import type { World } from '../lib/world.ts'
-import { CoherentCache } from '../storage/coherent-cache.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
@@ -30,7 +30,7 @@ export type LiveToken = { readonly id: string; readonly entry: TokenEntry }
 export class TokenStore {
   readonly #view: View
   readonly #world: World
-  readonly #entries = new CoherentCache<TokenEntry | undefined>(CACHED_TOKENS)
+  readonly #entries = new CoherentCache<TokenEntry>(CACHED_TOKENS)
   /** From a digest under a key of this process alone to the storage name: spares the slower keyed hash. */
   readonly #ids = new Map<string, string>()
   readonly #processKey: string

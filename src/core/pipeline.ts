@@ -135,9 +135,11 @@ function admit(exchange: Exchange, around: Surroundings, live: LiveToken | undef
 const findExistence = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
   if (endpoint?.exists === undefined || mounted === undefined || exchange.token === undefined) return
-  return endpoint.exists(mounted.engine as never, exchange.pathParameters).then((exists) => {
-    exchange.operation = exists ? 'update' : 'create'
-  })
+  const exists = endpoint.exists(mounted.engine as never, exchange.pathParameters)
+  const decide = (there: boolean): void => {
+    exchange.operation = there ? 'update' : 'create'
+  }
+  return typeof exists === 'boolean' ? decide(exists) : exists.then(decide)
 }
 
 const readBody = (exchange: Exchange): void => {

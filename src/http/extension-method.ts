@@ -1,10 +1,11 @@
-// The head of a LIST or HELP request, which the parser of node:http does not know. A strict subset of RFC 9112: one
-// packet, no body, every line ends in CRLF, no folding, no doubled header that matters. What does not fit is refused.
+// The head of a LIST or HELP request, which the parser of node:http does not know. A strict subset of RFC 9112: no
+// body, every line ends in CRLF, no folding, no doubled header that matters, nothing behind it. What does not fit is
+// refused.
 import type { WireRequest } from '../core/exchange.ts'
 import { wireHeaders } from './headers.ts'
 
 const METHODS = ['LIST', 'HELP']
-const MAX_HEAD_BYTES = 16_384
+export const MAX_HEAD_BYTES = 16_384
 const MAX_HEADERS = 200
 const END = '\r\n\r\n'
 const UNIQUE = [
@@ -17,10 +18,35 @@ const UNIQUE = [
   'content-type',
 ]
 
-/** Undefined where `packet` is not exactly such a head. */
-export function listRequest(packet: Buffer | undefined, remoteAddress: string): WireRequest | undefined {
-  if (packet === undefined || packet.length > MAX_HEAD_BYTES) return undefined
-  const text = packet.toString('latin1')
+/** How much of LIST and HELP the parser takes for the beginning of a method that it knows (LINK, HEAD). */
+const KNOWN_CHARACTERS = 2
+
+/**
+ * The part of `packet` from a LIST or HELP on, where the parser stopped at `bytesParsed` because it does not know the
+ * method. Undefined where it is another method, or its name began in an earlier packet.
+ */
+export function findHead(packet: Buffer, bytesParsed: number): Buffer | undefined {
+  const start = bytesParsed - KNOWN_CHARACTERS
+  if (start < 0) return undefined
+  const head = packet.subarray(start)
+  return METHODS.some((method) => head.indexOf(`${method} `) === 0) ? head : undefined
+}
+
+export const isHeadComplete = (head: Buffer): boolean => head.includes(END)
+
+const LONGEST_METHOD = 20
+
+/** Whether the parser stopped inside a word that a path follows. */
+export function beginsUnknownMethod(packet: Buffer, bytesParsed: number): boolean {
+  const end = packet.indexOf(' ', bytesParsed)
+  if (end === -1 || end - bytesParsed > LONGEST_METHOD || packet.indexOf('/', end) !== end + 1) return false
+  return isToken(packet.toString('latin1', bytesParsed, end).toLowerCase())
+}
+
+/** Undefined where `head` is not exactly such a head. */
+export function readHead(head: Buffer, remoteAddress: string): WireRequest | undefined {
+  if (head.length > MAX_HEAD_BYTES) return undefined
+  const text = head.toString('latin1')
   if (text.indexOf(END) !== text.length - END.length) return undefined
   const [requestLine, ...lines] = text.slice(0, -END.length).split('\r\n')
   const [method, target, version, ...rest] = (requestLine ?? '').split(' ')

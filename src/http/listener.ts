@@ -2,11 +2,12 @@
 // plain data to the core, writes what comes back.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { fail } from '../api/errors.ts'
+import { fail, type Refusal } from '../api/errors.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
-import { listRequest } from './extension-method.ts'
 import { wireHeaders } from './headers.ts'
+import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
+import { Turns } from './turns.ts'
 
 export type ListenerLimits = {
   readonly maxRequestBytes: number
@@ -32,7 +33,8 @@ export type Listener = { readonly port: number; close(): Promise<void> }
 /** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
 export async function listen(host: string, port: number, limits: ListenerLimits, handle: Handle): Promise<Listener> {
   const server = createServer({
-    headersTimeout: limits.readHeaderTimeoutMs,
+    // node:http refuses a head that may take longer than the whole request.
+    headersTimeout: Math.min(limits.readHeaderTimeoutMs, limits.readTimeoutMs),
     requestTimeout: limits.readTimeoutMs,
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
@@ -41,11 +43,23 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
   })
   server.maxConnections = MAX_CONNECTIONS
   server.maxHeadersCount = MAX_HEADERS
-  server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    serve(incoming, outgoing, limits.maxRequestBytes, handle)
+  const connections = { turns: new Turns(), handle, maxRequestBytes: limits.maxRequestBytes }
+  const parserErrors = new ParserErrors(connections.turns, handle)
+  server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, connections))
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // A body that is too large is not asked for.
+    if (!isTooLarge(incoming, connections.maxRequestBytes)) outgoing.writeContinue()
+    serve(incoming, outgoing, connections)
+  })
+  server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    refuse(incoming, outgoing, fail('expectation_failed', []))
+  })
+  server.on('connect', (_incoming: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    closeWith(socket, refusalResponse(fail('method_not_allowed', [])))
   })
   server.on('clientError', (cause: ParserError, socket: Socket) => {
-    void answerParserError(cause, socket, handle)
+    parserErrors.answer(cause, socket).catch(() => socket.destroy())
   })
   await started(server, host, port)
   const address = server.address()
@@ -75,14 +89,23 @@ function stopped(server: Server): Promise<void> {
   })
 }
 
-function serve(incoming: IncomingMessage, outgoing: ServerResponse, maxBytes: number, handle: Handle): void {
+/** What all connections of the listener have in common. */
+type Connections = { readonly turns: Turns; readonly handle: Handle; readonly maxRequestBytes: number }
+
+function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
   const declared = incoming.headers['content-length']
-  if (declared !== undefined && Number(declared) > maxBytes) {
-    tooLarge(incoming, outgoing, maxBytes)
+  return declared !== undefined && Number(declared) > maxBytes
+}
+
+function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void {
+  const { maxRequestBytes } = connections
+  if (isTooLarge(incoming, maxRequestBytes)) {
+    refuse(incoming, outgoing, fail('body_too_large', [maxRequestBytes]))
     return
   }
-  if (declared === undefined && incoming.headers['transfer-encoding'] === undefined) {
-    run(incoming, outgoing, undefined, handle)
+  const { headers } = incoming
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    run(incoming, outgoing, undefined, connections)
     return
   }
   let size = 0
@@ -90,10 +113,10 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, maxBytes: nu
   let more: Buffer[] | undefined
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > maxBytes) {
+    if (size > maxRequestBytes) {
       incoming.removeAllListeners('data')
       incoming.removeAllListeners('end')
-      tooLarge(incoming, outgoing, maxBytes)
+      refuse(incoming, outgoing, fail('body_too_large', [maxRequestBytes]))
     } else if (first === undefined) first = chunk
     else {
       more ??= []
@@ -102,19 +125,25 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, maxBytes: nu
   })
   incoming.on('end', () => {
     const body = more === undefined ? first : Buffer.concat([first as Buffer, ...more], size)
-    run(incoming, outgoing, body, handle)
+    run(incoming, outgoing, body, connections)
   })
   incoming.on('error', () => outgoing.destroy())
 }
 
-/** The rest of the body is not read: the connection ends with the answer. */
-function tooLarge(incoming: IncomingMessage, outgoing: ServerResponse, maxBytes: number): void {
+/** The body is not read: the connection ends with the answer. */
+function refuse(incoming: IncomingMessage, outgoing: ServerResponse, refusal: Refusal): void {
   outgoing.shouldKeepAlive = false
-  write(outgoing, refusalResponse(fail('body_too_large', [maxBytes])), incoming.method === 'HEAD')
+  write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD')
+  incoming.on('error', () => outgoing.destroy())
   incoming.resume()
 }
 
-function run(incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer | undefined, handle: Handle): void {
+function run(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  body: Buffer | undefined,
+  { turns, handle }: Connections,
+): void {
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
   const request: WireRequest = {
@@ -125,17 +154,24 @@ function run(incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer |
     body,
     remoteAddress: incoming.socket.remoteAddress ?? '',
   }
-  handle(request).then(
-    (response) => write(outgoing, response, incoming.method === 'HEAD'),
-    // The core answers every failure itself; what is left is a connection that cannot be written to.
-    () => outgoing.destroy(),
+  turns.take(incoming.socket, outgoing, () =>
+    handle(request).then(
+      (response) => write(outgoing, response, incoming.method === 'HEAD'),
+      // The core answers every failure itself; what is left is a connection that cannot be written to.
+      () => {
+        outgoing.destroy()
+      },
+    ),
   )
 }
 
+/** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
+const BODILESS_STATUSES = [204, 205, 304]
+
 function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean): void {
   const { status, body, headers } = response
-  if (body === undefined) {
-    outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...headers })
+  if (body === undefined || BODILESS_STATUSES.includes(status)) {
+    outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...(status === 204 ? {} : NO_BODY), ...headers })
     outgoing.end()
     return
   }
@@ -149,27 +185,4 @@ function write(outgoing: ServerResponse, response: WireResponse, headOnly: boole
   else outgoing.end(body)
 }
 
-type ParserError = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number }
-
-/** node:http refuses the methods LIST, SCAN and HELP; such a head is read here, strictly, and its connection ends. */
-async function answerParserError(cause: ParserError, socket: Socket, handle: Handle): Promise<void> {
-  if (!socket.writable) {
-    socket.destroy()
-    return
-  }
-  socket.on('error', () => socket.destroy())
-  const request =
-    cause.code === 'HPE_INVALID_METHOD' ? listRequest(cause.rawPacket, socket.remoteAddress ?? '') : undefined
-  const response = request === undefined ? malformed(cause.code) : await handle(request)
-  const body = response.body ?? ''
-  const head = `HTTP/1.1 ${response.status} ${response.status < 400 ? 'OK' : 'Refused'}\r\nCache-Control: no-store\r\n`
-  const type = body === '' ? '' : 'Content-Type: application/json\r\n'
-  socket.end(`${head}${type}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
-}
-
-function malformed(code: string | undefined): WireResponse {
-  if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, body: '{"errors":["The request headers are too large"]}\n' }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return { status: 408, body: '{"errors":["The request took too long to arrive"]}\n' }
-  return { status: 400, body: '{"errors":["The request is not well-formed HTTP"]}\n' }
-}
+const NO_BODY = { 'Content-Length': 0 }

@@ -18,6 +18,7 @@ export interface ViewTransaction {
   scan(path: string, after: string, limit: number): Promise<Entry[]>
   /** Keys of the whole subtree: what is removed unread need not open. */
   keys(path: string, after: string, limit: number): Promise<string[]>
+  /** Sealed before it returns: the caller may wipe its buffer. */
   put(path: string, value: Buffer): void
   delete(path: string): void
 }

@@ -1,6 +1,16 @@
 // The data directory and the files in it: who may read them, who has them open, and that none of them is a link to
 // somewhere else (threats P-07, P-08, N-43).
-import { closeSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from './contract.ts'
@@ -20,18 +30,25 @@ export function databasePath(directory: string): string {
 
 /** Creates the directory where it is missing. @throws StorageError where others may enter it */
 export function prepareDirectory(directory: string): void {
-  const firstMade = mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE })
-  if (firstMade !== undefined) syncMadeDirectories(resolve(directory), resolve(firstMade))
+  for (const made of makeMissing(resolve(directory))) syncDirectory(dirname(made))
   requireDirectory(directory)
 }
 
-function syncMadeDirectories(last: string, first: string): void {
-  let made = last
-  syncDirectory(dirname(made))
-  while (made !== first) {
-    made = dirname(made)
-    syncDirectory(dirname(made))
+/**
+ * The directories that were missing, the outermost first. Made one by one, because the recursive form of `mkdirSync`
+ * never returns where the system refuses with "no such directory" what is there, as in /proc.
+ */
+function makeMissing(path: string): string[] {
+  const above = dirname(path)
+  if (above === path || existsSync(path)) return []
+  const made = makeMissing(above)
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE })
+  } catch (error) {
+    // Another process was quicker.
+    if (!isExisting(error)) throw error
   }
+  return [...made, path]
 }
 
 export function requireDirectory(directory: string): void {
@@ -109,6 +126,10 @@ function createLockFile(path: string): void {
     createPrivateFile(path)
   } catch (error) {
     // Two processes start at once: the other one made it, and the lock decides.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (!isExisting(error)) throw error
   }
+}
+
+function isExisting(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }

@@ -11,10 +11,10 @@ import { fail } from '../api/errors.ts'
 import { constantTimeEqual } from '../crypto/constant-time.ts'
 import { importSecret } from '../crypto/secret-key.ts'
 import { combineShares, splitSecret } from '../crypto/shamir.ts'
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
 import type { World } from '../lib/world.ts'
 import { Barrier, openRecord, sealRecord } from '../storage/barrier.ts'
-import { type Store, systemScope, type Transaction } from '../storage/contract.ts'
+import { StorageCorrupt, type Store, systemScope, type Transaction } from '../storage/contract.ts'
 import { DATA_KEY_BYTES, decodeKeyring, encodeKeyring, type Keyring } from '../storage/keyring.ts'
 import { sealedTransaction } from '../storage/sealed-storage.ts'
 
@@ -172,7 +172,7 @@ export class Seal {
     const barrier = new Barrier(this.#world.random, keyring)
     const read = async (name: string) => barrier.open(CORE_FOLDER + name, await this.#must(CORE_FOLDER + name))
     const cluster = parseStoredJson(await read('cluster'))
-    if (!isJsonObject(cluster)) throw new Error('The cluster record has an unknown format')
+    if (!isJsonObject(cluster)) throw new StorageCorrupt(`The record at ${CORE_FOLDER}cluster has an unknown format`)
     this.#cluster = { name: String(cluster.name), id: String(cluster.id) }
     return { keyring, leafKey: await read('leaf-key'), cluster: this.#cluster }
   }
@@ -191,7 +191,7 @@ export class Seal {
 
   async #must(path: string): Promise<Buffer> {
     const bytes = await this.#store.get(path)
-    if (bytes === undefined) throw new Error(`The store lacks ${path}`)
+    if (bytes === undefined) throw new StorageCorrupt(`The store lacks ${path}`)
     return bytes
   }
 
@@ -215,9 +215,20 @@ function encodeConfig(config: SealConfig): Buffer {
   return Buffer.from(JSON.stringify({ format: 1, type: 'shamir', ...config }))
 }
 
+/** In clear, so it is the one record that somebody without a key can change. */
 function decodeConfig(bytes: Buffer): SealConfig {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1 || value.type !== 'shamir')
-    throw new Error('The seal configuration has an unknown format')
+  const value = parsed(bytes)
+  if (!isJsonObject(value) || value.format !== 1 || value.type !== 'shamir') {
+    throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} is damaged or of an unknown format`)
+  }
   return { shares: Number(value.shares), threshold: Number(value.threshold) }
+}
+
+function parsed(bytes: Buffer): JsonValue | undefined {
+  try {
+    return parseStoredJson(bytes)
+  } catch (cause) {
+    if (cause instanceof JsonError) return undefined
+    throw cause
+  }
 }

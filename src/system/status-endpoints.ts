@@ -4,7 +4,8 @@ import { bool, int } from '../api/fields.ts'
 import { flag, integer, optional, text } from '../api/shape.ts'
 import type { System } from './system.ts'
 
-const statusCode = (about: string) => int(`Status to answer when ${about}`, { min: 100, max: 599 })
+/** Not 1xx: those are no answers, and a client would wait on. */
+const statusCode = (about: string) => int(`Status to answer when ${about}`, { min: 200, max: 599 })
 
 const health = endpoint({
   id: 'health',

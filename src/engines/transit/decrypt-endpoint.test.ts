@@ -266,5 +266,5 @@ test('C-09 decrypt of a batch gives item by item what single requests give', asy
       assert.equal(status, failures === 0 ? 200 : failures === expected.length ? 400 : 207)
     },
   )
-  await fc.assert(equal, { seed: testSeed(t), numRuns: Number(process.env.RUNS ?? 60) })
+  await fc.assert(equal, { seed: testSeed(t), numRuns: Number(process.env.BATCH_RUNS ?? 60) })
 })

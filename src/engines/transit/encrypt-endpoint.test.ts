@@ -245,6 +245,15 @@ for (const { name, body, message } of NOT_MADE) {
   })
 }
 
+test('a context of nothing but a line break is no context', async () => {
+  const { client } = mountTransit()
+  await client.write('keys/k', { derived: true })
+  for (const path of ['encrypt/k', 'encrypt/missing', 'datakey/wrapped/k']) {
+    assert.match((await client.write(path, { plaintext, context: '\n' })).errors[0] ?? '', /missing 'context'/)
+  }
+  assert.deepEqual((await client.list('keys')).data.keys, ['k'])
+})
+
 test('a batch makes the key where one item can be encrypted, and not where none can', async () => {
   const { client, view } = mountTransit()
   const none = await client.write('encrypt/k', { batch_input: [{ plaintext: '!' }, { plaintext: '?' }] })
@@ -349,5 +358,5 @@ test('C-09 an item of a batch is treated as a single request is', async (t) => {
       assert.equal(status, failures === 0 ? 200 : 400)
     },
   )
-  await fc.assert(equal, { seed: testSeed(t), numRuns: Number(process.env.RUNS ?? 60) })
+  await fc.assert(equal, { seed: testSeed(t), numRuns: Number(process.env.BATCH_RUNS ?? 60) })
 })

@@ -55,7 +55,10 @@ export const encryptEndpoint = endpoint({
     'derivation exactly when a context is given.',
   fields,
   response: ENCRYPTED_OR_BATCH,
-  exists: async (transit: Transit, { name = '' }) => (await transit.keys.find(name)) !== undefined,
+  exists: (transit: Transit, { name = '' }) => {
+    const ring = transit.keys.find(name)
+    return ring instanceof LoadedRing ? true : ring.then((found) => found !== undefined)
+  },
   handler: (transit: Transit, args, request) => {
     const ring = transit.keys.find(args.name)
     // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.

@@ -109,6 +109,14 @@ test('where nothing is written, an existing key works, and every write travels w
   assert.deepEqual((await client.list('keys')).data.keys, ['k'])
 })
 
+test('P-19 a change that takes back what cannot be disabled is not stored, whoever asks for it', async () => {
+  const { client, transit } = mountTransit()
+  await client.write('keys/k', { exportable: true })
+  const change = transit.keys.update('k', (ring) => ({ ...ring, header: { ...ring.header, exportable: false } }))
+  await assert.rejects(change, /stays exportable/)
+  assert.equal((await client.read('keys/k')).data.exportable, true)
+})
+
 test('N-10 bytes with keys in them are wiped once they were loaded or written', async () => {
   const memory = new MemoryView()
   const seen: Buffer[] = []

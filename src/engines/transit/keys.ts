@@ -1,10 +1,10 @@
 // The keys of one mount: found in a cache, changed in transactions.
 import { fail } from '../../api/errors.ts'
+import { CoherentCache } from '../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
 import { LoadedRing } from './loaded-ring.ts'
-import { RingCache } from './ring-cache.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
 
 /** One stored entry per key. */
@@ -16,7 +16,7 @@ export const MAX_NAME_CHARACTERS = 512
 
 export class Keys {
   readonly #storage: View
-  readonly #cache = new RingCache(MAX_CACHED_RINGS)
+  readonly #cache = new CoherentCache<LoadedRing>(MAX_CACHED_RINGS)
 
   constructor(storage: View) {
     this.#storage = storage

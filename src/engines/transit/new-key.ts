@@ -1,5 +1,4 @@
 // New keys and new versions of keys.
-import { AuthenticationFailed } from '../../crypto/aead.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { freshBytes, type RandomBytes } from '../../crypto/random-bytes.ts'
 import { Secret } from '../../crypto/secret.ts'
@@ -62,5 +61,7 @@ function proveMaterial(type: KeyType, material: Buffer, random: RandomBytes): vo
   if (cipher === undefined) return
   const key = type.load(material)
   const sealed = cipher.sealWithNonce(key, freshBytes(random, cipher.nonceBytes), PROOF)
-  if (!cipher.openWithNonce(key, sealed).equals(PROOF)) throw new AuthenticationFailed()
+  if (!cipher.openWithNonce(key, sealed).equals(PROOF)) {
+    throw new Error(`A new key of type ${type.name} does not open what it sealed`)
+  }
 }

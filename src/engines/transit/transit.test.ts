@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
 import type { Endpoint } from '../../api/endpoint.ts'
+import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { Secret } from '../../crypto/secret.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { decodeRing } from './key-ring.ts'
 import { TRANSIT } from './transit.ts'
@@ -63,6 +65,61 @@ function secretsOf(stored: Buffer | undefined): Buffer[] {
   if (stored === undefined) return []
   return decodeRing(stored).secrets.flatMap(({ material, hmac }) => [material.reveal(), hmac.reveal()])
 }
+
+test('N-10 every secret that is laid open is wiped: of keys made, changed and loaded', async (t) => {
+  const open = new Set<Secret>()
+  const { reveal, wipe } = Secret.prototype
+  t.mock.method(Secret.prototype, 'reveal', function (this: Secret) {
+    open.add(this)
+    return reveal.call(this)
+  })
+  t.mock.method(Secret.prototype, 'wipe', function (this: Secret) {
+    open.delete(this)
+    wipe.call(this)
+  })
+  const { client, view } = mountTransit()
+  const works = [
+    () => client.write('keys/k'),
+    () => client.write('keys/k'),
+    () => client.write('keys/k/rotate'),
+    () => client.write('keys/k/config', { min_encryption_version: 1, deletion_allowed: true }),
+    () => client.write('keys/k/config', { min_encryption_version: 9 }),
+    () => client.write('encrypt/new', { plaintext }),
+    () => client.write('encrypt/newer', { plaintext: '!' }),
+    () => client.delete('keys/k'),
+  ]
+  for (const [index, work] of works.entries()) {
+    await work()
+    assert.equal(open.size, 0, `work ${index}`)
+  }
+  view.beforeCommit = () => {
+    throw new Error('device')
+  }
+  for (const path of ['keys/failed', 'keys/new/rotate']) await assert.rejects(client.write(path), /device/)
+  assert.equal(open.size, 0)
+})
+
+test('N-10 the plaintext of a rewrap and a data key are wiped where they were bytes', async (t) => {
+  const { cipher } = KEY_TYPES.get('aes256-gcm96') ?? {}
+  assert.ok(cipher)
+  const seen: Buffer[] = []
+  const { sealWithNonce } = cipher
+  t.mock.method(cipher, 'sealWithNonce', (...args: Parameters<typeof sealWithNonce>) => {
+    seen.push(args[2])
+    return sealWithNonce(...args)
+  })
+  const { client } = mountTransit()
+  await client.write('keys/k')
+  const { ciphertext } = (await client.write('encrypt/k', { plaintext })).data
+  seen.length = 0
+  await client.write('rewrap/k', { ciphertext })
+  await client.write('datakey/plaintext/k')
+  assert.deepEqual(
+    seen.map(({ length }) => length),
+    [19, 32],
+  )
+  for (const bytes of seen) assert.ok(bytes.every((byte) => byte === 0))
+})
 
 test('two mounts over two views know nothing of each other', async () => {
   const [one, other] = [mountTransit(), mountTransit()]

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeyType } from '../../crypto/key-type.ts'
+import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { realWorld, type World } from '../../lib/world.ts'
+import { newRing, withNewVersion } from './new-key.ts'
+
+const FLAGS = { derived: true, convergent: true, exportable: true, allowPlaintextBackup: true }
+const wanted = (type: KeyType) => ({ type, ...FLAGS, autoRotatePeriodSeconds: 7200 })
+
+/** Keeps every buffer that it drew. */
+function watchedWorld(drawn: Buffer[]): World {
+  const real = realWorld()
+  const bytes = (count: number) => {
+    const buffer = real.random.bytes(count)
+    drawn.push(buffer)
+    return buffer
+  }
+  return { ...real, clock: { ...real.clock, nowMs: () => 5000 }, random: { ...real.random, bytes } }
+}
+
+for (const type of KEY_TYPES.values()) {
+  test(`a new ${type.name} key has version 1, and what was drawn for it is wiped`, () => {
+    const drawn: Buffer[] = []
+    const world = watchedWorld(drawn)
+    const ring = newRing(wanted(type), world)
+    assert.deepEqual(ring.header, {
+      type: type.name,
+      ...FLAGS,
+      deletionAllowed: false,
+      autoRotatePeriodSeconds: 7200,
+      latestVersion: 1,
+      minDecryptionVersion: 1,
+      minEncryptionVersion: 0,
+      minAvailableVersion: 0,
+      versions: [{ createdAtMs: 5000, convergentVersion: 3 }],
+    })
+    const next = withNewVersion(ring, type, world)
+    assert.equal(next.header.latestVersion, 2)
+    assert.equal(next.header.versions.length, 2)
+    assert.deepEqual(next.secrets[0], ring.secrets[0])
+    for (const { material, hmac } of next.secrets) {
+      assert.equal(hmac.length, 32)
+      const isWiped = (bytes: Buffer) => bytes.every((byte) => byte === 0)
+      assert.ok(!isWiped(material.reveal()))
+      assert.ok(!isWiped(hmac.reveal()))
+      // What was drawn for the proof is a nonce, and no secret.
+      for (const bytes of drawn) assert.ok(bytes.length === type.cipher?.nonceBytes || isWiped(bytes))
+    }
+  })
+}
+
+test('P-15 a key is not made that does not open what it sealed', () => {
+  const type = KEY_TYPES.get('aes256-gcm96') ?? assert.fail()
+  assert.ok(type.cipher)
+  const broken: KeyType = { ...type, cipher: { ...type.cipher, openWithNonce: () => Buffer.from('else') } }
+  assert.throws(() => newRing(wanted(broken), realWorld()), /aes256-gcm96 does not open what it sealed/)
+  const mute: KeyType = { ...type, cipher: { ...type.cipher, sealWithNonce: () => Buffer.alloc(60) } }
+  assert.throws(() => newRing(wanted(mute), realWorld()), /authentication failed/)
+})

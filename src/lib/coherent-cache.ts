@@ -1,0 +1,58 @@
+// A cache of what was read from storage. Whoever changes the store says which name changed; a load that was under way
+// then is not kept, so nothing older than the last change is served.
+
+type Load<T> = (name: string) => Promise<T | undefined>
+
+export class CoherentCache<T> {
+  readonly #values = new Map<string, T>()
+  readonly #loading = new Map<string, Promise<T | undefined>>()
+  readonly #capacity: number
+
+  /** Beyond `capacity` values the one that was loaded first goes: a hit then writes nothing. */
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** The kept value at once, else a promise; a name without a value is asked for each time. */
+  get(name: string, load: Load<T>): T | Promise<T | undefined> {
+    return this.#values.get(name) ?? this.#loading.get(name) ?? this.#load(name, load)
+  }
+
+  #load(name: string, load: Load<T>): Promise<T | undefined> {
+    const loading = load(name).then(
+      (value) => {
+        if (this.#settle(name, loading) && value !== undefined) this.#keep(name, value)
+        return value
+      },
+      (cause: unknown) => {
+        this.#settle(name, loading)
+        throw cause
+      },
+    )
+    this.#loading.set(name, loading)
+    return loading
+  }
+
+  /** Whether nothing changed since the load began. */
+  #settle(name: string, loading: Promise<T | undefined>): boolean {
+    return this.#loading.get(name) === loading && this.#loading.delete(name)
+  }
+
+  #keep(name: string, value: T): void {
+    if (this.#values.size >= this.#capacity) {
+      const oldest = this.#values.keys().next()
+      if (oldest.done !== true) this.#values.delete(oldest.value)
+    }
+    this.#values.set(name, value)
+  }
+
+  forget(name: string): void {
+    this.#values.delete(name)
+    this.#loading.delete(name)
+  }
+
+  clear(): void {
+    this.#values.clear()
+    this.#loading.clear()
+  }
+}

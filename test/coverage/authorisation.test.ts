@@ -1,0 +1,192 @@
+// Who may call what (threats A-06, P-24): every endpoint of the table, without a token, with tokens that must not be
+// enough, and with one that grants exactly what the endpoint declares.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { CAPABILITIES, type Capability } from '../../src/auth/capabilities.ts'
+import {
+  missingName,
+  mountEngines,
+  PLACED_ENDPOINTS,
+  type Placed,
+  pathsOf,
+  WIRE_METHODS,
+} from '../fixtures/endpoint-table.ts'
+import { type ApiAnswer, api, type ServerProcess, startServerProcess } from '../fixtures/server-process.ts'
+
+/** All that answer without a token. Whoever adds one says so here. */
+const OPEN_ENDPOINTS = [
+  'health',
+  'init',
+  'init-read',
+  'leader',
+  'openapi',
+  'seal-status',
+  'ui-mounts-list',
+  'ui-mounts-read',
+  'unseal',
+]
+/** Open, but its handler refuses whoever cannot reach the mount that is asked about. */
+const CHECKS_ITSELF = 'ui-mounts-read'
+
+let server: ServerProcess
+let powerless: string
+before(async () => {
+  server = await startServerProcess()
+  await mountEngines(server)
+  powerless = await tokenWith(['no-such-policy'])
+})
+after(() => server.stop())
+
+const GARBAGE_TOKEN = 'hvs.AAAAAAAAAAAAAAAAAAAAAAAA'
+
+async function tokenWith(policies: readonly string[]): Promise<string> {
+  const { body } = await api(server, 'POST', 'auth/token/create', { policies, no_default_policy: true })
+  return String((body.auth as Record<string, unknown>).client_token)
+}
+
+let policyCount = 0
+
+/** A token that has these capabilities on the path, and nothing else. */
+async function tokenFor(path: string, capabilities: readonly Capability[]): Promise<string> {
+  const name = `generated-${++policyCount}`
+  const policy = JSON.stringify({ path: { [path]: { capabilities } } })
+  const { status } = await api(server, 'POST', `sys/policies/acl/${name}`, { policy })
+  assert.equal(status, 204)
+  return tokenWith([name])
+}
+
+/** Sends the token only where there is one. */
+function call(method: string, path: string, token: string | undefined): Promise<ApiAnswer> {
+  return api({ address: server.address }, method, path, undefined, token)
+}
+
+/** Situations in which one endpoint asks for one capability. */
+type Situation = {
+  readonly name: string
+  readonly path: string
+  readonly needed: Capability
+  readonly prepare: () => Promise<void>
+}
+
+/** How to make the thing be there, for endpoints that tell create from update. */
+const MAKE_EXISTING: Readonly<Record<string, (path: string) => Promise<void>>> = {
+  'transit-encrypt': async (path) => {
+    const { status } = await api(server, 'POST', path.replace('/encrypt/', '/keys/'), {})
+    assert.equal(status, 200)
+  },
+}
+
+const nothing = async (): Promise<void> => {}
+
+function situations(placed: Placed): Situation[] {
+  const { id, capability } = placed.endpoint
+  const paths = pathsOf(placed, missingName(placed))
+  if (capability === 'none') return []
+  if (capability !== 'create-or-update')
+    return paths.map((path) => ({ name: path, path, needed: capability, prepare: nothing }))
+  const make = MAKE_EXISTING[id]
+  assert(make !== undefined, `${id} tells create from update: say in MAKE_EXISTING how to make the thing`)
+  return paths.flatMap((path) => [
+    { name: `${path}, which is not there`, path, needed: 'create', prepare: nothing },
+    {
+      name: `${path}-made, which is there`,
+      path: `${path}-made`,
+      needed: 'update',
+      prepare: () => make(`${path}-made`),
+    },
+  ])
+}
+
+const guarded = PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.capability !== 'none')
+const open = PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.capability === 'none')
+/** What closes the server comes last. */
+const inOrder = [...guarded].sort(
+  (a, b) => Number(a.endpoint.changesSeal ?? false) - Number(b.endpoint.changesSeal ?? false),
+)
+
+test('exactly the listed endpoints need no token', () => {
+  assert.deepEqual(open.map(({ endpoint }) => endpoint.id).sort(), OPEN_ENDPOINTS)
+})
+
+for (const placed of open) {
+  const { id, operation } = placed.endpoint
+  test(`${id} answers alike without a token and with any`, async () => {
+    for (const path of pathsOf(placed, missingName(placed))) {
+      const answers = [undefined, GARBAGE_TOKEN, powerless].map((token) => call(WIRE_METHODS[operation], path, token))
+      const statuses = (await Promise.all(answers)).map(({ status }) => status)
+      assert.deepEqual(new Set(statuses).size, 1, `${path}: ${statuses}`)
+      assert.equal(statuses[0] === 403, id === CHECKS_ITSELF, `${path}: ${statuses}`)
+    }
+  })
+}
+
+// A-10, P-24: who may do nothing cannot tell what is there from what is not.
+const UNKNOWN_PATHS = [
+  'nowhere',
+  'nowhere/else',
+  'transi',
+  'transit2/keys/k',
+  'transit/nothing',
+  'transit/keys/k/nothing',
+  'transit/keys/not%20a%20name',
+  'sys/nothing',
+  'sys/mount',
+  'auth/nowhere/login',
+  'auth/token/nothing',
+  'auth/token/lookup-self/more',
+]
+
+for (const path of UNKNOWN_PATHS) {
+  test(`${path} is refused like a known path, and told to root`, async () => {
+    for (const method of Object.values(WIRE_METHODS)) {
+      for (const token of [undefined, GARBAGE_TOKEN, powerless]) {
+        const [unknown, known] = await Promise.all([call(method, path, token), call('GET', 'transit/keys/k', token)])
+        assert.equal(unknown.status, 403, method)
+        assert.deepEqual(unknown, known, method)
+      }
+      const { status } = await call(method, path, server.token)
+      assert([404, 405].includes(status), `${method}: ${status}`)
+    }
+  })
+}
+
+test('a write to a folder is refused like a known path, and told to root', async () => {
+  assert.equal((await call('POST', 'transit/keys/', powerless)).status, 403)
+  assert.equal((await call('POST', 'transit/keys/', undefined)).status, 403)
+  assert.equal((await call('POST', 'transit/keys/', server.token)).status, 400)
+})
+
+for (const placed of inOrder) {
+  const { id, operation, sudo } = placed.endpoint
+  for (const { name, path, needed, prepare } of situations(placed)) {
+    test(`${id} needs ${sudo ? 'sudo and ' : ''}${needed} on ${name}`, async () => {
+      await prepare()
+      const status = async (token: string | undefined): Promise<number> =>
+        (await call(WIRE_METHODS[operation], path, token)).status
+      const exact: readonly Capability[] = sudo === true ? [needed, 'sudo'] : [needed]
+      assert.equal(await status(undefined), 403, 'without a token')
+      assert.equal(await status(GARBAGE_TOKEN), 403, 'with a token that does not exist')
+      assert.equal(await status(powerless), 403, 'with a token that may do nothing')
+      for (const missing of exact) {
+        const others = CAPABILITIES.filter((capability) => capability !== missing && capability !== 'deny')
+        assert.equal(await status(await tokenFor(path, others)), 403, `with all capabilities but ${missing}`)
+      }
+      assert.equal(await status(await tokenFor(`${path}/below`, exact)), 403, 'with the capability below the path')
+      assert.notEqual(await status(await tokenFor(path, exact)), 403, `with ${exact}`)
+    })
+  }
+}
+
+// P-58. The endpoint that seals came last.
+for (const placed of PLACED_ENDPOINTS) {
+  const { id, operation, whileSealed } = placed.endpoint
+  test(`sealed: ${id} ${whileSealed === true ? 'answers' : 'is refused'}`, async () => {
+    for (const path of pathsOf(placed, missingName(placed))) {
+      for (const token of [undefined, server.token]) {
+        const { status, body } = await call(WIRE_METHODS[operation], path, token)
+        const isSealed = status === 503 && JSON.stringify(body) === '{"errors":["Vault is sealed"]}'
+        assert.equal(isSealed, whileSealed !== true, `${path}: ${status}`)
+      }
+    }
+  })
+}

@@ -1,0 +1,48 @@
+// Every endpoint that a server can have, for the pages about them and for the tests that call them all.
+import type { Endpoint } from '../src/api/endpoint.ts'
+import { TOKEN_ENDPOINTS } from '../src/auth/token-endpoints.ts'
+import { TRANSIT } from '../src/engines/transit/transit.ts'
+import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
+
+/** One table, and the page about it. */
+export type EndpointTable = {
+  /** Of the page, in docs/api. */
+  readonly file: string
+  readonly title: string
+  readonly about: string
+  /** Where the table is, for those who want to change the page. */
+  readonly source: string
+  readonly mountPath: string
+  /** Of the engine, where it has to be mounted first. */
+  readonly type?: string
+  readonly endpoints: readonly Endpoint[]
+}
+
+/** A new engine is a row here. */
+export const TABLES: readonly EndpointTable[] = [
+  {
+    file: 'system.md',
+    title: 'The server: sys/',
+    about: 'State, seal, mounts, policies, and what the API is.',
+    source: 'src/system/endpoints.ts',
+    mountPath: 'sys/',
+    endpoints: SYSTEM_ENDPOINTS,
+  },
+  {
+    file: 'token.md',
+    title: 'Tokens: auth/token/',
+    about: 'Makes, shows, prolongs and ends tokens.',
+    source: 'src/auth/token-endpoints.ts',
+    mountPath: 'auth/token/',
+    endpoints: TOKEN_ENDPOINTS,
+  },
+  {
+    file: 'transit.md',
+    title: 'Transit: named keys',
+    about: `${TRANSIT.summary}. It is mounted at \`transit/\` here; elsewhere the paths begin with that mount.`,
+    source: 'src/engines/transit/transit.ts',
+    mountPath: 'transit/',
+    type: TRANSIT.type,
+    endpoints: TRANSIT.router.endpoints,
+  },
+]

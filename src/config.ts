@@ -95,9 +95,8 @@ function requireKnown(body: HclObject, known: readonly string[], where: string):
   for (const { key, line } of body.items) {
     if (known.includes(key)) continue
     const near = nearest(key, known)
-    throw new ConfigError(
-      `line ${line}: unknown key "${key}" in ${where}${near === undefined ? `, known are ${known.join(', ')}` : `, did you mean "${near}"?`}`,
-    )
+    const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`
+    throw new ConfigError(`line ${line}: unknown key "${key}" in ${where}, ${hint}`)
   }
 }
 

@@ -45,13 +45,13 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   const operations: SealOperations = {
     initialise: (config, clusterName) => initialise(config, clusterName, {}),
     unseal: async (share) => {
-      const keys = await seal.give(share)
+      const keys = await give(share)
       if (keys !== undefined) await open(keys)
       else await announce(undefined)
     },
-    reset: () => {
+    reset: async () => {
       seal.reset()
-      void announce(undefined)
+      await announce(undefined)
     },
     seal: async () => {
       // The others first: while they still hold keys, nothing may say that the server is sealed.
@@ -64,6 +64,16 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   const house = buildHouse({ ...parts, sealStatus: () => seal.status(), sealOperations: operations })
   const announce = (keyring: Keyring | undefined) => parts.announce({ status: seal.status(), keyring })
 
+  async function give(share: Buffer): Promise<OpenedKeys | undefined> {
+    try {
+      return await seal.give(share)
+    } catch (cause) {
+      // A wrong combination made it forget the shares before it, which the others show as progress.
+      await announce(undefined)
+      throw cause
+    }
+  }
+
   async function open(keys: OpenedKeys): Promise<void> {
     store.setLeafKey(keys.leafKey)
     try {
@@ -72,6 +82,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
       await announce(keys.keyring)
     } catch (cause) {
       seal.close()
+      await announce(undefined)
       house.close()
       store.setLeafKey(undefined)
       throw cause

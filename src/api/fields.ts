@@ -25,7 +25,7 @@ export type Field<T = unknown, Present extends boolean = boolean> = {
 }
 
 /** As much of a field inside another as documents need. */
-export type Member = Pick<Field, 'kind' | 'description' | 'required' | 'default' | 'schema'>
+export type Member = Pick<Field, 'kind' | 'description' | 'required' | 'default' | 'schema' | 'members'>
 
 export type Fields = { readonly [name: string]: Field }
 

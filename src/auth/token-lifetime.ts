@@ -32,6 +32,7 @@ export function lifetime(request: LifetimeRequest): Lifetime {
   if (left <= 0) return undefined
   if (wanted <= left) return { ttlSeconds: wanted, warnings: [] }
   const what = periodic ? 'period' : 'TTL'
-  const capped = `${what} of "${formatDuration(wanted)}" exceeded the effective max_ttl of "${formatDuration(left)}"; ${what} value is capped accordingly`
+  const [asked, given] = [formatDuration(wanted), formatDuration(left)]
+  const capped = `${what} of "${asked}" exceeded the effective max_ttl of "${given}"; ${what} value is capped accordingly`
   return { ttlSeconds: left, warnings: [capped] }
 }

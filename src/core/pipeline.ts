@@ -1,14 +1,16 @@
 // The life of one request, as a list of named steps. Each finds out one thing and puts it on the exchange, or throws a
 // Refusal. What is easily forgotten (token, policy, forwarding, decoding) happens here and nowhere else.
 import { fail } from '../api/errors.ts'
-import { decodeFields, type Field, parseBool } from '../api/fields.ts'
+import { decodeFields, parseBool } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { Answer, Caller, RequestInfo } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { LiveToken, TokenStore } from '../auth/token-store.ts'
-import { isJsonObject, JsonError, type JsonObject, parseJson } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { parseBody } from './body.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
+import { noteIgnored } from './ignored-fields.ts'
 import type { MountTable } from './mount-table.ts'
 import { successResponse } from './response.ts'
 import { canonicalPath, parseQuery } from './target.ts'
@@ -147,33 +149,7 @@ const readBody = (exchange: Exchange): void => {
   // An endpoint that needs no token is open to all, so its body is read too; else only a token's holder is parsed for.
   if (exchange.method !== 'update' || body === undefined || body.length === 0) return
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
-  exchange.input = parseBody(asBuffer(body), headers.contentType)
-}
-
-/** What came from another thread is a plain array of the same bytes. */
-const asBuffer = (bytes: Uint8Array): Buffer =>
-  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-
-function parseBody(body: Buffer, contentType: string | undefined): JsonObject | undefined {
-  if (contentType?.startsWith('application/x-www-form-urlencoded') === true && !looksLikeJson(body))
-    return parseQuery(body.toString('utf8'))
-  try {
-    const value = parseJson(body)
-    if (value === null) return undefined
-    if (isJsonObject(value)) return value
-  } catch (cause) {
-    if (cause instanceof JsonError) throw fail('json_invalid', [cause.message], cause)
-    throw cause
-  }
-  throw fail('json_invalid', ['expected an object'])
-}
-
-function looksLikeJson(body: Buffer): boolean {
-  for (const byte of body) {
-    if (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)) continue
-    return byte === 0x7b || byte === 0x5b
-  }
-  return true
+  exchange.input = parseBody(body, headers.contentType)
 }
 
 const authorise = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
@@ -221,26 +197,6 @@ const decode = (exchange: Exchange): void => {
   exchange.args = decodeFields(endpoint.fields, input, pathParameters)
   if (input !== undefined) noteIgnored(exchange, endpoint.fields, input)
 }
-
-function noteIgnored(exchange: Exchange, fields: Readonly<Record<string, Field>>, input: JsonObject): void {
-  const unknown: string[] = []
-  const replaced: string[] = []
-  for (const name of Object.keys(input)) {
-    if (Object.hasOwn(exchange.pathParameters, name)) replaced.push(name)
-    else if (!Object.hasOwn(fields, name) && !(exchange.method !== 'update' && CONTROL_PARAMETERS.has(name)))
-      unknown.push(name)
-  }
-  if (unknown.length > 0)
-    exchange.warnings.push(`Endpoint ignored these unrecognized parameters: [${unknown.sort().join(' ')}]`)
-  if (replaced.length > 0) {
-    exchange.warnings.push(
-      `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [${replaced.sort().join(' ')}]`,
-    )
-  }
-}
-
-/** Query parameters that belong to the request itself. */
-const CONTROL_PARAMETERS: ReadonlySet<string> = new Set(['list', 'help'])
 
 const handle = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange

@@ -38,7 +38,9 @@ function envelope(
   const authText = auth === undefined ? 'null' : JSON.stringify(auth)
   const warningsText = warnings.length === 0 ? 'null' : JSON.stringify(warnings)
   const type = exchange.mounted?.entry.type ?? ''
-  return `{${copiedMembers(copied)}"request_id":"${exchange.id}","lease_id":"","renewable":false,"lease_duration":0,"data":${dataText},"wrap_info":null,"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"}\n`
+  const head = `"request_id":"${exchange.id}","lease_id":"","renewable":false,"lease_duration":0,"data":${dataText}`
+  const tail = `"wrap_info":null,"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"`
+  return `{${copiedMembers(copied)}${head},${tail}}\n`
 }
 
 const ENVELOPE_NAMES = [

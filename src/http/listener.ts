@@ -43,7 +43,12 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
   })
   server.maxConnections = MAX_CONNECTIONS
   server.maxHeadersCount = MAX_HEADERS
-  const connections = { turns: new Turns(), handle, maxRequestBytes: limits.maxRequestBytes }
+  const connections = {
+    turns: new Turns(),
+    handle,
+    maxRequestBytes: limits.maxRequestBytes,
+    isOpen: () => server.listening,
+  }
   const parserErrors = new ParserErrors(connections.turns, handle)
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, connections))
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -90,7 +95,13 @@ function stopped(server: Server): Promise<void> {
 }
 
 /** What all connections of the listener have in common. */
-type Connections = { readonly turns: Turns; readonly handle: Handle; readonly maxRequestBytes: number }
+type Connections = {
+  readonly turns: Turns
+  readonly handle: Handle
+  readonly maxRequestBytes: number
+  /** Whether further requests are taken; else each connection ends with its answer. */
+  readonly isOpen: () => boolean
+}
 
 function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
   const declared = incoming.headers['content-length']
@@ -142,7 +153,7 @@ function run(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   body: Buffer | undefined,
-  { turns, handle }: Connections,
+  { turns, handle, isOpen }: Connections,
 ): void {
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
@@ -156,7 +167,10 @@ function run(
   }
   turns.take(incoming.socket, outgoing, () =>
     handle(request).then(
-      (response) => write(outgoing, response, incoming.method === 'HEAD'),
+      (response) => {
+        if (!isOpen()) outgoing.shouldKeepAlive = false
+        write(outgoing, response, incoming.method === 'HEAD')
+      },
       // The core answers every failure itself; what is left is a connection that cannot be written to.
       () => {
         outgoing.destroy()

@@ -1,6 +1,6 @@
 // Random texts over 0-9, A-Z, a-z: tokens, accessors, one-time passwords.
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** The largest multiple of 62 that fits a byte: from it on bytes are thrown away, or some characters come more often. */
+/** The largest multiple of 62 in a byte: bytes from it on are thrown away, or some characters come more often. */
 const FAIR = 248
 
 export function randomBase62(length: number, randomBytes: (count: number) => Buffer): string {

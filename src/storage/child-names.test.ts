@@ -43,6 +43,14 @@ test('what lies deep below a name is passed over', () => {
   assert.ok(counts.keys < 50, `${counts.keys} keys were read for 10 names`)
 })
 
+test('behind many siblings, deep names are still passed over', () => {
+  const siblings = Array.from({ length: 1_000 }, (_, number) => `p/a${number}`)
+  const deep = Array.from({ length: 20_000 }, (_, number) => `p/f${number % 20}/x/${number}`)
+  const { keysFrom, counts } = keysOf([...siblings, ...deep])
+  assert.equal(childNames(keysFrom, 'p/', '', Number.POSITIVE_INFINITY).length, 1_020)
+  assert.ok(counts.keys < 2_000, `${counts.keys} keys were read for 1020 names`)
+})
+
 test('many siblings are read in large pages', () => {
   const { keysFrom, counts } = keysOf(Array.from({ length: 5_000 }, (_, number) => `p/${number}`))
   assert.equal(childNames(keysFrom, 'p/', '', Number.POSITIVE_INFINITY).length, 5_000)

@@ -1,16 +1,6 @@
 // The data directory and the files in it: who may read them, who has them open, and that none of them is a link to
 // somewhere else (threats P-07, P-08, N-43).
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  type Stats,
-  statSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from './contract.ts'
@@ -78,15 +68,10 @@ function requireOwnersOnly(path: string, stats: Stats, wanted: number): void {
 
 /**
  * Creates an empty file that only its owner may read, whatever the umask; SQLite gives its side files the same mode.
- * Undefined content is impossible: an existing file, or a link, of that name is refused.
+ * An existing file, or a link, of that name is refused.
  */
 export function createPrivateFile(path: string): void {
-  const handle = openSync(path, 'wx', FILE_MODE)
-  try {
-    if (HAS_MODES) fchmodSync(handle, FILE_MODE)
-  } finally {
-    closeSync(handle)
-  }
+  closeSync(openSync(path, 'wx', FILE_MODE))
 }
 
 /** Makes a creation or renaming in the directory durable. */

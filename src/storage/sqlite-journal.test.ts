@@ -97,6 +97,14 @@ test('no flipped bit makes more vanish than the last commit', async () => {
   assert.ok(refused > FLIPS / 2, `${refused} of ${FLIPS} flips were refused`)
 })
 
+test('a last commit that was torn is cut off', async () => {
+  let first = frames - 1
+  while (soundBytes.readUInt32BE(32 + (first - 1) * frameBytes + 4) === 0) first--
+  assert.ok(first < frames - 1, 'the last commit has several frames')
+  const index = await reopenWith((bytes) => flip(bytes, 32 + first * frameBytes + 100))
+  assert.equal(index, COMMITS - 1)
+})
+
 test('two frames that changed places are noticed', async () => {
   const swapped = await reopenWith((bytes) => {
     const first = Buffer.from(bytes.subarray(32, 32 + frameBytes))

@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { SeededRandom, seedOfRun } from '../../test/conformance/seeded-random.ts'
+import { encodeChange } from './change-record.ts'
 import {
   HistoryGone,
   MAX_VALUE_BYTES,
@@ -38,6 +39,7 @@ import { openStore } from './transactional-store.ts'
 const random = new SeededRandom(seedOfRun())
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
 const FOLDER = 'root/sys/policy/'
+const NONE = Buffer.alloc(0)
 
 function newDirectory(t: TestContext): string {
   const parent = mkdtempSync(join(tmpdir(), 'keywright-sqlite-'))
@@ -301,6 +303,17 @@ test('a commit that fails ends writing, and reading goes on without what failed'
   other.close()
   await assert.rejects(put(store, 'f'), StorageFailed)
   assert.equal(fatal.length, 1)
+  const { chain } = await backend.position()
+  const operation = {
+    kind: 'put',
+    class: 'ignored',
+    scope: systemScope,
+    key: 'root/core/cluster',
+    value: NONE,
+  } as const
+  const operations = [{ ...operation, oldLeaf: NONE, newLeaf: NONE }]
+  const change = encodeChange({ index: 5, epoch: 1, committedAtMs: 0, operations }, chain)
+  await assert.rejects(backend.append([change]), StorageFailed, 'the connection that is left cannot write')
   assert.deepEqual(await store.list(FOLDER), ['a', 'b', 'c', 'd'])
   assert.equal(await store.lastIndex(), 4)
   await store.close()

@@ -20,7 +20,13 @@ function checked<T>(field: string, work: () => T): T {
   }
 }
 
-const nameOf = (given: string): string => checked('name', () => normalizePolicyName(given))
+const MAX_NAME_LENGTH = 128
+
+function nameOf(given: string): string {
+  const name = checked('name', () => normalizePolicyName(given))
+  if (name !== '' && name.length <= MAX_NAME_LENGTH) return name
+  throw fail('field_invalid', ['name', `must have 1 to ${MAX_NAME_LENGTH} characters`])
+}
 
 async function textOf(system: System, given: string): Promise<{ readonly name: string; readonly text: string }> {
   const name = nameOf(given)
@@ -33,15 +39,11 @@ async function textOf(system: System, given: string): Promise<{ readonly name: s
 async function write(system: System, given: string, document: string): Promise<Answer> {
   if (document === '') throw fail('bad_request', ["'policy' parameter not supplied or empty"])
   const name = nameOf(given)
-  if (name === '' || name.length > MAX_NAME_LENGTH)
-    throw fail('field_invalid', ['name', `must have 1 to ${MAX_NAME_LENGTH} characters`])
   if (UNEDITABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot update "${name}" policy`])
   const policy = checked('policy', () => parsePolicyDocument(document))
   await system.policies.write(name, policy.text)
   return { warnings: name === given ? policy.warnings : [`policy name was converted to ${name}`, ...policy.warnings] }
 }
-
-const MAX_NAME_LENGTH = 128
 
 async function remove(system: System, given: string): Promise<Answer> {
   const name = nameOf(given)

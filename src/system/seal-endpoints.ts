@@ -165,7 +165,7 @@ const unseal = endpoint({
     if (migrate) throw fail('field_invalid', ['migrate', notOffered])
     if (reset) {
       if (!system.sealStatus().sealed) throw fail('bad_request', ['vault is unsealed'])
-      system.seal.reset()
+      await system.seal.reset()
     } else {
       if (key === '')
         throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])

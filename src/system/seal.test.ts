@@ -101,7 +101,7 @@ test('only sudo seals', async () => {
   assert.equal((await call('GET', 'sys/seal-status')).body.sealed, false)
 })
 
-test('P-26, P-09: what is stored holds no share, no token and no plaintext, and two swapped values are found', async () => {
+test('P-26, P-09: what is stored holds no share and no plaintext, and two swapped values are found', async () => {
   const { call, store, shares, house } = await startMemoryHouse({ shares: 3, threshold: 2 })
   await call('POST', 'sys/policies/acl/a', { policy: '# canary-policy-text\npath "a" { capabilities = ["read"] }' })
   await call('POST', 'sys/policies/acl/b', { policy: 'path "b" { capabilities = ["read"] }' })

@@ -13,7 +13,7 @@ export interface SealOperations {
     clusterName: string,
   ): Promise<{ readonly shares: readonly Buffer[]; readonly rootToken: string }>
   unseal(share: Buffer): Promise<void>
-  reset(): void
+  reset(): Promise<void>
   seal(): Promise<void>
 }
 

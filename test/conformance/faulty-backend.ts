@@ -1,10 +1,12 @@
-// A backend whose appends fail when they are told to, as a device does.
+// A backend whose appends wait or fail when they are told to, as those of a device do.
 import type { Backend } from '../../src/storage/backend.ts'
 
 export class Faults {
   /** Thrown by the next append, which then writes nothing. */
   next: Error | undefined
   appends = 0
+  /** An append that began waits for this before it writes. */
+  gate: Promise<void> = Promise.resolve()
 }
 
 export function faultyBackend(backend: Backend, faults: Faults): Backend {
@@ -19,6 +21,7 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     close: () => backend.close(),
     append: async (changes) => {
       faults.appends++
+      await faults.gate
       const fault = faults.next
       faults.next = undefined
       if (fault !== undefined) throw fault

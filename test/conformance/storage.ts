@@ -1,6 +1,7 @@
 // What every store promises, one test a clause. Called once for each implementation.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Backend } from '../../src/storage/backend.ts'
 import {
   type Change,
@@ -64,6 +65,7 @@ export function storageConformance(name: string, newPlace: () => Promise<Place>)
   transactionClauses(clause)
   boundClauses(clause)
   indexClauses(clause)
+  closingClauses(clause)
   failureClauses(clause)
   clause('concurrent transactions have the effect of some order of them', async ({ store }) =>
     serialHistory(store, scope),
@@ -94,6 +96,7 @@ function readingClauses(clause: Clause): void {
   })
 
   clause('changing a buffer that was put or got changes nothing stored', async ({ store }) => {
+    store.onCommit(({ operations }) => operations[0]?.value.fill(0))
     const handedIn = text('before')
     await store.transaction(async (tx) => {
       tx.put(scope, `${folder}a`, handedIn)
@@ -219,6 +222,12 @@ function transactionClauses(clause: Clause): void {
       assert.deepEqual(await tx.scan(folder, '', 1), [{ key: `${folder}a`, value: text('new') }])
     })
     assert.deepEqual(await store.list(folder), ['a', 'b/', 'e/'])
+    await store.transaction(async (tx) => {
+      tx.delete(scope, `${folder}a`)
+      tx.delete(scope, `${folder}b/2`)
+      assert.deepEqual(await tx.list(folder, { limit: 1 }), ['e/'])
+      assert.deepEqual(await tx.scan(folder, '', 1), [{ key: `${folder}e/f/g`, value: text('g') }])
+    })
   })
 
   clause('a transaction that throws leaves nothing', async ({ store, reopen }) => {
@@ -281,35 +290,76 @@ function transactionClauses(clause: Clause): void {
     assert.equal(runs, 2)
   })
 
+  clause('a transaction that only reads shows one state', async ({ store }) => {
+    await put(store, 'x', 'y')
+    const requested = Promise.withResolvers<void>()
+    const written = Promise.withResolvers<void>()
+    const other = requested.promise.then(() => writeBoth('new')).then(written.resolve)
+    const writeBoth = (value: string): Promise<void> =>
+      store.transaction(async (tx) => {
+        for (const name of ['x', 'y']) tx.put(scope, folder + name, text(value))
+      })
+    const seen = await store.transaction(async (tx) => {
+      const first = await tx.get(`${folder}x`)
+      requested.resolve()
+      await written.promise
+      return [first, await tx.get(`${folder}y`)]
+    })
+    await other
+    assert.deepEqual(seen, [text('new'), text('new')])
+  })
+
+  clause('a read beside an append that is under way waits for its end', async ({ store, faults }) => {
+    const gate = Promise.withResolvers<void>()
+    faults.gate = gate.promise
+    const write = put(store, 'a')
+    while (faults.appends === 0) await nextTurn()
+    let runs = 0
+    const read = store.transaction(async (tx) => {
+      runs++
+      return tx.get(`${folder}a`)
+    })
+    for (let turns = 0; turns < 30; turns++) await nextTurn()
+    assert.equal(runs, 1, 'it ran again before it could win')
+    gate.resolve()
+    await write
+    assert.deepEqual(await read, text('a'))
+    assert.equal(runs, 2)
+  })
+
   clause('a transaction that others always overtake gets its turn', async ({ store }) => {
     const contended = `${folder}contended`
+    let commits = 0
     let isDone = false
-    let runs = 0
     const overtake = async (): Promise<void> => {
-      while (!isDone) await store.transaction(async (tx) => tx.put(scope, contended, text(`run ${runs}`)))
+      for (; !isDone; commits++) await store.transaction(async (tx) => tx.put(scope, contended, text(`${commits}`)))
     }
     const others = [overtake(), overtake()]
+    let runs = 0
     await store.transaction(async (tx) => {
-      runs++
+      assert.ok(++runs < 20, 'it never gets its turn')
+      const before = commits
       await tx.get(contended)
-      for (let reads = 0; reads < 20; reads++) await tx.get(`${folder}other${reads}`)
+      // Long enough to be overtaken, where somebody can.
+      for (let turns = 0; turns < 100 && commits === before; turns++) await nextTurn()
       tx.put(scope, contended, text('mine'))
     })
     isDone = true
     await Promise.all(others)
-    assert.ok(runs > 1 && runs < 10, `it ran ${runs} times`)
+    assert.ok(runs > 2, `it ran ${runs} times, so it was hardly overtaken`)
   })
 
   clause('a write does not make those lose that read something else', async ({ store }) => {
     let runs = 0
     const requested = Promise.withResolvers<void>()
     const written = Promise.withResolvers<void>()
-    const other = requested.promise.then(() => put(store, 'b/new', 'c')).then(written.resolve)
+    await put(store, 'a/there')
+    const other = requested.promise.then(() => put(store, 'b/new', 'c', 'a/there')).then(written.resolve)
     await store.transaction(async (tx) => {
       runs++
       await tx.get(`${folder}a`)
       await tx.list(`${folder}a/`)
-      await tx.scan(`${folder}a/`, '', 10)
+      await tx.scan(`${folder}a/`, `${folder}a/there`, 10)
       requested.resolve()
       await written.promise
       tx.put(scope, `${folder}a`, text('a'))
@@ -349,7 +399,9 @@ function transactionClauses(clause: Clause): void {
       store.transaction(() => put(store, 'a')),
       /would wait for itself/,
     )
-    await put(store, 'b')
+    const later = Promise.withResolvers<void>()
+    await store.transaction(async () => void setImmediate(() => put(store, 'b').then(later.resolve, later.reject)))
+    await later.promise
     assert.deepEqual(await store.list(folder), ['b'])
   })
 
@@ -526,14 +578,14 @@ function indexClauses(clause: Clause): void {
       heard,
     )
   })
+}
 
+function closingClauses(clause: Clause): void {
   clause('after close every verb is refused', async ({ store }) => {
     await put(store, 'a')
     const snapshot = await store.snapshot()
-    const late = put(store, 'late')
     await store.close()
     await store.close()
-    await late.catch((error: unknown) => assert.ok(error instanceof StorageClosed))
     await assert.rejects(snapshot.list(''), StorageClosed)
     const verbs: (() => unknown)[] = [
       () => store.get(`${folder}a`),
@@ -547,6 +599,23 @@ function indexClauses(clause: Clause): void {
       () => store.setLeafKey(LEAF_KEY),
     ]
     for (const verb of verbs) await assert.rejects(async () => verb(), StorageClosed)
+  })
+
+  clause('close waits for what is being committed', async ({ store, faults, reopen }) => {
+    const gate = Promise.withResolvers<void>()
+    faults.gate = gate.promise
+    const writes = ['a', 'b'].map((name) => put(store, name))
+    while (faults.appends === 0) await nextTurn()
+    let isClosed = false
+    const closed = store.close().then(() => {
+      isClosed = true
+    })
+    await assert.rejects(put(store, 'late'), StorageClosed)
+    for (let turns = 0; turns < 30; turns++) await nextTurn()
+    assert.equal(isClosed, false)
+    gate.resolve()
+    await Promise.all([...writes, closed])
+    assert.deepEqual(await (await reopen()).list(folder), ['a', 'b'])
   })
 }
 

@@ -1,0 +1,25 @@
+// Warnings of what a caller sent and the endpoint did not use.
+import type { Fields } from '../api/fields.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Query parameters that belong to the request itself. */
+const CONTROL_PARAMETERS: ReadonlySet<string> = new Set(['list', 'help'])
+
+export function noteIgnored(exchange: Exchange, fields: Fields, input: JsonObject): void {
+  const unknown: string[] = []
+  const replaced: string[] = []
+  for (const name of Object.keys(input)) {
+    if (Object.hasOwn(exchange.pathParameters, name)) replaced.push(name)
+    else if (!Object.hasOwn(fields, name) && !isControl(exchange, name)) unknown.push(name)
+  }
+  const named = (names: string[]): string => `[${names.sort().join(' ')}]`
+  if (unknown.length > 0) exchange.warnings.push(`Endpoint ignored these unrecognized parameters: ${named(unknown)}`)
+  if (replaced.length > 0) {
+    const why = "with the values captured from the endpoint's path"
+    exchange.warnings.push(`Endpoint replaced the value of these parameters ${why}: ${named(replaced)}`)
+  }
+}
+
+const isControl = (exchange: Exchange, name: string): boolean =>
+  exchange.method !== 'update' && CONTROL_PARAMETERS.has(name)

@@ -1,0 +1,141 @@
+// Whether an answer is one that the endpoint table allows. Which endpoint was called is found out anew, from the raw
+// target, with the rooms of the program that do it in the server.
+import type { Endpoint, EndpointOperation } from '../../src/api/endpoint.ts'
+import { parseBool } from '../../src/api/fields.ts'
+import { AUTH_BLOCK } from '../../src/api/request.ts'
+import { Router } from '../../src/api/router.ts'
+import { misfits } from '../../src/api/shape.ts'
+import { canonicalPath } from '../../src/core/target.ts'
+import { TABLES } from '../../tools/endpoint-tables.ts'
+import type { RawAnswer } from '../fixtures/raw-http.ts'
+import { SECRET_MARK } from './field-values.ts'
+import type { GeneratedRequest } from './generated-request.ts'
+
+const ROUTERS = TABLES.map(({ mountPath, endpoints }) => ({ mountPath, router: new Router(endpoints) }))
+const ENVELOPE_NAMES = [
+  'auth',
+  'data',
+  'lease_duration',
+  'lease_id',
+  'mount_type',
+  'renewable',
+  'request_id',
+  'warnings',
+  'wrap_info',
+]
+const BODILESS = [204, 205, 304]
+
+type Json = Record<string, unknown>
+
+/** Empty where all is well. `extraMounts`: further mounts of the last table. */
+export function answerFaults(request: GeneratedRequest, answer: RawAnswer, extraMounts: readonly string[]): string[] {
+  const { status, body } = answer
+  const endpoint = endpointOf(request, extraMounts)
+  const isChosen = endpoint !== undefined && statusesAskedFor(request).includes(status)
+  if (status >= 500 && !isChosen) return [`status ${status}`]
+  if (BODILESS.includes(status) || request.method === 'HEAD') return body === '' ? [] : ['a body where there is none']
+  if (answer.headers.get('content-type') !== 'application/json')
+    return [`content type ${answer.headers.get('content-type')}`]
+  if (answer.headers.get('cache-control') !== 'no-store') return ['may be stored by caches']
+  const parsed = parseObject(body)
+  if (parsed === undefined) return ['the body is not a JSON object']
+  if (status >= 400 && isRefusal(parsed)) return refusalFaults(parsed)
+  if (parsed.help !== undefined && asksForHelp(request))
+    return typeof parsed.help === 'string' ? [] : ['help is no text']
+  if (status >= 400 && !isChosen && parsed.data === undefined) return ['the refusal is not {"errors":[…]}']
+  return endpoint === undefined ? ['no endpoint is known that could have answered'] : endpointFaults(endpoint, parsed)
+}
+
+const asksForHelp = ({ method, target }: GeneratedRequest): boolean => method === 'HELP' || /[?&]help=./.test(target)
+
+function parseObject(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isRefusal = (parsed: Json): boolean => Object.keys(parsed).length === 1 && Array.isArray(parsed.errors)
+
+function refusalFaults({ errors }: Json): string[] {
+  const texts = errors as unknown[]
+  if (!texts.every((text) => typeof text === 'string')) return ['errors are not all texts']
+  const telling = texts.join('\n')
+  return [
+    ...(telling.includes(SECRET_MARK) ? ['the refusal repeats a secret'] : []),
+    // P-64: nothing of the inside.
+    ...(/node:|\.ts\b|\/src\/|\bat .+:\d+/.test(telling) ? ['the refusal shows the inside'] : []),
+  ]
+}
+
+/** What the request itself wants as status: of the node's state, or of a batch of which some items fail. */
+function statusesAskedFor({ target, body }: GeneratedRequest): number[] {
+  const asked = /partial_failure_response_code":"?([^,}"]*)/.exec(body?.toString('latin1') ?? '')?.[1] ?? ''
+  const inQuery = [...new URLSearchParams(target.split('?')[1] ?? '').entries()].filter(([name]) =>
+    name.endsWith('code'),
+  )
+  return [Number(asked), ...inQuery.map(([, value]) => Number(value.replaceAll('_', '')))]
+}
+
+const OPERATIONS: Readonly<Record<string, EndpointOperation>> = {
+  GET: 'read',
+  HEAD: 'read',
+  LIST: 'list',
+  POST: 'update',
+  PUT: 'update',
+  DELETE: 'delete',
+}
+
+function endpointOf({ method, target }: GeneratedRequest, extraMounts: readonly string[]): Endpoint | undefined {
+  // The parser passes over spaces around the target (RFC 9112 section 3).
+  const [rawPath = '', query = ''] = splitAt(target.trim(), '?')
+  const operation = OPERATIONS[method]
+  const path = operation === undefined ? undefined : safely(() => canonicalPath(rawPath))
+  if (operation === undefined || path === undefined) return undefined
+  const list = new URLSearchParams(query).get('list')
+  const isList = operation === 'read' && list !== null && parseBool(list) === true
+  const last = ROUTERS.at(-1)
+  const extra = extraMounts.flatMap((mountPath) => (last === undefined ? [] : [{ mountPath, router: last.router }]))
+  for (const { mountPath, router } of [...ROUTERS, ...extra]) {
+    if (!path.startsWith(mountPath)) continue
+    const route = router.find(isList ? 'list' : operation, path.slice(mountPath.length))
+    if (route.kind === 'found') return route.endpoint
+  }
+  return undefined
+}
+
+function splitAt(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function safely<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+function endpointFaults(endpoint: Endpoint, parsed: Json): string[] {
+  const { response, body, givesToken } = endpoint
+  if (body === 'plain') return misfits(response ?? {}, parsed)
+  const { data, auth, warnings } = parsed
+  const expected =
+    body === 'both' && response !== undefined ? [...ENVELOPE_NAMES, ...Object.keys(data ?? {})] : ENVELOPE_NAMES
+  const names = [...new Set(expected)].sort()
+  if (JSON.stringify(Object.keys(parsed).sort()) !== JSON.stringify(names)) return [`members ${Object.keys(parsed)}`]
+  return [
+    ...(response === undefined ? nullFaults('data', data) : misfits(response, data)),
+    ...(givesToken === true ? misfits(AUTH_BLOCK, auth, 'auth') : nullFaults('auth', auth)),
+    ...(warnings === null || isTextList(warnings) ? [] : ['warnings are neither null nor texts']),
+    ...(response === undefined && givesToken !== true && warnings === null ? ['nothing to say, and not 204'] : []),
+  ]
+}
+
+const nullFaults = (name: string, value: unknown): string[] => (value === null ? [] : [`${name} is not null`])
+
+const isTextList = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')

@@ -1,0 +1,234 @@
+// Values for fields: such that fit, such that nearly fit, and such that nobody should send.
+import type { Member } from '../../src/api/fields.ts'
+import type { JsonValue } from '../../src/lib/json.ts'
+import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
+
+/** What the server under test holds, for values that mean something to it. */
+export type Pool = {
+  readonly ciphertexts: readonly string[]
+  /** Tokens and accessors that may be used up. */
+  readonly tokens: readonly string[]
+  readonly accessors: readonly string[]
+  readonly shares: readonly string[]
+}
+
+/** In every text that is sent as a secret: no refusal and no log may repeat it. */
+export const SECRET_MARK = 'never-to-be-repeated'
+const PLAIN_MARK = 'may-be-repeated'
+
+/** How a request is filled. */
+export type Filling = {
+  /** Id of the endpoint. */
+  readonly id: string
+  readonly pool: Pool
+  /** How likely a value is none that fits. */
+  readonly oddness: number
+}
+
+/** `name` is that of the field, without what it is inside of; `mark` is part of texts that make no sense. */
+export function fieldValue(
+  random: PseudoRandom,
+  name: string,
+  field: Member,
+  filling: Filling,
+  mark = PLAIN_MARK,
+): JsonValue {
+  if (!random.chance(filling.oddness)) return fittingValue(random, name, field, filling)
+  return random.chance(0.6) ? nearValue(random, name, field, filling) : hostileValue(random, mark)
+}
+
+const base64 = (random: PseudoRandom, most: number): string =>
+  Buffer.from(random.several(0, most, () => random.int(256))).toString('base64')
+
+/** By the name of the field, or by endpoint and name; else anything of its kind. */
+const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool) => JsonValue>> = {
+  plaintext: (random) => base64(random, 40),
+  ciphertext: (random, pool) => random.pick(pool.ciphertexts),
+  context: (random) => random.pick(['', CONTEXT, CONTEXT, base64(random, 40)]),
+  associated_data: (random) => random.pick(['', '', '', base64(random, 40)]),
+  nonce: (random) => random.pick(['', '', '', '', 'AAAAAAAAAAAAAAAA']),
+  key_version: (random) => random.pick([0, 0, 1, 2]),
+  bits: (random) => random.pick([128, 256, 512]),
+  key_size: () => 0,
+  managed_key_name: () => '',
+  managed_key_id: () => '',
+  type: (random) => random.pick(['aes128-gcm96', 'aes256-gcm96', 'chacha20-poly1305', 'rsa-2048']),
+  token: (random, pool) => random.pick(pool.tokens),
+  accessor: (random, pool) => random.pick(pool.accessors),
+  key: (random, pool) => random.pick(pool.shares),
+  policy: (random) =>
+    random.pick(['path "a/*" { capabilities = ["read"] }', '{"path":{"b":{"capabilities":["list"]}}}']),
+  policies: (random) => random.pick([['default'], ['generated'], 'default,generated', []]),
+  paths: (random) =>
+    random.several(1, 4, () => random.pick(['transit/keys/k', 'sys/mounts', '/sys/seal', '__proto__', ''])),
+  path: (random) => random.pick(['transit/keys/k', 'sys/mounts']),
+  secret_shares: (random) => random.pick([1, 3, 5]),
+  secret_threshold: (random) => random.pick([1, 2, 3]),
+  ttl: (random) => random.pick(['1h', 60, '5m']),
+  'mounts-mount.type': () => 'transit',
+  'token-create.type': () => 'service',
+  'token-create-orphan.type': () => 'service',
+}
+
+/** Of the keys with derivation in the pool's ciphertexts, base64. */
+export const CONTEXT = 'Y3R4'
+
+const OF_KIND: Readonly<Record<string, (random: PseudoRandom, field: Member, filling: Filling) => JsonValue>> = {
+  string: (random) => random.pick(['', 'text', 'another text']),
+  int: (random, { schema }) => Number(schema.minimum ?? 0) + random.int(10),
+  bool: (random) => random.chance(0.5),
+  duration: (random) => random.pick([0, 3600, '90m', '1h30m']),
+  bytes: (random) => base64(random, 40),
+  strings: (random) => random.several(0, 3, () => random.pick(['a', 'b', 'default'])),
+  map: () => ({ a: 'b', c: 'd' }),
+  object: (random, field, filling) => membersOf(random, field, filling),
+  batch: (random, field, filling) => random.several(0, 5, () => membersOf(random, field, filling)),
+}
+
+export function fittingValue(random: PseudoRandom, name: string, field: Member, filling: Filling): JsonValue {
+  const { enum: values } = field.schema
+  if (Array.isArray(values)) return random.pick(values)
+  const meaningful = MEANINGFUL[`${filling.id}.${name}`] ?? MEANINGFUL[name]
+  if (meaningful !== undefined) return meaningful(random, filling.pool)
+  const make = OF_KIND[field.kind]
+  if (make === undefined) throw new Error(`No values of the kind ${field.kind}`)
+  return make(random, field, filling)
+}
+
+/** Some of its members; mostly those that must be there. */
+function membersOf(random: PseudoRandom, { members = {} }: Member, filling: Filling): JsonValue {
+  const chosen = Object.entries(members).filter(([, { required }]) => random.chance(required ? 0.98 : 0.3))
+  return Object.fromEntries(chosen.map(([name, member]) => [name, fieldValue(random, name, member, filling)]))
+}
+
+/** A fitting value, bent. */
+function nearValue(random: PseudoRandom, name: string, field: Member, filling: Filling): JsonValue {
+  const fitting = fittingValue(random, name, field, filling)
+  if (typeof fitting === 'string' && fitting.startsWith('vault:')) return bentCiphertext(random, fitting)
+  if (typeof fitting === 'string') return bentText(random, fitting)
+  if (typeof fitting === 'number')
+    return random.pick<JsonValue>([...ODD_NUMBERS, String(fitting), fitting + 0.5, -fitting])
+  if (typeof fitting === 'boolean') return random.pick<JsonValue>(['true', 'F', 't', '', 0, 1, 2, 'yes', 'TRUE', null])
+  return random.pick<JsonValue>([JSON.stringify(fitting), [fitting], { '0': fitting }, null, '', 'a, b,,c', [], {}])
+}
+
+const ODD_NUMBERS: readonly JsonValue[] = [
+  -1,
+  0,
+  -0,
+  1.5,
+  2 ** 31 - 1,
+  2 ** 31,
+  2 ** 53 - 1,
+  2 ** 53,
+  -(2 ** 63),
+  1e21,
+  1e308,
+  5e-324,
+  '0x10',
+  '010',
+  '0b11',
+  '1_000',
+  '08',
+  '1e3',
+  ' 1',
+  '+1',
+  '--1',
+  '9'.repeat(400),
+]
+
+function bentText(random: PseudoRandom, text: string): JsonValue {
+  const at = random.int(text.length + 1)
+  return random.pick<JsonValue>([
+    text.slice(0, at),
+    `${text.slice(0, at)}${random.pick(STRANGE_CHARACTERS)}${text.slice(at)}`,
+    `${text}=`,
+    text.replaceAll('+', '-').replaceAll('/', '_'),
+    ` ${text} `,
+    text.toUpperCase(),
+    text + text,
+  ])
+}
+
+function bentCiphertext(random: PseudoRandom, ciphertext: string): JsonValue {
+  const payload = ciphertext.slice(ciphertext.lastIndexOf(':') + 1)
+  const bytes = Buffer.from(payload, 'base64')
+  const at = random.int(bytes.length)
+  bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << random.int(8)), at)
+  const version = random.pick(['0', '-1', '2', '99', '01', '+1', '1.0', '', 'x', '9'.repeat(30), '9007199254740993'])
+  return random.pick([
+    `vault:v1:${bytes.toString('base64')}`,
+    `vault:v1:${bytes.subarray(0, at).toString('base64')}`,
+    `vault:v${version}:${payload}`,
+    `vault:v1:${payload.slice(0, -1)}`,
+    `vault:v1:${payload.replaceAll('+', '-').replaceAll('/', '_')}`,
+    `vault:v1:${payload}\n`,
+    `VAULT:v1:${payload}`,
+    `vault:v1${payload}`,
+    `vault:v1:1:${payload}`,
+    payload,
+    'vault:v1:',
+    'vault:',
+  ])
+}
+
+const STRANGE_CHARACTERS = [
+  '\u0000',
+  '\n',
+  '\u007f',
+  '\u0085',
+  '\u2028',
+  '\ufeff',
+  '\ud800',
+  '\udc00',
+  '💥',
+  'ﬀ',
+  'K',
+  '"',
+  '\\',
+  '%',
+  '%00',
+]
+
+const LONG_TEXT = 'x'.repeat(100_000)
+
+/** `mark` is part of the texts in it. */
+export function hostileValue(random: PseudoRandom, mark = PLAIN_MARK): JsonValue {
+  const text = `${mark}${random.pick(STRANGE_CHARACTERS)}`
+  return random.pick<() => JsonValue>([
+    () => null,
+    () => random.pick([true, false]),
+    () => random.pick(ODD_NUMBERS),
+    () => text,
+    () => random.several(1, 20, () => random.pick(STRANGE_CHARACTERS)).join(''),
+    () => LONG_TEXT,
+    () => [],
+    () => ({}),
+    () => [null, 1, text, [], {}],
+    () => JSON.parse('{"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}}}'),
+    () => JSON.parse('{"__proto__":"text","toString":"text","hasOwnProperty":1,"length":2147483647}'),
+    () => ({ type: 'Buffer', data: [1, 2, 3] }),
+    () => nested(random.int(70)),
+    () => Array.from({ length: random.int(300) }, () => text),
+    () => Object.fromEntries(Array.from({ length: random.int(300) }, (_, index) => [`${text}${index}`, index])),
+    () =>
+      random.pick([
+        '../../etc/passwd',
+        "' OR 1=1 --",
+        '$'.concat('{7*7}'),
+        '{{identity.entity.id}}',
+        '<script>',
+        'a,b,c',
+        'root',
+        '*',
+        '+',
+        '\u202e',
+      ]),
+  ])()
+}
+
+function nested(depth: number): JsonValue {
+  let value: JsonValue = 'x'
+  for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { a: value }
+  return value
+}

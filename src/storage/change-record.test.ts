@@ -3,11 +3,10 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
-import { seedOfRun } from '../../test/conformance/seeded-random.ts'
+import { testSeed } from '../../test/fixtures/seed.ts'
 import { type ChangeDraft, decodeChange, decodeRun, encodeChange } from './change-record.ts'
 import { type ChangeOperation, StorageCorrupt } from './contract.ts'
 
-const seed = seedOfRun()
 const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
 const GENESIS = Buffer.alloc(16, 7)
 const NONE = Buffer.alloc(0)
@@ -66,7 +65,7 @@ test('a record is, byte for byte, what its drawing says', () => {
   assert.deepEqual(encodeChange(short, GENESIS).record, Buffer.concat([start, rest]))
 })
 
-test('a record is read as it was written', () => {
+test('a record is read as it was written', (t) => {
   assert.deepEqual(decodeChange(record, 'record'), change)
   const operation = fc.record({
     key: fc.string({ minLength: 1, unit: 'grapheme-ascii' }).map((name) => `root/x${encodeURIComponent(name)}`),
@@ -88,7 +87,7 @@ test('a record is read as it was written', () => {
       const encoded = encodeChange({ ...drawn, committedAtMs: 5, operations: puts }, GENESIS)
       assert.deepEqual(decodeChange(encoded.record, 'record'), encoded.change)
     }),
-    { seed },
+    { seed: testSeed(t) },
   )
 })
 

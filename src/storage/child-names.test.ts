@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { seedOfRun } from '../../test/conformance/seeded-random.ts'
+import { testSeed } from '../../test/fixtures/seed.ts'
 import { childNames } from './child-names.ts'
 import { compareKeys } from './key-order.ts'
-
-const seed = seedOfRun()
 
 /** Counts what it is asked for. */
 function keysOf(keys: readonly string[]) {
@@ -20,7 +18,7 @@ function keysOf(keys: readonly string[]) {
   return { keysFrom, counts }
 }
 
-test('child names are those that a walk through all keys finds', () => {
+test('child names are those that a walk through all keys finds', (t) => {
   const segment = fc.constantFrom('a', 'a!', 'a0', 'b', 'é', '\uff5e', '\u{1f511}')
   const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join('/'))
   const after = fc.oneof(fc.constantFrom('', 'a/', 'a/a', 'zz'), path)
@@ -32,7 +30,7 @@ test('child names are those that a walk through all keys finds', () => {
       assert.deepEqual(childNames(keysFrom, 'p/', after, limit), expected.slice(0, limit))
       assert.deepEqual(childNames(keysFrom, 'p/', after, Number.POSITIVE_INFINITY), expected)
     }),
-    { seed, numRuns: 300 },
+    { seed: testSeed(t), numRuns: 300 },
   )
 })
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { seedOfRun } from '../../test/conformance/seeded-random.ts'
+import { testSeed } from '../../test/fixtures/seed.ts'
 import { compareKeys, folderEnd, justAfter } from './key-order.ts'
 
-const seed = seedOfRun()
 // Characters at the borders where UTF-8, UTF-16 and code points could disagree.
 const text = fc
   .array(
@@ -26,31 +25,31 @@ const text = fc
   .map((parts) => parts.join(''))
 const bytes = (value: string): Buffer => Buffer.from(value)
 
-test('keys are compared as their UTF-8 bytes are', () => {
+test('keys are compared as their UTF-8 bytes are', (t) => {
   fc.assert(
     fc.property(text, text, (a, b) => {
       assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(bytes(a), bytes(b)))
     }),
-    { seed },
+    { seed: testSeed(t) },
   )
 })
 
-test('nothing lies between a key and what comes just after it', () => {
+test('nothing lies between a key and what comes just after it', (t) => {
   fc.assert(
     fc.property(text, text, (key, other) => {
       assert.equal(compareKeys(other, key) > 0, compareKeys(other, justAfter(key)) >= 0)
     }),
-    { seed },
+    { seed: testSeed(t) },
   )
 })
 
-test('the end of a folder lies behind all of its keys and before the next sibling', () => {
+test('the end of a folder lies behind all of its keys and before the next sibling', (t) => {
   fc.assert(
     fc.property(text, text, (name, other) => {
       const folder = `${name}/`
       const isInside = compareKeys(other, folder) >= 0 && compareKeys(other, folderEnd(folder)) < 0
       assert.equal(isInside, other.startsWith(folder))
     }),
-    { seed },
+    { seed: testSeed(t) },
   )
 })

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SeededRandom, seedOfRun } from '../../test/conformance/seeded-random.ts'
+import { SeededRandom } from '../../test/conformance/seeded-random.ts'
 import { MAX_TRANSACTION_BYTES, MAX_VALUE_BYTES, StorageRefused, type Store, systemScope } from './contract.ts'
 import { createMemoryStore } from './memory-store.ts'
 
 const clock = { nowMs: () => 1_700_000_000_000.5, monotonicMs: () => 0 }
 const KEY = 'root/sys/policy/a'
 
+const random = new SeededRandom(1)
+
 function open(): Store {
-  const store = createMemoryStore({ clock, random: new SeededRandom(seedOfRun()) })
+  const store = createMemoryStore({ clock, random })
   store.setLeafKey(Buffer.alloc(32, 1))
   return store
 }

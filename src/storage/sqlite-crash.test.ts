@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { SeededRandom, seedOfRun } from '../../test/conformance/seeded-random.ts'
+import { SeededRandom } from '../../test/conformance/seeded-random.ts'
+import { testSeed } from '../../test/fixtures/seed.ts'
 import { realWorld } from '../lib/world.ts'
 import type { Store } from './contract.ts'
 import { openSqliteStore } from './sqlite-store.ts'
@@ -51,8 +52,8 @@ async function replayed(store: Store): Promise<Map<string, string>> {
   return state
 }
 
-test('a store whose process was killed holds every answered commit, and no half of one', async () => {
-  const random = new SeededRandom(seedOfRun())
+test('a store whose process was killed holds every answered commit, and no half of one', async (t) => {
+  const random = new SeededRandom(testSeed(t))
   const directory = mkdtempSync(join(tmpdir(), 'keywright-crash-'))
   const { clock, random: realRandom } = realWorld()
   let answered = 0

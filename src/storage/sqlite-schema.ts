@@ -89,12 +89,13 @@ function requireOurFormat(database: DatabaseSync, path: string): void {
 function requireMatchingLog(database: DatabaseSync, path: string, { index, chain, historyId }: Position): void {
   const rows = database.prepare('SELECT idx, record FROM log ORDER BY idx DESC LIMIT 2').all().reverse()
   const run = rows.map(({ idx, record }) => ({ index: numberOf(idx), record: bytesOf(record) }))
-  const last = decodeRun(run).at(-1)
+  const changes = decodeRun(run)
+  const last = changes.at(-1)
   if ((last?.index ?? 0) !== index || !(last?.chain ?? historyId).equals(chain)) {
     throw new StorageCorrupt(`${path} is damaged: its log ends at ${last?.index ?? 0}, its state is that of ${index}`)
   }
-  const first = run[0]
-  if (first?.index === 1 && !nextChain(historyId, first.record).equals(first.record.subarray(8, 8 + CHAIN_BYTES))) {
+  const [first] = run
+  if (first?.index === 1 && !changes[0]?.chain.equals(nextChain(historyId, first.record))) {
     throw new StorageCorrupt(`${path} is damaged: log record 1 does not continue the chain`)
   }
 }

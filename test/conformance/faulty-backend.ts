@@ -5,8 +5,24 @@ export class Faults {
   /** Thrown by the next append, which then writes nothing. */
   next: Error | undefined
   appends = 0
-  /** An append that began waits for this before it writes. */
-  gate: Promise<void> = Promise.resolve()
+  #gate = Promise.withResolvers<void>()
+
+  constructor() {
+    this.release()
+  }
+
+  /** Appends that begin from now on wait until `release` before they write. */
+  hold(): void {
+    this.#gate = Promise.withResolvers()
+  }
+
+  release(): void {
+    this.#gate.resolve()
+  }
+
+  released(): Promise<void> {
+    return this.#gate.promise
+  }
 }
 
 export function faultyBackend(backend: Backend, faults: Faults): Backend {
@@ -21,7 +37,7 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     close: () => backend.close(),
     append: async (changes) => {
       faults.appends++
-      await faults.gate
+      await faults.released()
       const fault = faults.next
       faults.next = undefined
       if (fault !== undefined) throw fault

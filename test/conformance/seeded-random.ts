@@ -1,14 +1,6 @@
-// Randomness that a test can repeat: prints `seed=…` and takes `SEED=…`. For tests only, never for keys.
-import { randomInt } from 'node:crypto'
+// Randomness that a test can repeat: from a seed (test/fixtures/seed.ts), or from a fixed one where nothing depends on
+// it. For tests only, never for keys.
 import type { Random } from '../../src/lib/world.ts'
-
-const seed = process.env.SEED === undefined ? randomInt(2 ** 31) : Number(process.env.SEED)
-process.stdout.write(`seed=${seed}\n`)
-
-/** The seed of this run. A test makes its own generator from it, so that it gives the same when it runs alone. */
-export function seedOfRun(): number {
-  return seed
-}
 
 /** The generator "mulberry32" (public domain): 32 bits of state, good enough to choose test inputs. */
 export class SeededRandom implements Random {

@@ -3,7 +3,7 @@
 // them explains. Own writes, ranges, limits and the order of keys are checked on the way.
 import assert from 'node:assert/strict'
 import type { Scope, Store, Transaction } from '../../src/storage/contract.ts'
-import { SeededRandom, seedOfRun } from './seeded-random.ts'
+import { SeededRandom } from './seeded-random.ts'
 
 const WORKERS = 8
 const TRANSACTIONS = Number(process.env.STORAGE_TRANSACTIONS ?? 20)
@@ -19,8 +19,8 @@ type Step = OneKey<'get'> | OneKey<'put'> | OneKey<'delete'> | ManyKeys<'list'> 
 /** The state as the naive model has it: names to values. */
 type State = Map<string, string>
 
-export async function serialHistory(store: Store, scope: Scope): Promise<void> {
-  const random = new SeededRandom(seedOfRun())
+export async function serialHistory(store: Store, scope: Scope, seed: number): Promise<void> {
+  const random = new SeededRandom(seed)
   const root = `root/logical/${scope.mount}/`
   const names = `${root}names/`
   const plans = new Map<string, readonly Step[]>()

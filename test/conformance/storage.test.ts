@@ -6,32 +6,31 @@ import { MemoryBackend } from '../../src/storage/memory-backend.ts'
 import { openSqliteBackend } from '../../src/storage/sqlite-store.ts'
 import { openStore } from '../../src/storage/transactional-store.ts'
 import { delayedBackend } from './delayed-backend.ts'
-import { SeededRandom, seedOfRun } from './seeded-random.ts'
+import { SeededRandom } from './seeded-random.ts'
 import { type Place, storageConformance } from './storage.ts'
 
-const newRandom = (): SeededRandom => new SeededRandom(seedOfRun())
-
-type Wrap = (backend: Backend) => Backend
+type Wrap = (backend: Backend, random: SeededRandom) => Backend
 const asItIs: Wrap = (backend) => backend
-const delayed: Wrap = (backend) => delayedBackend(backend, newRandom())
 
-function memoryPlace(wrap: Wrap): Place {
-  const backend = new MemoryBackend(newRandom().bytes(HISTORY_ID_BYTES))
+function memoryPlace(wrap: Wrap, seed: number): Place {
+  const random = new SeededRandom(seed)
+  const backend = new MemoryBackend(random.bytes(HISTORY_ID_BYTES))
   return {
-    open: (options, interpose) => openStore(interpose(wrap(backend)), options),
+    open: (options, interpose) => openStore(interpose(wrap(backend, random)), options),
     discard: async () => {},
   }
 }
 
-function sqlitePlace(wrap: Wrap): Place {
+function sqlitePlace(wrap: Wrap, seed: number): Place {
+  const random = new SeededRandom(seed)
   const directory = mkdtempSync(join(tmpdir(), 'keywright-storage-'))
   return {
-    open: (options, interpose) => openStore(interpose(wrap(openSqliteBackend(directory, newRandom()))), options),
+    open: (options, interpose) => openStore(interpose(wrap(openSqliteBackend(directory, random), random)), options),
     discard: async () => rmSync(directory, { recursive: true }),
   }
 }
 
-storageConformance('memory', async () => memoryPlace(asItIs))
-storageConformance('memory with delays', async () => memoryPlace(delayed))
-storageConformance('sqlite', async () => sqlitePlace(asItIs))
-storageConformance('sqlite with delays', async () => sqlitePlace(delayed))
+storageConformance('memory', (seed) => memoryPlace(asItIs, seed))
+storageConformance('memory with delays', (seed) => memoryPlace(delayedBackend, seed))
+storageConformance('sqlite', (seed) => sqlitePlace(asItIs, seed))
+storageConformance('sqlite with delays', (seed) => sqlitePlace(delayedBackend, seed))

@@ -85,7 +85,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
   const { defaultTtlSeconds, maxTtlSeconds } = { ...DEFAULT_CONFIG, ...config }
   if (defaultTtlSeconds > maxTtlSeconds) {
     throw new ConfigError(
-      `default_lease_ttl, ${defaultTtlSeconds} seconds, must not be longer than max_lease_ttl, ${maxTtlSeconds} seconds`,
+      `default_lease_ttl, ${defaultTtlSeconds} s, must not be longer than max_lease_ttl, ${maxTtlSeconds} s`,
     )
   }
   return config

@@ -7,7 +7,7 @@ import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
 import { wireHeaders } from './headers.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
-import { Turns } from './turns.ts'
+import { type Turn, Turns } from './turns.ts'
 
 export type ListenerLimits = {
   readonly maxRequestBytes: number
@@ -28,10 +28,19 @@ const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
 export type Handle = (request: WireRequest) => Promise<WireResponse>
-export type Listener = { readonly port: number; close(): Promise<void> }
+export type Listener = {
+  readonly port: number
+  /** Takes no new connection; resolves when every running request is answered. */
+  close(): Promise<void>
+  /** Ends the connections that `close` waits for. */
+  dropConnections(): void
+}
+
+/** `share`: other threads of this process listen on the same port, and the system spreads the connections. */
+export type ListenAddress = { readonly host: string; readonly port: number; readonly share: boolean }
 
 /** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
-export async function listen(host: string, port: number, limits: ListenerLimits, handle: Handle): Promise<Listener> {
+export async function listen(address: ListenAddress, limits: ListenerLimits, handle: Handle): Promise<Listener> {
   const server = createServer({
     // node:http refuses a head that may take longer than the whole request.
     headersTimeout: Math.min(limits.readHeaderTimeoutMs, limits.readTimeoutMs),
@@ -57,7 +66,7 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
     serve(incoming, outgoing, connections)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    refuse(incoming, outgoing, fail('expectation_failed', []))
+    refuse({ incoming, outgoing }, fail('expectation_failed', []))
   })
   server.on('connect', (_incoming: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
@@ -66,18 +75,19 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
   server.on('clientError', (cause: ParserError, socket: Socket) => {
     parserErrors.answer(cause, socket).catch(() => socket.destroy())
   })
-  await started(server, host, port)
-  const address = server.address()
+  await started(server, address)
+  const bound = server.address()
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
     close: () => stopped(server),
+    dropConnections: () => server.closeAllConnections(),
   }
 }
 
-function started(server: Server, host: string, port: number): Promise<void> {
+function started(server: Server, { host, port, share }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort: share }, () => {
       server.off('error', reject)
       // An error on the listening socket later on ends no request; there is nobody to tell but the log of the system.
       server.on('error', () => {})
@@ -109,16 +119,18 @@ function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
 }
 
 function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void {
-  const { maxRequestBytes } = connections
-  if (isTooLarge(incoming, maxRequestBytes)) {
-    refuse(incoming, outgoing, fail('body_too_large', [maxRequestBytes]))
-    return
-  }
+  const { maxRequestBytes, handle } = connections
+  const turn = connections.turns.take(incoming, outgoing)
   const { headers } = incoming
-  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
-    run(incoming, outgoing, undefined, connections)
-    return
-  }
+  if (isTooLarge(incoming, maxRequestBytes)) refuse(turn, fail('body_too_large', [maxRequestBytes]))
+  else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []))
+  else if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    run(turn, undefined, handle)
+  } else readBody(turn, connections)
+}
+
+function readBody(turn: Turn, { maxRequestBytes, handle }: Connections): void {
+  const { incoming, outgoing } = turn
   let size = 0
   let first: Buffer | undefined
   let more: Buffer[] | undefined
@@ -127,7 +139,7 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections:
     if (size > maxRequestBytes) {
       incoming.removeAllListeners('data')
       incoming.removeAllListeners('end')
-      refuse(incoming, outgoing, fail('body_too_large', [maxRequestBytes]))
+      refuse(turn, fail('body_too_large', [maxRequestBytes]))
     } else if (first === undefined) first = chunk
     else {
       more ??= []
@@ -136,25 +148,21 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections:
   })
   incoming.on('end', () => {
     const body = more === undefined ? first : Buffer.concat([first as Buffer, ...more], size)
-    run(incoming, outgoing, body, connections)
+    run(turn, body, handle)
   })
   incoming.on('error', () => outgoing.destroy())
 }
 
 /** The body is not read: the connection ends with the answer. */
-function refuse(incoming: IncomingMessage, outgoing: ServerResponse, refusal: Refusal): void {
+function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, refusal: Refusal): void {
   outgoing.shouldKeepAlive = false
   write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD')
   incoming.on('error', () => outgoing.destroy())
   incoming.resume()
 }
 
-function run(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  body: Buffer | undefined,
-  { turns, handle, isOpen }: Connections,
-): void {
+function run(turn: Turn, body: Buffer | undefined, handle: Handle): void {
+  const { incoming, outgoing } = turn
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
   const request: WireRequest = {
@@ -165,12 +173,9 @@ function run(
     body,
     remoteAddress: incoming.socket.remoteAddress ?? '',
   }
-  turns.take(incoming.socket, outgoing, () =>
+  turn.start(() =>
     handle(request).then(
-      (response) => {
-        if (!isOpen()) outgoing.shouldKeepAlive = false
-        write(outgoing, response, incoming.method === 'HEAD')
-      },
+      (response) => write(outgoing, response, incoming.method === 'HEAD'),
       // The core answers every failure itself; what is left is a connection that cannot be written to.
       () => {
         outgoing.destroy()

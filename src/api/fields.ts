@@ -1,9 +1,9 @@
 // The kinds of field an endpoint can have. Each decodes what existing clients send (numbers as text, booleans as
 // text, lists as comma-separated text) and describes itself for OpenAPI and help.
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
-import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { isJsonObject } from '../lib/json.ts'
+import { describe, invalid, parseBool, toInteger, toSeconds, toText } from './coercion.ts'
 import { fail } from './errors.ts'
 
 export type Schema = { readonly [name: string]: unknown }
@@ -65,26 +65,6 @@ function define<T, const O extends Common<T>>(
   }
 }
 
-const invalid = (name: string, why: string, cause?: unknown) => fail('field_invalid', [name, why], cause)
-
-function describe(value: JsonValue): string {
-  return value === null
-    ? 'null'
-    : Array.isArray(value)
-      ? 'an array'
-      : typeof value === 'object'
-        ? 'an object'
-        : typeof value
-}
-
-function toText(value: JsonValue, name: string): string {
-  if (typeof value === 'string') return value
-  if (typeof value === 'number') return String(value)
-  if (typeof value === 'boolean') return value ? '1' : '0'
-  if (value === null) return '' // A null string counts as sent and empty, as clients of the reference rely on.
-  throw invalid(name, `expected a string, got ${describe(value)}`)
-}
-
 export function string<const O extends Common<string>>(description: string, options: O = {} as O) {
   const allowed = options.oneOf
   return define<string, O>(
@@ -100,44 +80,6 @@ export function string<const O extends Common<string>>(description: string, opti
   )
 }
 
-const INT_DIGITS = 20
-
-/** Base prefixes 0x, 0o, 0b and a leading 0 for octal, '_' between digits; an empty text is 0. */
-function parseInteger(text: string): number | undefined {
-  if (text === '') return 0
-  const negative = text.startsWith('-')
-  let digits = negative || text.startsWith('+') ? text.slice(1) : text
-  if (digits.length > INT_DIGITS + 50 || digits.startsWith('_') || digits.endsWith('_')) return undefined
-  digits = digits.replaceAll('_', '').toLowerCase()
-  let base = 10
-  if (digits.startsWith('0x')) base = 16
-  else if (digits.startsWith('0o')) base = 8
-  else if (digits.startsWith('0b')) base = 2
-  if (base !== 10) digits = digits.slice(2)
-  else if (digits.length > 1 && digits.startsWith('0')) base = 8
-  if (digits === '') return undefined
-  let value = 0
-  for (const character of digits) {
-    const digit = '0123456789abcdef'.indexOf(character)
-    if (digit < 0 || digit >= base) return undefined
-    value = value * base + digit
-  }
-  return Number.isSafeInteger(value) ? (negative ? -value : value) : undefined
-}
-
-function toInteger(value: JsonValue, name: string): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
-  if (typeof value === 'boolean') return value ? 1 : 0
-  if (typeof value === 'string') {
-    const parsed = parseInteger(value)
-    if (parsed !== undefined) return parsed
-  }
-  throw invalid(
-    name,
-    `expected an integer, got ${typeof value === 'number' ? 'a number that is none' : describe(value)}`,
-  )
-}
-
 export function int<const O extends Common<number>>(description: string, options: O = {} as O) {
   const { min, max } = options
   const schema = {
@@ -147,19 +89,12 @@ export function int<const O extends Common<number>>(description: string, options
   }
   return define<number, O>('int', description, options, schema, (value, name) => {
     if (value === null) return undefined
-    const number = toInteger(value, name)
+    // -0 becomes 0 (threats N-19).
+    const number = toInteger(value, name) + 0
     if (min !== undefined && number < min) throw invalid(name, `must be at least ${min}`)
     if (max !== undefined && number > max) throw invalid(name, `must be at most ${max}`)
     return number
   })
-}
-
-const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True']
-const FALSE = ['', '0', 'f', 'F', 'false', 'FALSE', 'False']
-
-/** The texts that count as true and false everywhere, query parameters included; undefined for any other. */
-export function parseBool(text: string): boolean | undefined {
-  return TRUE.includes(text) ? true : FALSE.includes(text) ? false : undefined
 }
 
 export function bool<const O extends Common<boolean>>(description: string, options: O = {} as O) {
@@ -196,23 +131,6 @@ export function duration<const O extends Common<number>>(description: string, op
   })
 }
 
-function toSeconds(value: JsonValue, name: string): number {
-  if (typeof value === 'number') {
-    if (!Number.isSafeInteger(Math.trunc(value))) throw invalid(name, 'is too large')
-    return Math.trunc(value)
-  }
-  if (typeof value !== 'string')
-    throw invalid(name, `expected seconds or a duration such as 1h30m, got ${describe(value)}`)
-  if (value === '') return 0
-  try {
-    return parseDurationSeconds(value)
-  } catch (cause) {
-    if (cause instanceof DurationError) throw invalid(name, 'expected seconds or a duration such as 1h30m', cause)
-    throw cause
-  }
-}
-
-/** An array, or text with commas between the items. */
 export function strings<const O extends Common<readonly string[]>>(description: string, options: O = {} as O) {
   const schema = { type: 'array', items: { type: 'string' } }
   return define<readonly string[], O>('strings', description, options, schema, (value, name) => {
@@ -276,10 +194,11 @@ export function batch<const O extends Common<readonly Item[]>>(
   options: O = {} as O,
 ) {
   const names = Object.entries(item.fields)
-  const members = Object.fromEntries(names.map(([name, kind]) => [name, itemMember(kind, name === item.required)]))
+  const required = item.lenient === true ? [] : [item.required]
+  const members = Object.fromEntries(names.map(([name, kind]) => [name, itemMember(kind, required.includes(name))]))
   const properties = Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema]))
-  const required = item.lenient === true ? {} : { required: [item.required] }
-  const schema = { type: 'array', items: { type: 'object', properties, ...required } }
+  const items = { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
+  const schema = { type: 'array', items }
   const field = define<readonly Item[], O>('batch', description, options, schema, (value, name) => {
     if (value === null) return undefined
     if (!Array.isArray(value)) throw invalid(name, `expected an array of objects, got ${describe(value)}`)

@@ -1,7 +1,9 @@
 // The life of one request, as a list of named steps. Each finds out one thing and puts it on the exchange, or throws a
 // Refusal. What is easily forgotten (token, policy, forwarding, decoding) happens here and nowhere else.
+
+import { parseBool } from '../api/coercion.ts'
 import { fail } from '../api/errors.ts'
-import { decodeFields, parseBool } from '../api/fields.ts'
+import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { Answer, Caller, RequestInfo } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'

@@ -119,18 +119,19 @@ function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
 }
 
 function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void {
-  const { maxRequestBytes, handle } = connections
+  const { maxRequestBytes } = connections
   const turn = connections.turns.take(incoming, outgoing)
   const { headers } = incoming
   if (isTooLarge(incoming, maxRequestBytes)) refuse(turn, fail('body_too_large', [maxRequestBytes]))
   else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []))
   else if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
-    run(turn, undefined, handle)
+    run(turn, undefined, connections)
   } else readBody(turn, connections)
 }
 
-function readBody(turn: Turn, { maxRequestBytes, handle }: Connections): void {
+function readBody(turn: Turn, connections: Connections): void {
   const { incoming, outgoing } = turn
+  const { maxRequestBytes } = connections
   let size = 0
   let first: Buffer | undefined
   let more: Buffer[] | undefined
@@ -148,7 +149,10 @@ function readBody(turn: Turn, { maxRequestBytes, handle }: Connections): void {
   })
   incoming.on('end', () => {
     const body = more === undefined ? first : Buffer.concat([first as Buffer, ...more], size)
-    run(turn, body, handle)
+    // The connection remembers its last request: an idle one must not hold what that carried.
+    first = undefined
+    more = undefined
+    run(turn, body, connections)
   })
   incoming.on('error', () => outgoing.destroy())
 }
@@ -161,7 +165,7 @@ function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, ref
   incoming.resume()
 }
 
-function run(turn: Turn, body: Buffer | undefined, handle: Handle): void {
+function run(turn: Turn, body: Buffer | undefined, { handle, isOpen }: Connections): void {
   const { incoming, outgoing } = turn
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
@@ -175,7 +179,10 @@ function run(turn: Turn, body: Buffer | undefined, handle: Handle): void {
   }
   turn.start(() =>
     handle(request).then(
-      (response) => write(outgoing, response, incoming.method === 'HEAD'),
+      (response) => {
+        if (!isOpen()) outgoing.shouldKeepAlive = false
+        write(outgoing, response, incoming.method === 'HEAD')
+      },
       // The core answers every failure itself; what is left is a connection that cannot be written to.
       () => {
         outgoing.destroy()

@@ -1,6 +1,7 @@
 // The configuration file, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
 import { readFileSync } from 'node:fs'
 import { isIPv4, isIPv6 } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
 import { DurationError, parseDurationSeconds } from './lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
@@ -14,6 +15,8 @@ export class ConfigError extends Error {
 export type StorageConfig = { readonly type: 'sqlite'; readonly directory: string } | { readonly type: 'inmem' }
 
 export type ServerConfig = {
+  /** Threads that serve requests. */
+  readonly threads: number
   readonly host: string
   readonly port: number
   readonly limits: ListenerLimits
@@ -26,6 +29,7 @@ export type ServerConfig = {
 }
 
 export const DEFAULT_CONFIG: ServerConfig = {
+  threads: availableParallelism(),
   host: '127.0.0.1',
   port: 8200,
   limits: DEFAULT_LIMITS,
@@ -59,6 +63,7 @@ export function readConfigFile(path: string): Partial<ServerConfig> {
 }
 
 const TOP_KEYS = [
+  'threads',
   'listener',
   'storage',
   'api_addr',
@@ -74,6 +79,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
   const body = parseHcl(text)
   requireKnown(body, TOP_KEYS, 'the configuration')
   const config = {
+    ...threadsOf(body),
     ...listenerOf(body),
     ...storageOf(body),
     ...textOf(body, 'api_addr', 'apiAddress'),
@@ -115,6 +121,17 @@ const LISTENER_KEYS = [
   'http_read_timeout',
   'http_idle_timeout',
 ]
+
+export const MAX_THREADS = 256
+
+function threadsOf(body: HclObject): Partial<ServerConfig> {
+  const threads = single(body, 'threads')
+  if (threads === undefined) return {}
+  if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
+    throw new ConfigError(`threads must be a number from 1 to ${MAX_THREADS}`)
+  }
+  return { threads }
+}
 
 function listenerOf(body: HclObject): Partial<ServerConfig> {
   const block = only(body, 'listener')

@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
 import { DurationError, parseDurationSeconds } from './lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
 import { nearest } from './lib/nearest.ts'
+import type { ServerFacts } from './system/system.ts'
 
 /** What is wrong with the configuration, in one sentence. */
 export class ConfigError extends Error {
@@ -27,6 +28,14 @@ export type ServerConfig = {
   readonly defaultTtlSeconds: number
   readonly maxTtlSeconds: number
 }
+
+/** What the endpoints show of it. */
+export const factsOf = (config: ServerConfig, storageType: string): ServerFacts => ({
+  reportedVersion: config.reportedVersion,
+  storageType,
+  apiAddress: config.apiAddress,
+  clusterName: config.clusterName,
+})
 
 export const DEFAULT_CONFIG: ServerConfig = {
   threads: availableParallelism(),
@@ -150,6 +159,9 @@ function listenerOf(body: HclObject): Partial<ServerConfig> {
   return { host, port, limits: limitsOf(block.body) }
 }
 
+/** A day; the timers of the runtime end at 24.8 days. */
+const MAX_TIMEOUT_SECONDS = 86_400
+
 function limitsOf(body: HclObject): ListenerLimits {
   const size = single(body, 'max_request_size')
   if (size !== undefined && (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)) {
@@ -157,6 +169,9 @@ function limitsOf(body: HclObject): ListenerLimits {
   }
   const ms = (key: string, fallback: number): number => {
     const seconds = secondsIn(body, key)
+    if (seconds !== undefined && seconds > MAX_TIMEOUT_SECONDS) {
+      throw new ConfigError(`${key} must be at most ${MAX_TIMEOUT_SECONDS} seconds`)
+    }
     return seconds === undefined || seconds === 0 ? fallback : seconds * 1000
   }
   const limits = {

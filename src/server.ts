@@ -1,7 +1,7 @@
 // Starts a server: the thread that writes first, then those that serve. This thread only watches over them.
 import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import type { ServerConfig } from './config.ts'
+import { factsOf, type ServerConfig } from './config.ts'
 import { runSelfTests } from './crypto/self-test.ts'
 import { listen } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
@@ -55,7 +55,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     store,
     world,
     log,
-    facts: { reportedVersion: config.reportedVersion, storageType: 'inmem', apiAddress: config.apiAddress },
+    facts: factsOf(config, 'inmem'),
     tokenLimits: config,
     announce: async () => {},
   })

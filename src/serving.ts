@@ -1,6 +1,6 @@
 // A thread that serves: it has the store open for reading, its own caches and its own socket on the common port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { ServerConfig } from './config.ts'
+import { factsOf, type ServerConfig } from './config.ts'
 import { buildHouse, type House } from './house.ts'
 import { listen } from './http/listener.ts'
 import { logTo } from './lib/log-writer.ts'
@@ -54,7 +54,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     store,
     world,
     log: logTo(process.stderr, world.clock),
-    facts: { reportedVersion: config.reportedVersion, storageType: 'sqlite', apiAddress: config.apiAddress },
+    facts: factsOf(config, 'sqlite'),
     tokenLimits: config,
     sealStatus: () => status,
     forward: (request) => link.forward(request),

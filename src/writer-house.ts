@@ -3,6 +3,7 @@
 import { TOKEN_FOLDER } from './auth/token-store.ts'
 import { MountTable } from './core/mount-table.ts'
 import { buildHouse, type House, type HouseParts } from './house.ts'
+import { OneAtATime } from './lib/one-at-a-time.ts'
 import type { Barrier } from './storage/barrier.ts'
 import type { Store, Transaction } from './storage/contract.ts'
 import { systemScope } from './storage/contract.ts'
@@ -42,27 +43,33 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   const { store } = parts
   const seal = new Seal(store, parts.world)
   await seal.load()
+  /** Unseal, seal and initialise: never two of them at once. */
+  const turns = new OneAtATime()
   const operations: SealOperations = {
     initialise: (config, clusterName) => initialise(config, clusterName, {}),
-    unseal: async (share) => {
-      const keys = await give(share)
-      if (keys !== undefined) await open(keys)
-      else await announce(undefined)
-    },
-    reset: async () => {
-      seal.reset()
-      await announce(undefined)
-    },
-    seal: async () => {
-      // The others first: while they still hold keys, nothing may say that the server is sealed.
-      seal.close()
-      await announce(undefined)
-      house.close()
-      store.setLeafKey(undefined)
-    },
+    unseal: (share) =>
+      turns.run(async () => {
+        const keys = await give(share)
+        if (keys !== undefined) await open(keys)
+        else await announce(undefined)
+      }),
+    reset: () =>
+      turns.run(async () => {
+        seal.reset()
+        await announce(undefined)
+      }),
+    seal: () => turns.run(close),
   }
   const house = buildHouse({ ...parts, sealStatus: () => seal.status(), sealOperations: operations })
   const announce = (keyring: Keyring | undefined) => parts.announce({ status: seal.status(), keyring })
+
+  async function close(): Promise<void> {
+    // The others first: while they still hold keys, nothing may say that the server is sealed.
+    seal.close()
+    await announce(undefined)
+    store.setLeafKey(undefined)
+    house.close()
+  }
 
   async function give(share: Buffer): Promise<OpenedKeys | undefined> {
     try {
@@ -76,15 +83,13 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
 
   async function open(keys: OpenedKeys): Promise<void> {
     store.setLeafKey(keys.leafKey)
+    keys.leafKey.fill(0)
     try {
       await house.open(keys.keyring)
       await house.mounts.finishUnmounts()
       await announce(keys.keyring)
     } catch (cause) {
-      seal.close()
-      await announce(undefined)
-      house.close()
-      store.setLeafKey(undefined)
+      await close()
       throw cause
     }
   }
@@ -104,7 +109,8 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
       options.keep?.({ shares, rootToken })
     }
     try {
-      const shares = await seal.initialise(config, clusterName, also)
+      const name = clusterName === '' ? parts.facts.clusterName : clusterName
+      const shares = await turns.run(() => seal.initialise(config, name, also))
       return { shares, rootToken }
     } finally {
       house.tokens.close()

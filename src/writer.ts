@@ -1,6 +1,6 @@
 // The thread that writes: it alone has the store open for writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { ServerConfig } from './config.ts'
+import { factsOf, type ServerConfig } from './config.ts'
 import { openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
@@ -46,7 +46,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     store,
     world,
     log,
-    facts: { reportedVersion: data.config.reportedVersion, storageType: 'sqlite', apiAddress: data.config.apiAddress },
+    facts: factsOf(data.config, 'sqlite'),
     tokenLimits: data.config,
     announce: async (news) => {
       await Promise.all([...links].map((link) => link.tell(news)))

@@ -43,6 +43,7 @@ type Common<T> = {
   readonly secret?: boolean
   readonly oneOf?: readonly string[]
   readonly min?: number
+  /** Of an int its largest value, of a string its characters. */
   readonly max?: number
 }
 type Presence<T, O extends Common<T>> = O extends { required: true } ? true : O extends { default: T } ? true : false
@@ -66,14 +67,15 @@ function define<T, const O extends Common<T>>(
 }
 
 export function string<const O extends Common<string>>(description: string, options: O = {} as O) {
-  const allowed = options.oneOf
+  const { oneOf: allowed, max } = options
   return define<string, O>(
     'string',
     description,
     options,
-    allowed ? { type: 'string', enum: allowed } : { type: 'string' },
+    { type: 'string', ...(allowed ? { enum: allowed } : {}), ...(max === undefined ? {} : { maxLength: max }) },
     (value, name) => {
       const text = toText(value, name)
+      if (max !== undefined && text.length > max) throw invalid(name, `must have at most ${max} characters`)
       if (allowed && !allowed.includes(text)) throw invalid(name, `must be one of ${allowed.join(', ')}`)
       return text
     },
@@ -120,6 +122,15 @@ export function bytes<const O extends Common<Buffer>>(description: string, optio
   })
 }
 
+const MAX_LIST_ITEMS = 1_000
+/** An OpenPGP key is the longest that stands in a list. */
+const MAX_ITEM_CHARACTERS = 131_072
+
+function splitAtCommas(text: string): string[] {
+  const trimmed = text.trim()
+  return trimmed === '' ? [] : trimmed.split(',').map((item) => item.trim())
+}
+
 /** Seconds; text may be a duration such as 90m or 1h30m. Negative is refused, an empty text is 0. */
 export function duration<const O extends Common<number>>(description: string, options: O = {} as O) {
   // As number, so that a default fits its schema; the text form is told of in the description of the document.
@@ -135,13 +146,20 @@ export function strings<const O extends Common<readonly string[]>>(description: 
   const schema = { type: 'array', items: { type: 'string' } }
   return define<readonly string[], O>('strings', description, options, schema, (value, name) => {
     if (value === null) return undefined
-    if (Array.isArray(value)) return value.map((item) => toText(item, name))
-    const text = toText(value, name).trim()
-    return text === '' ? [] : text.split(',').map((item) => item.trim())
+    const texts = Array.isArray(value) ? value.map((item) => toText(item, name)) : splitAtCommas(toText(value, name))
+    if (texts.length > MAX_LIST_ITEMS) throw invalid(name, `must have at most ${MAX_LIST_ITEMS} items`)
+    if (texts.some((text) => text.length > MAX_ITEM_CHARACTERS)) {
+      throw invalid(name, `has an item of more than ${MAX_ITEM_CHARACTERS} characters`)
+    }
+    return texts
   })
 }
 
 const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype']
+
+/** Pairs and characters of a map: it is kept in memory as long as what carries it. */
+const MAX_MAP_PAIRS = 64
+const MAX_MAP_CHARACTERS = 8_192
 
 /** Names to texts; the handler gets an object without a prototype. */
 export function map<const O extends Common<Readonly<Record<string, string>>>>(
@@ -153,9 +171,15 @@ export function map<const O extends Common<Readonly<Record<string, string>>>>(
     if (value === null) return undefined
     if (!isJsonObject(value)) throw invalid(name, `expected an object, got ${describe(value)}`)
     const result: Record<string, string> = Object.create(null)
-    for (const [key, item] of Object.entries(value)) {
+    const pairs = Object.entries(value)
+    if (pairs.length > MAX_MAP_PAIRS) throw invalid(name, `must have at most ${MAX_MAP_PAIRS} names`)
+    let characters = 0
+    for (const [key, item] of pairs) {
       if (RESERVED_NAMES.includes(key)) throw invalid(name, `the name ${key} is reserved`)
-      result[key] = toText(item, `${name}.${key}`)
+      const text = toText(item, `${name}.${key}`)
+      characters += key.length + text.length
+      if (characters > MAX_MAP_CHARACTERS) throw invalid(name, `must have at most ${MAX_MAP_CHARACTERS} characters`)
+      result[key] = text
     }
     return result
   })

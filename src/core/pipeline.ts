@@ -146,11 +146,17 @@ const findExistence = (exchange: Exchange): void | Promise<void> => {
   return typeof exists === 'boolean' ? decide(exists) : exists.then(decide)
 }
 
+/** For callers without a token: the largest thing they send are shares, and OpenPGP keys to encrypt them to. */
+const MAX_OPEN_BODY_BYTES = 262_144
+
 const readBody = (exchange: Exchange): void => {
   const { body, headers } = exchange.request
   // An endpoint that needs no token is open to all, so its body is read too; else only a token's holder is parsed for.
   if (exchange.method !== 'update' || body === undefined || body.length === 0) return
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
+  // What parsing may cost is bounded by who asks: without a token, a few milliseconds.
+  if (exchange.token === undefined && body.length > MAX_OPEN_BODY_BYTES)
+    throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
   exchange.input = parseBody(body, headers.contentType)
 }
 
@@ -242,8 +248,9 @@ const giveHelp = (exchange: Exchange): void => {
   const asked =
     exchange.request.method === 'HELP' ||
     (exchange.method === 'read' && exchange.input?.help !== undefined && exchange.input.help !== '')
-  if (!asked || exchange.mounted === undefined) return
+  if (!asked) return
   if (exchange.token === undefined) throw fail('permission_denied', [])
+  if (exchange.mounted === undefined) throw fail('no_route', [exchange.path])
   const relative = exchange.path.slice(exchange.mounted.entry.path.length)
   const help = describeEndpoint(exchange.mounted.router, relative)
   if (help === undefined) throw fail('unsupported_path', [])

@@ -22,6 +22,8 @@ export type ServerFacts = {
   readonly reportedVersion: string
   readonly storageType: string
   readonly apiAddress: string
+  /** For a cluster that is made with no name given; empty: a name is made up. */
+  readonly clusterName: string
 }
 
 export class System implements Engine {

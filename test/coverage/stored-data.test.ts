@@ -1,7 +1,7 @@
 // The data directory of an earlier server opens in this one: every ciphertext decrypts, every token, policy, mount and
 // key is as it was. A directory that was committed is never made anew; a new format adds another.
 import { strict as assert } from 'node:assert'
-import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { api, PROJECT, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
@@ -26,8 +26,12 @@ for (const name of directories) {
     const expected: Expected = JSON.parse(readFileSync(join(fixtures, name, 'expected.json'), 'utf8'))
     const copy = temporaryDirectory()
     context.after(copy.cleanUp)
-    cpSync(join(fixtures, name), join(copy.path, 'data'), { recursive: true })
-    const server = await startServerProcess({ directory: join(copy.path, 'data'), token: 'fixture-root' })
+    const data = join(copy.path, 'data')
+    cpSync(join(fixtures, name), data, { recursive: true })
+    // What git does not keep, and the server asks for.
+    chmodSync(data, 0o700)
+    for (const file of readdirSync(data)) chmodSync(join(data, file), 0o600)
+    const server = await startServerProcess({ directory: data, token: 'fixture-root' })
     context.after(() => server.stop())
     for (const { path, ciphertext, options } of expected.rows) {
       const { status, body } = await api(server, 'POST', path, { ciphertext, ...options }, expected.token)

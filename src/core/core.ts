@@ -48,8 +48,8 @@ export class Core {
   }
 
   /**
-   * A write where none is possible has changed nothing: the request starts anew where writes are made. Undefined where it
-   * is to be judged anew here.
+   * A write where none is possible has changed nothing: the request starts anew where writes are made. Undefined where
+   * it is to be judged anew here.
    */
   async #failed(exchange: Exchange, cause: unknown, turn: number): Promise<WireResponse | undefined> {
     if (cause instanceof Reconsider && turn < MAX_TURNS) return undefined

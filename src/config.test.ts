@@ -118,7 +118,7 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
   {
     name: 'an unknown key, with what is known',
     text: '\nfrobnicate = 1',
-    says: /line 2: .*"frobnicate".*known are listener, storage/,
+    says: /line 2: .*"frobnicate".*known are threads, listener, storage/,
   },
   {
     name: 'a misspelt key of the listener',

@@ -44,7 +44,7 @@ export type House = {
   readonly tokenService: TokenService
   readonly mounts: MountTable
   readonly invalidation: Invalidation
-  /** After unseal: from here on requests are served. */
+  /** After unseal: from here on requests are served. While open: takes over a keyring with a new term. */
   open(keyring: Keyring): Promise<void>
   /** Before seal: every key and every cached value is released. */
   close(): void
@@ -106,6 +106,7 @@ export function buildHouse(parts: HouseParts): House {
     invalidation,
     open: async (keyring) => {
       barrier.setKeyring(keyring)
+      if (open) return
       try {
         await tokens.open()
         await mounts.refresh()

@@ -36,6 +36,7 @@ export type RunningServer = {
 }
 
 const SEALED: SealStatus = {
+  type: 'shamir',
   initialized: false,
   sealed: true,
   threshold: 0,

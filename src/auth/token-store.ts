@@ -19,7 +19,10 @@ import { decodeTokenEntry, encodeTokenEntry, isExpired, type TokenEntry } from '
 export const TOKEN_FOLDER = `${ROOT_NAMESPACE}/sys/token/`
 const CACHED_TOKENS = 100_000
 const ACCESSOR_LENGTH = 24
+const TOKEN_PREFIX = 'hvs.'
 const TOKEN_LENGTH = 24
+/** Of the tokens made here, prefix included. */
+export const NEW_TOKEN_LENGTH = TOKEN_PREFIX.length + TOKEN_LENGTH
 const KEY_BYTES = 32
 const REVOKE_PAGE = 500
 const NOTHING = Buffer.alloc(0)
@@ -155,7 +158,7 @@ export class TokenStore {
   }
 
   newToken(): string {
-    return `hvs.${randomBase62(TOKEN_LENGTH, this.#world.random.bytes)}`
+    return TOKEN_PREFIX + randomBase62(TOKEN_LENGTH, this.#world.random.bytes)
   }
 
   newAccessor(): string {

@@ -8,8 +8,9 @@
 import type { KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, open, seal } from '../crypto/aead.ts'
 import type { Random } from '../lib/world.ts'
-import { StorageCorrupt, StorageError } from './contract.ts'
+import { StorageCorrupt, StorageError, StorageRefused } from './contract.ts'
 import type { Keyring } from './keyring.ts'
+import { MAX_ENCRYPTIONS } from './keyring-limits.ts'
 
 const FORMAT = 1
 const NONCE_AT = 5
@@ -64,6 +65,8 @@ function termOf(path: string, record: Buffer): number {
 export class Barrier {
   #keyring: Keyring | undefined
   readonly #random: Random
+  #encryptions = 0
+  #alarm: { readonly at: number; readonly work: () => void } | undefined
 
   constructor(random: Random, keyring?: Keyring) {
     this.#random = random
@@ -84,10 +87,39 @@ export class Barrier {
     this.#keyring = keyring
   }
 
+  /** Encryptions under the active term: each drew a nonce. */
+  get encryptions(): number {
+    return this.#encryptions
+  }
+
+  /** Counts on from here, for a term that was used before or for a new one. */
+  countFrom(encryptions: number): void {
+    this.#encryptions = encryptions
+    this.#alarm = undefined
+  }
+
+  /** Runs `work` once, when so many encryptions were made. */
+  alarmAt(encryptions: number, work: () => void): void {
+    this.#alarm = { at: encryptions, work }
+  }
+
+  /** @throws Sealed, StorageRefused where the key has been used as often as is safe */
   seal(path: string, plaintext: Buffer): Buffer {
     const { activeTerm, terms } = this.#unsealed()
+    this.#count()
     const { key } = terms.get(activeTerm) as { key: KeyObject }
     return sealRecord(key, activeTerm, path, this.#random.bytes(BODY_AT - NONCE_AT), plaintext)
+  }
+
+  #count(): void {
+    if (this.#encryptions >= MAX_ENCRYPTIONS) {
+      throw new StorageRefused('The data key has been used as often as is safe: rotate the keyring (sys/rotate)')
+    }
+    this.#encryptions++
+    const alarm = this.#alarm
+    if (alarm === undefined || this.#encryptions < alarm.at) return
+    this.#alarm = undefined
+    alarm.work()
   }
 
   /** @throws StorageCorrupt where the record is not what was written to `path` */

@@ -46,6 +46,9 @@ const SEALED: SealStatus = {
   cluster: undefined,
 }
 
+/** Longer than any request takes that was sent whole; container runtimes kill what has not ended after 10 s. */
+const STOP_PATIENCE_MS = 5_000
+
 /** @throws StartError */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   runSelfTests()
@@ -61,7 +64,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       address: `http://${host}:${listener.port}`,
       development: inner.development,
       stop: async () => {
+        const patience = options.world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
         await listener.close()
+        patience.cancel()
         await inner.stop()
       },
     }

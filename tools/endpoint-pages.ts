@@ -34,13 +34,15 @@ export function indexPage(tables: readonly EndpointTable[]): string {
 
 ${note('the tables of endpoints')}
 
-Paths are below \`/v1/\`. \`:x\` stands for one name (letters, digits and \`_\`; inside also \`-\` and \`.\`), \`:x...\` for the rest
-of the path, slashes included. POST and PUT are the same and take their fields from a JSON object; all others take them
-from the query. LIST is also GET with \`?list=true\`. The token travels in \`X-Vault-Token\`, or as \`Authorization: Bearer\`.
+Paths are below \`/v1/\`. \`:x\` stands for one name (letters, digits and \`_\`; inside also \`-\` and \`.\`),
+\`:x...\` for the rest of the path, slashes included. POST and PUT are the same and take their fields from a JSON
+object; all others take them from the query. LIST is also GET with \`?list=true\`. The token travels in
+\`X-Vault-Token\`, or as \`Authorization: Bearer\`.
 
-Unless a page says otherwise, an answer has its members in \`data\`, inside an envelope with \`request_id\`, \`warnings\` and
-\`auth\`. Refusals are listed in [errors.md](../errors.md); the same tables as a machine reads them are in
-[openapi.json](openapi.json), and each server gives those of its own mounts at \`/v1/sys/internal/specs/openapi\`.
+Unless a page says otherwise, an answer has its members in \`data\`, inside an envelope with \`request_id\`,
+\`warnings\` and \`auth\`. Refusals are listed in [errors.md](../errors.md); the same tables as a machine reads them
+are in [openapi.json](openapi.json), and each server gives those of its own mounts at
+\`/v1/sys/internal/specs/openapi\`.
 
 | Endpoint | |
 |---|---|

@@ -5,12 +5,12 @@ const HEAD = `# Refusals
 
 <!-- Written by tools/generate.ts from src/api/errors.ts: change that table, not this page. -->
 
-Every refusal has a status and the body \`{"errors": [sentence]}\`; the list is empty where there is nothing to say. What a
-sentence fills in for one request stands here as \`…\`. The code does not travel: it is in the log and in the metrics.
+Every refusal has a status and the body \`{"errors": [sentence]}\`; the list is empty where there is nothing to say.
+What a sentence fills in for one request stands here as \`…\`. The code names the row for us; it does not travel.
 
-Two answers with such a status are no refusals: \`sys/health\` says the state of the node in its status (200, 501, 503, or
-what the request asks for), and a batch of which some items fail answers 400, or what \`partial_failure_response_code\` asks
-for, with the results of all items.
+Two answers with such a status are no refusals: \`sys/health\` says the state of the node in its status (200, 501, 503,
+or what the request asks for), and a batch of which some items fail answers 400, or what
+\`partial_failure_response_code\` asks for, with the results of all items.
 
 | Code | Status | Sentence | What to do |
 |---|---|---|---|

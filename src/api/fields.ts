@@ -147,7 +147,8 @@ export function int<const O extends Common<number>>(description: string, options
   }
   return define<number, O>('int', description, options, schema, (value, name) => {
     if (value === null) return undefined
-    const number = toInteger(value, name)
+    // -0 becomes 0 (threats N-19).
+    const number = toInteger(value, name) + 0
     if (min !== undefined && number < min) throw invalid(name, `must be at least ${min}`)
     if (max !== undefined && number > max) throw invalid(name, `must be at most ${max}`)
     return number
@@ -199,7 +200,7 @@ export function duration<const O extends Common<number>>(description: string, op
 function toSeconds(value: JsonValue, name: string): number {
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(Math.trunc(value))) throw invalid(name, 'is too large')
-    return Math.trunc(value)
+    return Math.trunc(value) + 0
   }
   if (typeof value !== 'string')
     throw invalid(name, `expected seconds or a duration such as 1h30m, got ${describe(value)}`)
@@ -276,10 +277,11 @@ export function batch<const O extends Common<readonly Item[]>>(
   options: O = {} as O,
 ) {
   const names = Object.entries(item.fields)
-  const members = Object.fromEntries(names.map(([name, kind]) => [name, itemMember(kind, name === item.required)]))
+  const required = item.lenient === true ? [] : [item.required]
+  const members = Object.fromEntries(names.map(([name, kind]) => [name, itemMember(kind, required.includes(name))]))
   const properties = Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema]))
-  const required = item.lenient === true ? {} : { required: [item.required] }
-  const schema = { type: 'array', items: { type: 'object', properties, ...required } }
+  const items = { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
+  const schema = { type: 'array', items }
   const field = define<readonly Item[], O>('batch', description, options, schema, (value, name) => {
     if (value === null) return undefined
     if (!Array.isArray(value)) throw invalid(name, `expected an array of objects, got ${describe(value)}`)

@@ -33,6 +33,7 @@ export function lifetime(request: LifetimeRequest): Lifetime {
   if (wanted <= left) return { ttlSeconds: wanted, warnings: [] }
   const what = periodic ? 'period' : 'TTL'
   const [asked, given] = [formatDuration(wanted), formatDuration(left)]
-  const capped = `${what} of "${asked}" exceeded the effective max_ttl of "${given}"; ${what} value is capped accordingly`
+  const beyond = `${what} of "${asked}" exceeded the effective max_ttl of "${given}"`
+  const capped = `${beyond}; ${what} value is capped accordingly`
   return { ttlSeconds: left, warnings: [capped] }
 }

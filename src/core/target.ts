@@ -70,7 +70,7 @@ function checkSegments(path: string): string {
   let start = 0
   for (let i = 0; i <= path.length; i++) {
     const code = i === path.length ? SLASH : path.charCodeAt(i)
-    if (code < 0x20 || code === 0x7f) throw fail('bad_path', ['has a control character'])
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) throw fail('bad_path', ['has a control character'])
     if (code !== SLASH) continue
     const length = i - start
     const relative =

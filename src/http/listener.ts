@@ -7,7 +7,7 @@ import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
 import { wireHeaders } from './headers.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
-import { Turns } from './turns.ts'
+import { type Turn, Turns } from './turns.ts'
 
 export type ListenerLimits = {
   readonly maxRequestBytes: number
@@ -28,7 +28,13 @@ const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
 export type Handle = (request: WireRequest) => Promise<WireResponse>
-export type Listener = { readonly port: number; close(): Promise<void> }
+export type Listener = {
+  readonly port: number
+  /** Takes no new connection; resolves when every running request is answered. */
+  close(): Promise<void>
+  /** Ends the connections that `close` waits for. */
+  dropConnections(): void
+}
 
 /** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
 export async function listen(host: string, port: number, limits: ListenerLimits, handle: Handle): Promise<Listener> {
@@ -57,7 +63,7 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
     serve(incoming, outgoing, connections)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    refuse(incoming, outgoing, fail('expectation_failed', []))
+    refuse({ incoming, outgoing }, fail('expectation_failed', []))
   })
   server.on('connect', (_incoming: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
@@ -71,6 +77,7 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
     close: () => stopped(server),
+    dropConnections: () => server.closeAllConnections(),
   }
 }
 
@@ -110,15 +117,18 @@ function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
 
 function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void {
   const { maxRequestBytes } = connections
-  if (isTooLarge(incoming, maxRequestBytes)) {
-    refuse(incoming, outgoing, fail('body_too_large', [maxRequestBytes]))
-    return
-  }
+  const turn = connections.turns.take(incoming, outgoing)
   const { headers } = incoming
-  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
-    run(incoming, outgoing, undefined, connections)
-    return
-  }
+  if (isTooLarge(incoming, maxRequestBytes)) refuse(turn, fail('body_too_large', [maxRequestBytes]))
+  else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []))
+  else if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    run(turn, undefined, connections)
+  } else readBody(turn, connections)
+}
+
+function readBody(turn: Turn, connections: Connections): void {
+  const { incoming, outgoing } = turn
+  const { maxRequestBytes } = connections
   let size = 0
   let first: Buffer | undefined
   let more: Buffer[] | undefined
@@ -127,7 +137,7 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections:
     if (size > maxRequestBytes) {
       incoming.removeAllListeners('data')
       incoming.removeAllListeners('end')
-      refuse(incoming, outgoing, fail('body_too_large', [maxRequestBytes]))
+      refuse(turn, fail('body_too_large', [maxRequestBytes]))
     } else if (first === undefined) first = chunk
     else {
       more ??= []
@@ -136,25 +146,24 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections:
   })
   incoming.on('end', () => {
     const body = more === undefined ? first : Buffer.concat([first as Buffer, ...more], size)
-    run(incoming, outgoing, body, connections)
+    // The connection remembers its last request: an idle one must not hold what that carried.
+    first = undefined
+    more = undefined
+    run(turn, body, connections)
   })
   incoming.on('error', () => outgoing.destroy())
 }
 
 /** The body is not read: the connection ends with the answer. */
-function refuse(incoming: IncomingMessage, outgoing: ServerResponse, refusal: Refusal): void {
+function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, refusal: Refusal): void {
   outgoing.shouldKeepAlive = false
   write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD')
   incoming.on('error', () => outgoing.destroy())
   incoming.resume()
 }
 
-function run(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  body: Buffer | undefined,
-  { turns, handle, isOpen }: Connections,
-): void {
+function run(turn: Turn, body: Buffer | undefined, { handle, isOpen }: Connections): void {
+  const { incoming, outgoing } = turn
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
   const request: WireRequest = {
@@ -165,7 +174,7 @@ function run(
     body,
     remoteAddress: incoming.socket.remoteAddress ?? '',
   }
-  turns.take(incoming.socket, outgoing, () =>
+  turn.start(() =>
     handle(request).then(
       (response) => {
         if (!isOpen()) outgoing.shouldKeepAlive = false

@@ -1,29 +1,79 @@
 // One connection, one request at a time, in the order of arrival (RFC 9112 section 9.3.2): a client that sends a write
 // and, without waiting, a read of the same thing sees its write.
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-type Turn = { readonly outgoing: ServerResponse; readonly answered: Promise<void> }
+/** The place of one request among those of its connection. */
+export class Turn {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  #before: Turn | undefined
+  #isOver = false
+  /** What waits for the end of this one; mostly nothing does. */
+  #waiting: (() => void)[] | undefined
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, before: Turn | undefined) {
+    this.incoming = incoming
+    this.outgoing = outgoing
+    this.#before = before
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** The request in front of it, as long as that is not answered. */
+  get before(): Turn | undefined {
+    return this.#before?.isOver === true ? undefined : this.#before
+  }
+
+  /** Runs `work`, which answers and never rejects, when all that came before is answered. */
+  start(work: () => Promise<void>): void {
+    const { before } = this
+    this.#before = undefined
+    if (before === undefined) this.#run(work)
+    else before.whenOver(() => this.#run(work))
+  }
+
+  #run(work: () => Promise<void>): void {
+    void work().then(() => this.end())
+  }
+
+  /** Answered, or never to be. */
+  end(): void {
+    this.#isOver = true
+    for (const next of this.#waiting ?? []) next()
+    this.#waiting = undefined
+  }
+
+  whenOver(next: () => void): void {
+    if (this.#isOver) next()
+    else {
+      this.#waiting ??= []
+      this.#waiting.push(next)
+    }
+  }
+}
 
 export class Turns {
-  /** The last request of each connection, answered or not. */
   readonly #last = new WeakMap<Socket, Turn>()
 
-  /** Runs `work`, which ends `outgoing`, when all that came before on the connection is answered. It never rejects. */
-  take(socket: Socket, outgoing: ServerResponse, work: () => Promise<void>): void {
-    const before = this.#last.get(socket)
-    const isFree = before === undefined || before.outgoing.writableEnded
-    this.#last.set(socket, { outgoing, answered: isFree ? work() : before.answered.then(work) })
+  take(incoming: IncomingMessage, outgoing: ServerResponse): Turn {
+    const before = this.#last.get(incoming.socket)
+    const turn = new Turn(incoming, outgoing, before?.isOver === true ? undefined : before)
+    this.#last.set(incoming.socket, turn)
+    return turn
   }
 
   /** Resolves when every answer is on its way, so that something can be written to the socket itself. */
   async over(socket: Socket): Promise<void> {
-    const last = this.#last.get(socket)
+    let last = this.#last.get(socket)
+    // A request that did not arrive whole is never answered.
+    while (last !== undefined && !last.incoming.complete) last = last.before
     if (last === undefined) return
-    await last.answered
+    await new Promise<void>((resolve) => last.whenOver(resolve))
     const { outgoing } = last
-    if (!outgoing.writableFinished && !outgoing.destroyed) {
-      await new Promise<void>((resolve) => outgoing.once('close', resolve))
-    }
+    if (outgoing.writableFinished || outgoing.destroyed) return
+    await new Promise<void>((resolve) => outgoing.once('close', resolve))
   }
 }

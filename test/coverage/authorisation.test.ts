@@ -1,6 +1,7 @@
 // Who may call what (threats A-06, P-24): every endpoint of the table, without a token, with tokens that must not be
 // enough, and with one that grants exactly what the endpoint declares.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { CAPABILITIES, type Capability } from '../../src/auth/capabilities.ts'
 import {
@@ -11,7 +12,13 @@ import {
   pathsOf,
   WIRE_METHODS,
 } from '../fixtures/endpoint-table.ts'
-import { type ApiAnswer, api, type ServerProcess, startServerProcess } from '../fixtures/server-process.ts'
+import {
+  type ApiAnswer,
+  api,
+  type ServerProcess,
+  startServerProcess,
+  temporaryDirectory,
+} from '../fixtures/server-process.ts'
 
 /** All that answer without a token. Whoever adds one says so here. */
 const OPEN_ENDPOINTS = [
@@ -46,14 +53,18 @@ const OPEN_ENDPOINTS = [
 /** Open, but its handler refuses whoever cannot reach the mount that is asked about. */
 const CHECKS_ITSELF = 'ui-mounts-read'
 
+const directory = temporaryDirectory()
 let server: ServerProcess
 let powerless: string
 before(async () => {
-  server = await startServerProcess()
+  server = await startServerProcess({ directory: join(directory.path, 'data') })
   await mountEngines(server)
   powerless = await tokenWith(['no-such-policy'])
 })
-after(() => server.stop())
+after(async () => {
+  await server.stop()
+  directory.cleanUp()
+})
 
 const GARBAGE_TOKEN = 'hvs.AAAAAAAAAAAAAAAAAAAAAAAA'
 

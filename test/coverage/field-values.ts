@@ -5,7 +5,8 @@ import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
 
 /** What the server under test holds, for values that mean something to it. */
 export type Pool = {
-  readonly ciphertexts: readonly string[]
+  /** One by each key. */
+  readonly ciphertexts: Readonly<Record<string, string>>
   /** Tokens and accessors that may be used up. */
   readonly tokens: readonly string[]
   readonly accessors: readonly string[]
@@ -18,8 +19,9 @@ const PLAIN_MARK = 'may-be-repeated'
 
 /** How a request is filled. */
 export type Filling = {
-  /** Id of the endpoint. */
+  /** Id of the endpoint, and what stands in its path. */
   readonly id: string
+  readonly pathName: string
   readonly pool: Pool
   /** How likely a value is none that fits. */
   readonly oddness: number
@@ -41,12 +43,13 @@ const base64 = (random: PseudoRandom, most: number): string =>
   Buffer.from(random.several(0, most, () => random.int(256))).toString('base64')
 
 /** By the name of the field, or by endpoint and name; else anything of its kind. */
-const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool) => JsonValue>> = {
+const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool, pathName: string) => JsonValue>> = {
   plaintext: (random) => base64(random, 40),
-  ciphertext: (random, pool) => random.pick(pool.ciphertexts),
-  context: (random) => random.pick(['', CONTEXT, CONTEXT, base64(random, 40)]),
-  associated_data: (random) => random.pick(['', '', '', base64(random, 40)]),
-  nonce: (random) => random.pick(['', '', '', '', 'AAAAAAAAAAAAAAAA']),
+  ciphertext: (random, { ciphertexts }, pathName) =>
+    (random.chance(0.8) ? ciphertexts[pathName] : undefined) ?? random.pick(Object.values(ciphertexts)),
+  context: (random) => random.pick([CONTEXT, CONTEXT, CONTEXT, CONTEXT, '', base64(random, 40)]),
+  associated_data: (random) => random.pick(['', '', '', '', '', base64(random, 40)]),
+  nonce: (random) => random.pick(['', '', '', '', '', '', 'AAAAAAAAAAAAAAAA']),
   key_version: (random) => random.pick([0, 0, 1, 2]),
   bits: (random) => random.pick([128, 256, 512]),
   key_size: () => 0,
@@ -89,7 +92,7 @@ export function fittingValue(random: PseudoRandom, name: string, field: Member, 
   const { enum: values } = field.schema
   if (Array.isArray(values)) return random.pick(values)
   const meaningful = MEANINGFUL[`${filling.id}.${name}`] ?? MEANINGFUL[name]
-  if (meaningful !== undefined) return meaningful(random, filling.pool)
+  if (meaningful !== undefined) return meaningful(random, filling.pool, filling.pathName)
   const make = OF_KIND[field.kind]
   if (make === undefined) throw new Error(`No values of the kind ${field.kind}`)
   return make(random, field, filling)

@@ -8,6 +8,8 @@ import { rawRequest } from '../fixtures/raw-http.ts'
 import { type Filling, fieldValue, hostileValue, type Pool, SECRET_MARK } from './field-values.ts'
 
 export type GeneratedRequest = {
+  /** What it was made from; what is odd in it may lead elsewhere. */
+  readonly id: string
   readonly method: string
   /** Latin-1: what is beyond ASCII goes out as one byte. */
   readonly target: string
@@ -33,8 +35,10 @@ export function generateRequest(random: PseudoRandom, material: Material): Gener
   const placed = random.pick(material.endpoints)
   const operation = placed.endpoint.operation
   const method = random.chance(0.85) ? usualMethod(random, operation) : random.pick(METHODS)
-  const path = targetPath(random, placed, material)
-  const filling = { id: placed.endpoint.id, pool: material.pool, oddness: random.pick([0, 0, 0.1, 0.5]) }
+  const pathName = pathNameFor(random, placed, material)
+  const path = targetPath(random, placed, pathName)
+  const { id } = placed.endpoint
+  const filling = { id, pathName, pool: material.pool, oddness: random.pick([0, 0, 0.1, 0.5]) }
   const query = queryOf(random, placed, method, filling)
   const target = query === '' ? path : `${path}?${query}`
   const body = bodyOf(random, placed, method, filling)
@@ -44,6 +48,7 @@ export function generateRequest(random: PseudoRandom, material: Material): Gener
   if (body !== undefined && random.chance(0.1)) {
     const chunked = [...headers, ['Transfer-Encoding', 'chunked'] as const]
     return {
+      id,
       method,
       target,
       headers: chunked,
@@ -51,7 +56,7 @@ export function generateRequest(random: PseudoRandom, material: Material): Gener
       bytes: Buffer.concat([rawRequest(method, target, chunked), chunks(random, body)]),
     }
   }
-  return { method, target, headers, body, bytes: rawRequest(method, target, headers, body), id: placed.endpoint.id } as any
+  return { id, method, target, headers, body, bytes: rawRequest(method, target, headers, body) }
 }
 
 const METHODS = [
@@ -129,9 +134,12 @@ const ODD_NAMES = [
   '',
 ]
 
-function targetPath(random: PseudoRandom, placed: Placed, { names, mounts }: Material): string {
-  const usual = placed.endpoint.path.startsWith('mounts') ? mounts : names
-  const name = random.chance(0.85) ? random.pick(usual) : random.pick(ODD_NAMES)
+function pathNameFor(random: PseudoRandom, { endpoint }: Placed, { names, mounts }: Material): string {
+  const usual = endpoint.path.startsWith('mounts') ? mounts : names
+  return random.chance(0.85) ? random.pick(usual) : random.pick(ODD_NAMES)
+}
+
+function targetPath(random: PseudoRandom, placed: Placed, name: string): string {
   const path = `/v1/${random.pick(pathsOf(placed, name)).replace(/\/below$/, random.chance(0.8) ? '' : '/below')}`
   return random.chance(0.9) ? path : bentPath(random, path)
 }
@@ -322,5 +330,6 @@ export function describeRequest({ method, target, headers, body }: GeneratedRequ
     body === undefined
       ? 'no body'
       : `body (${body.length} bytes) ${JSON.stringify(body.toString('latin1', 0, SHOWN_BODY_BYTES))}`
-  return `${method} ${shown(target)} ${headers.map(([name, value]) => `${name}: ${shown(value)}`).join(', ')} ${bodyText}`
+  const lines = headers.map(([name, value]) => `${name}: ${shown(value)}`)
+  return `${method} ${shown(target)} ${lines.join(', ')} ${bodyText}`
 }

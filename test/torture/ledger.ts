@@ -29,7 +29,7 @@ export const SHARED_KEY = 'shared'
 export type Server = { readonly address: string; readonly token: string }
 
 /** Registers that are compared again although nobody touched them since the last comparison. */
-const OLD_ONES_COMPARED = 100
+const OLD_ONES_COMPARED = 50
 const COMPARED_AT_ONCE = 16
 
 /** The value of a key's register. */

@@ -1,0 +1,60 @@
+// The loads: what is asked, by how many connections at once.
+import { KEY, MOUNT, PLAINTEXT, type Target } from './targets.ts'
+
+export type Operation = {
+  readonly name: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** JSON; undefined where there is no body. */
+  readonly body: (target: Target) => object | undefined
+  readonly connections: number
+  /** What one request encrypts. */
+  readonly items: number
+  /** The control does this too; what it does not is compared with its encryption of 128 bytes. */
+  readonly control: boolean
+  /** Each request asks for another name, and as the administrator. */
+  readonly creates: boolean
+}
+
+const MANY = 16
+const FEW = 4
+
+const PLAIN = { method: 'POST', connections: MANY, items: 1, control: false, creates: false } as const
+
+export const REFERENCE = 'encrypt 128 B'
+
+export const OPERATIONS: readonly Operation[] = [
+  {
+    ...PLAIN,
+    name: REFERENCE,
+    path: `${MOUNT}/encrypt/${KEY}`,
+    body: () => ({ plaintext: PLAINTEXT }),
+    control: true,
+  },
+  {
+    ...PLAIN,
+    name: 'decrypt 128 B',
+    path: `${MOUNT}/decrypt/${KEY}`,
+    body: ({ ciphertext }) => ({ ciphertext }),
+  },
+  {
+    ...PLAIN,
+    name: 'encrypt batch of 1000',
+    path: `${MOUNT}/encrypt/${KEY}`,
+    body: () => ({ batch_input: Array.from({ length: 1000 }, () => ({ plaintext: PLAINTEXT })) }),
+    connections: FEW,
+    items: 1000,
+    control: true,
+  },
+  {
+    ...PLAIN,
+    name: 'encrypt 1 MB',
+    path: `${MOUNT}/encrypt/${KEY}`,
+    body: () => ({ plaintext: Buffer.alloc(1 << 20, 'p').toString('base64') }),
+    connections: FEW,
+    control: true,
+  },
+  { ...PLAIN, name: 'key read', method: 'GET', path: `${MOUNT}/keys/${KEY}`, body: () => undefined },
+  { ...PLAIN, name: 'token lookup-self', method: 'GET', path: 'auth/token/lookup-self', body: () => undefined },
+  { ...PLAIN, name: 'key create, durable', path: `${MOUNT}/keys/new`, body: () => ({}), creates: true },
+]

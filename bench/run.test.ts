@@ -1,0 +1,45 @@
+import { strict as assert } from 'node:assert'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { PROJECT, temporaryDirectory } from '../test/fixtures/server-process.ts'
+import { OPERATIONS } from './operations.ts'
+import type { Row } from './report.ts'
+import { wrkIsInstalled } from './wrk.ts'
+
+const skip = wrkIsInstalled() ? false : 'the Debian package wrk is not installed'
+
+test('bench runs every load without an error', { skip }, (context) => {
+  const temporary = temporaryDirectory()
+  context.after(() => temporary.cleanUp())
+  const json = join(temporary.path, 'result.json')
+  const args = ['bin/with-runtime', 'bench/run.ts', '--rounds=1', '--seconds=1', '--warm-up=0', `--json=${json}`]
+  const { status, stdout, stderr } = spawnSync('sh', args, { cwd: PROJECT, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  const { rows } = JSON.parse(readFileSync(json, 'utf8')) as { readonly rows: readonly Row[] }
+  const servers = OPERATIONS.flatMap(({ name, control }) => [
+    ...(control ? [`${name} control`] : []),
+    `${name} keywright`,
+  ])
+  assert.deepEqual(
+    rows.map(({ operation, target }) => `${operation} ${target}`),
+    servers,
+  )
+  for (const { operation, target, medians } of rows) {
+    assert.equal(medians.errors, 0, `${operation} ${target}`)
+    assert.ok(medians.cpuMicrosecondsPerRequest > 0)
+    assert.ok(stdout.includes(operation))
+  }
+})
+
+test('bench refuses what it does not know', () => {
+  for (const args of [['--rounds=0'], ['--seconds=9'], ['--ops=nothing'], ['--frobnicate']]) {
+    const { status, stderr } = spawnSync('sh', ['bin/with-runtime', 'bench/run.ts', ...args], {
+      cwd: PROJECT,
+      encoding: 'utf8',
+    })
+    assert.notEqual(status, 0)
+    assert.match(stderr, /--(rounds|seconds|ops|frobnicate)/)
+  }
+})

@@ -1,0 +1,121 @@
+// `npm run bench`: Keywright beside the control, in turns, under the loads of operations.ts. bench/README.md says how to
+// read what it prints.
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { temporaryDirectory } from '../test/fixtures/server-process.ts'
+import { syncsPerSecond } from './disk.ts'
+import { OPERATIONS, type Operation } from './operations.ts'
+import { type Measurements, median, type Name, rowsOf, table } from './report.ts'
+import { residentMebibytes, startControl, startKeywright, type Target } from './targets.ts'
+import { type Measurement, measure, wrkIsInstalled } from './wrk.ts'
+
+const HELP = `npm run bench -- [options]
+
+  --rounds N         How often each load runs against each server; medians are taken (default 5)
+  --seconds N        How long each of them lasts, 1 to 3 (default 3)
+  --warm-up N        Seconds of each load before it is measured, 0 to 3 (default 1)
+  --ops A,B          Only loads whose name holds one of these words
+  --directory DIR    Where Keywright keeps its data meanwhile (default: the system's temporary directory)
+  --json FILE        Write everything that was measured to a file
+`
+const MOST_SECONDS = 3
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: String(MOST_SECONDS) },
+    'warm-up': { type: 'string', default: '1' },
+    ops: { type: 'string', default: '' },
+    directory: { type: 'string' },
+    json: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+function wholeNumber(name: 'rounds' | 'seconds' | 'warm-up', least: number, most: number): number {
+  const number = Number(options[name])
+  if (Number.isInteger(number) && number >= least && number <= most) return number
+  throw new Error(`--${name} is a number from ${least} to ${most}`)
+}
+
+type Plan = {
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  readonly operations: readonly Operation[]
+}
+
+function plan(): Plan {
+  const words = options.ops.split(',').filter((word) => word !== '')
+  const operations = OPERATIONS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+  if (operations.length === 0) throw new Error(`--ops names none of: ${OPERATIONS.map(({ name }) => name).join(', ')}`)
+  return {
+    rounds: wholeNumber('rounds', 1, 1_000),
+    seconds: wholeNumber('seconds', 1, MOST_SECONDS),
+    warmUpSeconds: wholeNumber('warm-up', 0, MOST_SECONDS),
+    operations,
+  }
+}
+
+async function runLoads(
+  { rounds, seconds, warmUpSeconds, operations }: Plan,
+  targets: readonly Target[],
+): Promise<Measurements> {
+  const measurements = new Map<string, Map<Name, Measurement[]>>()
+  for (const operation of operations) {
+    const busy = targets.filter(({ name }) => operation.control || name !== 'control')
+    const byTarget = new Map<Name, Measurement[]>(busy.map(({ name }) => [name, []]))
+    if (warmUpSeconds > 0) for (const target of busy) await measure(target, operation, warmUpSeconds)
+    for (let round = 0; round < rounds; round++) {
+      for (const target of busy) byTarget.get(target.name)?.push(await measure(target, operation, seconds))
+    }
+    measurements.set(operation.name, byTarget)
+    if (process.stderr.isTTY) process.stderr.write(`${operation.name}: done\n`)
+  }
+  return measurements
+}
+
+async function bench(): Promise<void> {
+  const chosen = plan()
+  const temporary = temporaryDirectory(options.directory)
+  const loadBefore = loadavg()[0] ?? 0
+  const targets: Target[] = []
+  try {
+    targets.push(await startControl(), await startKeywright(join(temporary.path, 'data')))
+    const syncs = [syncsPerSecond(temporary.path, 1)]
+    const measurements = await runLoads(chosen, targets)
+    syncs.push(syncsPerSecond(temporary.path, 1))
+    const rows = rowsOf(measurements)
+    const memory = targets.map(({ name, server }) => ({ name, mebibytes: Math.round(residentMebibytes(server.pid)) }))
+    const machine = {
+      cpu: cpus()[0]?.model ?? 'unknown',
+      cores: availableParallelism(),
+      node: process.version,
+      when: new Date().toISOString(),
+      loadBefore,
+      syncsPerSecond: Math.round(median(syncs)),
+    }
+    const { rounds, seconds } = chosen
+    console.log(`${machine.cores} cores (${machine.cpu}), Node ${machine.node}, ${machine.when}`)
+    console.log(`load average before: ${loadBefore.toFixed(2)}; the disk: ${machine.syncsPerSecond} fdatasync/s`)
+    console.log(`medians of ${rounds} rounds of ${seconds} s\n\n${table(rows)}\n`)
+    for (const { name, mebibytes } of memory) console.log(`memory of ${name} after it: ${mebibytes} MiB`)
+    if (options.json !== undefined) {
+      const everything = { machine, rounds, seconds, rows, memory, measurements: objectOf(measurements) }
+      writeFileSync(options.json, `${JSON.stringify(everything, null, 1)}\n`)
+    }
+  } finally {
+    for (const { server } of targets) await server.kill()
+    temporary.cleanUp()
+  }
+}
+
+function objectOf(measurements: Measurements): object {
+  return Object.fromEntries([...measurements].map(([name, targets]) => [name, Object.fromEntries(targets)]))
+}
+
+if (options.help) console.log(HELP)
+else if (!wrkIsInstalled()) console.log('bench: the Debian package wrk is not installed, so nothing is measured')
+else await bench()

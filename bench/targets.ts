@@ -1,0 +1,69 @@
+// The servers under load, each in a process of its own with the packaged runtime.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { api, type RunningProcess, startServerProcess, watchServer } from '../test/fixtures/server-process.ts'
+
+export type Target = {
+  readonly name: 'control' | 'keywright'
+  readonly server: RunningProcess
+  /** Of an administrator; the load itself comes with `token`, which has a policy. */
+  readonly rootToken: string
+  readonly token: string
+  /** One that the target made, for the load that decrypts. */
+  readonly ciphertext: string
+}
+
+export const MOUNT = 'bench'
+export const KEY = 'key'
+/** What the load sends: 128 bytes. */
+export const PLAINTEXT = Buffer.alloc(128, 'p').toString('base64')
+const POLICY = `
+path "${MOUNT}/encrypt/*" { capabilities = ["update"] }
+path "${MOUNT}/decrypt/*" { capabilities = ["update"] }
+path "${MOUNT}/keys/+" { capabilities = ["read"] }`
+
+export async function startControl(): Promise<Target> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'control.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const server = await watchServer(child)
+  return { name: 'control', server, rootToken: '', token: '', ciphertext: '' }
+}
+
+/** With its data in `directory`, a mount, a key, a policy and a token of that policy. */
+export async function startKeywright(directory: string): Promise<Target> {
+  const server = await startServerProcess({ directory })
+  const must = async (method: string, path: string, body?: object) => {
+    const answer = await api(server, method, path, body)
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  await must('POST', `sys/mounts/${MOUNT}`, { type: 'transit' })
+  await must('POST', `${MOUNT}/keys/${KEY}`)
+  await must('POST', `sys/policies/acl/${MOUNT}`, { policy: POLICY })
+  const { auth } = await must('POST', 'auth/token/create', { policies: [MOUNT], ttl: '4h' })
+  const { data } = await must('POST', `${MOUNT}/encrypt/${KEY}`, { plaintext: PLAINTEXT })
+  return {
+    name: 'keywright',
+    server,
+    rootToken: server.token,
+    token: (auth as { readonly client_token: string }).client_token,
+    ciphertext: String(data?.ciphertext),
+  }
+}
+
+const MICROSECONDS_PER_TICK = 10_000
+
+/** What all threads of the process have used so far: utime and stime of proc(5), in ticks of 1/100 s. */
+export function cpuMicroseconds(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The second field is the name in parentheses, and may itself hold blanks.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_PER_TICK
+}
+
+export function residentMebibytes(pid: number): number {
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kibibytes) / 1024
+}

@@ -1,0 +1,100 @@
+// One run of wrk (https://github.com/wg/wrk) with one operation against one target.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Operation } from './operations.ts'
+import { cpuMicroseconds, type Target } from './targets.ts'
+
+export type Measurement = {
+  readonly requestsPerSecond: number
+  /** Of all threads of the server. */
+  readonly cpuMicrosecondsPerRequest: number
+  readonly p50Microseconds: number
+  readonly p99Microseconds: number
+  /** Answers with a status from 400 on, and connections that failed. */
+  readonly errors: number
+}
+
+export function wrkIsInstalled(): boolean {
+  return spawnSync('wrk', ['-v']).error === undefined
+}
+
+/** Tells the runs apart in the names of what they create. */
+let runs = 0
+
+export async function measure(target: Target, operation: Operation, seconds: number): Promise<Measurement> {
+  const directory = mkdtempSync(join(tmpdir(), 'keywright-bench-'))
+  try {
+    const script = join(directory, 'load.lua')
+    writeFileSync(script, loadScript(target, operation, ++runs))
+    const url = `${target.server.address}/v1/${operation.path}`
+    const before = cpuMicroseconds(target.server.pid)
+    const output = await wrk(['-t1', `-c${operation.connections}`, `-d${seconds}s`, '-s', script, url])
+    const used = cpuMicroseconds(target.server.pid) - before
+    return measurementOf(output, used)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+async function wrk(args: readonly string[]): Promise<string> {
+  const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`wrk ended with ${code}: ${output}`)
+  return output
+}
+
+/** The script that wrk runs, in Lua. */
+export function loadScript(target: Target, { method, path, body, creates }: Operation, run: number): string {
+  const sent = body(target)
+  return [
+    `wrk.method = "${method}"`,
+    `wrk.headers["X-Vault-Token"] = "${creates ? target.rootToken : target.token}"`,
+    'wrk.headers["Content-Type"] = "application/json"',
+    ...(sent === undefined ? [] : [`wrk.body = [==[${JSON.stringify(sent)}]==]`]),
+    ...(creates
+      ? [
+          'local made = 0',
+          `request = function() made = made + 1; return wrk.format(nil, "/v1/${path}-${run}-" .. made) end`,
+        ]
+      : []),
+    'done = function(summary, latency)',
+    '  local errors = summary.errors',
+    '  local failed = errors.status + errors.connect + errors.read + errors.write + errors.timeout',
+    `  io.write(string.format("${RESULT} %d %d %d %d %d\\n", summary.requests, summary.duration,`,
+    '    latency:percentile(50), latency:percentile(99), failed))',
+    'end',
+  ].join('\n')
+}
+
+const RESULT = 'RESULT'
+
+/** wrk counts in microseconds. */
+export function measurementOf(output: string, cpu: number): Measurement {
+  const line = output.split('\n').find((one) => one.startsWith(RESULT))
+  const numbers = (line ?? '').split(' ').slice(1).map(Number)
+  const [requests, duration, p50Microseconds, p99Microseconds, errors] = numbers
+  if (
+    requests === undefined ||
+    duration === undefined ||
+    p50Microseconds === undefined ||
+    p99Microseconds === undefined ||
+    errors === undefined ||
+    requests === 0
+  ) {
+    throw new Error(`wrk made no request: ${output}`)
+  }
+  return {
+    requestsPerSecond: (requests / duration) * 1e6,
+    cpuMicrosecondsPerRequest: cpu / requests,
+    p50Microseconds,
+    p99Microseconds,
+    errors,
+  }
+}

@@ -1,0 +1,165 @@
+// JSON_DOCUMENTS=100000 node --test src/lib/json.test.ts runs the long form.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { testSeed } from '../../test/fixtures/seed.ts'
+import { DEFAULT_JSON_LIMITS, JsonError, type JsonLimits, parseJson } from './json.ts'
+
+const DOCUMENTS = Number(process.env.JSON_DOCUMENTS ?? 2_000)
+
+const parse = (text: string, limits?: JsonLimits): unknown => parseJson(Buffer.from(text), limits)
+
+/** What the runtime's parser makes of it; undefined where it refuses. */
+function reference(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+function ours(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: parse(text) }
+  } catch (cause) {
+    assert(cause instanceof JsonError)
+    return undefined
+  }
+}
+
+/** Texts that make the scan's work hard: quotes, backslashes, brackets, and lengths around its native search. */
+const hardText = fc.array(
+  fc.constantFrom('"', '\\', '{', '}', '[', ']', 'a', 'ä', '💥', 'x'.repeat(63), 'y'.repeat(64)),
+  {
+    maxLength: 12,
+  },
+)
+const document = fc.oneof(
+  fc.json({ maxDepth: 6, stringUnit: 'binary' }),
+  fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify(value, null, 2)),
+  hardText.map((parts) => JSON.stringify({ [parts.join('')]: parts })),
+)
+
+test('agrees with the runtime on documents', (context) => {
+  const seed = testSeed(context)
+  fc.assert(
+    fc.property(document, (text) => {
+      assert.deepEqual(ours(text), reference(text))
+    }),
+    { seed, numRuns: DOCUMENTS },
+  )
+})
+
+test('agrees with the runtime on documents that are cut, mixed up or changed', (context) => {
+  const seed = testSeed(context)
+  const place = fc.nat(1_000)
+  const inserted = fc.constantFrom(
+    '"',
+    '\\',
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '\u0000',
+    '1',
+    '-',
+    'e',
+    ' ',
+    '\\u00',
+    '\\"',
+  )
+  fc.assert(
+    fc.property(document, place, inserted, fc.boolean(), (text, at, piece, isCut) => {
+      const place = at % (text.length + 1)
+      const bent = (text.slice(0, place) + piece + (isCut ? '' : text.slice(place))).toWellFormed()
+      assert.deepEqual(ours(bent), reference(bent))
+    }),
+    { seed, numRuns: DOCUMENTS },
+  )
+})
+
+test('nesting is bounded, wherever it stands', () => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+  const { depth } = DEFAULT_JSON_LIMITS
+  assert.doesNotThrow(() => parse(nested(depth)))
+  assert.throws(() => parse(nested(depth + 1)), { name: 'JsonError', message: `nested deeper than ${depth} levels` })
+  assert.throws(() => parse(`{"a":${nested(depth)}}`), /nested deeper/)
+  assert.throws(() => parse('{"a":'.repeat(depth + 1)), /nested deeper/)
+  assert.doesNotThrow(() => parse(`[${Array.from({ length: 100 }, () => nested(3)).join(',')}]`))
+  assert.doesNotThrow(() => parse(JSON.stringify('['.repeat(1_000))), 'brackets in a text do not nest')
+})
+
+test('the number of arrays and objects is bounded', () => {
+  const limits = { depth: 3, containers: 10 }
+  const flat = (count: number): string => `[${Array.from({ length: count - 1 }, () => '{}').join(',')}]`
+  assert.doesNotThrow(() => parse(flat(10), limits))
+  assert.throws(() => parse(flat(11), limits), { name: 'JsonError', message: 'more than 10 arrays and objects' })
+})
+
+test('a batch of 100,000 items is within the limits', () => {
+  const items = Array.from({ length: 100_000 }, () => ({ plaintext: '' }))
+  assert.doesNotThrow(() => parse(JSON.stringify({ batch_input: items })))
+})
+
+test('N-06: 8 MB of brackets are refused at once', () => {
+  const brackets = Buffer.alloc(8_000_000, '[')
+  const startMs = performance.now()
+  assert.throws(() => parseJson(brackets), /nested deeper/)
+  assert(performance.now() - startMs < 50)
+})
+
+test('long texts end where they end', () => {
+  for (const length of [0, 1, 61, 62, 63, 64, 65, 66, 127, 128, 1_000]) {
+    for (const tail of ['', '\\', '\\\\', '"', '\\"', '"\\', '\\\\\\"', '[[[']) {
+      for (const [index, before] of ['', '\\', '\\\\', '"'].entries()) {
+        const text = `${before}${'x'.repeat(length)}${tail}`
+        assert.deepEqual(parse(JSON.stringify([text, index])), [text, index])
+      }
+    }
+  }
+})
+
+test('a text of a million backslashes is crossed in time', () => {
+  const text = '\\'.repeat(1_000_000)
+  const startMs = performance.now()
+  assert.equal(parse(JSON.stringify(text)), text)
+  assert(performance.now() - startMs < 500)
+})
+
+const REFUSED: readonly { readonly name: string; readonly bytes: Buffer; readonly message: string }[] = [
+  { name: 'nothing', bytes: Buffer.alloc(0), message: 'not well-formed JSON' },
+  { name: 'a text without an end', bytes: Buffer.from('"abc'), message: 'unexpected end inside a string' },
+  { name: 'an escaped end', bytes: Buffer.from('"abc\\"'), message: 'unexpected end inside a string' },
+  { name: 'something behind it', bytes: Buffer.from('{} {}'), message: 'not well-formed JSON' },
+  { name: 'a byte order mark', bytes: Buffer.from('\ufeff{}'), message: 'not well-formed JSON' },
+  { name: 'bytes that are no UTF-8', bytes: Buffer.from([0x22, 0xff, 0xfe, 0x22]), message: 'not valid UTF-8' },
+  { name: 'an overlong encoding', bytes: Buffer.from([0x22, 0xc0, 0x80, 0x22]), message: 'not valid UTF-8' },
+  { name: 'a surrogate in UTF-8', bytes: Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), message: 'not valid UTF-8' },
+  { name: 'UTF-16', bytes: Buffer.from('{"a":1}', 'utf16le'), message: 'not well-formed JSON' },
+  { name: 'a line break in a text', bytes: Buffer.from('"a\nb"'), message: 'not well-formed JSON' },
+  { name: 'NaN', bytes: Buffer.from('NaN'), message: 'not well-formed JSON' },
+]
+
+for (const { name, bytes, message } of REFUSED) {
+  test(`refuses ${name}`, () => {
+    assert.throws(() => parseJson(bytes), { name: 'JsonError', message })
+  })
+}
+
+test('N-08: no refusal quotes the input', () => {
+  for (const text of ['{"password": hunter2}', '{"password": "hunter2', 'hunter2', '["hunter2",]']) {
+    assert.throws(
+      () => parse(text),
+      (cause) => cause instanceof JsonError && !cause.message.includes('hunter2'),
+    )
+  }
+})
+
+test('N-07: a member __proto__ changes no prototype', () => {
+  const value = parse('{"__proto__":{"polluted":true}}') as Record<string, unknown>
+  assert.equal(value.polluted, undefined)
+  assert.equal(({} as Record<string, unknown>).polluted, undefined)
+  assert.deepEqual(Object.keys(value), ['__proto__'])
+})

@@ -1,0 +1,43 @@
+// The table of refusals, its page, and the program: each names what the others know.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ERRORS } from '../../src/api/errors.ts'
+import { isTest, readTree } from '../../tools/tree.ts'
+import { PROJECT } from '../fixtures/server-process.ts'
+
+const CODES = Object.keys(ERRORS)
+
+test('docs/errors.md has a row for each refusal, and no other', () => {
+  const page = readFileSync(join(PROJECT, 'docs/errors.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (\d{3}) \|/gm)].map(([, code, status]) => `${code} ${status}`)
+  assert.deepEqual(
+    rows,
+    Object.entries(ERRORS).map(([code, { status }]) => `${code} ${status}`),
+  )
+})
+
+test('every refusal is given somewhere', () => {
+  const program = [...readTree(PROJECT)].filter(([path]) => path.startsWith('src/') && !isTest(path))
+  const text = program.filter(([path]) => path !== 'src/api/errors.ts').map(([, source]) => source)
+  assert.deepEqual(
+    CODES.filter((code) => !text.some((source) => source.includes(`'${code}'`))),
+    [],
+  )
+})
+
+test('refusals are ordered by status, and each says what to do', () => {
+  const rows = Object.values(ERRORS)
+  const statuses = rows.map(({ status }) => status)
+  assert.deepEqual(statuses, [...statuses].sort())
+  for (const { remedy } of rows) assert.match(remedy, /^[A-Z].*\.$/)
+})
+
+test('our own sentences end without a full stop', () => {
+  for (const { message } of Object.values(ERRORS)) {
+    const sentence = (message as (...args: string[]) => string)('x', 'y')
+    // Wire text.
+    if (!sentence.endsWith('route entry not found.')) assert.doesNotMatch(sentence, /\.$/)
+  }
+})

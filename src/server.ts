@@ -7,6 +7,7 @@ import { buildHouse, type House } from './house.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
+import { staticSeal } from './static-seal.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
@@ -86,7 +87,13 @@ async function startInMemory(options: ServerOptions): Promise<Inner> {
     store,
     world,
     log,
-    facts: { reportedVersion: config.reportedVersion, storageType: 'inmem', apiAddress: config.apiAddress },
+    facts: {
+      reportedVersion: config.reportedVersion,
+      storageType: 'inmem',
+      apiAddress: config.apiAddress,
+      tokenAskedFor: config.tokenAskedFor,
+    },
+    ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
     tokenLimits: config,
     announce: async () => {},
   })

@@ -4,8 +4,10 @@ import type { ServerConfig } from './config.ts'
 import { openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
+import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
 import { type Port, ServingLink } from './threads/writer-link.ts'
 import { buildWriterHouse, type SealNews } from './writer-house.ts'
@@ -44,7 +46,13 @@ async function start(port: Port, data: WriterData): Promise<void> {
     store,
     world,
     log,
-    facts: { reportedVersion: data.config.reportedVersion, storageType: 'sqlite', apiAddress: data.config.apiAddress },
+    facts: {
+      reportedVersion: data.config.reportedVersion,
+      storageType: 'sqlite',
+      apiAddress: data.config.apiAddress,
+      tokenAskedFor: data.config.tokenAskedFor,
+    },
+    ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
     announce: async (news) => link?.tell(news),
   })
@@ -52,19 +60,25 @@ async function start(port: Port, data: WriterData): Promise<void> {
   Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
   link = new ServingLink<SealNews>(port, (request) => house.core.handle(request))
   port.on('message', (message) => {
-    if ((message as { readonly kind: string }).kind === 'stop') void store.close().then(() => process.exit(0))
+    if ((message as { readonly kind: string }).kind === 'stop') {
+      void house
+        .rest()
+        .then(() => store.close())
+        .then(() => process.exit(0))
+    }
   })
   const development =
     data.development === undefined
       ? undefined
       : await openDevelopment(house, data.directory, data.development.rootToken)
+  await house.openByItself()
   await link.tell({ status: house.seal.status(), keyring: house.storage.barrier.keyring })
   port.postMessage({ kind: 'started', development } satisfies WriterStarted)
 }
 
 /** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */
 function sentence(cause: unknown): string {
-  if (cause instanceof StorageError) return cause.message
+  if (cause instanceof StorageError || cause instanceof AutoSealFailed) return cause.message
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 }
 

@@ -66,7 +66,7 @@ test('with an own password the server never says it', async () => {
   }
 })
 
-test('T-19, P-60: a share counts once; a wrong combination begins anew and says nothing of which one was wrong', async () => {
+test('T-19, P-60: a share counts once; a wrong combination begins anew, not saying which one was wrong', async () => {
   const { call, shares } = await house()
   const other = await house()
   const { nonce } = (await call('PUT', ATTEMPT, {}, '')).body

@@ -1,5 +1,6 @@
 // The life of the keyring while the server is open: counts how often its active key encrypts, adds a term when asked
 // to, or by itself before a key has been used too often or for too long.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../api/errors.ts'
 import { importSecret } from '../crypto/secret-key.ts'
@@ -45,6 +46,8 @@ export class KeyringRotation {
   readonly #parts: RotationParts
   readonly #view: View
   readonly #turns = new OneAtATime()
+  /** The alarm rings inside somebody's transaction, and its own is no part of that one. */
+  readonly #outside = AsyncLocalStorage.snapshot()
   #config = DEFAULT_ROTATION
   #timer: Timer | undefined
   /** What is stored: up to here may be counted. */
@@ -103,7 +106,9 @@ export class KeyringRotation {
 
   #reservedFrom(encryptions: number): void {
     this.#reserved = encryptions + WINDOW
-    this.#parts.storage.barrier.alarmAt(this.#reserved - WINDOW / 2, () => void this.look())
+    this.#parts.storage.barrier.alarmAt(Math.min(this.#reserved - WINDOW / 2, MOST_MAX_OPERATIONS), () => {
+      this.#outside(() => void this.look())
+    })
   }
 
   status(): KeyStatus {

@@ -5,7 +5,7 @@ import { constantTimeEqual } from '../crypto/constant-time.ts'
 import type { Timer, World } from '../lib/world.ts'
 import { wipeAll } from './key-shares.ts'
 
-/** An attempt that nobody goes on with is dropped after this time, or it would keep others from theirs (threats S-02). */
+/** An attempt that is left alone ends after this time, or it would keep others from theirs (threats S-02). */
 export const IDLE_MS = 10 * 60 * 1000
 
 /** Shares given so far, each once (threats T-19). */

@@ -11,6 +11,7 @@ import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { type EngineContext, MountTable, newMountEntry } from './core/mount-table.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
+import { collectGarbage } from './lib/collect-garbage.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
 import { Barrier } from './storage/barrier.ts'
@@ -117,11 +118,13 @@ export function buildHouse(parts: HouseParts): House {
       }
     },
     close: () => {
+      const wasOpen = open
       open = false
       barrier.setKeyring(undefined)
       tokens.close()
       invalidation.reset()
       mounts.close()
+      if (wasOpen) collectGarbage()
     },
   }
 }

@@ -1,8 +1,8 @@
 // The seal "static": a key of 32 bytes that the configuration gives or names opens the server when it starts. Whoever
 // has it and the data has everything, so it belongs where the data are not.
 import { readFileSync } from 'node:fs'
+import { decodeKeyText } from './crypto/key-text.ts'
 import { importSecret } from './crypto/secret-key.ts'
-import { decodeKeyText } from './lib/key-text.ts'
 import { type AutoSeal, AutoSealFailed } from './system/auto-seal.ts'
 
 /** The keys as they are written in the configuration: text, `file://PATH` or `env://NAME`. */

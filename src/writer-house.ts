@@ -140,8 +140,8 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     // The others first: while they still hold keys, nothing may say that the server is sealed.
     seal.close()
     await announce(undefined)
-    house.close()
     store.setLeafKey(undefined)
+    house.close()
   }
 
   async function rest(): Promise<void> {

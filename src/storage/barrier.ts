@@ -6,7 +6,7 @@
 //
 // Term 0 is no data key: it marks the two records around the keyring, sealed by the unseal key and the root key.
 import type { KeyObject } from 'node:crypto'
-import { AEADS, AuthenticationFailed, open, seal } from '../crypto/aead.ts'
+import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/aead.ts'
 import type { Random } from '../lib/world.ts'
 import { StorageCorrupt, StorageError, StorageRefused } from './contract.ts'
 import type { Keyring } from './keyring.ts'
@@ -46,7 +46,7 @@ export function sealRecord(key: KeyObject, term: number, path: string, nonce: Bu
 /** @throws AuthenticationFailed for a wrong key or path, StorageCorrupt for what cannot be a record */
 export function openRecord(key: KeyObject, term: number, path: string, record: Buffer): Buffer {
   if (termOf(path, record) !== term) throw new StorageCorrupt(`The record at ${path} has another key's term`)
-  return open(
+  return openSecret(
     AEADS.aes256Gcm,
     key,
     record.subarray(NONCE_AT, BODY_AT),

@@ -6,6 +6,7 @@
 //     behind the barrier: {"format":1,"nonce":…,"keys":{FINGERPRINT:[hex of an OpenPGP message]}}
 import { fail } from '../api/errors.ts'
 import { constantTimeEqual } from '../crypto/constant-time.ts'
+import { copySecret } from '../crypto/secret-bytes.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { World } from '../lib/world.ts'
@@ -201,7 +202,7 @@ export class Rekey {
           ...texts,
           nonce,
           backup,
-          verificationNonce: this.#verification.start({ ...pending, key: copyOf(key) }),
+          verificationNonce: this.#verification.start({ ...pending, key: copySecret(key) }),
         }
       }
       await this.#take(pending)
@@ -248,7 +249,7 @@ export class Rekey {
       this.#requireKind()
       const running = this.#verification.running
       if (running === undefined) throw fail('bad_request', ['no rekey verification in progress'])
-      const pending = { ...running.purpose, key: copyOf(running.purpose.key) }
+      const pending = { ...running.purpose, key: copySecret(running.purpose.key) }
       this.#verification.cancel()
       this.#verification.start(pending)
       return this.verifyStatus()
@@ -294,10 +295,4 @@ export class Rekey {
     this.#attempt.cancel()
     this.#verification.cancel()
   }
-}
-
-function copyOf(key: Buffer): Buffer {
-  const copy = Buffer.alloc(key.length)
-  key.copy(copy)
-  return copy
 }

@@ -2,6 +2,7 @@
 // the attempt, and forgets it when it is left alone.
 import { fail } from '../api/errors.ts'
 import { constantTimeEqual } from '../crypto/constant-time.ts'
+import { copySecret } from '../crypto/secret-bytes.ts'
 import type { Timer, World } from '../lib/world.ts'
 import { wipeAll } from './key-shares.ts'
 
@@ -22,9 +23,7 @@ export class ShareCollector {
     // All are compared, so that the time does not tell which one it was.
     for (const other of this.#given) if (constantTimeEqual(other, share)) isNew = false
     if (!isNew) return false
-    const copy = Buffer.alloc(share.length)
-    share.copy(copy)
-    this.#given.push(copy)
+    this.#given.push(copySecret(share))
     return true
   }
 

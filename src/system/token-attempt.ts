@@ -2,6 +2,7 @@
 // one-time password that only the starter has, or to an OpenPGP key. For root tokens; DR operation tokens are made the
 // same way (Interface 3.3).
 import { fail } from '../api/errors.ts'
+import { secretBytes } from '../crypto/secret-bytes.ts'
 import { randomBase62 } from '../lib/base62.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { World } from '../lib/world.ts'
@@ -81,7 +82,7 @@ export class TokenAttempt {
       }
       const { tokenLength, world } = this.#parts
       const made = otp === '' ? randomBase62(tokenLength, world.random.bytes) : ''
-      const bytes = Buffer.alloc(tokenLength)
+      const bytes = secretBytes(tokenLength)
       const given = otp === '' ? made : otp
       if (given.length !== tokenLength || Buffer.byteLength(given) !== tokenLength)
         throw fail('bad_request', ['OTP string has incorrect length']) // Wire text.
@@ -122,7 +123,7 @@ export class TokenAttempt {
 async function encoded(token: string, receiver: Receiver): Promise<string> {
   if ('pgp' in receiver) return (await receiver.pgp.encrypt(token)).toString('base64')
   const { otp } = receiver
-  const bytes = Buffer.alloc(otp.length)
+  const bytes = secretBytes(otp.length)
   bytes.write(token, 'latin1')
   for (let at = 0; at < bytes.length; at++) bytes.writeUInt8(bytes.readUInt8(at) ^ otp.readUInt8(at), at)
   return bytes.toString('base64url').replaceAll('-', '+').replaceAll('_', '/')

@@ -1,5 +1,6 @@
 // A key of 32 bytes as it stands in a file or a variable, decoded from bytes to bytes: a text made of it on the way
 // could not be wiped (threats N-10).
+import { copySecret, secretBytes } from './secret-bytes.ts'
 
 const KEY_BYTES = 32
 const HEX_BYTES = 64
@@ -9,7 +10,7 @@ const PAD = 0x3d
 /** The raw bytes, hexadecimal, or standard base64, with blanks around it; undefined for anything else. */
 export function decodeKeyText(bytes: Buffer): Buffer | undefined {
   // Bytes that are the key itself may look like blanks.
-  if (bytes.length === KEY_BYTES) return copyOf(bytes)
+  if (bytes.length === KEY_BYTES) return copySecret(bytes)
   let [from, to] = [0, bytes.length]
   while (from < to && isBlank(bytes.readUInt8(from))) from++
   while (to > from && isBlank(bytes.readUInt8(to - 1))) to--
@@ -19,15 +20,9 @@ export function decodeKeyText(bytes: Buffer): Buffer | undefined {
   return fromDigits(text.subarray(0, BASE64_BYTES - 1), 6, base64Digit)
 }
 
-function copyOf(bytes: Buffer): Buffer {
-  const copy = Buffer.alloc(bytes.length)
-  bytes.copy(copy)
-  return copy
-}
-
 /** Bits beyond the last whole byte must be zero. */
 function fromDigits(text: Buffer, bits: number, digit: (code: number) => number): Buffer | undefined {
-  const key = Buffer.alloc(KEY_BYTES)
+  const key = secretBytes(KEY_BYTES)
   let [held, heldBits, at] = [0, 0, 0]
   for (const code of text) {
     const value = digit(code)

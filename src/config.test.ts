@@ -40,6 +40,42 @@ const ACCEPTED: readonly {
     is: { host: '0.0.0.0', port: 8200, limits: DEFAULT_LIMITS },
   },
   {
+    name: 'a static seal',
+    texts: [
+      'seal "static" {\n  current_key_id = "a"\n  current_key = "file:///k"\n}',
+      '{"seal": {"static": {"current_key_id": "a", "current_key": "file:///k"}}}',
+    ],
+    is: { seal: { keyId: 'a', key: 'file:///k', previous: undefined } },
+  },
+  {
+    name: 'a static seal that is being changed',
+    texts: [
+      `seal "static" {
+         current_key_id = "b"
+         current_key = "env://K"
+         previous_key_id = "a"
+         previous_key = "file:///k"
+       }`,
+    ],
+    is: { seal: { keyId: 'b', key: 'env://K', previous: { keyId: 'a', key: 'file:///k' } } },
+  },
+  { name: 'shares, expressly', texts: ['seal "shamir" {}'], is: {} },
+  {
+    name: 'a token asked for where shares are given',
+    texts: [
+      `listener "tcp" {
+         disable_unauthed_generate_root_endpoints = true
+         disable_unauthed_rekey_endpoints = false
+       }`,
+    ],
+    is: {
+      host: '127.0.0.1',
+      port: 8200,
+      limits: DEFAULT_LIMITS,
+      tokenAskedFor: { generateRoot: true, rekey: false },
+    },
+  },
+  {
     name: 'IPv6 in brackets, any free port',
     texts: ['listener "tcp" { address = "[::1]:0" }'],
     is: { host: '::1', port: 0, limits: DEFAULT_LIMITS },
@@ -127,6 +163,28 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
   },
   { name: 'another key of the storage', text: 'storage "sqlite" { file = "x" }', says: /"file" in storage "sqlite"/ },
   { name: 'a key of the storage in memory', text: 'storage "inmem" { path = "x" }', says: /"path" in storage "inmem"/ },
+  { name: 'another seal', text: 'seal "awskms" {}', says: /line 1: the seal "awskms" is not offered, use static/ },
+  { name: 'another key of the seal', text: 'seal "static" { key = "x" }', says: /"key" in seal "static"/ },
+  {
+    name: 'a static seal without a key',
+    text: 'seal "static" { current_key_id = "a" }',
+    says: /needs current_key_id and current_key/,
+  },
+  {
+    name: 'half of a previous key',
+    text: 'seal "static" {\n current_key_id = "a"\n current_key = "env://K"\n previous_key_id = "b"\n}',
+    says: /previous_key_id and previous_key together/,
+  },
+  {
+    name: 'two static keys of one name',
+    text: `seal "static" {
+      current_key_id = "a"
+      current_key = "env://K"
+      previous_key_id = "a"
+      previous_key = "env://L"
+    }`,
+    says: /two keys with the id "a"/,
+  },
   { name: 'another listener', text: 'listener "unix" {}', says: /line 1: the listener "unix".*use listener "tcp"/ },
   { name: 'another storage', text: 'storage "raft" { path = "x" }', says: /line 1: the storage "raft".*sqlite, inmem/ },
   { name: 'a second listener', text: 'listener "tcp" {}\nlistener "tcp" {}', says: /line 2: a second listener/ },

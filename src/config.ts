@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
 import { DurationError, parseDurationSeconds } from './lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
 import { nearest } from './lib/nearest.ts'
+import type { StaticSealConfig } from './static-seal.ts'
 import type { ServerFacts } from './system/system.ts'
 
 /** What is wrong with the configuration, in one sentence. */
@@ -27,6 +28,10 @@ export type ServerConfig = {
   readonly reportedVersion: string
   readonly defaultTtlSeconds: number
   readonly maxTtlSeconds: number
+  /** Undefined: shares open the server. */
+  readonly seal: StaticSealConfig | undefined
+  /** Endpoints that shares alone open, and that are to ask for a token as well. */
+  readonly tokenAskedFor: { readonly generateRoot: boolean; readonly rekey: boolean }
 }
 
 /** What the endpoints show of it. */
@@ -35,6 +40,7 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   storageType,
   apiAddress: config.apiAddress,
   clusterName: config.clusterName,
+  tokenAskedFor: config.tokenAskedFor,
 })
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -48,6 +54,8 @@ export const DEFAULT_CONFIG: ServerConfig = {
   reportedVersion: '1.21.0',
   defaultTtlSeconds: 768 * 3600,
   maxTtlSeconds: 768 * 3600,
+  seal: undefined,
+  tokenAskedFor: { generateRoot: false, rekey: false },
 }
 
 /** Whether only this machine reaches it: RFC 1122 section 3.2.1.3 gives all of 127.0.0.0/8 to the host itself. */
@@ -75,6 +83,7 @@ const TOP_KEYS = [
   'threads',
   'listener',
   'storage',
+  'seal',
   'api_addr',
   'cluster_name',
   'reported_version',
@@ -91,6 +100,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...threadsOf(body),
     ...listenerOf(body),
     ...storageOf(body),
+    ...sealOf(body),
     ...textOf(body, 'api_addr', 'apiAddress'),
     ...textOf(body, 'cluster_name', 'clusterName'),
     ...textOf(body, 'reported_version', 'reportedVersion'),
@@ -129,6 +139,8 @@ const LISTENER_KEYS = [
   'http_read_header_timeout',
   'http_read_timeout',
   'http_idle_timeout',
+  'disable_unauthed_rekey_endpoints',
+  'disable_unauthed_generate_root_endpoints',
 ]
 
 export const MAX_THREADS = 256
@@ -156,7 +168,12 @@ function listenerOf(body: HclObject): Partial<ServerConfig> {
       `line ${block.line}: TLS is not offered yet, so an address other than loopback needs tls_disable = true`,
     )
   }
-  return { host, port, limits: limitsOf(block.body) }
+  const tokenAskedFor = {
+    generateRoot: switchOf(block.body, 'disable_unauthed_generate_root_endpoints'),
+    rekey: switchOf(block.body, 'disable_unauthed_rekey_endpoints'),
+  }
+  const isAsked = tokenAskedFor.generateRoot || tokenAskedFor.rekey
+  return { host, port, limits: limitsOf(block.body), ...(isAsked ? { tokenAskedFor } : {}) }
 }
 
 /** A day; the timers of the runtime end at 24.8 days. */
@@ -214,6 +231,35 @@ function storageOf(body: HclObject): Partial<ServerConfig> {
   if (typeof path !== 'string' || path === '')
     throw new ConfigError(`line ${block.line}: storage "sqlite" needs path, a directory`)
   return { storage: { type, directory: path } }
+}
+
+const STATIC_KEYS = ['current_key_id', 'current_key', 'previous_key_id', 'previous_key']
+
+function sealOf(body: HclObject): Partial<ServerConfig> {
+  const block = only(body, 'seal')
+  if (block === undefined || block.labels[0] === 'shamir') return {}
+  if (block.labels[0] !== 'static') {
+    throw new ConfigError(`line ${block.line}: the seal "${block.labels[0]}" is not offered, use static or shamir`)
+  }
+  requireKnown(block.body, STATIC_KEYS, 'seal "static"')
+  const [keyId, key, previousId, previousKey] = STATIC_KEYS.map((name) => textIn(block.body, name))
+  if (keyId === undefined || key === undefined)
+    throw new ConfigError(`line ${block.line}: seal "static" needs current_key_id and current_key`)
+  if ((previousId === undefined) !== (previousKey === undefined))
+    throw new ConfigError(`line ${block.line}: seal "static" needs previous_key_id and previous_key together`)
+  if (previousId === keyId)
+    throw new ConfigError(`line ${block.line}: seal "static" has two keys with the id "${keyId}"`)
+  const previous =
+    previousId === undefined || previousKey === undefined ? undefined : { keyId: previousId, key: previousKey }
+  return { seal: { keyId, key, previous } }
+}
+
+/** Undefined where it is missing or empty; its value is in no message. */
+function textIn(body: HclObject, key: string): string | undefined {
+  const value = single(body, key)
+  if (value === undefined || value === '') return undefined
+  if (typeof value !== 'string') throw new ConfigError(`"${key}" must be text`)
+  return value
 }
 
 function single(body: HclObject, key: string): string | number | bigint | boolean | null | undefined {

@@ -11,6 +11,7 @@ import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { type EngineContext, MountTable, newMountEntry } from './core/mount-table.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
+import { collectGarbage } from './lib/collect-garbage.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
 import { Barrier } from './storage/barrier.ts'
@@ -44,7 +45,7 @@ export type House = {
   readonly tokenService: TokenService
   readonly mounts: MountTable
   readonly invalidation: Invalidation
-  /** After unseal: from here on requests are served. */
+  /** After unseal: from here on requests are served. While open: takes over a keyring with a new term. */
   open(keyring: Keyring): Promise<void>
   /** Before seal: every key and every cached value is released. */
   close(): void
@@ -106,6 +107,7 @@ export function buildHouse(parts: HouseParts): House {
     invalidation,
     open: async (keyring) => {
       barrier.setKeyring(keyring)
+      if (open) return
       try {
         await tokens.open()
         await mounts.refresh()
@@ -116,11 +118,13 @@ export function buildHouse(parts: HouseParts): House {
       }
     },
     close: () => {
+      const wasOpen = open
       open = false
       barrier.setKeyring(undefined)
       tokens.close()
       invalidation.reset()
       mounts.close()
+      if (wasOpen) collectGarbage()
     },
   }
 }

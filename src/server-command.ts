@@ -108,6 +108,8 @@ function configOf(flags: Flags): ServerConfig {
   if (flags.dev && !isLoopback(config.host)) {
     throw new StartError(`The development server listens on loopback only, not on ${config.host}`)
   }
+  if (flags.dev && config.seal !== undefined)
+    throw new StartError('The development server opens itself: leave out seal "static", or -dev')
   if (flags.rootToken !== undefined && !isTokenText(flags.rootToken)) {
     throw new StartError('The flag -dev-root-token-id must be 1 to 512 printable ASCII characters')
   }

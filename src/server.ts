@@ -7,6 +7,7 @@ import { listen } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
 import type { ServingData, ServingStarted } from './serving.ts'
+import { staticSeal } from './static-seal.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
 import { newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
 import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
@@ -56,6 +57,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     world,
     log,
     facts: factsOf(config, 'inmem'),
+    ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
     tokenLimits: config,
     announce: async () => {},
   })

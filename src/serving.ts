@@ -27,6 +27,7 @@ export type ServingStarted =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
 
 const UNKNOWN: SealStatus = {
+  type: 'shamir',
   initialized: false,
   sealed: true,
   threshold: 0,

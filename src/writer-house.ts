@@ -1,6 +1,7 @@
 // The house where writes are made: it owns the seal, and tells the threads that serve when it opens and closes.
 
-import { TOKEN_FOLDER } from './auth/token-store.ts'
+import { fail } from './api/errors.ts'
+import { NEW_TOKEN_LENGTH, TOKEN_FOLDER } from './auth/token-store.ts'
 import { MountTable } from './core/mount-table.ts'
 import { buildHouse, type House, type HouseParts } from './house.ts'
 import { OneAtATime } from './lib/one-at-a-time.ts'
@@ -9,14 +10,22 @@ import type { Store, Transaction } from './storage/contract.ts'
 import { systemScope } from './storage/contract.ts'
 import type { Keyring } from './storage/keyring.ts'
 import { sealedTransaction } from './storage/sealed-storage.ts'
-import { type OpenedKeys, Seal, type SealConfig, type SealStatus } from './system/seal.ts'
+import { type AutoSeal, AutoSealFailed } from './system/auto-seal.ts'
+import type { ShareConfig } from './system/key-shares.ts'
+import { KeyringRotation } from './system/keyring-rotation.ts'
+import { pgpFieldReader } from './system/pgp-field.ts'
+import { Rekey } from './system/rekey.ts'
+import { type OpenedKeys, Seal, type SealStatus } from './system/seal.ts'
 import type { SealOperations } from './system/system.ts'
+import { TokenAttempt } from './system/token-attempt.ts'
 
 /** What the other threads are told; the keyring comes with the news that the server opened. */
 export type SealNews = { readonly status: SealStatus; readonly keyring: Keyring | undefined }
 
 export type WriterParts = Omit<HouseParts, 'sealStatus' | 'sealOperations' | 'forward' | 'catchUp' | 'store'> & {
   readonly store: Store
+  /** Opens the server when it starts; undefined: shares do. */
+  readonly autoSeal?: AutoSeal
   /** Resolves when every thread that serves has taken it over. */
   readonly announce: (news: SealNews) => Promise<void>
 }
@@ -26,12 +35,16 @@ export type Made = { readonly shares: readonly Buffer[]; readonly rootToken: str
 export type WriterHouse = House & {
   readonly seal: Seal
   readonly operations: SealOperations
+  /** With a seal that opens by itself: at start. Logs why it does not; the server then stays sealed. */
+  openByItself(): Promise<void>
+  /** Before the store is closed: what is worth keeping is kept. */
+  rest(): Promise<void>
   /**
    * Like `operations.initialise`, with a root token of the caller's choice; `keep` gets what was made before it is
    * committed, so that it cannot be lost in between.
    */
   initialise(
-    config: SealConfig,
+    config: ShareConfig,
     clusterName: string,
     options: { readonly rootToken?: string; readonly keep?: (made: Made) => void },
   ): Promise<Made>
@@ -40,13 +53,29 @@ export type WriterHouse = House & {
 const CORE_FOLDER = 'root/core/'
 
 export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse> {
-  const { store } = parts
-  const seal = new Seal(store, parts.world)
+  const { store, world, log } = parts
+  const seal = new Seal(store, world, parts.autoSeal)
   await seal.load()
   /** Unseal, seal and initialise: never two of them at once. */
   const turns = new OneAtATime()
   const operations: SealOperations = {
-    initialise: (config, clusterName) => initialise(config, clusterName, {}),
+    get rotation() {
+      return rotation
+    },
+    get rekey() {
+      return rekey
+    },
+    get recoveryRekey() {
+      return recoveryRekey
+    },
+    get rootToken() {
+      return rootToken
+    },
+    initialise: async (config, clusterName) => {
+      const made = await initialise(config, clusterName, {})
+      await openByItself()
+      return made
+    },
     unseal: (share) =>
       turns.run(async () => {
         const keys = await give(share)
@@ -62,14 +91,18 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   }
   const house = buildHouse({ ...parts, sealStatus: () => seal.status(), sealOperations: operations })
   const announce = (keyring: Keyring | undefined) => parts.announce({ status: seal.status(), keyring })
-
-  async function close(): Promise<void> {
-    // The others first: while they still hold keys, nothing may say that the server is sealed.
-    seal.close()
-    await announce(undefined)
-    store.setLeafKey(undefined)
-    house.close()
+  const { storage } = house
+  const readPgpKey = pgpFieldReader(world)
+  const rotation = new KeyringRotation({ store, storage, world, log, rootKey: () => seal.rootKey, announce })
+  const rekeyParts = { seal, storage, world, readPgpKey, announce: () => announce(undefined) }
+  const rekey = new Rekey({ ...rekeyParts, of: 'unseal key' })
+  const recoveryRekey = new Rekey({ ...rekeyParts, of: 'recovery key' })
+  const issue = async (): Promise<string> => {
+    const token = house.tokens.newToken()
+    await house.tokens.insert(token, house.tokenService.rootEntry())
+    return token
   }
+  const rootToken = new TokenAttempt({ seal, world, readPgpKey, tokenLength: NEW_TOKEN_LENGTH, issue })
 
   async function give(share: Buffer): Promise<OpenedKeys | undefined> {
     try {
@@ -85,17 +118,56 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     store.setLeafKey(keys.leafKey)
     keys.leafKey.fill(0)
     try {
+      await rotation.open()
       await house.open(keys.keyring)
+      await rotation.watch()
       await house.mounts.finishUnmounts()
       await announce(keys.keyring)
     } catch (cause) {
-      await close()
+      await forget()
       throw cause
     }
   }
 
+  async function close(): Promise<void> {
+    if (!seal.status().sealed) await rest()
+    await forget()
+  }
+
+  async function forget(): Promise<void> {
+    for (const attempt of [rekey, recoveryRekey, rootToken]) attempt.forget()
+    rotation.close()
+    // The others first: while they still hold keys, nothing may say that the server is sealed.
+    seal.close()
+    await announce(undefined)
+    store.setLeafKey(undefined)
+    house.close()
+  }
+
+  async function rest(): Promise<void> {
+    if (seal.status().sealed) return
+    try {
+      await rotation.rest()
+    } catch (cause) {
+      // What is stored is larger than the truth, which is safe.
+      log('warn', 'The use of the data key could not be stored', { cause: cause instanceof Error ? cause.name : '' })
+    }
+  }
+
+  async function openByItself(): Promise<void> {
+    await turns.run(async () => {
+      try {
+        const keys = await seal.openByItself()
+        if (keys !== undefined) await open(keys)
+      } catch (cause) {
+        if (!(cause instanceof AutoSealFailed)) throw cause
+        log('error', `The server stays sealed. ${cause.message}`)
+      }
+    })
+  }
+
   async function initialise(
-    config: SealConfig,
+    config: ShareConfig,
     clusterName: string,
     options: { readonly rootToken?: string; readonly keep?: (made: Made) => void },
   ): Promise<Made> {
@@ -112,11 +184,14 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
       const name = clusterName === '' ? parts.facts.clusterName : clusterName
       const shares = await turns.run(() => seal.initialise(config, name, also))
       return { shares, rootToken }
+    } catch (cause) {
+      if (cause instanceof AutoSealFailed) throw fail('bad_request', [cause.message], cause)
+      throw cause
     } finally {
       house.tokens.close()
       await announce(undefined)
     }
   }
 
-  return { ...house, seal, operations, initialise }
+  return { ...house, seal, operations, initialise, openByItself, rest }
 }

@@ -4,8 +4,10 @@ import { factsOf, type ServerConfig } from './config.ts'
 import { openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
+import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
 import { ServingLink } from './threads/writer-link.ts'
 import { buildWriterHouse, type SealNews } from './writer-house.ts'
@@ -47,6 +49,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     world,
     log,
     facts: factsOf(data.config, 'sqlite'),
+    ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
     announce: async (news) => {
       await Promise.all([...links].map((link) => link.tell(news)))
@@ -58,9 +61,15 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     data.development === undefined
       ? undefined
       : await openDevelopment(house, data.directory, data.development.rootToken)
+  await house.openByItself()
   parent.on('message', (order: WriterOrder) => {
-    if (order.kind === 'stop') void store.close().finally(() => process.exit(0))
-    else addLink(order.port)
+    if (order.kind === 'link') addLink(order.port)
+    else {
+      void house
+        .rest()
+        .then(() => store.close())
+        .finally(() => process.exit(0))
+    }
   })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 
@@ -75,7 +84,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
 
 /** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */
 function sentence(cause: unknown): string {
-  if (cause instanceof StorageError) return cause.message
+  if (cause instanceof StorageError || cause instanceof AutoSealFailed) return cause.message
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 }
 

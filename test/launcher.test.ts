@@ -22,6 +22,7 @@ const ECHO =
 const LOADER = 'error while loading shared libraries: libatomic.so.1: cannot open shared object file'
 const FLAGS = [
   '--disable-proto=delete',
+  '--expose-gc',
   '--disallow-code-generation-from-strings',
   '--no-addons',
   '--disable-sigusr1',

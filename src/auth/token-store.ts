@@ -20,7 +20,10 @@ export const TOKEN_FOLDER = `${ROOT_NAMESPACE}/sys/token/`
 /** The largest entry (meta, policies) is some 50 KB, most are half of one. */
 const CACHED_TOKENS = 20_000
 const ACCESSOR_LENGTH = 24
+const TOKEN_PREFIX = 'hvs.'
 const TOKEN_LENGTH = 24
+/** Of the tokens made here, prefix included. */
+export const NEW_TOKEN_LENGTH = TOKEN_PREFIX.length + TOKEN_LENGTH
 const KEY_BYTES = 32
 const REVOKE_PAGE = 500
 const NOTHING = Buffer.alloc(0)
@@ -156,7 +159,7 @@ export class TokenStore {
   }
 
   newToken(): string {
-    return `hvs.${randomBase62(TOKEN_LENGTH, this.#world.random.bytes)}`
+    return TOKEN_PREFIX + randomBase62(TOKEN_LENGTH, this.#world.random.bytes)
   }
 
   newAccessor(): string {

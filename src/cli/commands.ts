@@ -2,7 +2,11 @@
 import type { CommandGroup } from './command.ts'
 import { remove } from './commands/delete.ts'
 import { list } from './commands/list.ts'
+import { operatorGenerateRoot } from './commands/operator-generate-root.ts'
 import { operatorInit } from './commands/operator-init.ts'
+import { operatorKeyStatus } from './commands/operator-key-status.ts'
+import { operatorRekey } from './commands/operator-rekey.ts'
+import { operatorRotate } from './commands/operator-rotate.ts'
 import { operatorSeal } from './commands/operator-seal.ts'
 import { operatorUnseal } from './commands/operator-unseal.ts'
 import { pathHelp } from './commands/path-help.ts'
@@ -28,8 +32,16 @@ export const COMMANDS: CommandGroup = {
     status,
     {
       name: 'operator',
-      summary: 'Initialise, unseal and seal a server',
-      members: [operatorInit, operatorUnseal, operatorSeal],
+      summary: 'Initialise, unseal and seal a server, and look after its keys',
+      members: [
+        operatorInit,
+        operatorUnseal,
+        operatorSeal,
+        operatorKeyStatus,
+        operatorRotate,
+        operatorRekey,
+        operatorGenerateRoot,
+      ],
     },
     {
       name: 'transit',

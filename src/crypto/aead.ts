@@ -1,6 +1,6 @@
 // Authenticated encryption, the only place that uses Node's ciphers (threats N-01 to N-03): the tag is always whole,
 // the nonce always of the algorithm's length, and no plaintext leaves before it is authenticated.
-import { type CipherGCMTypes, createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
+import { type CipherGCMTypes, createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 
 export type AeadAlgorithm = {
   readonly name: string
@@ -89,6 +89,26 @@ export function open(
     plaintext.fill(0)
     throw new AuthenticationFailed()
   }
+  return plaintext
+}
+
+/** Encrypts nothing that anybody reads. */
+const FILLER_KEY = createSecretKey(Buffer.alloc(32))
+
+/**
+ * Like `open`, for what holds keys, with algorithms whose own keys have 32 bytes: nothing of them is left where it was decrypted. Node decrypts into memory of its own, copies it
+ * from there and frees it as it is; the same again with something else takes that memory and writes over it.
+ * @throws AuthenticationFailed
+ */
+export function openSecret(
+  algorithm: AeadAlgorithm,
+  key: KeyObject,
+  nonce: Buffer,
+  sealed: Buffer,
+  associatedData?: Buffer,
+): Buffer {
+  const plaintext = open(algorithm, key, nonce, sealed, associatedData)
+  newCipher(algorithm, FILLER_KEY, Buffer.alloc(algorithm.nonceBytes), undefined).update(Buffer.alloc(plaintext.length))
   return plaintext
 }
 

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { constantTimeEqual } from './constant-time.ts'
+import { copySecret } from './secret-bytes.ts'
 
 const REDACTED = '[secret]'
 
@@ -12,8 +13,7 @@ export class Secret {
 
   /** Keeps a copy of its own; the caller wipes what it handed in. */
   constructor(bytes: Buffer) {
-    this.#bytes = Buffer.alloc(bytes.length)
-    bytes.copy(this.#bytes)
+    this.#bytes = copySecret(bytes)
   }
 
   get length(): number {

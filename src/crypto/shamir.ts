@@ -6,6 +6,7 @@
 // whose other coefficients are random. Existing tools write and read the same layout.
 import { invert, multiply } from './galois-field.ts'
 import { freshBytes, type RandomBytes } from './random-bytes.ts'
+import { secretBytes } from './secret-bytes.ts'
 
 export const MIN_SHARES = 2
 export const MAX_SHARES = 255
@@ -25,7 +26,7 @@ export function splitSecret(secret: Buffer, shares: number, threshold: number, r
   const coefficients = freshBytes(random, secret.length * degree)
   try {
     return drawCoordinates(shares, random).map((x) => {
-      const share = Buffer.alloc(secret.length + 1)
+      const share = secretBytes(secret.length + 1)
       share.writeUInt8(x, secret.length)
       for (let at = 0; at < secret.length; at += 1) {
         share.writeUInt8(evaluate(secret.readUInt8(at), coefficients, at * degree, degree, x), at)
@@ -44,7 +45,7 @@ export function splitSecret(secret: Buffer, shares: number, threshold: number, r
  */
 export function combineShares(shares: readonly Buffer[]): Buffer {
   const coordinates = readCoordinates(shares)
-  const secret = Buffer.alloc((shares[0]?.length ?? 0) - 1)
+  const secret = secretBytes((shares[0]?.length ?? 0) - 1)
   shares.forEach((share, index) => {
     const weight = weightAtZero(coordinates, index)
     for (let at = 0; at < secret.length; at += 1) {

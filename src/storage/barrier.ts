@@ -6,10 +6,11 @@
 //
 // Term 0 is no data key: it marks the two records around the keyring, sealed by the unseal key and the root key.
 import type { KeyObject } from 'node:crypto'
-import { AEADS, AuthenticationFailed, open, seal } from '../crypto/aead.ts'
+import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/aead.ts'
 import type { Random } from '../lib/world.ts'
-import { Sealed, StorageCorrupt } from './contract.ts'
+import { Sealed, StorageCorrupt, StorageRefused } from './contract.ts'
 import type { Keyring } from './keyring.ts'
+import { MAX_ENCRYPTIONS } from './keyring-limits.ts'
 
 const FORMAT = 1
 const NONCE_AT = 5
@@ -40,7 +41,7 @@ export function sealRecord(key: KeyObject, term: number, path: string, nonce: Bu
 /** @throws AuthenticationFailed for a wrong key or path, StorageCorrupt for what cannot be a record */
 export function openRecord(key: KeyObject, term: number, path: string, record: Buffer): Buffer {
   if (termOf(path, record) !== term) throw new StorageCorrupt(`The record at ${path} has another key's term`)
-  return open(
+  return openSecret(
     AEADS.aes256Gcm,
     key,
     record.subarray(NONCE_AT, BODY_AT),
@@ -59,6 +60,8 @@ function termOf(path: string, record: Buffer): number {
 export class Barrier {
   #keyring: Keyring | undefined
   readonly #random: Random
+  #encryptions = 0
+  #alarm: { readonly at: number; readonly work: () => void } | undefined
 
   constructor(random: Random, keyring?: Keyring) {
     this.#random = random
@@ -79,10 +82,39 @@ export class Barrier {
     this.#keyring = keyring
   }
 
+  /** Encryptions under the active term: each drew a nonce. */
+  get encryptions(): number {
+    return this.#encryptions
+  }
+
+  /** Counts on from here, for a term that was used before or for a new one. */
+  countFrom(encryptions: number): void {
+    this.#encryptions = encryptions
+    this.#alarm = undefined
+  }
+
+  /** Runs `work` once, when so many encryptions were made. */
+  alarmAt(encryptions: number, work: () => void): void {
+    this.#alarm = { at: encryptions, work }
+  }
+
+  /** @throws Sealed, StorageRefused where the key has been used as often as is safe */
   seal(path: string, plaintext: Buffer): Buffer {
     const { activeTerm, terms } = this.#unsealed()
+    this.#count()
     const { key } = terms.get(activeTerm) as { key: KeyObject }
     return sealRecord(key, activeTerm, path, this.#random.bytes(BODY_AT - NONCE_AT), plaintext)
+  }
+
+  #count(): void {
+    if (this.#encryptions >= MAX_ENCRYPTIONS) {
+      throw new StorageRefused('The data key has been used as often as is safe: rotate the keyring (sys/rotate)')
+    }
+    this.#encryptions++
+    const alarm = this.#alarm
+    if (alarm === undefined || this.#encryptions < alarm.at) return
+    this.#alarm = undefined
+    alarm.work()
   }
 
   /** @throws StorageCorrupt where the record is not what was written to `path` */

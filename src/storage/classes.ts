@@ -23,10 +23,15 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/unmounting/', class: 'replicated' },
   { path: 'core/local-unmounting/', class: 'local' },
   { path: 'core/keyring', class: 'replicated' },
+  { path: 'core/key-use', class: 'ignored' },
+  { path: 'core/rotation', class: 'replicated' },
   { path: 'core/leaf-key', class: 'replicated' },
   { path: 'core/cluster', class: 'ignored' },
   { path: 'core/seal-config', class: 'ignored' },
   { path: 'core/root-key', class: 'ignored' },
+  { path: 'core/recovery-key', class: 'ignored' },
+  { path: 'core/unseal-shares-backup', class: 'ignored' },
+  { path: 'core/recovery-shares-backup', class: 'ignored' },
 ]
 
 const UUID_CHARACTERS = 36

@@ -1,14 +1,20 @@
 // All endpoints under sys/, in one list.
 import type { Endpoint } from '../api/endpoint.ts'
 import { CAPABILITY_ENDPOINTS } from './capability-endpoints.ts'
+import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
+import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
+import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
 import { SEAL_ENDPOINTS } from './seal-endpoints.ts'
 import { STATUS_ENDPOINTS } from './status-endpoints.ts'
 
 export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...SEAL_ENDPOINTS,
   ...STATUS_ENDPOINTS,
+  ...KEYRING_ENDPOINTS,
+  ...REKEY_ENDPOINTS,
+  ...GENERATE_ROOT_ENDPOINTS,
   ...MOUNT_ENDPOINTS,
   ...POLICY_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,

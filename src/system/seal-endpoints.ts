@@ -4,8 +4,11 @@ import { fail } from '../api/errors.ts'
 import { bool, int, string, strings } from '../api/fields.ts'
 import { DONE } from '../api/request.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from '../api/shape.ts'
-import { decodeBase64 } from '../lib/base64.ts'
-import { decodeHex } from '../lib/hex.ts'
+import { wipeAll } from './key-shares.ts'
+import { pgpFieldReader } from './pgp-field.ts'
+import { readPgpKeys, shareTexts } from './share-answer.ts'
+import { checkShareNumbers, MAX_SHARES } from './share-numbers.ts'
+import { decodeShare } from './share-text.ts'
 import type { System } from './system.ts'
 
 const SEAL_STATUS: Shapes = {
@@ -29,7 +32,7 @@ const SEAL_STATUS: Shapes = {
 export function sealStatusBody(system: System): object {
   const status = system.sealStatus()
   return {
-    type: 'shamir',
+    type: status.type,
     initialized: status.initialized,
     sealed: status.sealed,
     t: status.threshold,
@@ -40,7 +43,7 @@ export function sealStatusBody(system: System): object {
     build_date: '',
     commit_date: '',
     migration: false,
-    recovery_seal: false,
+    recovery_seal: status.type !== 'shamir',
     storage_type: system.facts.storageType,
     ...(status.cluster === undefined ? {} : { cluster_name: status.cluster.name, cluster_id: status.cluster.id }),
   }
@@ -60,7 +63,6 @@ const readInit = endpoint({
   handler: (system: System) => ({ data: { initialized: system.sealStatus().initialized } }),
 })
 
-const MAX_SHARES = 255
 const notOffered = 'is not offered yet: leave it out'
 
 const init = endpoint({
@@ -74,48 +76,70 @@ const init = endpoint({
   fields: {
     secret_shares: int('How many shares to split the unseal key into', { default: 0, min: 0, max: MAX_SHARES }),
     secret_threshold: int('How many of them are needed', { default: 0, min: 0, max: MAX_SHARES }),
-    pgp_keys: strings('Keys to encrypt the shares to'),
-    root_token_pgp_key: string('Key to encrypt the root token to', { default: '' }),
-    recovery_shares: int('Only with auto-unseal', { default: 0 }),
-    recovery_threshold: int('Only with auto-unseal', { default: 0 }),
-    recovery_pgp_keys: strings('Only with auto-unseal'),
+    pgp_keys: strings('OpenPGP public keys in base64, one for each share'),
+    root_token_pgp_key: string('OpenPGP public key in base64 that the root token is encrypted to', { default: '' }),
+    recovery_shares: int('As secret_shares, where the server opens by itself', { default: 0, min: 0, max: MAX_SHARES }),
+    recovery_threshold: int('As secret_threshold, there', { default: 0, min: 0, max: MAX_SHARES }),
+    recovery_pgp_keys: strings('As pgp_keys, there'),
     stored_shares: int('Of old clients; not used', { default: 0 }),
     cluster_name: string('Name of the cluster; made up where empty', { default: '' }),
   },
   response: {
-    keys: listOf(text('Share'), 'Shares in hexadecimal'),
-    keys_base64: listOf(text('Share'), 'The same shares in base64'),
-    root_token: text('A root token without an end'),
+    keys: listOf(text('Share'), 'Shares in hexadecimal, or OpenPGP messages of that text'),
+    keys_base64: listOf(text('Share'), 'The same shares or messages in base64'),
+    recovery_keys: optional(listOf(text('Share'), 'Shares of the recovery key, where the server opens by itself')),
+    recovery_keys_base64: optional(listOf(text('Share'), 'The same in base64')),
+    root_token: text('A root token without an end; base64 of an OpenPGP message where it was encrypted'),
   },
   handler: async (system: System, args) => {
-    checkShares(args.secret_shares, args.secret_threshold)
-    if ((args.pgp_keys?.length ?? 0) > 0) throw fail('field_invalid', ['pgp_keys', notOffered])
-    if (args.root_token_pgp_key !== '') throw fail('field_invalid', ['root_token_pgp_key', notOffered])
-    if (args.recovery_shares !== 0 || args.recovery_threshold !== 0 || (args.recovery_pgp_keys?.length ?? 0) > 0) {
-      throw fail('field_invalid', ['recovery_shares', 'parameters recovery_* not applicable to seal type shamir'])
-    }
-    const made = await system.seal.initialise(
-      { shares: args.secret_shares, threshold: args.secret_threshold },
-      args.cluster_name,
-    )
+    const isAuto = system.sealStatus().type !== 'shamir'
+    refuseOtherSeal(isAuto, args)
+    const [kind, shares, threshold, pgpKeys] = isAuto
+      ? (['recovery', args.recovery_shares, args.recovery_threshold, args.recovery_pgp_keys] as const)
+      : (['secret', args.secret_shares, args.secret_threshold, args.pgp_keys] as const)
+    checkShareNumbers(kind, shares, threshold)
+    const readKey = pgpFieldReader(system.world)
+    const field = isAuto ? 'recovery_pgp_keys' : 'pgp_keys'
+    const encryptors = await readPgpKeys(readKey, field, pgpKeys ?? [], shares)
+    const forToken = args.root_token_pgp_key
+    const tokenKey = forToken === '' ? undefined : await readKey('root_token_pgp_key', forToken)
+    const made = await system.seal.initialise({ shares, threshold }, args.cluster_name)
+    const { keys, keysBase64 } = await shareTexts(made.shares, encryptors)
+    wipeAll(made.shares)
+    const rootToken = tokenKey === undefined ? undefined : (await tokenKey.encrypt(made.rootToken)).toString('base64')
     return {
       data: {
-        keys: made.shares.map((share) => share.toString('hex')),
-        keys_base64: made.shares.map((share) => share.toString('base64')),
-        root_token: made.rootToken,
+        ...(isAuto
+          ? { keys: [], keys_base64: [], recovery_keys: keys, recovery_keys_base64: keysBase64 }
+          : { keys, keys_base64: keysBase64 }),
+        root_token: rootToken ?? made.rootToken,
       },
     }
   },
 })
 
-function checkShares(shares: number, threshold: number): void {
-  if (shares < 1)
-    throw fail('field_invalid', ['secret_shares', 'invalid seal configuration: shares must be at least one'])
-  if (threshold < 1)
-    throw fail('field_invalid', ['secret_threshold', 'invalid seal configuration: threshold must be at least one'])
-  if (threshold > shares) throw fail('field_invalid', ['secret_threshold', 'must not be larger than secret_shares'])
-  if (shares > 1 && threshold === 1)
-    throw fail('field_invalid', ['secret_threshold', 'must be at least 2 where there are several shares'])
+type InitNumbers = {
+  readonly secret_shares: number
+  readonly secret_threshold: number
+  readonly pgp_keys: readonly string[] | undefined
+  readonly recovery_shares: number
+  readonly recovery_threshold: number
+  readonly recovery_pgp_keys: readonly string[] | undefined
+}
+
+/** Each kind of seal has shares of one kind. */
+function refuseOtherSeal(isAuto: boolean, args: InitNumbers): void {
+  const [shares, threshold, keys, names, type] = isAuto
+    ? [args.secret_shares, args.secret_threshold, args.pgp_keys, 'secret_shares,secret_threshold', 'static']
+    : [
+        args.recovery_shares,
+        args.recovery_threshold,
+        args.recovery_pgp_keys,
+        'recovery_shares,recovery_threshold',
+        'shamir',
+      ]
+  if (shares === 0 && threshold === 0 && (keys?.length ?? 0) === 0) return
+  throw fail('bad_request', [`parameters ${names} not applicable to seal type ${type}`]) // Wire text.
 }
 
 const readSealStatus = endpoint({
@@ -129,23 +153,6 @@ const readSealStatus = endpoint({
   response: SEAL_STATUS,
   handler: (system: System) => ({ data: sealStatusBody(system) }),
 })
-
-const SHARE_MIN_BYTES = 16
-const SHARE_MAX_BYTES = 33
-
-/** Hexadecimal or base64; a text that could be both is what has the length of a share. */
-function decodeShare(given: string): Buffer {
-  for (const decodeText of [decodeHex, decodeBase64]) {
-    try {
-      const share = decodeText(given)
-      if (share.length >= SHARE_MIN_BYTES && share.length <= SHARE_MAX_BYTES) return share
-      share.fill(0)
-    } catch {
-      // Not of this form; the other one may fit.
-    }
-  }
-  throw fail('field_invalid', ['key', "'key' must be a valid hex or base64 string of 16 to 33 bytes"])
-}
 
 const unseal = endpoint({
   id: 'unseal',
@@ -169,7 +176,12 @@ const unseal = endpoint({
     } else {
       if (key === '')
         throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])
-      await system.seal.unseal(decodeShare(key))
+      const share = decodeShare(key)
+      try {
+        await system.seal.unseal(share)
+      } finally {
+        share.fill(0)
+      }
     }
     return { data: sealStatusBody(system) }
   },

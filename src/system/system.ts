@@ -3,13 +3,21 @@ import type { Engine, Mounts } from '../api/mount.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { World } from '../lib/world.ts'
-import type { Cluster, SealConfig, SealStatus } from './seal.ts'
+import type { ShareConfig } from './key-shares.ts'
+import type { KeyringRotation } from './keyring-rotation.ts'
+import type { Rekey } from './rekey.ts'
+import type { Cluster, SealStatus } from './seal.ts'
+import type { TokenAttempt } from './token-attempt.ts'
 
 /** Sealing and unsealing of the whole server, all its threads; only the thread that writes can. */
 export interface SealOperations {
-  /** @throws Refusal where it is done already */
+  readonly rotation: KeyringRotation
+  readonly rootToken: TokenAttempt
+  readonly rekey: Rekey
+  readonly recoveryRekey: Rekey
+  /** With a seal that opens by itself the server is open afterwards. @throws Refusal where it is done already */
   initialise(
-    config: SealConfig,
+    config: ShareConfig,
     clusterName: string,
   ): Promise<{ readonly shares: readonly Buffer[]; readonly rootToken: string }>
   unseal(share: Buffer): Promise<void>
@@ -24,6 +32,8 @@ export type ServerFacts = {
   readonly apiAddress: string
   /** For a cluster that is made with no name given; empty: a name is made up. */
   readonly clusterName: string
+  /** Of the endpoints that shares alone open: those that ask for a token with sudo as well (threats S-02). */
+  readonly tokenAskedFor?: { readonly generateRoot: boolean; readonly rekey: boolean }
 }
 
 export class System implements Engine {

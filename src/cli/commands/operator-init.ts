@@ -4,8 +4,10 @@ import { type Call, command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
+import type { CliIo } from '../io.ts'
 import type { OptionTable } from '../options.ts'
 import { printAnswer } from '../output.ts'
+import { readPgpKeyFile, readPgpKeyFiles } from '../pgp-key-files.ts'
 
 const PATH = 'sys/init'
 
@@ -14,16 +16,23 @@ const OPTIONS = {
     kind: 'number',
     short: 'n',
     value: 'COUNT',
-    default: 5,
-    about: 'Shares that the unseal key is split into',
+    about: 'Shares that the unseal key is split into, 5 by default',
   },
   'key-threshold': {
     kind: 'number',
     short: 't',
     value: 'COUNT',
-    default: 3,
-    about: 'Shares that are needed to unseal',
+    about: 'Shares that are needed to unseal, 3 by default',
   },
+  'pgp-keys': { kind: 'text', value: 'FILES', about: 'OpenPGP public keys, one for each share, with commas between' },
+  'root-token-pgp-key': { kind: 'text', value: 'FILE', about: 'OpenPGP public key for the root token' },
+  'recovery-shares': {
+    kind: 'number',
+    value: 'COUNT',
+    about: 'As -key-shares, for the recovery keys of a server that opens by itself, 5 by default',
+  },
+  'recovery-threshold': { kind: 'number', value: 'COUNT', about: 'As -key-threshold, there, 3 by default' },
+  'recovery-pgp-keys': { kind: 'text', value: 'FILES', about: 'As -pgp-keys, there' },
   status: { kind: 'flag', about: 'Only show whether the server is initialised: exit code 0 if it is, 2 if not' },
   ...COMMON_OPTIONS,
 } as const satisfies OptionTable
@@ -61,29 +70,45 @@ async function showStatus(client: Client, { io, options }: InitCall): Promise<Ex
 }
 
 async function initialise(client: Client, { io, options }: InitCall): Promise<ExitCode> {
+  const isAuto = await opensByItself(client)
+  const own = (wanted: boolean, value: number | undefined, usual: number): number => value ?? (wanted ? usual : 0)
+  const numbers = {
+    secret_shares: own(!isAuto, options['key-shares'], 5),
+    secret_threshold: own(!isAuto, options['key-threshold'], 3),
+    recovery_shares: own(isAuto, options['recovery-shares'], 5),
+    recovery_threshold: own(isAuto, options['recovery-threshold'], 3),
+  }
   // All the fields that the reference's command line sends.
   const body = JSON.stringify({
-    secret_shares: options['key-shares'],
-    secret_threshold: options['key-threshold'],
+    ...numbers,
     stored_shares: 0,
-    pgp_keys: null,
-    recovery_shares: 0,
-    recovery_threshold: 0,
-    recovery_pgp_keys: null,
-    root_token_pgp_key: '',
+    pgp_keys: await keyFiles(io, options['pgp-keys']),
+    recovery_pgp_keys: await keyFiles(io, options['recovery-pgp-keys']),
+    root_token_pgp_key: await readPgpKeyFile(io, options['root-token-pgp-key']),
   })
   const answer = await client.send({ doing: 'initialising', method: 'PUT', path: PATH, body })
   const keys = {
     unseal_keys_b64: listOf(answer.body, 'keys_base64'),
     unseal_keys_hex: listOf(answer.body, 'keys'),
-    unseal_shares: options['key-shares'],
-    unseal_threshold: options['key-threshold'],
+    unseal_shares: numbers.secret_shares,
+    unseal_threshold: numbers.secret_threshold,
     recovery_keys_b64: listOf(answer.body, 'recovery_keys_base64'),
     recovery_keys_hex: listOf(answer.body, 'recovery_keys'),
     root_token: memberOf(answer.body, 'root_token') ?? '',
   }
   await printAnswer(io, options, keys, () => formatKeys(keys))
   return 0
+}
+
+/** What kind of keys there will be: the server knows by its configuration. */
+async function opensByItself(client: Client): Promise<boolean> {
+  const { body } = await client.send({ doing: 'reading the seal status', method: 'GET', path: 'sys/seal-status' })
+  return memberOf(body, 'recovery_seal') === true
+}
+
+async function keyFiles(io: CliIo, names: string | undefined): Promise<readonly string[] | null> {
+  const keys = await readPgpKeyFiles(io, names)
+  return keys.length === 0 ? null : keys
 }
 
 function listOf(body: Json | undefined, name: string): readonly Json[] {
@@ -107,9 +132,17 @@ function formatKeys(keys: NewKeys): string {
     '',
     `Initial Root Token: ${plainText(keys.root_token)}`,
     '',
-    ...(keys.unseal_keys_b64.length > 0 ? adviceOn(keys) : []),
+    ...(keys.unseal_keys_b64.length > 0 ? adviceOn(keys) : ADVICE_ON_RECOVERY),
   ].join('\n')
 }
+
+const ADVICE_ON_RECOVERY = [
+  'Success! The server is initialized, and opens by itself at every start.',
+  '',
+  'Enough recovery keys make a root token, with `keywright operator generate-root`. They open nothing: without its',
+  'own key the server cannot read its data.',
+  '',
+]
 
 function adviceOn({ unseal_shares: shares, unseal_threshold: threshold }: NewKeys): string[] {
   const needed = shares === 1 ? 'The one unseal key is' : `Any ${threshold} of the ${shares} unseal keys are`

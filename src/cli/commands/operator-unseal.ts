@@ -1,13 +1,9 @@
-import { asciiTrim } from '../../lib/ascii.ts'
-import { CliError } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { readInputText, STDIN } from '../input.ts'
-import type { CliIo } from '../io.ts'
 import { printAnswer } from '../output.ts'
 import { formatSealStatus, sealStatusOf } from '../seal-status.ts'
-import { askSecret } from '../secret-prompt.ts'
+import { readShare } from '../share-input.ts'
 
 /** `keywright operator unseal`: hands in one share of the unseal key. */
 export const operatorUnseal = command({
@@ -26,7 +22,9 @@ export const operatorUnseal = command({
   args: { needed: [], most: 1 },
   run: async ({ io, options, args: [typed] }) => {
     const client = connect(io, options)
-    const body = options.reset ? { reset: true } : { key: await readKey(io, typed), reset: false, migrate: false }
+    const body = options.reset
+      ? { reset: true }
+      : { key: await readShare(io, typed, 'Unseal Key'), reset: false, migrate: false }
     const answer = await client.send({
       doing: options.reset ? 'resetting the unseal progress' : 'unsealing',
       method: 'PUT',
@@ -37,15 +35,3 @@ export const operatorUnseal = command({
     return 0
   },
 })
-
-async function readKey(io: CliIo, typed: string | undefined): Promise<string> {
-  const key = await keyText(io, typed)
-  if (key === '') throw new CliError('The unseal key is empty: it is one of the keys that `operator init` showed')
-  return key
-}
-
-async function keyText(io: CliIo, typed: string | undefined): Promise<string> {
-  if (typed !== undefined && typed !== STDIN) return asciiTrim(typed)
-  if (typed === undefined && io.stdin.isTTY === true) return await askSecret(io, 'Unseal Key')
-  return asciiTrim(await readInputText(io, STDIN))
-}

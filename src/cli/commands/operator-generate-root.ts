@@ -1,0 +1,142 @@
+import { randomBase62 } from '../../lib/base62.ts'
+import { decodeBase64 } from '../../lib/base64.ts'
+import { realWorld } from '../../lib/world.ts'
+import { CliError, RemoteFailure } from '../cli-error.ts'
+import type { Client } from '../client.ts'
+import { type Call, command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { type Json, memberOf, plainText } from '../exact-json.ts'
+import { type CliIo, write } from '../io.ts'
+import type { OptionTable } from '../options.ts'
+import { formatTable, printAnswer } from '../output.ts'
+import { readPgpKeyFile } from '../pgp-key-files.ts'
+import { readShare } from '../share-input.ts'
+
+const ATTEMPT = 'sys/generate-root/attempt'
+const UPDATE = 'sys/generate-root/update'
+
+const OPTIONS = {
+  init: { kind: 'flag', about: 'Start an attempt; the one-time password is shown this once' },
+  cancel: { kind: 'flag', about: 'Drop the attempt' },
+  status: { kind: 'flag', about: 'Show how far the attempt is' },
+  'generate-otp': { kind: 'flag', about: 'Only print a one-time password for -init -otp' },
+  otp: { kind: 'text', value: 'PASSWORD', about: 'One-time password, for -init and -decode' },
+  decode: { kind: 'text', value: 'TOKEN', about: 'Only decode the encoded token, with -otp; - reads it' },
+  'pgp-key': { kind: 'text', value: 'FILE', about: 'OpenPGP public key that the token is encrypted to' },
+  nonce: { kind: 'text', value: 'NONCE', about: 'The attempt that the key is for; by default the one under way' },
+  ...COMMON_OPTIONS,
+} as const satisfies OptionTable
+
+/** `keywright operator generate-root`: a new root token for those who hold enough keys. */
+export const operatorGenerateRoot = command({
+  name: 'generate-root',
+  summary: 'Make a new root token with enough unseal or recovery keys',
+  usage: '[KEY]',
+  describe: [
+    'Somebody starts with -init and keeps the one-time password. Each holder then hands in a key: as KEY, which stays in ' +
+      'the history of the shell, or asked for. The last answer has the token, encoded; -decode with -otp shows it.',
+  ],
+  examples: [
+    'operator generate-root -init',
+    'operator generate-root',
+    'operator generate-root -decode=ENCODED -otp=PASSWORD',
+  ],
+  options: OPTIONS,
+  args: { needed: [], most: 1 },
+  run: async (call) => {
+    const { io, options } = call
+    if (options.decode !== undefined) return await decode(io, options.decode, options.otp)
+    const client = connect(io, options)
+    if (options['generate-otp']) return await generateOtp(io, client)
+    if (options.cancel) return await cancel(io, client)
+    const body = options.init
+      ? await start(call, client)
+      : options.status
+        ? await status(client)
+        : await give(call, client)
+    await printAnswer(io, options, body ?? {}, formatStatus)
+    return 0
+  },
+})
+
+type RootCall = Call<typeof OPTIONS>
+
+async function status(client: Client): Promise<Json | undefined> {
+  return (await client.send({ doing: 'reading the attempt', method: 'GET', path: ATTEMPT })).body
+}
+
+async function start({ io, options }: RootCall, client: Client): Promise<Json | undefined> {
+  const pgp_key = await readPgpKeyFile(io, options['pgp-key'])
+  const body = JSON.stringify({ otp: options.otp ?? '', pgp_key })
+  return (await client.send({ doing: 'starting the attempt', method: 'PUT', path: ATTEMPT, body })).body
+}
+
+async function cancel(io: CliIo, client: Client): Promise<0> {
+  await client.send({ doing: 'dropping the attempt', method: 'DELETE', path: ATTEMPT })
+  await write(io.stdout, 'Success! Root token generation canceled (if it was started)\n')
+  return 0
+}
+
+async function give({ io, options, args: [typed] }: RootCall, client: Client): Promise<Json | undefined> {
+  const nonce = options.nonce ?? (await runningNonce(client))
+  const key = await readShare(io, typed, 'Unseal Key')
+  const body = JSON.stringify({ key, nonce })
+  return (await client.send({ doing: 'handing in the key', method: 'PUT', path: UPDATE, body })).body
+}
+
+async function runningNonce(client: Client): Promise<string> {
+  const nonce = memberOf(await status(client), 'nonce')
+  if (typeof nonce === 'string' && nonce !== '') return nonce
+  throw new RemoteFailure('No root token generation is under way: start one with -init')
+}
+
+async function generateOtp(io: CliIo, client: Client): Promise<0> {
+  const length = memberOf(await status(client), 'otp_length')
+  if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1 || length > 1024)
+    throw new RemoteFailure('Error reading the attempt: the answer does not have the length of a one-time password')
+  await write(io.stdout, `${randomBase62(length, realWorld().random.bytes)}\n`)
+  return 0
+}
+
+async function decode(io: CliIo, typed: string, otp: string | undefined): Promise<0> {
+  if (otp === undefined || otp === '') throw new CliError('To decode a token give its one-time password with -otp')
+  const encoded = typed === '-' ? await readShare(io, typed, 'Encoded Token') : typed
+  await write(io.stdout, `${xored(bytesOf(encoded), otp)}\n`)
+  return 0
+}
+
+/** Standard base64, which has no padding here. */
+function bytesOf(encoded: string): Buffer {
+  const bare = encoded.endsWith('=') ? encoded.slice(0, encoded.indexOf('=')) : encoded
+  try {
+    return decodeBase64(bare + '='.repeat((4 - (bare.length % 4)) % 4))
+  } catch (cause) {
+    throw new CliError('The encoded token is not base64', cause)
+  }
+}
+
+function xored(bytes: Buffer, otp: string): string {
+  if (bytes.length !== otp.length)
+    throw new CliError(
+      `The token has ${bytes.length} bytes and the one-time password ${otp.length}: they do not belong together`,
+    )
+  return Buffer.from(bytes.map((byte, at) => byte ^ otp.charCodeAt(at))).toString('latin1')
+}
+
+/** The labels are those of the reference. */
+function formatStatus(body: Json): string {
+  const tell = (name: string): Json => memberOf(body, name) ?? ''
+  const shown = (label: string, name: string): [string, Json][] => (tell(name) === '' ? [] : [[label, tell(name)]])
+  const otp = plainText(tell('otp'))
+  return formatTable([
+    ['Nonce', tell('nonce')],
+    ['Started', tell('started')],
+    ['Progress', `${plainText(tell('progress'))}/${plainText(tell('required'))}`],
+    ['Complete', tell('complete')],
+    ...shown('PGP Fingerprint', 'pgp_fingerprint'),
+    ...shown('Encoded Token', 'encoded_token'),
+    ...(otp === '' ? [] : ([['OTP', otp]] as [string, Json][])),
+    ...shown('OTP Length', 'otp_length'),
+  ])
+}

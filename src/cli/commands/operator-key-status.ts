@@ -1,0 +1,36 @@
+import type { Client } from '../client.ts'
+import { command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { type Json, memberOf } from '../exact-json.ts'
+import { formatTable, printAnswer } from '../output.ts'
+
+/** `keywright operator key-status`. */
+export const operatorKeyStatus = command({
+  name: 'key-status',
+  summary: 'Show the key under which data are encrypted now',
+  usage: '',
+  describe: ['Its term, since when it is used, and how often.'],
+  examples: ['operator key-status'],
+  options: COMMON_OPTIONS,
+  args: { needed: [], most: 0 },
+  run: async ({ io, options }) => {
+    await printAnswer(io, options, await readKeyStatus(connect(io, options)), formatKeyStatus)
+    return 0
+  },
+})
+
+export async function readKeyStatus(client: Client): Promise<Json> {
+  const { body } = await client.send({ doing: 'reading the key status', method: 'GET', path: 'sys/key-status' })
+  return memberOf(body, 'data') ?? {}
+}
+
+/** The labels are those of the reference. */
+export function formatKeyStatus(status: Json): string {
+  const tell = (name: string): Json => memberOf(status, name) ?? ''
+  return formatTable([
+    ['Key Term', tell('term')],
+    ['Install Time', tell('install_time')],
+    ['Encryption Count', tell('encryptions')],
+  ])
+}

@@ -1,0 +1,26 @@
+import { command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { printAnswer } from '../output.ts'
+import { formatKeyStatus, readKeyStatus } from './operator-key-status.ts'
+
+/** `keywright operator rotate`. */
+export const operatorRotate = command({
+  name: 'rotate',
+  summary: 'Make a new key for data that are written from now on',
+  usage: '',
+  describe: [
+    'What was written before stays readable. Unseal keys stay as they are: `operator rekey` makes new ones. The token ' +
+      'needs "update" and "sudo" on sys/rotate, and "read" on sys/key-status.',
+  ],
+  examples: ['operator rotate'],
+  options: COMMON_OPTIONS,
+  args: { needed: [], most: 0 },
+  run: async ({ io, options }) => {
+    const client = connect(io, options)
+    await client.send({ doing: 'rotating', method: 'PUT', path: 'sys/rotate' })
+    const table = formatKeyStatus
+    await printAnswer(io, options, await readKeyStatus(client), (status) => `Success! Rotated key\n\n${table(status)}`)
+    return 0
+  },
+})

@@ -1,0 +1,8 @@
+/**
+ * Frees what nothing refers to any more, now: the memory of a key is cleared when its last reference is collected, and
+ * by itself that may take hours. Some tens of milliseconds. Nothing where the runtime was started without
+ * `--expose-gc`, as in tests of one room.
+ */
+export function collectGarbage(): void {
+  globalThis.gc?.()
+}

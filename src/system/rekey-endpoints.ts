@@ -1,0 +1,265 @@
+// sys/rekey and sys/rekey-recovery-key: new shares for those who hold enough of the old ones.
+import { type Endpoint, type EndpointOperation, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
+import { type Args, bool, type Fields, int, string, strings } from '../api/fields.ts'
+import { type Answer, DONE } from '../api/request.ts'
+import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
+import { admitKeyHolder, KEY_HOLDER } from './key-holder.ts'
+import type { Rekey, Rekeyed, RekeyStatus, VerifyStatus } from './rekey.ts'
+import { MAX_SHARES } from './share-numbers.ts'
+import { decodeShare } from './share-text.ts'
+import type { System } from './system.ts'
+
+const fingerprints = nullable(listOf(text('Fingerprint'), 'Of the OpenPGP keys, in the order of the shares'))
+
+const STATUS: Shapes = {
+  nonce: text('Names the attempt; goes with each share'),
+  started: flag('An attempt is under way'),
+  t: integer('New shares that will be needed'),
+  n: integer('New shares there will be'),
+  progress: integer('Old shares given so far'),
+  required: integer('Old shares needed'),
+  pgp_fingerprints: fingerprints,
+  backup: flag('Encrypted new shares are kept in storage too'),
+  verification_required: flag('New shares are in force when enough of them were given back'),
+  verification_nonce: optional(text('Goes with each new share that is given back')),
+}
+
+function statusBody(status: RekeyStatus): object {
+  return {
+    nonce: status.nonce,
+    started: status.started,
+    t: status.config.threshold,
+    n: status.config.shares,
+    progress: status.progress,
+    required: status.required,
+    pgp_fingerprints: status.fingerprints ?? null,
+    backup: status.backup,
+    verification_required: status.verification,
+    ...(status.verificationNonce === '' ? {} : { verification_nonce: status.verificationNonce }),
+  }
+}
+
+function doneBody(done: Rekeyed): object {
+  return {
+    nonce: done.nonce,
+    complete: true,
+    keys: done.keys,
+    keys_base64: done.keysBase64,
+    pgp_fingerprints: done.fingerprints ?? null,
+    backup: done.backup,
+    verification_required: done.verificationNonce !== '',
+    ...(done.verificationNonce === '' ? {} : { verification_nonce: done.verificationNonce }),
+  }
+}
+
+const VERIFY_STATUS: Shapes = {
+  nonce: text('Goes with each new share that is given back'),
+  started: flag('New shares wait to be given back'),
+  t: integer('New shares needed'),
+  n: integer('New shares there are'),
+  progress: integer('New shares given back so far'),
+}
+
+const verifyBody = ({ nonce, started, config, progress }: VerifyStatus): object => ({
+  nonce,
+  started,
+  t: config.threshold,
+  n: config.shares,
+  progress,
+})
+
+/** As optional members: an answer is of one of these forms. */
+function anyOf(...forms: readonly Shapes[]): Shapes {
+  const members = forms.flatMap((form) => Object.entries(form))
+  return Object.fromEntries(members.map(([name, shape]) => [name, optional(shape)]))
+}
+
+const shareFields = {
+  key: string('One share, hexadecimal or base64', { default: '', secret: true }),
+  nonce: string('Nonce of the attempt', { default: '' }),
+}
+
+async function withShare<T>(key: string, work: (share: Buffer) => Promise<T>): Promise<T> {
+  if (key === '') throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON"])
+  const share = decodeShare(key)
+  try {
+    return await work(share)
+  } finally {
+    share.fill(0)
+  }
+}
+
+/** The same for both kinds of shares. */
+function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (system: System) => Rekey): Endpoint[] {
+  function define<const F extends Fields>(definition: {
+    readonly id: string
+    readonly operation: EndpointOperation
+    readonly path: string
+    readonly summary: string
+    readonly describe?: string
+    readonly fields: F
+    readonly response?: Shapes
+    readonly run: (rekey: Rekey, args: Args<F>) => Promise<Answer>
+  }): Endpoint {
+    const { run, ...rest } = definition
+    return endpoint<System, F>({
+      ...rest,
+      ...KEY_HOLDER,
+      handler: async (system, args, request) => {
+        await admitKeyHolder(system, 'rekey', definition.path, request)
+        return run(rekeyOf(system), args)
+      },
+    })
+  }
+
+  return [
+    define({
+      id: `${root}-read`,
+      operation: 'read',
+      path: `${root}/init`,
+      summary: `How far the attempt to make new shares of the ${of} is`,
+      fields: {},
+      response: STATUS,
+      run: async (rekey) => ({ data: statusBody(rekey.status()) }),
+    }),
+    define({
+      id: root,
+      operation: 'update',
+      path: `${root}/init`,
+      summary: `Starts an attempt to make new shares of a new ${of}; one at a time`,
+      describe: 'It is dropped when it is left alone for ten minutes.',
+      fields: {
+        secret_shares: int('How many new shares', { default: 0, min: 0, max: MAX_SHARES }),
+        secret_threshold: int('How many of them will be needed', { default: 0, min: 0, max: MAX_SHARES }),
+        pgp_keys: strings('OpenPGP public keys in base64, one for each share'),
+        backup: bool('Keep the encrypted shares in storage too', { default: false }),
+        require_verification: bool('Only in force when enough were given back', { default: false }),
+      },
+      response: STATUS,
+      run: async (rekey, args) => {
+        const status = await rekey.start({
+          shares: args.secret_shares,
+          threshold: args.secret_threshold,
+          pgpKeys: args.pgp_keys ?? [],
+          backup: args.backup,
+          verification: args.require_verification,
+        })
+        return { data: statusBody(status) }
+      },
+    }),
+    define({
+      id: `${root}-cancel`,
+      operation: 'delete',
+      path: `${root}/init`,
+      summary: 'Drops the attempt, and new shares that were not given back',
+      fields: {},
+      run: async (rekey) => {
+        await rekey.cancel()
+        return DONE
+      },
+    }),
+    define({
+      id: `${root}-update`,
+      operation: 'update',
+      path: `${root}/update`,
+      summary: 'Gives one of the old shares; the answer to the last one that is needed has the new ones',
+      fields: shareFields,
+      response: anyOf(STATUS, {
+        complete: flag('The new shares were made'),
+        keys: listOf(text('Share'), 'New shares in hexadecimal, or OpenPGP messages'),
+        keys_base64: listOf(text('Share'), 'The same in base64'),
+      }),
+      run: (rekey, { key, nonce }) =>
+        withShare(key, async (share) => {
+          const given = await rekey.give(share, nonce)
+          return { data: 'keys' in given ? doneBody(given) : statusBody(given) }
+        }),
+    }),
+    define({
+      id: `${root}-verify-read`,
+      operation: 'read',
+      path: `${root}/verify`,
+      summary: 'How many of the new shares were given back',
+      fields: {},
+      response: VERIFY_STATUS,
+      run: async (rekey) => ({ data: verifyBody(rekey.verifyStatus()) }),
+    }),
+    define({
+      id: `${root}-verify`,
+      operation: 'update',
+      path: `${root}/verify`,
+      summary: 'Gives back one of the new shares; with the last that is needed they are in force',
+      fields: shareFields,
+      response: anyOf(VERIFY_STATUS, { complete: flag('The new shares are in force') }),
+      run: (rekey, { key, nonce }) =>
+        withShare(key, async (share) => {
+          const isComplete = await rekey.verify(share, nonce)
+          return { data: isComplete ? { nonce, complete: true } : verifyBody(rekey.verifyStatus()) }
+        }),
+    }),
+    define({
+      id: `${root}-verify-restart`,
+      operation: 'delete',
+      path: `${root}/verify`,
+      summary: 'Forgets which new shares were given back; they are asked for anew, under another nonce',
+      fields: {},
+      response: VERIFY_STATUS,
+      run: async (rekey) => ({ data: verifyBody(await rekey.restartVerification()) }),
+    }),
+    ...backupEndpoints(root, backupPath, of, rekeyOf),
+  ]
+}
+
+function backupEndpoints(root: string, path: string, of: string, rekeyOf: (system: System) => Rekey): Endpoint[] {
+  return [
+    endpoint({
+      id: `${root}-backup-read`,
+      operation: 'read',
+      path,
+      capability: 'read',
+      sudo: true,
+      body: 'both',
+      runsOn: 'writer',
+      summary: `The encrypted shares of the ${of} that were kept at the last rekey`,
+      fields: {},
+      response: {
+        nonce: text('Of the attempt that made them'),
+        keys: mapOf(listOf(text('OpenPGP message'), 'In hexadecimal'), 'By fingerprint'),
+        keys_base64: mapOf(listOf(text('OpenPGP message'), 'In base64'), 'By fingerprint'),
+      },
+      handler: async (system: System) => {
+        const found = await rekeyOf(system).backup()
+        if (found === undefined) throw fail('not_found', [])
+        const keysBase64 = Object.entries(found.keys).map(([name, list]) => [name, list.map(hexToBase64)])
+        return { data: { nonce: found.nonce, keys: found.keys, keys_base64: Object.fromEntries(keysBase64) } }
+      },
+    }),
+    endpoint({
+      id: `${root}-backup-delete`,
+      operation: 'delete',
+      path,
+      capability: 'delete',
+      sudo: true,
+      runsOn: 'writer',
+      summary: 'Removes them',
+      fields: {},
+      handler: async (system: System) => {
+        await rekeyOf(system).deleteBackup()
+        return DONE
+      },
+    }),
+  ]
+}
+
+const hexToBase64 = (message: string): string => Buffer.from(message, 'hex').toString('base64')
+
+export const REKEY_ENDPOINTS: readonly Endpoint[] = [
+  ...endpointsFor('rekey', 'rekey/backup', 'unseal key', (system) => system.seal.rekey),
+  ...endpointsFor(
+    'rekey-recovery-key',
+    'rekey/recovery-key-backup',
+    'recovery key',
+    (system) => system.seal.recoveryRekey,
+  ),
+]

@@ -1,0 +1,123 @@
+// P-14, Q-18: after seal no key is left in the memory of the process. What is searched for was found there before.
+import { strict as assert } from 'node:assert'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { importSecret } from '../../src/crypto/secret-key.ts'
+import { combineShares } from '../../src/crypto/shamir.ts'
+import { realWorld } from '../../src/lib/world.ts'
+import { Barrier, openRecord } from '../../src/storage/barrier.ts'
+import { decodeKeyring } from '../../src/storage/keyring.ts'
+import { countInMemory, formsOf } from '../fixtures/process-memory.ts'
+import { api, type RunningProcess, startConfigured, temporaryDirectory } from '../fixtures/server-process.ts'
+
+const skip = process.platform !== 'linux' && 'there is no /proc'
+
+type Secrets = ReadonlyMap<string, Buffer>
+
+/** A server with a file of configuration, in a directory that goes with the test. */
+async function start(context: TestContext, seal: (directory: string) => string) {
+  const directory = temporaryDirectory()
+  const config = join(directory.path, 'server.hcl')
+  const data = join(directory.path, 'data')
+  const text = `listener "tcp" { address = "127.0.0.1:0" }\nstorage "sqlite" { path = "${data}" }\n`
+  writeFileSync(config, text + seal(directory.path))
+  const server = await startConfigured(config)
+  context.after(async () => {
+    await server.stop()
+    directory.cleanUp()
+  })
+  return { server, data }
+}
+
+/** All keys of the server, opened from its storage as it opens them itself. */
+function keysOf(data: string, unsealKey: Buffer): Secrets {
+  const database = new DatabaseSync(join(data, 'keywright.db'), { readOnly: true })
+  const stored = (key: string): Buffer => {
+    const row = database.prepare('SELECT value FROM data WHERE key LIKE ?').get(key)
+    return Buffer.from(row?.value as Uint8Array)
+  }
+  const ringKey = String(database.prepare("SELECT key FROM data WHERE key LIKE 'root/logical/%/key/k'").get()?.key)
+  const open = (key: Buffer, path: string): Buffer => openRecord(importSecret(key), 0, path, stored(path))
+  const rootKey = open(unsealKey, 'root/core/root-key')
+  const keyring = decodeKeyring(open(rootKey, 'root/core/keyring'))
+  const barrier = new Barrier(realWorld().random, keyring)
+  const ring = barrier.open(ringKey, stored(ringKey))
+  const materialAt = 5 + ring.readUInt32BE(1) + 4
+  const secrets = new Map([
+    ['root key', rootKey],
+    ['token key', barrier.open('root/sys/token/key', stored('root/sys/token/key'))],
+    ['leaf key', barrier.open('root/core/leaf-key', stored('root/core/leaf-key'))],
+    ['transit key', ring.subarray(materialAt, materialAt + 32)],
+    ...[...keyring.terms].map(([term, { key }]) => [`data key ${term}`, key.export()] as const),
+  ])
+  database.close()
+  return secrets
+}
+
+/** Has every key in use. */
+async function work(server: RunningProcess, token: string): Promise<void> {
+  const call = (method: string, path: string, body?: object) => api({ ...server, token }, method, path, body)
+  await call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await call('POST', 'transit/keys/k', {})
+  await call('POST', 'sys/rotate')
+  await call('POST', 'transit/keys/k2', {})
+  const { body } = await call('POST', 'transit/encrypt/k', { plaintext: 'c29tZQ==' })
+  assert.equal((await call('POST', 'transit/decrypt/k', { ciphertext: body.data?.ciphertext })).status, 200)
+}
+
+const count = (server: RunningProcess, secrets: Secrets): Map<string, number> =>
+  countInMemory(server.pid, new Map([...secrets].flatMap(([name, secret]) => formsOf(name, secret))))
+
+const found = (counts: ReadonlyMap<string, number>): [string, number][] => [...counts].filter(([, n]) => n > 0)
+
+async function sealed(context: TestContext, server: RunningProcess, token: string, secrets: Secrets) {
+  const before = countInMemory(server.pid, new Map([...secrets].map(([name, secret]) => [`${name} raw`, secret])))
+  context.diagnostic(`before seal: ${found(before).map(([name, n]) => `${name} ${n}`)}`)
+  assert.equal((await api({ ...server, token }, 'PUT', 'sys/seal')).status, 204)
+  const after = count(server, secrets)
+  context.diagnostic(`after seal: ${found(after).map(([name, n]) => `${name} ${n}`)}`)
+  return { before, after }
+}
+
+test('P-14: after seal nothing is left of the keys of a server that shares opened', { skip }, async (context) => {
+  const { server, data } = await start(context, () => '')
+  const made = (await api(server, 'PUT', 'sys/init', { secret_shares: 3, secret_threshold: 2 })).body
+  const [first = '', second = ''] = made.keys_base64 as string[]
+  for (const key of [first, second]) await api(server, 'PUT', 'sys/unseal', { key })
+  const token = String(made.root_token)
+  await work(server, token)
+  const shares = [first, second].map((key) => Buffer.from(key, 'base64'))
+  const unsealKey = combineShares(shares)
+  const keys = keysOf(data, unsealKey)
+  const given = new Map(shares.map((share, index) => [`share ${index + 1}`, share]))
+  const { before, after } = await sealed(
+    context,
+    server,
+    token,
+    new Map([...keys, ['unseal key', unsealKey], ...given]),
+  )
+  for (const name of keys.keys()) assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
+  const inText = found(after).filter(([name]) => name.startsWith('share') && !name.endsWith('raw'))
+  assert.deepEqual(
+    found(after).filter((each) => !inText.some(([name]) => name === each[0])),
+    [],
+  )
+})
+
+test('P-14: nor of a static key and what it opened', { skip }, async (context) => {
+  const staticKey = realWorld().random.bytes(32)
+  const { server, data } = await start(context, (directory) => {
+    const file = join(directory, 'static.key')
+    writeFileSync(file, staticKey.toString('base64'))
+    return `seal "static" {\n  current_key_id = "a"\n  current_key = "file://${file}"\n}\n`
+  })
+  const made = (await api(server, 'PUT', 'sys/init', { recovery_shares: 1, recovery_threshold: 1 })).body
+  const token = String(made.root_token)
+  await work(server, token)
+  const keys = keysOf(data, staticKey)
+  const { before, after } = await sealed(context, server, token, new Map([...keys, ['static key', staticKey]]))
+  for (const name of keys.keys()) assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
+  assert.deepEqual(found(after), [])
+})

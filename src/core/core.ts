@@ -107,7 +107,7 @@ function newExchange(id: string, request: WireRequest): Exchange {
     routeError: undefined,
     pathParameters: {},
     token: undefined,
-    hasSudo: () => false,
+    acl: undefined,
     input: undefined,
     args: {},
     answer: undefined,

@@ -1,6 +1,7 @@
 // One request on its way through the pipeline: what came in, what each step found out, what goes back.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Answer, Operation } from '../api/request.ts'
+import type { Acl } from '../auth/acl.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Mounted } from './mount-table.ts'
@@ -47,7 +48,8 @@ export type Exchange = {
   routeError: 'no_route' | 'unsupported_path' | 'unsupported_operation' | undefined
   pathParameters: Readonly<Record<string, string>>
   token: LiveToken | undefined
-  hasSudo: () => boolean
+  /** The rules that judged the request. */
+  acl: Acl | undefined
   /** The decoded body or query. */
   input: JsonObject | undefined
   args: Readonly<Record<string, unknown>>

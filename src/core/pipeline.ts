@@ -5,13 +5,14 @@ import { parseBool } from '../api/coercion.ts'
 import { fail } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
-import type { Answer, Caller, RequestInfo } from '../api/request.ts'
+import type { Answer, RequestInfo } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { LiveToken, TokenStore } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { parseBody } from './body.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
+import { ExchangeCaller } from './exchange-caller.ts'
 import { noteIgnored } from './ignored-fields.ts'
 import type { MountTable } from './mount-table.ts'
 import { successResponse } from './response.ts'
@@ -170,7 +171,7 @@ const authorise = (exchange: Exchange, around: Surroundings): void | Promise<voi
 
 function judge(exchange: Exchange, acl: Acl): void {
   const { path, operation } = exchange
-  exchange.hasSudo = () => acl.check({ operation, path, parameters: exchange.input, sudoRequired: true }).allowed
+  exchange.acl = acl
   const sudoRequired = exchange.endpoint?.sudo === true
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const verdict = acl.check({ operation, path: listPath, parameters: exchange.input, sudoRequired })
@@ -230,17 +231,7 @@ function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
     operation: exchange.operation,
     mountPath,
     remoteAddress: exchange.request.remoteAddress,
-    caller: exchange.token === undefined ? undefined : callerOf(exchange, exchange.token),
-  }
-}
-
-function callerOf(exchange: Exchange, token: LiveToken): Caller {
-  return {
-    token: exchange.request.headers.token ?? '',
-    tokenId: token.id,
-    policies: token.entry.policies,
-    entry: token.entry,
-    hasSudo: exchange.hasSudo,
+    caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
   }
 }
 

@@ -5,13 +5,16 @@ import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
 import { DurationError, parseDurationSeconds } from './lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
 import { nearest } from './lib/nearest.ts'
+import { DEFAULT_RETENTION, type Retention } from './storage/retention.ts'
 
 /** What is wrong with the configuration, in one sentence. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-export type StorageConfig = { readonly type: 'sqlite'; readonly directory: string } | { readonly type: 'inmem' }
+export type StorageConfig =
+  | { readonly type: 'sqlite'; readonly directory: string; readonly retention?: Retention | undefined }
+  | { readonly type: 'inmem' }
 
 export type ServerConfig = {
   readonly host: string
@@ -177,11 +180,27 @@ function storageOf(body: HclObject): Partial<ServerConfig> {
     throw new ConfigError(
       `line ${block.line}: the storage "${type}" is not offered, use one of ${STORAGE_TYPES.join(', ')}`,
     )
-  requireKnown(block.body, ['path'], 'storage "sqlite"')
+  requireKnown(block.body, ['path', 'log_retention_bytes', 'log_retention_time'], 'storage "sqlite"')
   const path = single(block.body, 'path')
   if (typeof path !== 'string' || path === '')
     throw new ConfigError(`line ${block.line}: storage "sqlite" needs path, a directory`)
-  return { storage: { type, directory: path } }
+  return { storage: { type, directory: path, ...retentionOf(block.body) } }
+}
+
+/** How far back the log is kept, by what is reached first; 0 or missing: the default. */
+function retentionOf(body: HclObject): { readonly retention?: Retention } {
+  const bytes = single(body, 'log_retention_bytes')
+  if (bytes !== undefined && (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0)) {
+    throw new ConfigError('"log_retention_bytes" must be a number of bytes')
+  }
+  const seconds = secondsIn(body, 'log_retention_time')
+  if (bytes === undefined && seconds === undefined) return {}
+  return {
+    retention: {
+      bytes: bytes === undefined || bytes === 0 ? DEFAULT_RETENTION.bytes : bytes,
+      ms: seconds === undefined || seconds === 0 ? DEFAULT_RETENTION.ms : seconds * 1000,
+    },
+  }
 }
 
 function single(body: HclObject, key: string): string | number | bigint | boolean | null | undefined {

@@ -30,8 +30,11 @@ export const EXIT_STORAGE_FAILED = 74
 async function start(port: Port, data: WriterData): Promise<void> {
   const world = realWorld()
   const log = logTo(process.stderr, world.clock)
+  const { storage } = data.config
+  const retention = storage.type === 'sqlite' ? storage.retention : undefined
   const store = await openSqliteStore({
     directory: data.directory,
+    ...(retention === undefined ? {} : { retention }),
     random: world.random,
     clock: world.clock,
     onFatal: (cause) => {

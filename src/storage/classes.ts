@@ -55,6 +55,29 @@ function classOfMount(scope: Scope, key: string, mountAt: number): StorageClass 
   return scope.local ? 'local' : 'replicated'
 }
 
+/** The namespace of a stored key: its first segment. */
+export function namespaceOfKey(key: string): string {
+  return key.slice(0, key.indexOf('/'))
+}
+
+/** The mount that a stored key belongs to, or SYSTEM_SCOPE. The key has passed `classify`. */
+export function mountOfKey(key: string): string {
+  const [, folder, mount] = key.split('/', 3)
+  return (folder === 'logical' || folder === 'auth') && mount !== undefined ? mount : SYSTEM_SCOPE
+}
+
+/** Whether an entry with this key can be of this class, as far as the key says it. */
+export function mayHaveClass(key: string, storageClass: StorageClass): boolean {
+  const mount = mountOfKey(key)
+  const scope = { namespace: namespaceOfKey(key), mount, local: mount !== SYSTEM_SCOPE && storageClass === 'local' }
+  try {
+    return classify(scope, key) === storageClass
+  } catch (cause) {
+    if (cause instanceof StorageRefused) return false
+    throw cause
+  }
+}
+
 function isUuid(text: string): boolean {
   if (text.length !== UUID_CHARACTERS) return false
   for (let at = 0; at < text.length; at++) {

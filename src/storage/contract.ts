@@ -3,6 +3,8 @@
 //
 // A stored key is a path whose first segment is its namespace: `root/core/mounts/UUID`.
 
+import type { Tree, TreeRoots } from './tree.ts'
+
 /** Where a written key belongs: replication selects and filters by it (paths filters name mounts). */
 export type Scope = {
   readonly namespace: string
@@ -111,6 +113,13 @@ export interface Store extends ReadStore {
    * refused with StorageRefused: a store never holds an entry without its leaf.
    */
   setLeafKey(key: Buffer | undefined): void
+  /**
+   * Roots of the tree over all replicated and local entries (tree.ts), as of `index`: two stores with the same entries
+   * have the same roots, whatever their histories. @throws StorageRefused while there is no leaf key
+   */
+  roots(): Promise<TreeRoots & { readonly index: number }>
+  /** A copy of the tree, to find out where two stores differ. @throws StorageRefused while there is no leaf key */
+  tree(): Promise<{ readonly index: number; readonly tree: Tree }>
 }
 
 export const MAX_KEY_BYTES = 1024

@@ -30,6 +30,26 @@ const SCHEMA = `
     chain      BLOB    NOT NULL
   ) STRICT;`
 
+/** Derived from the others, so a store without these is whole; they are made when it is opened for writing. */
+const DERIVED_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS tree (
+    class   INTEGER NOT NULL,
+    scope   TEXT    NOT NULL,
+    page    INTEGER NOT NULL,
+    digests BLOB    NOT NULL,
+    PRIMARY KEY (class, scope, page)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS checkpoint (
+    idx       INTEGER PRIMARY KEY,
+    chain     BLOB    NOT NULL,
+    log_bytes INTEGER NOT NULL,
+    saved_at  INTEGER NOT NULL
+  ) STRICT;`
+
+export function makeDerivedTables(database: DatabaseSync): void {
+  database.exec(`BEGIN IMMEDIATE; ${DERIVED_SCHEMA} COMMIT`)
+}
+
 /** A store appears under its name only when it is complete: one of no bytes is damage, not a beginning. */
 export function createDatabase(directory: string, historyId: Buffer): void {
   const path = databasePath(directory)

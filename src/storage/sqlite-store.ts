@@ -17,7 +17,7 @@ import {
   syncDirectory,
 } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
-import { createDatabase, requireSoundDatabase } from './sqlite-schema.ts'
+import { createDatabase, makeDerivedTables, requireSoundDatabase } from './sqlite-schema.ts'
 import { BUSY_TIMEOUT_MS, openReadOnly } from './sqlite-view.ts'
 import { openStore, type StoreOptions } from './transactional-store.ts'
 
@@ -64,6 +64,7 @@ function connect(path: string, lock: DirectoryLock): SqliteBackend {
     requireSoundDatabase(connection, path)
     prepareForWriting(connection)
     beginJournal(connection)
+    requireDerivedTables(connection, path)
     return new SqliteBackend(path, connection, lock)
   } catch (error) {
     connection.close()
@@ -94,6 +95,14 @@ function beginJournal(connection: DatabaseSync): void {
     connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch (error) {
     if (!isFull(error)) throw readError('The journal of the store cannot be moved into its file', error)
+  }
+}
+
+function requireDerivedTables(connection: DatabaseSync, path: string): void {
+  try {
+    makeDerivedTables(connection)
+  } catch (error) {
+    throw readError(`${path} cannot be written`, error)
   }
 }
 

@@ -1,10 +1,17 @@
 // Reading from one connection to the database file. SQLite answers at once; the promises are the contract's.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type BackendSnapshot, type EntryHead, type LogRecord, MAX_RUN_BYTES, type Position } from './backend.ts'
+import {
+  type BackendSnapshot,
+  type EntryHead,
+  type KeyLeaf,
+  type LogRecord,
+  MAX_RUN_BYTES,
+  type Position,
+} from './backend.ts'
 import { childNames } from './child-names.ts'
 import { type Entry, StorageCorrupt } from './contract.ts'
 import { justAfter, laterKey, prefixEnd } from './key-order.ts'
-import { classOfNumber } from './leaf.ts'
+import { CLASS_NUMBERS, classOfNumber } from './leaf.ts'
 import { readError } from './sqlite-errors.ts'
 import { bytesOf, numberOf, preparePosition, readPosition, textOf } from './sqlite-schema.ts'
 
@@ -30,6 +37,7 @@ export class SqliteView {
   readonly #entries: StatementSync
   readonly #nextRecord: StatementSync
   readonly #firstIndex: StatementSync
+  #leaves: StatementSync | undefined
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -69,6 +77,24 @@ export class SqliteView {
     const end = prefixEnd(prefix) ?? AFTER_ALL_KEYS
     const rows = this.#entries.all(laterKey(prefix, justAfter(after)), end, Number.isFinite(limit) ? limit : NO_LIMIT)
     return rows.map(({ key, value }) => ({ key: textOf(key), value: bytesOf(value) }))
+  }
+
+  leaves(after: string, limit: number): KeyLeaf[] {
+    this.#leaves ??= this.#database.prepare(
+      `SELECT key, class, leaf FROM data WHERE key > ? AND class <> ${CLASS_NUMBERS.ignored} ORDER BY key LIMIT ?`,
+    )
+    return this.#leaves.all(after, limit).map(({ key, class: number, leaf }) => {
+      const storageClass = classOfNumber(numberOf(number))
+      if (storageClass === undefined || storageClass === 'ignored') {
+        throw new StorageCorrupt(`The entry ${textOf(key)} has no known class`)
+      }
+      return { key: textOf(key), class: storageClass, leaf: bytesOf(leaf) }
+    })
+  }
+
+  firstIndex(): number {
+    const { idx } = this.#firstIndex.get() ?? {}
+    return typeof idx === 'number' ? idx : this.position().index + 1
   }
 
   position(): Position {
@@ -113,6 +139,7 @@ export function openSnapshot(path: string): BackendSnapshot {
       get: async (key) => reading(() => view.get(key)),
       list: async (prefix, after, limit) => reading(() => view.list(prefix, after, limit)),
       scan: async (prefix, after, limit) => reading(() => view.scan(prefix, after, limit)),
+      leaves: async (after, limit) => reading(() => view.leaves(after, limit)),
       close: async () => database.close(),
     }
   } catch (error) {

@@ -29,6 +29,14 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/root-key', class: 'ignored' },
 ]
 
+/** What is needed to open the barrier cannot lie behind it: sealed by other keys, or in clear. */
+const BEFORE_THE_BARRIER = ['core/keyring', 'core/root-key', 'core/seal-config']
+
+/** Whether the value at a stored key is sealed by a key of the keyring. */
+export function isBehindBarrier(key: string): boolean {
+  return !BEFORE_THE_BARRIER.includes(key.slice(key.indexOf('/') + 1))
+}
+
 const UUID_CHARACTERS = 36
 
 /** The class of a well-formed key, whose scope says where it belongs. @throws StorageRefused where they disagree */

@@ -100,10 +100,24 @@ export function lockDirectory(directory: string): DirectoryLock {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     database.close()
-    if (isBusy(error)) throw new StorageError(`The data directory ${directory} is in use by another process`)
+    if (isBusy(error)) {
+      throw new StorageError(`The data directory ${directory} is in use by another process`, { cause: error })
+    }
     throw readError(`The lock ${path} cannot be taken`, error)
   }
   return { release: () => database.close() }
+}
+
+/** Whether a process has the store open, for writing or for a moment. */
+export function isInUse(directory: string): boolean {
+  if (!existsSync(join(directory, LOCK_FILE))) return false
+  try {
+    lockDirectory(directory).release()
+    return false
+  } catch (error) {
+    if (error instanceof StorageError && isBusy(error.cause)) return true
+    throw error
+  }
 }
 
 function createLockFile(path: string): void {

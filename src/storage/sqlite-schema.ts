@@ -96,7 +96,8 @@ export function requireSoundDatabase(database: DatabaseSync, path: string): void
   }
 }
 
-function requireOurFormat(database: DatabaseSync, path: string): void {
+/** @throws StorageError for a database of another program or of another format */
+export function requireOurFormat(database: DatabaseSync, path: string): void {
   const id = database.prepare('PRAGMA application_id').get()?.application_id
   if (id !== APPLICATION_ID) throw new StorageError(`${path} is a database of another program`)
   const format = database.prepare('PRAGMA user_version').get()?.user_version

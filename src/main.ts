@@ -1,5 +1,5 @@
-// The program: `keywright server …` starts a server, everything else is the client. The only place, with the thread
-// entries beside it, where real time, randomness and the process itself come in.
+// The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
+// client. The only place, with the thread entries beside it, where real time, randomness and the process itself come in.
 import { enableCompileCache } from 'node:module'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
@@ -14,13 +14,8 @@ if (command === 'server') {
   await runServer(rest)
 } else {
   const { runCli } = await import('./cli/cli.ts')
+  const commands = command === 'storage' ? (await import('./storage-command.ts')).STORAGE_COMMANDS : undefined
   const { stdin, stdout, stderr, env } = process
-  process.exitCode = await runCli(process.argv.slice(2), {
-    stdin,
-    stdout,
-    stderr,
-    env,
-    version: VERSION,
-    sleep: realWorld().timers.sleep,
-  })
+  const io = { stdin, stdout, stderr, env, version: VERSION, sleep: realWorld().timers.sleep }
+  process.exitCode = await runCli(process.argv.slice(2), io, commands)
 }

@@ -18,6 +18,7 @@ export const COMMANDS: CommandGroup = {
   summary: 'Keywright, a key-management service, and the client to talk to it',
   elsewhere: [
     { name: 'server', summary: 'Run the service itself' },
+    { name: 'storage', summary: 'Check the data directory of a server' },
     { name: 'help', summary: 'Show the help of a command' },
   ],
   members: [

@@ -121,3 +121,16 @@ export async function openSqliteReader(directory: string): Promise<ReadStore> {
     throw error
   }
 }
+
+/** To look into a store that may be damaged, beside a server or without one: nothing is checked. */
+export function openUncheckedReader(directory: string): ReadStore {
+  requireDirectory(directory)
+  requirePlainFiles(directory)
+  const path = databasePath(directory)
+  if (!existsSync(path)) throw new StorageError(`${path} is missing: there is no store in the directory`)
+  try {
+    return new BackendReadStore(new SqliteReadBackend(path, openReadOnly(path)))
+  } catch (cause) {
+    throw readError(`${path} cannot be read`, cause)
+  }
+}

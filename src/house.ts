@@ -2,6 +2,7 @@
 import { fail } from './api/errors.ts'
 import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
+import type { ByteStream } from './api/request.ts'
 import { Router } from './api/router.ts'
 import { PolicyStore } from './auth/policy-store.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
@@ -10,6 +11,8 @@ import { TokenStore } from './auth/token-store.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { type EngineContext, MountTable, newMountEntry } from './core/mount-table.ts'
+import { canonicalPath } from './core/target.ts'
+import { importSecret } from './crypto/secret-key.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
@@ -18,6 +21,8 @@ import type { ReadStore, Store } from './storage/contract.ts'
 import { Invalidation } from './storage/invalidation.ts'
 import type { Keyring } from './storage/keyring.ts'
 import { SealedStorage } from './storage/sealed-storage.ts'
+import { writeSnapshot } from './storage/snapshot-stream.ts'
+import { bucketKeyOf } from './storage/tree.ts'
 import { SYSTEM_ENDPOINTS } from './system/endpoints.ts'
 import type { SealStatus } from './system/seal.ts'
 import { type SealOperations, type ServerFacts, System } from './system/system.ts'
@@ -44,12 +49,15 @@ export type House = {
   readonly tokenService: TokenService
   readonly mounts: MountTable
   readonly invalidation: Invalidation
+  /** Whether the body of such a request is not to be collected. */
+  takesStream(method: string, rawPath: string): boolean
   /** After unseal: from here on requests are served. */
   open(keyring: Keyring): Promise<void>
   /** Before seal: every key and every cached value is released. */
   close(): void
 }
 
+const LEAF_KEY = 'root/core/leaf-key'
 const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
 const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
 
@@ -64,7 +72,15 @@ export function buildHouse(parts: HouseParts): House {
   const policies = new PolicyStore(storage, world.clock, invalidation)
   const tokens = new TokenStore(storage, world, invalidation)
   const tokenService = new TokenService(tokens, policies, world, parts.tokenLimits)
-  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus })
+  const saveSnapshot = async (): Promise<ByteStream> => {
+    const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))
+    const bucketKey = bucketKeyOf(importSecret(leafKey))
+    leafKey.fill(0)
+    const clusterId = parts.sealStatus().cluster?.id ?? ''
+    const open = () => store.snapshot()
+    return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
+  }
+  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus, saveSnapshot })
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   const types: readonly EngineType<EngineContext>[] = [
     ...ENGINES,
@@ -104,6 +120,14 @@ export function buildHouse(parts: HouseParts): House {
     tokenService,
     mounts,
     invalidation,
+    takesStream: (method, rawPath) => {
+      if (method !== 'POST' && method !== 'PUT') return false
+      const path = canonicalPath(rawPath)
+      const mounted = path === undefined ? undefined : mounts.route(path)
+      if (path === undefined || mounted === undefined) return false
+      const found = mounted.router.find('update', path.slice(mounted.entry.path.length))
+      return found.kind === 'found' && found.endpoint.takesStream === true
+    },
     open: async (keyring) => {
       barrier.setKeyring(keyring)
       try {

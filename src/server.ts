@@ -4,10 +4,11 @@ import { Worker } from 'node:worker_threads'
 import type { ServerConfig } from './config.ts'
 import { runSelfTests } from './crypto/self-test.ts'
 import { buildHouse, type House } from './house.ts'
-import { type Listener, listen } from './http/listener.ts'
+import { type Listener, listen, type Service } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
+import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
 import { ChangeFollower, newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
@@ -54,7 +55,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       ? await startInMemory(options)
       : await startWithWriter(options, config.storage.directory)
   try {
-    const listener = await openListener(config, (request) => inner.house.core.handle(request))
+    const listener = await openListener(config, {
+      handle: (request) => inner.house.core.handle(request),
+      takesStream: (method, rawPath) => inner.house.takesStream(method, rawPath),
+    })
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     return {
       address: `http://${host}:${listener.port}`,
@@ -119,17 +123,20 @@ async function serveBeside(
   directory: string,
 ): Promise<Inner> {
   let status = SEALED
+  const store = new ReplaceableReader()
   let house: House | undefined
   let news: SealNews | undefined
   const apply = async (told: SealNews): Promise<void> => {
     status = told.status
+    if (told.store === 'away') await store.putAway()
+    if (told.store === 'back') store.putBack(await openSqliteReader(directory))
     news = told.keyring === undefined && !told.status.sealed ? news : told
     if (house !== undefined) await applyTo(house, told)
   }
   const link = new WriterLink<SealNews>(worker, apply)
   const development = await writerStarted(worker)
   watchWriter(worker, link, onFatal)
-  const store = await openSqliteReader(directory)
+  store.putBack(await openSqliteReader(directory))
   let follower: ChangeFollower | undefined
   const serving = buildHouse({
     store,
@@ -205,9 +212,9 @@ const LISTEN_REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has a host name that is not known',
 }
 
-async function openListener(config: ServerConfig, handle: Parameters<typeof listen>[3]): Promise<Listener> {
+async function openListener(config: ServerConfig, service: Service): Promise<Listener> {
   try {
-    return await listen(config.host, config.port, config.limits, handle)
+    return await listen(config.host, config.port, config.limits, service)
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown'
     throw new StartError(

@@ -3,6 +3,7 @@
 import { TOKEN_FOLDER } from './auth/token-store.ts'
 import { MountTable } from './core/mount-table.ts'
 import { buildHouse, type House, type HouseParts } from './house.ts'
+import { type Restorable, Restore } from './restore.ts'
 import type { Barrier } from './storage/barrier.ts'
 import type { Store, Transaction } from './storage/contract.ts'
 import { systemScope } from './storage/contract.ts'
@@ -12,12 +13,19 @@ import { type OpenedKeys, Seal, type SealConfig, type SealStatus } from './syste
 import type { SealOperations } from './system/system.ts'
 
 /** What the other threads are told; the keyring comes with the news that the server opened. */
-export type SealNews = { readonly status: SealStatus; readonly keyring: Keyring | undefined }
+export type SealNews = {
+  readonly status: SealStatus
+  readonly keyring: Keyring | undefined
+  /** 'away': nobody may have the store open now. 'back': there is one again, another one perhaps. */
+  readonly store?: 'away' | 'back'
+}
 
 export type WriterParts = Omit<HouseParts, 'sealStatus' | 'sealOperations' | 'forward' | 'catchUp' | 'store'> & {
   readonly store: Store
   /** Resolves when every thread that serves has taken it over. */
   readonly announce: (news: SealNews) => Promise<void>
+  /** Undefined where a store cannot be restored. */
+  readonly restorable?: Restorable
 }
 
 export type Made = { readonly shares: readonly Buffer[]; readonly rootToken: string }
@@ -53,6 +61,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
       seal.reset()
       await announce(undefined)
     },
+    restore: (snapshot, force) => restore.run(snapshot, force),
     seal: async () => {
       // The others first: while they still hold keys, nothing may say that the server is sealed.
       seal.close()
@@ -63,6 +72,24 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   }
   const house = buildHouse({ ...parts, sealStatus: () => seal.status(), sealOperations: operations })
   const announce = (keyring: Keyring | undefined) => parts.announce({ status: seal.status(), keyring })
+
+  const restore = new Restore({
+    restorable: parts.restorable,
+    barrier: house.storage.barrier,
+    clusterId: () => seal.status().cluster?.id,
+    random: parts.world.random,
+    exchange: async (adopt) => {
+      await operations.seal()
+      await parts.announce({ status: seal.status(), keyring: undefined, store: 'away' })
+      try {
+        await adopt()
+        await seal.load()
+      } finally {
+        house.invalidation.reset()
+        await parts.announce({ status: seal.status(), keyring: undefined, store: 'back' })
+      }
+    },
+  })
 
   async function give(share: Buffer): Promise<OpenedKeys | undefined> {
     try {

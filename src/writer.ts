@@ -4,8 +4,11 @@ import type { ServerConfig } from './config.ts'
 import { openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import type { Restorable } from './restore.ts'
 import { StorageError } from './storage/contract.ts'
+import { ReplaceableStore } from './storage/replaceable-store.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
+import { adoptStaged } from './storage/staged-store.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
 import { type Port, ServingLink } from './threads/writer-link.ts'
 import { buildWriterHouse, type SealNews } from './writer-house.ts'
@@ -32,16 +35,34 @@ async function start(port: Port, data: WriterData): Promise<void> {
   const log = logTo(process.stderr, world.clock)
   const { storage } = data.config
   const retention = storage.type === 'sqlite' ? storage.retention : undefined
-  const store = await openSqliteStore({
+  const open = () =>
+    openSqliteStore({
+      directory: data.directory,
+      ...(retention === undefined ? {} : { retention }),
+      random: world.random,
+      clock: world.clock,
+      onFatal: (cause) => {
+        log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
+        port.postMessage({ kind: 'fatal' }, [])
+      },
+    })
+  const store = new ReplaceableStore(await open())
+  const restorable: Restorable = {
     directory: data.directory,
-    ...(retention === undefined ? {} : { retention }),
-    random: world.random,
-    clock: world.clock,
-    onFatal: (cause) => {
-      log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
-      port.postMessage({ kind: 'fatal' })
+    position: async () => {
+      const snapshot = await store.snapshot()
+      await snapshot.close()
+      return snapshot.position
     },
-  })
+    adopt: async () => {
+      await store.putAway()
+      try {
+        adoptStaged(data.directory)
+      } finally {
+        store.putBack(await open())
+      }
+    },
+  }
   let link: ServingLink<SealNews> | undefined
   const house = await buildWriterHouse({
     store,
@@ -49,7 +70,12 @@ async function start(port: Port, data: WriterData): Promise<void> {
     log,
     facts: { reportedVersion: data.config.reportedVersion, storageType: 'sqlite', apiAddress: data.config.apiAddress },
     tokenLimits: data.config,
-    announce: async (news) => link?.tell(news),
+    announce: async (news) => {
+      await link?.tell(news)
+      // Not before: a thread that sees it raised reads the log.
+      if (news.store === 'back') Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
+    },
+    restorable,
   })
   publishCommits(store, house.invalidation, data.published)
   Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
@@ -62,7 +88,7 @@ async function start(port: Port, data: WriterData): Promise<void> {
       ? undefined
       : await openDevelopment(house, data.directory, data.development.rootToken)
   await link.tell({ status: house.seal.status(), keyring: house.storage.barrier.keyring })
-  port.postMessage({ kind: 'started', development } satisfies WriterStarted)
+  port.postMessage({ kind: 'started', development } satisfies WriterStarted, [])
 }
 
 /** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */
@@ -74,6 +100,6 @@ function sentence(cause: unknown): string {
 if (parentPort !== null) {
   const port = parentPort
   start(port, workerData as WriterData).catch((cause: unknown) => {
-    port.postMessage({ kind: 'failed', message: sentence(cause) } satisfies WriterStarted)
+    port.postMessage({ kind: 'failed', message: sentence(cause) } satisfies WriterStarted, [])
   })
 }

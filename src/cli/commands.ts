@@ -7,6 +7,9 @@ import { operatorSeal } from './commands/operator-seal.ts'
 import { operatorUnseal } from './commands/operator-unseal.ts'
 import { pathHelp } from './commands/path-help.ts'
 import { read } from './commands/read.ts'
+import { snapshotInspect } from './commands/snapshot-inspect.ts'
+import { snapshotRestore } from './commands/snapshot-restore.ts'
+import { snapshotSave } from './commands/snapshot-save.ts'
 import { status } from './commands/status.ts'
 import { transitDecrypt } from './commands/transit-decrypt.ts'
 import { transitEncrypt } from './commands/transit-encrypt.ts'
@@ -29,8 +32,17 @@ export const COMMANDS: CommandGroup = {
     status,
     {
       name: 'operator',
-      summary: 'Initialise, unseal and seal a server',
-      members: [operatorInit, operatorUnseal, operatorSeal],
+      summary: 'Initialise, unseal, seal and back up a server',
+      members: [
+        operatorInit,
+        operatorUnseal,
+        operatorSeal,
+        {
+          name: 'snapshot',
+          summary: 'Save, restore and inspect the whole store of a server',
+          members: [snapshotSave, snapshotRestore, snapshotInspect],
+        },
+      ],
     },
     {
       name: 'transit',

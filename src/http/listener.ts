@@ -3,10 +3,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { fail, type Refusal } from '../api/errors.ts'
+import type { ByteStream } from '../api/request.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
 import { wireHeaders } from './headers.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
+import { RequestStream, sendStream } from './streams.ts'
 import { Turns } from './turns.ts'
 
 export type ListenerLimits = {
@@ -28,10 +30,15 @@ const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
 export type Handle = (request: WireRequest) => Promise<WireResponse>
+export type Service = {
+  readonly handle: Handle
+  /** Whether the body of such a request is handed on as it comes, without a limit to its size. */
+  readonly takesStream: (method: string, rawPath: string) => boolean
+}
 export type Listener = { readonly port: number; close(): Promise<void> }
 
 /** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
-export async function listen(host: string, port: number, limits: ListenerLimits, handle: Handle): Promise<Listener> {
+export async function listen(host: string, port: number, limits: ListenerLimits, service: Service): Promise<Listener> {
   const server = createServer({
     // node:http refuses a head that may take longer than the whole request.
     headersTimeout: Math.min(limits.readHeaderTimeoutMs, limits.readTimeoutMs),
@@ -45,15 +52,16 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
   server.maxHeadersCount = MAX_HEADERS
   const connections = {
     turns: new Turns(),
-    handle,
+    ...service,
     maxRequestBytes: limits.maxRequestBytes,
     isOpen: () => server.listening,
   }
-  const parserErrors = new ParserErrors(connections.turns, handle)
+  const parserErrors = new ParserErrors(connections.turns, service.handle)
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, connections))
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // A body that is too large is not asked for.
-    if (!isTooLarge(incoming, connections.maxRequestBytes)) outgoing.writeContinue()
+    const isStream = connections.takesStream(incoming.method ?? '', pathOf(incoming))
+    if (isStream || !isTooLarge(incoming, connections.maxRequestBytes)) outgoing.writeContinue()
     serve(incoming, outgoing, connections)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -98,6 +106,7 @@ function stopped(server: Server): Promise<void> {
 type Connections = {
   readonly turns: Turns
   readonly handle: Handle
+  readonly takesStream: Service['takesStream']
   readonly maxRequestBytes: number
   /** Whether further requests are taken; else each connection ends with its answer. */
   readonly isOpen: () => boolean
@@ -110,6 +119,12 @@ function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
 
 function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void {
   const { maxRequestBytes } = connections
+  if (connections.takesStream(incoming.method ?? '', pathOf(incoming))) {
+    const body = new RequestStream(incoming)
+    outgoing.once('finish', () => body.drop())
+    run(incoming, outgoing, body.stream, connections)
+    return
+  }
   if (isTooLarge(incoming, maxRequestBytes)) {
     refuse(incoming, outgoing, fail('body_too_large', [maxRequestBytes]))
     return
@@ -152,17 +167,17 @@ function refuse(incoming: IncomingMessage, outgoing: ServerResponse, refusal: Re
 function run(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  body: Buffer | undefined,
+  body: Buffer | ByteStream | undefined,
   { turns, handle, isOpen }: Connections,
 ): void {
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
   const request: WireRequest = {
     method: incoming.method ?? '',
-    rawPath: question === -1 ? target : target.slice(0, question),
+    rawPath: pathOf(incoming),
     query: question === -1 ? '' : target.slice(question + 1),
     headers: wireHeaders(incoming.headers),
-    body,
+    ...(body instanceof ReadableStream ? { body: undefined, stream: body } : { body }),
     remoteAddress: incoming.socket.remoteAddress ?? '',
   }
   turns.take(incoming.socket, outgoing, () =>
@@ -179,11 +194,20 @@ function run(
   )
 }
 
+function pathOf({ url = '' }: IncomingMessage): string {
+  const question = url.indexOf('?')
+  return question === -1 ? url : url.slice(0, question)
+}
+
 /** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
 const BODILESS_STATUSES = [204, 205, 304]
 
 function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean): void {
-  const { status, body, headers } = response
+  const { status, body, headers, stream } = response
+  if (stream !== undefined) {
+    sendStream(outgoing, stream, headOnly)
+    return
+  }
   if (body === undefined || BODILESS_STATUSES.includes(status)) {
     outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...(status === 204 ? {} : NO_BODY), ...headers })
     outgoing.end()

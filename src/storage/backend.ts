@@ -13,12 +13,19 @@ export interface BackendView {
   close(): Promise<void>
 }
 
+/** An entry with all that is stored with it. */
+export type StoredEntry = Entry & EntryHead
+
 export type KeyLeaf = { readonly key: string; readonly class: TreeClass; readonly leaf: Buffer }
 
 export interface BackendSnapshot extends BackendView {
   readonly index: number
   /** Leaves of the entries after the key `after`, in key order, at most `limit`; ignored entries are left out. */
   leaves(after: string, limit: number): Promise<KeyLeaf[]>
+  readonly position: Position
+  count(): Promise<number>
+  /** Entries after the key `after`, in key order, ended by the one that brings them to `bytes`; all classes. */
+  stored(after: string, bytes: number): Promise<StoredEntry[]>
 }
 
 /** Where a store stands. It changes with each append, in the same durable step. */

@@ -3,6 +3,7 @@
 //
 // A stored key is a path whose first segment is its namespace: `root/core/mounts/UUID`.
 
+import type { Position, StoredEntry } from './backend.ts'
 import type { Tree, TreeRoots } from './tree.ts'
 
 /** Where a written key belongs: replication selects and filters by it (paths filters name mounts). */
@@ -53,6 +54,11 @@ export interface Transaction extends Reader {
 export interface Snapshot extends Reader {
   /** Index of the last change that the view contains. */
   readonly index: number
+  readonly position: Position
+  /** Of all entries. */
+  count(): Promise<number>
+  /** Entries of all classes after the key `after`, in key order, ended by the one that brings them to `bytes`. */
+  stored(after: string, bytes: number): Promise<StoredEntry[]>
   close(): Promise<void>
 }
 

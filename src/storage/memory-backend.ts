@@ -8,6 +8,7 @@ import {
   type Checkpoint,
   type EntryHead,
   FIRST_EPOCH,
+  type StoredEntry as KeptEntry,
   type KeyLeaf,
   type LogRecord,
   MAX_RUN_BYTES,
@@ -186,7 +187,20 @@ export class MemoryBackend implements Backend {
       }
       return found
     }
-    return { ...viewOf(() => entries), index: this.#position.index, leaves }
+    const stored = async (after: string, bytes: number): Promise<KeptEntry[]> => {
+      const found: KeptEntry[] = []
+      let size = 0
+      for (const key of entries.keysBetween(justAfter(after), undefined, Number.POSITIVE_INFINITY)) {
+        if (size >= bytes) break
+        const entry = entries.byKey.get(key) ?? assert.fail(key)
+        found.push({ key, ...entry, value: Buffer.from(entry.value) })
+        size += key.length + entry.value.length
+      }
+      return found
+    }
+    const { index } = this.#position
+    const count = async (): Promise<number> => entries.keys.length
+    return { ...viewOf(() => entries), index, position: this.#position, leaves, stored, count }
   }
 
   #firstIndex(): number {

@@ -112,7 +112,8 @@ function requireMatchingLog(database: DatabaseSync, path: string, { index, chain
   const run = rows.map(({ idx, record }) => ({ index: numberOf(idx), record: bytesOf(record) }))
   const changes = decodeRun(run)
   const last = changes.at(-1)
-  if ((last?.index ?? 0) !== index || !(last?.chain ?? historyId).equals(chain)) {
+  // A log without records is that of a new store, or of one that was restored, which goes on behind used indexes.
+  if ((last?.index ?? index) !== index || !(last?.chain ?? historyId).equals(chain)) {
     throw new StorageCorrupt(`${path} is damaged: its log ends at ${last?.index ?? 0}, its state is that of ${index}`)
   }
   const [first] = run

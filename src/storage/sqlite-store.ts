@@ -10,6 +10,7 @@ import { isFull, readError } from './sqlite-errors.ts'
 import {
   type DirectoryLock,
   databasePath,
+  dropStaged,
   lockDirectory,
   prepareDirectory,
   requireDirectory,
@@ -35,6 +36,8 @@ export function openSqliteBackend(directory: string, random: Random): SqliteBack
     prepareDirectory(directory)
     requirePlainFiles(directory)
     lock = lockDirectory(directory)
+    // Of a restore that was interrupted.
+    dropStaged(directory)
     const path = databasePath(directory)
     requireDatabase(directory, path, random)
     const backend = connect(path, lock)

@@ -7,6 +7,7 @@ import {
   type LogRecord,
   MAX_RUN_BYTES,
   type Position,
+  type StoredEntry,
 } from './backend.ts'
 import { childNames } from './child-names.ts'
 import { type Entry, StorageCorrupt } from './contract.ts'
@@ -38,6 +39,7 @@ export class SqliteView {
   readonly #nextRecord: StatementSync
   readonly #firstIndex: StatementSync
   #leaves: StatementSync | undefined
+  #next: StatementSync | undefined
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -92,6 +94,30 @@ export class SqliteView {
     })
   }
 
+  count(): number {
+    return numberOf(this.#database.prepare('SELECT count(*) AS entries FROM data').get()?.entries)
+  }
+
+  stored(after: string, bytes: number): StoredEntry[] {
+    this.#next ??= this.#database.prepare(
+      'SELECT key, class, leaf, value FROM data WHERE key > ? ORDER BY key LIMIT 256',
+    )
+    const found: StoredEntry[] = []
+    let size = 0
+    for (let last = after; size < bytes; ) {
+      const before = found.length
+      for (const row of this.#next.iterate(last)) {
+        const entry = storedEntry(row)
+        found.push(entry)
+        last = entry.key
+        size += entry.key.length + entry.value.length
+        if (size >= bytes) break
+      }
+      if (found.length === before) break
+    }
+    return found
+  }
+
   firstIndex(): number {
     const { idx } = this.#firstIndex.get() ?? {}
     return typeof idx === 'number' ? idx : this.position().index + 1
@@ -128,14 +154,25 @@ export class SqliteView {
   }
 }
 
+function storedEntry(row: Record<string, unknown>): StoredEntry {
+  const key = textOf(row.key)
+  const storageClass = classOfNumber(numberOf(row.class))
+  if (storageClass === undefined) throw new StorageCorrupt(`The entry ${key} has no known class`)
+  return { key, class: storageClass, leaf: bytesOf(row.leaf), value: bytesOf(row.value) }
+}
+
 /** A connection of its own, inside a read transaction: what others commit does not show. */
 export function openSnapshot(path: string): BackendSnapshot {
   const database = openReadOnly(path)
   try {
     database.exec('BEGIN')
     const view = new SqliteView(database)
+    const position = view.position()
     return {
-      index: view.position().index,
+      index: position.index,
+      position,
+      count: async () => reading(() => view.count()),
+      stored: async (after, bytes) => reading(() => view.stored(after, bytes)),
       get: async (key) => reading(() => view.get(key)),
       list: async (prefix, after, limit) => reading(() => view.list(prefix, after, limit)),
       scan: async (prefix, after, limit) => reading(() => view.scan(prefix, after, limit)),

@@ -157,6 +157,7 @@ export class TreeKeeper {
   }
 
   async #chainAt(index: number, position: Position): Promise<Buffer | undefined> {
+    if (index === position.index) return position.chain
     if (index === 0) return position.historyId
     const [record] = decodeRun((await this.#backend.records(index - 1, 1)) ?? [])
     return record?.chain

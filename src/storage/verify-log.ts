@@ -2,7 +2,7 @@
 // that it changed what the records before had left.
 import type { DatabaseSync } from 'node:sqlite'
 import type { LogRecord, Position, SavedTree } from './backend.ts'
-import { decodeChange, nextChain } from './change-record.ts'
+import { chainOf, decodeChange, nextChain } from './change-record.ts'
 import { classify } from './classes.ts'
 import { type Change, type ChangeOperation, StorageCorrupt, StorageRefused } from './contract.ts'
 import type { LatestOperations } from './latest-operations.ts'
@@ -53,7 +53,7 @@ export class LogVerifier {
   }
 
   #verifyRecord({ index, record }: LogRecord): void {
-    this.#verifyPlace(index)
+    this.#verifyPlace(index, record)
     const change = this.#decoded(index, record)
     const chain = this.#previous?.chain
     this.#previous = { index, chain: change?.chain }
@@ -76,13 +76,14 @@ export class LogVerifier {
   }
 
   /** Whether the records before it are there. */
-  #verifyPlace(index: number): void {
+  #verifyPlace(index: number, record: Buffer): void {
     const { position, saved, found } = this.#parts
     if (this.#previous === undefined) {
       this.firstIndex = index
-      const before = index === 1 ? position.historyId : undefined
-      this.#previous = { index: index - 1, chain: before }
-      if (index === 1) return
+      // A restored store goes on behind all indexes that were used, and its chain begins there.
+      const isFirst = index === 1 || nextChain(position.historyId, record).equals(chainOf(record))
+      this.#previous = { index: index - 1, chain: isFirst ? position.historyId : undefined }
+      if (isFirst) return
       if (saved !== undefined && saved.index >= index - 1) return
       found(`The log begins with record ${index}: the records before it are missing, and no saved tree stands for them`)
       this.#lost(index)
@@ -129,12 +130,16 @@ export class LogVerifier {
 
   #verifyEnd(): void {
     const { position, found, saved } = this.#parts
-    const last = this.#previous ?? { index: 0, chain: position.historyId }
+    const isNew = this.#previous === undefined && position.chain.equals(position.historyId)
+    const last = this.#previous ?? { index: isNew ? position.index : 0, chain: position.historyId }
     if (last.index !== position.index) {
       found(`The log ends with record ${last.index}, the store is at index ${position.index}`)
       this.#lost(position.index)
     } else if (last.chain !== undefined && !last.chain.equals(position.chain)) {
       found(`The chain of the last log record, ${last.index}, is not the one that the store names`)
+    }
+    if (saved?.index === position.index && !saved.chain.equals(position.chain)) {
+      found(`The tree was saved behind another record ${position.index} than the last one`)
     }
     if (saved === undefined && this.firstIndex > 1) this.canJudgeTree = false
   }

@@ -11,7 +11,7 @@ import { databasePath, isInUse, requireDirectory, requirePlainFiles } from './sq
 import { requireSoundJournal } from './sqlite-journal.ts'
 import { numberOf, preparePosition, readPosition, requireOurFormat } from './sqlite-schema.ts'
 import { openReadOnly } from './sqlite-view.ts'
-import { Tree } from './tree.ts'
+import { Tree, type TreeRoots } from './tree.ts'
 import { EntryVerifier } from './verify-entries.ts'
 import type { VerifyKeys } from './verify-keys.ts'
 import { LogVerifier } from './verify-log.ts'
@@ -39,6 +39,8 @@ export type VerifyReport = {
   readonly entries: number
   readonly records: number
   readonly findings: number
+  /** Of the entries, where keys were given. */
+  readonly roots: TreeRoots | undefined
   /** Sentences about what could not be checked, and why. */
   readonly unchecked: readonly string[]
 }
@@ -68,6 +70,8 @@ export function verifyStore(options: VerifyOptions): VerifyReport {
 class Run {
   readonly unchecked: string[] = []
   readonly #options: VerifyOptions
+  /** Of the entries that were read. */
+  readonly #rebuilt = new Tree()
   #findings = 0
   #progress = { entries: 0, allEntries: 0, records: 0, allRecords: 0 }
 
@@ -85,7 +89,14 @@ class Run {
     this.#verifyFile(database)
     if (position !== undefined) this.#verifyTables(database, position)
     const { entries, records } = this.#progress
-    return { index: position?.index ?? 0, entries, records, findings: this.#findings, unchecked: this.unchecked }
+    return {
+      index: position?.index ?? 0,
+      entries,
+      records,
+      findings: this.#findings,
+      roots: this.#options.keys && this.#rebuilt.roots(),
+      unchecked: this.unchecked,
+    }
   }
 
   /** What is thrown for damage is a finding; `mayPass` names errors that mean that nothing can be checked. */
@@ -122,8 +133,7 @@ class Run {
     const expected = new Tree()
     for (const page of saved?.pages ?? []) expected.load(page)
     const log = new LogVerifier({ position, saved, keys, latest, tree: expected, found: this.#found })
-    const rebuilt = new Tree()
-    const entries = new EntryVerifier({ keys, latest, log, tree: rebuilt, found: this.#found })
+    const entries = new EntryVerifier({ keys, latest, log, tree: this.#rebuilt, found: this.#found })
     try {
       const hasReadLog = this.attempt(() => {
         log.run(database, () => this.#step('records'))
@@ -135,7 +145,7 @@ class Run {
       })
       this.#sayUnchecked(log)
       if (keys !== undefined && hasReadLog === true && hasReadData === true && log.canJudgeTree) {
-        this.attempt(() => compareTrees(database, { expected, rebuilt, keys, found: this.#found }))
+        this.attempt(() => compareTrees(database, { expected, rebuilt: this.#rebuilt, keys, found: this.#found }))
       }
     } finally {
       latest.close()

@@ -4,11 +4,13 @@ import { CAPABILITY_ENDPOINTS } from './capability-endpoints.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
 import { SEAL_ENDPOINTS } from './seal-endpoints.ts'
+import { SNAPSHOT_ENDPOINTS } from './snapshot-endpoints.ts'
 import { STATUS_ENDPOINTS } from './status-endpoints.ts'
 
 export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...SEAL_ENDPOINTS,
   ...STATUS_ENDPOINTS,
+  ...SNAPSHOT_ENDPOINTS,
   ...MOUNT_ENDPOINTS,
   ...POLICY_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,

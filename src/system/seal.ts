@@ -215,8 +215,8 @@ function encodeConfig(config: SealConfig): Buffer {
   return Buffer.from(JSON.stringify({ format: 1, type: 'shamir', ...config }))
 }
 
-/** In clear, so it is the one record that somebody without a key can change. */
-function decodeConfig(bytes: Buffer): SealConfig {
+/** In clear, so it is the one record that somebody without a key can change. @throws StorageCorrupt */
+export function decodeConfig(bytes: Buffer): SealConfig {
   const value = parsed(bytes)
   if (!isJsonObject(value) || value.format !== 1 || value.type !== 'shamir') {
     throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} is damaged or of an unknown format`)

@@ -77,7 +77,14 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
       delays.around(async () => {
         const snapshot = await backend.snapshot()
         const leaves = (after: string, limit: number) => delays.around(() => snapshot.leaves(after, limit))
-        return { ...delayedView(snapshot, delays), index: snapshot.index, leaves }
+        return {
+          ...delayedView(snapshot, delays),
+          index: snapshot.index,
+          position: snapshot.position,
+          leaves,
+          count: () => delays.around(() => snapshot.count()),
+          stored: (after, bytes) => delays.around(() => snapshot.stored(after, bytes)),
+        }
       }),
   }
 }

@@ -1,5 +1,5 @@
 // Puts the rooms together over one store: the same in the thread that writes and in those that serve.
-import { fail } from './api/errors.ts'
+import { fail, Refusal } from './api/errors.ts'
 import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
@@ -113,6 +113,9 @@ export function buildHouse(parts: HouseParts): House {
     forward: parts.forward === undefined ? undefined : translated(parts.forward),
   }
   const core = new Core(around, world, log, () => parts.catchUp?.(invalidation))
+  const streamEnds = [...routers.values()].flatMap(({ endpoints }) =>
+    endpoints.filter(({ takesStream }) => takesStream === true).map(({ path }) => path.slice(path.lastIndexOf('/'))),
+  )
   return {
     core,
     storage,
@@ -122,11 +125,8 @@ export function buildHouse(parts: HouseParts): House {
     invalidation,
     takesStream: (method, rawPath) => {
       if (method !== 'POST' && method !== 'PUT') return false
-      const path = canonicalPath(rawPath)
-      const mounted = path === undefined ? undefined : mounts.route(path)
-      if (path === undefined || mounted === undefined) return false
-      const found = mounted.router.find('update', path.slice(mounted.entry.path.length))
-      return found.kind === 'found' && found.endpoint.takesStream === true
+      // Nearly every request ends here, at the cost of a comparison.
+      return streamEnds.some((end) => rawPath.endsWith(end)) && endpointTakesStream(mounts, rawPath)
     },
     open: async (keyring) => {
       barrier.setKeyring(keyring)
@@ -146,6 +146,20 @@ export function buildHouse(parts: HouseParts): House {
       invalidation.reset()
       mounts.close()
     },
+  }
+}
+
+function endpointTakesStream(mounts: MountTable, rawPath: string): boolean {
+  try {
+    const path = canonicalPath(rawPath)
+    const mounted = path === undefined ? undefined : mounts.route(path)
+    if (path === undefined || mounted === undefined) return false
+    const found = mounted.router.find('update', path.slice(mounted.entry.path.length))
+    return found.kind === 'found' && found.endpoint.takesStream === true
+  } catch (cause) {
+    // A path that is none: the pipeline says so.
+    if (cause instanceof Refusal) return false
+    throw cause
   }
 }
 

@@ -1,18 +1,16 @@
-// Reads the file of a snapshot for the client, which knows nothing of storage.
-import { createReadStream } from 'node:fs'
-import { CliError, reasonOf } from './cli/cli-error.ts'
+// Reads a snapshot for the client, which knows nothing of storage.
+import { CliError } from './cli/cli-error.ts'
 import type { InspectSnapshot } from './cli/io.ts'
 import { StorageError } from './storage/contract.ts'
 import { readSnapshot } from './storage/snapshot-stream.ts'
 
-/** @throws CliError where it cannot be read, or is damaged */
-export const inspectSnapshot: InspectSnapshot = async (file, onBytes) => {
+/** @throws CliError where it is damaged */
+export const inspectSnapshot: InspectSnapshot = async (parts) => {
   const classes = { replicated: 0, local: 0, ignored: 0 }
   let bytes = 0
   async function* counted(): AsyncGenerator<Buffer> {
-    for await (const part of createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
+    for await (const part of parts) {
       bytes += part.length
-      await onBytes(part.length)
       yield part
     }
   }
@@ -34,7 +32,6 @@ export const inspectSnapshot: InspectSnapshot = async (file, onBytes) => {
       bytes,
     }
   } catch (error) {
-    if (error instanceof StorageError) throw new CliError(`${file}: ${error.message}`, error)
-    throw error instanceof CliError ? error : new CliError(`Cannot read ${file}: ${reasonOf(error)}`, error)
+    throw error instanceof StorageError ? new CliError(error.message, error) : error
   }
 }

@@ -18,14 +18,10 @@ export class ByteProgress {
 
   async *around(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const part of source) {
-      await this.add(part.length)
+      this.bytes += part.length
+      if (this.bytes - this.#shown >= SHOWN_EVERY_BYTES) await this.#show()
       yield part
     }
-  }
-
-  async add(bytes: number): Promise<void> {
-    this.bytes += bytes
-    if (this.bytes - this.#shown >= SHOWN_EVERY_BYTES) await this.#show()
   }
 
   /** Leaves the line, where one was written. */

@@ -21,8 +21,8 @@ export type CliIo = {
   readonly inspectSnapshot: InspectSnapshot
 }
 
-/** Reads the file of a snapshot and says what it is; each part is announced. @throws CliError where it is damaged */
-export type InspectSnapshot = (file: string, onBytes: (bytes: number) => Promise<void>) => Promise<Json>
+/** Reads a snapshot to its end and says what it is. @throws CliError where it is damaged */
+export type InspectSnapshot = (parts: AsyncIterable<Buffer>) => Promise<Json>
 
 /** Resolves when the stream has taken the data, so that a process that ends afterwards cuts nothing off. */
 export function write(stream: CliOutput, data: string | Buffer): Promise<void> {

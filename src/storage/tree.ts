@@ -1,6 +1,6 @@
-// The tree over the leaves of all entries: two stores compare their roots instead of their entries, and where the roots
-// differ, the tree says in which few keys. Pure: what is changed in it comes from commits, what it holds goes to storage
-// as pages (docs/storage-format.md).
+// The tree over the leaves of all entries: two stores compare their roots instead of their entries, and where these
+// differ, the tree says in which few keys. Pure: what is changed in it comes from commits, what it holds goes to
+// storage as pages (docs/storage-format.md).
 //
 //   bucket    first 16 bits of HMAC-SHA-256(bucket key, key): high byte the page, low byte the place in it
 //   digest    XOR of the leaves of the bucket's entries. Leaves are keyed and each is there once, so a digest can be

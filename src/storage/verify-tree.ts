@@ -51,8 +51,10 @@ function placeName({ class: storageClass, scope, page, place }: BucketPlace): st
 }
 
 function sentenceOf(place: BucketPlace, keys: readonly string[]): string {
-  const where = `The tree differs from the entries in bucket ${place.page}/${place.place} of ${place.class} ${place.scope}`
+  const bucket = `bucket ${place.page}/${place.place} of ${place.class} ${place.scope}`
+  const where = `The tree differs from the entries in ${bucket}`
   if (keys.length === 0) return `${where}: an entry is missing there`
   const more = keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : ''
-  return `${where}: one of its entries is missing or not the last that was written (${keys.slice(0, MAX_NAMED).join(', ')}${more})`
+  const named = keys.slice(0, MAX_NAMED).join(', ')
+  return `${where}: one of its entries is missing or not the last that was written (${named}${more})`
 }

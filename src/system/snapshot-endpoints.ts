@@ -28,12 +28,11 @@ const restore = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
-  changesSeal: true,
   takesStream: true,
   summary: 'Replaces the whole store by a snapshot; the server is sealed afterwards',
   describe:
-    'The body is the file, force stands in the query. The snapshot is written beside the store and checked as a whole ' +
-    'before it takes its place: what is refused changes nothing. Unseal with the keys of the day of the snapshot.',
+    'The body is the file, force stands in the query. The snapshot is written beside the store and checked as a ' +
+    'whole before it takes its place: what is refused changes nothing. Unseal with the keys of the day it was made.',
   fields: {
     force: bool('Take the snapshot of another cluster too, whose seal cannot be checked here', { default: false }),
   },

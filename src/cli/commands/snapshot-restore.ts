@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ByteProgress } from '../byte-progress.ts'
 import { CliError, reasonOf } from '../cli-error.ts'
@@ -6,6 +5,7 @@ import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { parseExactJson } from '../exact-json.ts'
+import { readParts } from '../input.ts'
 import { printAnswer } from '../output.ts'
 
 /** `keywright operator snapshot restore`. */
@@ -32,7 +32,7 @@ export const snapshotRestore = command({
       method: 'PUT',
       path: 'sys/storage/snapshot',
       ...(options.force ? { query: [['force', 'true']] as const } : {}),
-      upload: { bytes, stream: progress.around(createReadStream(file)) },
+      upload: { bytes, stream: progress.around(readParts(file)) },
     })
     const parts: Buffer[] = []
     for await (const part of answer) parts.push(part)

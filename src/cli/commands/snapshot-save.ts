@@ -3,6 +3,7 @@ import { ByteProgress } from '../byte-progress.ts'
 import { command } from '../command.ts'
 import { CONNECTION_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
+import { readParts } from '../input.ts'
 import { write } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 
@@ -32,7 +33,7 @@ export const snapshotSave = command({
     await writeNewFile(target, progress.around(await connect(io, options).open(request)))
     await progress.end()
     try {
-      await io.inspectSnapshot(file, async () => {})
+      await io.inspectSnapshot(readParts(file))
     } catch (error) {
       await rm(file, { force: true })
       throw error

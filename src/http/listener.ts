@@ -8,7 +8,7 @@ import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
 import { wireHeaders } from './headers.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
-import { RequestStream, sendStream } from './streams.ts'
+import { RequestStream, StreamTimes, sendStream } from './streams.ts'
 import { Turns } from './turns.ts'
 
 export type ListenerLimits = {
@@ -53,6 +53,7 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
   const connections = {
     turns: new Turns(),
     ...service,
+    times: new StreamTimes(server, limits.readTimeoutMs),
     maxRequestBytes: limits.maxRequestBytes,
     isOpen: () => server.listening,
   }
@@ -107,6 +108,7 @@ type Connections = {
   readonly turns: Turns
   readonly handle: Handle
   readonly takesStream: Service['takesStream']
+  readonly times: StreamTimes
   readonly maxRequestBytes: number
   /** Whether further requests are taken; else each connection ends with its answer. */
   readonly isOpen: () => boolean
@@ -120,7 +122,7 @@ function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
 function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void {
   const { maxRequestBytes } = connections
   if (connections.takesStream(incoming.method ?? '', pathOf(incoming))) {
-    const body = new RequestStream(incoming)
+    const body = new RequestStream(incoming, connections.times)
     outgoing.once('finish', () => body.drop())
     run(incoming, outgoing, body.stream, connections)
     return
@@ -183,7 +185,9 @@ function run(
   turns.take(incoming.socket, outgoing, () =>
     handle(request).then(
       (response) => {
-        if (!isOpen()) outgoing.shouldKeepAlive = false
+        // What was not read of a stream would stand before the next request.
+        const isLeft = request.stream !== undefined && !incoming.complete
+        if (isLeft || !isOpen()) outgoing.shouldKeepAlive = false
         write(outgoing, response, incoming.method === 'HEAD')
       },
       // The core answers every failure itself; what is left is a connection that cannot be written to.

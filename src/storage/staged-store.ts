@@ -10,6 +10,7 @@ import { compareKeys } from './key-order.ts'
 import { CLASS_NUMBERS, LEAF_BYTES } from './leaf.ts'
 import { SEAL_PATH, SnapshotDamaged, type SnapshotEnd, type SnapshotHeader, sealedEnd } from './snapshot-format.ts'
 import type { ReadSnapshot } from './snapshot-stream.ts'
+import { isFull, writeError } from './sqlite-errors.ts'
 import { databasePath, dropStaged, stagingFolder, syncDirectory } from './sqlite-files.ts'
 import { createDatabase } from './sqlite-schema.ts'
 import { verifyStore } from './verify.ts'
@@ -39,7 +40,7 @@ export async function stageSnapshot(read: ReadSnapshot, options: StageOptions): 
     await stage(read, options)
   } catch (error) {
     dropStaged(options.directory)
-    throw error
+    throw isFull(error) ? writeError(error) : error
   }
 }
 

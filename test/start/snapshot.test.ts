@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { verifyStore } from '../../src/storage/verify.ts'
+import { pseudoRandom } from '../fixtures/pseudo-random.ts'
+import { testSeed } from '../fixtures/seed.ts'
 import { api, PROJECT, type ServerProcess, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
 
 async function start(t: TestContext): Promise<ServerProcess> {
@@ -126,6 +129,86 @@ test('a snapshot needs sudo, both ways, and what is sent is not kept', async (t)
     assert.equal(answer.status, 403)
   }
   assert.equal((await api(server, 'GET', 'sys/mounts')).status, 200)
+})
+
+test('a token with a limit of uses, whose requests all travel to the writing thread, gets the same stream', async (t) => {
+  const server = await start(t)
+  const policy = 'path "sys/storage/snapshot" { capabilities = ["read", "update", "sudo"] }'
+  await api(server, 'PUT', 'sys/policies/acl/backup', { policy })
+  const made = await api(server, 'POST', 'auth/token/create', { policies: ['backup'], num_uses: 3 })
+  const token = (made.body.auth as { client_token: string }).client_token
+  const snapshot = await save({ ...server, token })
+  assert.equal((await restore({ ...server, token }, snapshot.subarray(0, -1))).status, 400)
+  assert.equal((await restore(server, snapshot)).status, 200)
+})
+
+test('an upload that breaks off or stands still changes nothing and is forgotten; a slow one is taken', async (t) => {
+  const { path, cleanUp } = temporaryDirectory()
+  t.after(cleanUp)
+  const config = join(path, 'server.hcl')
+  writeFileSync(
+    config,
+    `listener "tcp" {\n address = "127.0.0.1:0"\n http_read_header_timeout = 1\n http_read_timeout = 1\n}\n`,
+  )
+  const server = await startServerProcess({ directory: join(path, 'data'), args: ['-config', config] })
+  t.after(() => server.stop())
+  const snapshot = await save(server)
+  const upload = (pauseMs: number, parts: number): Promise<number> =>
+    new Promise((resolve) => {
+      const headers = { 'X-Vault-Token': server.token, 'Content-Length': snapshot.length }
+      const sent = request(
+        `${server.address}/v1/sys/storage/snapshot`,
+        { method: 'PUT', headers, agent: false },
+        (answer) => {
+          answer.resume()
+          resolve(answer.statusCode ?? 0)
+        },
+      )
+      sent.on('error', () => resolve(0))
+      sent.on('close', () => resolve(0))
+      const bytes = Math.ceil(snapshot.length / 10)
+      const send = async (): Promise<void> => {
+        for (let part = 0; part < parts; part++) {
+          sent.write(snapshot.subarray(part * bytes, (part + 1) * bytes))
+          await new Promise((go) => setTimeout(go, pauseMs))
+        }
+        if (parts === 10) sent.end()
+        else if (pauseMs < 1000) sent.destroy()
+      }
+      void send()
+    })
+  assert.equal(await upload(50, 5), 0)
+  // The server learns of it a moment later.
+  await new Promise((go) => setTimeout(go, 300))
+  assert.equal(await upload(4_000, 2), 0)
+  assert.equal((await api(server, 'GET', 'sys/mounts')).status, 200)
+  // Longer in all than a request may take, but never silent for so long.
+  assert.equal(await upload(300, 10), 200)
+})
+
+test('P-01: a server that is killed while it restores has the old store or the new one, and a sound one', async (t) => {
+  const random = pseudoRandom(testSeed(t))
+  const { path, cleanUp } = temporaryDirectory()
+  t.after(cleanUp)
+  const directory = join(path, 'data')
+  let server = await startServerProcess({ directory })
+  t.after(() => server.kill())
+  await api(server, 'POST', 'sys/mounts/transit', { type: 'transit' })
+  await api(server, 'POST', 'transit/keys/a')
+  const snapshot = await save(server)
+  for (let kills = 0; kills < Number(process.env.RESTORE_KILLS ?? '4'); kills++) {
+    await api(server, 'POST', 'transit/keys/b')
+    const restoring = restore(server, snapshot).catch(() => undefined)
+    await new Promise((go) => setTimeout(go, random.int(150)))
+    await server.kill()
+    await restoring
+    const findings: string[] = []
+    verifyStore({ directory, keys: undefined, onFinding: (sentence) => findings.push(sentence) })
+    assert.deepEqual(findings, [])
+    server = await startServerProcess({ directory })
+    const keys = await keysOf(server)
+    assert.ok(['["a"]', '["a","b"]'].includes(JSON.stringify(keys)), JSON.stringify(keys))
+  }
 })
 
 test('keywright operator snapshot saves, inspects and restores, and says what is wrong with a file', async (t) => {

@@ -131,7 +131,7 @@ test('a snapshot needs sudo, both ways, and what is sent is not kept', async (t)
   assert.equal((await api(server, 'GET', 'sys/mounts')).status, 200)
 })
 
-test('a token with a limit of uses, whose requests all travel to the writing thread, gets the same stream', async (t) => {
+test('a token with a limit of uses, whose requests travel to the writing thread, gets the same stream', async (t) => {
   const server = await start(t)
   const policy = 'path "sys/storage/snapshot" { capabilities = ["read", "update", "sudo"] }'
   await api(server, 'PUT', 'sys/policies/acl/backup', { policy })

@@ -112,6 +112,19 @@ const ACCEPTED: readonly {
     is: { storage: { type: 'sqlite', directory: '/var/lib/keywright' } },
   },
   {
+    name: 'how far back the log is kept',
+    texts: ['storage "sqlite" {\n path = "d"\n log_retention_bytes = 1048576\n log_retention_time = "90m"\n}'],
+    is: { storage: { type: 'sqlite', directory: 'd', retention: { bytes: 1_048_576, ms: 5_400_000 } } },
+  },
+  {
+    name: 'how far back the log is kept, one of the two',
+    texts: [
+      'storage "sqlite" {\n path = "d"\n log_retention_bytes = 0\n log_retention_time = 60\n}',
+      'storage "sqlite" {\n path = "d"\n log_retention_time = 60\n}',
+    ],
+    is: { storage: { type: 'sqlite', directory: 'd', retention: { bytes: 1_073_741_824, ms: 60_000 } } },
+  },
+  {
     name: 'storage in memory',
     texts: ['storage "inmem" {}', '{"storage": {"inmem": {}}}', '{"storage": [{"inmem": [{}]}]}'],
     is: { storage: { type: 'inmem' } },
@@ -189,6 +202,11 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
   { name: 'another storage', text: 'storage "raft" { path = "x" }', says: /line 1: the storage "raft".*sqlite, inmem/ },
   { name: 'a second listener', text: 'listener "tcp" {}\nlistener "tcp" {}', says: /line 2: a second listener/ },
   { name: 'a listener without a kind', text: 'listener { address = "127.0.0.1:1" }', says: /line 1.*expected a block/ },
+  {
+    name: 'a size of the log that is none',
+    text: 'storage "sqlite" {\n path = "d"\n log_retention_bytes = "1GB"\n}',
+    says: /"log_retention_bytes" must be a number of bytes/,
+  },
   { name: 'storage without a directory', text: 'storage "sqlite" {}', says: /needs path, a directory/ },
   { name: 'an empty directory', text: 'storage "sqlite" { path = "" }', says: /needs path, a directory/ },
   {

@@ -7,6 +7,7 @@ import { DurationError, parseDurationSeconds } from './lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
 import { nearest } from './lib/nearest.ts'
 import type { StaticSealConfig } from './static-seal.ts'
+import { DEFAULT_RETENTION, type Retention } from './storage/retention.ts'
 import type { ServerFacts } from './system/system.ts'
 
 /** What is wrong with the configuration, in one sentence. */
@@ -14,7 +15,9 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-export type StorageConfig = { readonly type: 'sqlite'; readonly directory: string } | { readonly type: 'inmem' }
+export type StorageConfig =
+  | { readonly type: 'sqlite'; readonly directory: string; readonly retention?: Retention | undefined }
+  | { readonly type: 'inmem' }
 
 export type ServerConfig = {
   /** Threads that serve requests. */
@@ -226,11 +229,27 @@ function storageOf(body: HclObject): Partial<ServerConfig> {
     throw new ConfigError(
       `line ${block.line}: the storage "${type}" is not offered, use one of ${STORAGE_TYPES.join(', ')}`,
     )
-  requireKnown(block.body, ['path'], 'storage "sqlite"')
+  requireKnown(block.body, ['path', 'log_retention_bytes', 'log_retention_time'], 'storage "sqlite"')
   const path = single(block.body, 'path')
   if (typeof path !== 'string' || path === '')
     throw new ConfigError(`line ${block.line}: storage "sqlite" needs path, a directory`)
-  return { storage: { type, directory: path } }
+  return { storage: { type, directory: path, ...retentionOf(block.body) } }
+}
+
+/** How far back the log is kept, by what is reached first; 0 or missing: the default. */
+function retentionOf(body: HclObject): { readonly retention?: Retention } {
+  const bytes = single(body, 'log_retention_bytes')
+  if (bytes !== undefined && (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0)) {
+    throw new ConfigError('"log_retention_bytes" must be a number of bytes')
+  }
+  const seconds = secondsIn(body, 'log_retention_time')
+  if (bytes === undefined && seconds === undefined) return {}
+  return {
+    retention: {
+      bytes: bytes === undefined || bytes === 0 ? DEFAULT_RETENTION.bytes : bytes,
+      ms: seconds === undefined || seconds === 0 ? DEFAULT_RETENTION.ms : seconds * 1000,
+    },
+  }
 }
 
 const STATIC_KEYS = ['current_key_id', 'current_key', 'previous_key_id', 'previous_key']

@@ -1,6 +1,6 @@
 // The development server opens itself: it keeps its unseal key beside its data, which protects nothing. Never for
 // production; it says so wherever it shows itself.
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Refusal } from './api/errors.ts'
 import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from './lib/json.ts'
@@ -39,6 +39,12 @@ export async function openDevelopment(
     writeKeys(path, { ...kept, rootToken })
   }
   return { ...kept, rootToken }
+}
+
+/** The unseal key that a development server keeps beside its data; undefined where there is none. */
+export function findDevelopmentKey(directory: string): string | undefined {
+  const path = join(directory, FILE)
+  return existsSync(path) ? readKeys(path).unsealKey : undefined
 }
 
 async function unseal(house: WriterHouse, path: string, unsealKey: string): Promise<void> {

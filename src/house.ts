@@ -1,7 +1,8 @@
 // Puts the rooms together over one store: the same in the thread that writes and in those that serve.
-import { fail } from './api/errors.ts'
+import { fail, Refusal } from './api/errors.ts'
 import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
+import type { ByteStream } from './api/request.ts'
 import { Router } from './api/router.ts'
 import { PolicyStore } from './auth/policy-store.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
@@ -10,6 +11,8 @@ import { TokenStore } from './auth/token-store.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { type EngineContext, MountTable, newMountEntry } from './core/mount-table.ts'
+import { canonicalPath } from './core/target.ts'
+import { importSecret } from './crypto/secret-key.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import type { Log } from './lib/log.ts'
@@ -19,6 +22,8 @@ import type { ReadStore, Store } from './storage/contract.ts'
 import { Invalidation } from './storage/invalidation.ts'
 import type { Keyring } from './storage/keyring.ts'
 import { SealedStorage } from './storage/sealed-storage.ts'
+import { writeSnapshot } from './storage/snapshot-stream.ts'
+import { bucketKeyOf } from './storage/tree.ts'
 import { SYSTEM_ENDPOINTS } from './system/endpoints.ts'
 import type { SealStatus } from './system/seal.ts'
 import { type SealOperations, type ServerFacts, System } from './system/system.ts'
@@ -45,12 +50,15 @@ export type House = {
   readonly tokenService: TokenService
   readonly mounts: MountTable
   readonly invalidation: Invalidation
+  /** Whether the body of such a request is not to be collected. */
+  readonly takesStream: (method: string, rawPath: string) => boolean
   /** After unseal: from here on requests are served. While open: takes over a keyring with a new term. */
   open(keyring: Keyring): Promise<void>
   /** Before seal: every key and every cached value is released. */
   close(): void
 }
 
+const LEAF_KEY = 'root/core/leaf-key'
 const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
 const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
 
@@ -65,7 +73,15 @@ export function buildHouse(parts: HouseParts): House {
   const policies = new PolicyStore(storage, world.clock, invalidation)
   const tokens = new TokenStore(storage, world, invalidation)
   const tokenService = new TokenService(tokens, policies, world, parts.tokenLimits)
-  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus })
+  const saveSnapshot = async (): Promise<ByteStream> => {
+    const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))
+    const bucketKey = bucketKeyOf(importSecret(leafKey))
+    leafKey.fill(0)
+    const clusterId = parts.sealStatus().cluster?.id ?? ''
+    const open = () => store.snapshot()
+    return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
+  }
+  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus, saveSnapshot })
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   const types: readonly EngineType<EngineContext>[] = [
     ...ENGINES,
@@ -98,6 +114,9 @@ export function buildHouse(parts: HouseParts): House {
     forward: parts.forward === undefined ? undefined : translated(parts.forward),
   }
   const core = new Core(around, world, log, () => parts.catchUp?.(invalidation))
+  const streamEnds = [...routers.values()].flatMap(({ endpoints }) =>
+    endpoints.filter(({ takesStream }) => takesStream === true).map(({ path }) => path.slice(path.lastIndexOf('/'))),
+  )
   return {
     core,
     storage,
@@ -105,6 +124,11 @@ export function buildHouse(parts: HouseParts): House {
     tokenService,
     mounts,
     invalidation,
+    takesStream: (method, rawPath) => {
+      if (method !== 'POST' && method !== 'PUT') return false
+      // Nearly every request ends here, at the cost of a comparison.
+      return streamEnds.some((end) => rawPath.endsWith(end)) && endpointTakesStream(mounts, rawPath)
+    },
     open: async (keyring) => {
       barrier.setKeyring(keyring)
       if (open) return
@@ -126,6 +150,20 @@ export function buildHouse(parts: HouseParts): House {
       mounts.close()
       if (wasOpen) collectGarbage()
     },
+  }
+}
+
+function endpointTakesStream(mounts: MountTable, rawPath: string): boolean {
+  try {
+    const path = canonicalPath(rawPath)
+    const mounted = path === undefined ? undefined : mounts.route(path)
+    if (path === undefined || mounted === undefined) return false
+    const found = mounted.router.find('update', path.slice(mounted.entry.path.length))
+    return found.kind === 'found' && found.endpoint.takesStream === true
+  } catch (cause) {
+    // A path that is none: the pipeline says so.
+    if (cause instanceof Refusal) return false
+    throw cause
   }
 }
 

@@ -1,6 +1,7 @@
-// The program: `keywright server …` starts a server, everything else is the client. The only place, with the thread
-// entries beside it, where real time, randomness and the process itself come in.
+// The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
+// client. The only place, with the thread entries beside it, where real time, randomness and the process come in.
 import { enableCompileCache } from 'node:module'
+import type { InspectSnapshot } from './cli/io.ts'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
 
@@ -14,13 +15,12 @@ if (command === 'server') {
   await runServer(rest)
 } else {
   const { runCli } = await import('./cli/cli.ts')
+  const commands = command === 'storage' ? (await import('./storage-command.ts')).STORAGE_COMMANDS : undefined
   const { stdin, stdout, stderr, env } = process
-  process.exitCode = await runCli(process.argv.slice(2), {
-    stdin,
-    stdout,
-    stderr,
-    env,
-    version: VERSION,
-    sleep: realWorld().timers.sleep,
-  })
+  const inspectSnapshot: InspectSnapshot = async (parts) => {
+    const inspection = await import('./snapshot-inspection.ts')
+    return inspection.inspectSnapshot(parts)
+  }
+  const io = { stdin, stdout, stderr, env, version: VERSION, sleep: realWorld().timers.sleep, inspectSnapshot }
+  process.exitCode = await runCli(process.argv.slice(2), io, commands)
 }

@@ -102,7 +102,9 @@ function unknownFlag(word: string, name: string): string {
 function configOf(flags: Flags): ServerConfig {
   const file = flags.config === undefined ? {} : readConfigFile(flags.config)
   const listen = flags.listen === undefined ? {} : parseAddress(flags.listen)
-  const data = flags.data === undefined ? {} : { storage: { type: 'sqlite', directory: flags.data } as const }
+  const retention = file.storage?.type === 'sqlite' ? { retention: file.storage.retention } : {}
+  const data =
+    flags.data === undefined ? {} : { storage: { type: 'sqlite', directory: flags.data, ...retention } as const }
   const threads = flags.threads === undefined ? {} : { threads: flags.threads }
   const config = { ...DEFAULT_CONFIG, ...file, ...listen, ...data, ...threads }
   if (flags.dev && !isLoopback(config.host)) {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
 import { runSelfTests } from './crypto/self-test.ts'
-import { listen } from './http/listener.ts'
+import { listen, type Service } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
 import type { ServingData, ServingStarted } from './serving.ts'
@@ -73,7 +73,8 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     await house.operations.unseal(share)
   }
   const address = { host: config.host, port: config.port, share: false }
-  const listener = await listen(address, config.limits, (request) => house.core.handle(request)).catch((cause) => {
+  const service = { handle: house.core.handle.bind(house.core), takesStream: house.takesStream }
+  const listener = await listen(address, config.limits, service).catch((cause) => {
     throw listenError(config, (cause as NodeJS.ErrnoException).code)
   })
   return {
@@ -125,10 +126,13 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
 /** Where the system spreads the connections of one port over several sockets. */
 const SHARES_PORTS = process.platform === 'linux'
 
+/** Answers nobody: its connections are dropped at once. */
+const NOBODY: Service = { handle: () => Promise.reject(new Error('closing')), takesStream: () => false }
+
 async function requireFreeAddress(config: ServerConfig): Promise<void> {
   const { host, port, limits } = config
   try {
-    const probe = await listen({ host, port, share: false }, limits, () => Promise.reject(new Error('closing')))
+    const probe = await listen({ host, port, share: false }, limits, NOBODY)
     probe.dropConnections()
     await probe.close()
   } catch (cause) {

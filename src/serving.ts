@@ -5,6 +5,7 @@ import { buildHouse, type House } from './house.ts'
 import { listen } from './http/listener.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
@@ -45,11 +46,14 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const { config } = data
   let status = UNKNOWN
   const news = new NewsDesk()
-  const link = new WriterLink<SealNews>(data.writer, (told) => {
+  const store = new ReplaceableReader()
+  const link = new WriterLink<SealNews>(data.writer, async (told) => {
     status = told.status
-    return news.deliver(told)
+    if (told.store !== undefined) await store.putAway()
+    if (told.store === 'back') store.putBack(await openSqliteReader(data.directory))
+    await news.deliver(told)
   })
-  const store = await openSqliteReader(data.directory)
+  store.putBack(await openSqliteReader(data.directory))
   let follower: ChangeFollower | undefined
   const house = buildHouse({
     store,
@@ -64,7 +68,10 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   follower = await ChangeFollower.start(store, house.invalidation, data.published)
   await news.open(house)
   const address = { host: config.host, port: data.port, share: data.sharePort }
-  const listener = await listen(address, config.limits, (request) => house.core.handle(request))
+  const listener = await listen(address, config.limits, {
+    handle: (request) => house.core.handle(request),
+    takesStream: house.takesStream,
+  })
   parent.on('message', (message: { readonly kind: string }) => {
     if (message.kind !== 'stop') return
     const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())

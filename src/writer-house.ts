@@ -5,6 +5,7 @@ import { NEW_TOKEN_LENGTH, TOKEN_FOLDER } from './auth/token-store.ts'
 import { MountTable } from './core/mount-table.ts'
 import { buildHouse, type House, type HouseParts } from './house.ts'
 import { OneAtATime } from './lib/one-at-a-time.ts'
+import { type Restorable, Restore } from './restore.ts'
 import type { Barrier } from './storage/barrier.ts'
 import type { Store, Transaction } from './storage/contract.ts'
 import { systemScope } from './storage/contract.ts'
@@ -20,7 +21,12 @@ import type { SealOperations } from './system/system.ts'
 import { TokenAttempt } from './system/token-attempt.ts'
 
 /** What the other threads are told; the keyring comes with the news that the server opened. */
-export type SealNews = { readonly status: SealStatus; readonly keyring: Keyring | undefined }
+export type SealNews = {
+  readonly status: SealStatus
+  readonly keyring: Keyring | undefined
+  /** 'away': nobody may have the store open now. 'back': there is one again, another one perhaps. */
+  readonly store?: 'away' | 'back'
+}
 
 export type WriterParts = Omit<HouseParts, 'sealStatus' | 'sealOperations' | 'forward' | 'catchUp' | 'store'> & {
   readonly store: Store
@@ -28,6 +34,8 @@ export type WriterParts = Omit<HouseParts, 'sealStatus' | 'sealOperations' | 'fo
   readonly autoSeal?: AutoSeal
   /** Resolves when every thread that serves has taken it over. */
   readonly announce: (news: SealNews) => Promise<void>
+  /** Undefined where a store cannot be restored. */
+  readonly restorable?: Restorable
 }
 
 export type Made = { readonly shares: readonly Buffer[]; readonly rootToken: string }
@@ -71,6 +79,11 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     get rootToken() {
       return rootToken
     },
+    restore: async (snapshot, force) => {
+      const restored = await restore.run(snapshot, force)
+      await openByItself()
+      return restored
+    },
     initialise: async (config, clusterName) => {
       const made = await initialise(config, clusterName, {})
       await openByItself()
@@ -103,6 +116,26 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     return token
   }
   const rootToken = new TokenAttempt({ seal, world, readPgpKey, tokenLength: NEW_TOKEN_LENGTH, issue })
+
+  const restore = new Restore({
+    restorable: parts.restorable,
+    barrier: house.storage.barrier,
+    clusterId: () => seal.status().cluster?.id,
+    random: parts.world.random,
+    requireFitting: (sealConfig) => seal.requireFitting(sealConfig),
+    exchange: (adopt) =>
+      turns.run(async () => {
+        await close()
+        await parts.announce({ status: seal.status(), keyring: undefined, store: 'away' })
+        try {
+          await adopt()
+          await seal.load()
+        } finally {
+          house.invalidation.reset()
+          await parts.announce({ status: seal.status(), keyring: undefined, store: 'back' })
+        }
+      }),
+  })
 
   async function give(share: Buffer): Promise<OpenedKeys | undefined> {
     try {

@@ -4,9 +4,12 @@ import { factsOf, type ServerConfig } from './config.ts'
 import { openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import type { Restorable } from './restore.ts'
 import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
+import { ReplaceableStore } from './storage/replaceable-store.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
+import { adoptStaged } from './storage/staged-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
 import { ServingLink } from './threads/writer-link.ts'
@@ -34,15 +37,36 @@ export const EXIT_STORAGE_FAILED = 74
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const world = realWorld()
   const log = logTo(process.stderr, world.clock)
-  const store = await openSqliteStore({
+  const { storage } = data.config
+  const retention = storage.type === 'sqlite' ? storage.retention : undefined
+  const open = () =>
+    openSqliteStore({
+      directory: data.directory,
+      ...(retention === undefined ? {} : { retention }),
+      random: world.random,
+      clock: world.clock,
+      onFatal: (cause) => {
+        log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
+        parent.postMessage({ kind: 'fatal' })
+      },
+    })
+  const store = new ReplaceableStore(await open())
+  const restorable: Restorable = {
     directory: data.directory,
-    random: world.random,
-    clock: world.clock,
-    onFatal: (cause) => {
-      log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
-      parent.postMessage({ kind: 'fatal' })
+    position: async () => {
+      const snapshot = await store.snapshot()
+      await snapshot.close()
+      return snapshot.position
     },
-  })
+    adopt: async () => {
+      await store.putAway()
+      try {
+        adoptStaged(data.directory)
+      } finally {
+        store.putBack(await open())
+      }
+    },
+  }
   const links = new Set<ServingLink<SealNews>>()
   const house = await buildWriterHouse({
     store,
@@ -53,7 +77,10 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     tokenLimits: data.config,
     announce: async (news) => {
       await Promise.all([...links].map((link) => link.tell(news)))
+      // Not before: a thread that sees it raised reads the log.
+      if (news.store === 'back') Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
     },
+    restorable,
   })
   publishCommits(store, house.invalidation, data.published)
   Atomics.store(data.published, 0, (await store.lastIndex()) | 0)

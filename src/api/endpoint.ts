@@ -37,6 +37,10 @@ type Common<E, F extends Fields> = {
   /** Makes the keys, opens or closes the barrier: a test that calls all endpoints keeps away from it. */
   readonly changesSeal?: boolean
   readonly body?: BodyForm
+  /** The body of the request is bytes of any number, its fields stand in the query. */
+  readonly takesStream?: boolean
+  /** Success is bytes of any number, and no JSON. */
+  readonly givesStream?: boolean
   readonly summary: string
   readonly describe?: string
   readonly fields: F

@@ -67,7 +67,7 @@ function operationObject(id: string, endpoint: Endpoint, inPath: ReadonlySet<str
     summary: endpoint.summary,
     ...(endpoint.describe === undefined ? {} : { description: endpoint.describe }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(endpoint.operation === 'update' && outside.length > 0 ? { requestBody: requestBody(outside) } : {}),
+    ...bodyOf(endpoint, outside),
     security: endpoint.capability === 'none' ? [] : [{ token: [] }],
     ...(endpoint.sudo === true ? { 'x-vault-sudo': true } : {}),
     responses: responses(endpoint),
@@ -75,10 +75,10 @@ function operationObject(id: string, endpoint: Endpoint, inPath: ReadonlySet<str
 }
 
 /** Those of the path; what is not written has all its other fields in the query. */
-function parametersOf({ operation, fields }: Endpoint, inPath: ReadonlySet<string>): object[] {
+function parametersOf({ operation, fields, takesStream }: Endpoint, inPath: ReadonlySet<string>): object[] {
   const all = Object.entries(fields)
   const parameters = all.filter(([name]) => inPath.has(name)).map(([name, field]) => parameter(name, field, 'path'))
-  if (operation === 'update') return parameters
+  if (operation === 'update' && takesStream !== true) return parameters
   const query = all.filter(([name]) => !inPath.has(name)).map(([name, field]) => parameter(name, field, 'query'))
   return [...parameters, ...query, ...(operation === 'list' ? [LIST_PARAMETER] : [])]
 }
@@ -106,6 +106,12 @@ function publicSchema(field: Field): Schema {
   return Buffer.isBuffer(field.default) ? { ...field.schema, default: field.default.toString('base64') } : field.schema
 }
 
+/** Of what is written; a body of bytes leaves the fields to the query. */
+function bodyOf({ operation, takesStream }: Endpoint, fields: Parameters<typeof requestBody>[0]): object {
+  if (takesStream === true) return { requestBody: { required: true, ...BYTES } }
+  return operation === 'update' && fields.length > 0 ? { requestBody: requestBody(fields) } : {}
+}
+
 function requestBody(fields: readonly (readonly [string, Field])[]): object {
   const required = fields.filter(([, field]) => field.required).map(([name]) => name)
   const properties = Object.fromEntries(
@@ -118,6 +124,9 @@ function requestBody(fields: readonly (readonly [string, Field])[]): object {
 const json = (schema: Schema): object => ({ content: { 'application/json': { schema } } })
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
+/** Bodies that are no JSON. */
+const BYTES = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } }
+
 /** Those that many operations have. */
 const RESPONSES = {
   Done: { description: 'Done' },
@@ -128,6 +137,7 @@ const common = (name: keyof typeof RESPONSES): object => ({ $ref: `#/components/
 
 function responses(endpoint: Endpoint): object {
   const refused = common('Refused')
+  if (endpoint.givesStream === true) return { 200: { description: 'The bytes', ...BYTES }, default: refused }
   if (endpoint.response === undefined && endpoint.givesToken !== true) {
     return { 200: common('Warned'), 204: common('Done'), default: refused }
   }

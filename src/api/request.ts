@@ -26,7 +26,12 @@ export type RequestInfo = {
   readonly remoteAddress: string
   /** Undefined at endpoints that need no token and got none. */
   readonly caller: Caller | undefined
+  /** The body, at endpoints with `takesStream`; it is read once. */
+  readonly stream?: ByteStream | undefined
 }
+
+/** Bytes of any number. It can travel to another thread, which then is the only one that reads it. */
+export type ByteStream = ReadableStream<Uint8Array>
 
 /** The `auth` part of the envelope: a token that was made or renewed. */
 export type AuthBlock = {
@@ -64,6 +69,8 @@ export type Answer = {
   /** Default: 200 with a body, 204 without. */
   readonly status?: number
   readonly data?: object
+  /** Instead of all else: the body, as it is, at endpoints with `givesStream`. */
+  readonly stream?: ByteStream
   readonly auth?: AuthBlock
   readonly warnings?: readonly string[]
 }

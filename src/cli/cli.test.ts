@@ -125,7 +125,15 @@ test('output that nobody reads any more ends the client quietly', async () => {
   const broken = (): Writable =>
     new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('broken'), { code: 'EPIPE' })) })
   const stderr = new PassThrough()
-  const io = { stdin: new PassThrough(), stdout: broken(), stderr, env: {}, version: '1', sleep: async () => {} }
+  const io = {
+    stdin: new PassThrough(),
+    stdout: broken(),
+    stderr,
+    env: {},
+    version: '1',
+    sleep: async () => {},
+    inspectSnapshot: async () => null,
+  }
   assert.equal(await runCli(['version'], io), 1)
   assert.equal(stderr.read(), null)
   assert.equal(await runCli(['status', 'x'], { ...io, stderr: broken() }), 1)

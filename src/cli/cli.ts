@@ -1,7 +1,7 @@
 // The client: finds the command, parses its options, runs it, and says what went wrong.
 import { nearest } from '../lib/nearest.ts'
 import { CliError, type ExitCode, RemoteFailure, UsageError } from './cli-error.ts'
-import { type Command, type CommandNode, isGroup } from './command.ts'
+import { type Command, type CommandGroup, type CommandNode, isGroup } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { COMMON_OPTIONS } from './common-options.ts'
 import { helpText } from './help-text.ts'
@@ -12,9 +12,9 @@ import { isHelp, isOption, parseOptions, readOption } from './options.ts'
 const VERSION_OPTIONS = ['-v', '-version', '--version']
 
 /** Runs one command line, without the program's name, and resolves to the exit code of the process. */
-export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+export async function runCli(argv: readonly string[], io: CliIo, commands: CommandGroup = COMMANDS): Promise<number> {
   const words = VERSION_OPTIONS.includes(argv[0] ?? '') ? ['version', ...argv.slice(1)] : argv
-  const found: Found = { node: COMMANDS, trail: [], rest: [...words], help: false }
+  const found: Found = { node: commands, trail: [], rest: [...words], help: false }
   try {
     find(found)
     return isGroup(found.node) || found.help ? await showHelp(found, io) : await runCommand(found.node, found, io)

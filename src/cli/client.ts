@@ -2,6 +2,7 @@
 // PUT, a body without Content-Type.
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { Readable } from 'node:stream'
 import { encodePath } from './api-path.ts'
 import { RemoteFailure } from './cli-error.ts'
 import type { Connection } from './connection.ts'
@@ -29,8 +30,12 @@ export type ApiRequest = {
 /** The body of a successful answer; undefined where it has none. */
 export type Answer = { readonly body: Json | undefined }
 
+export type Upload = { readonly bytes: number; readonly stream: AsyncIterable<Buffer> }
+
 /** Longest silence on a connection. */
 const IDLE_TIMEOUT_MS = 60_000
+/** The same while the server checks or replaces a whole store. */
+const STREAM_TIMEOUT_MS = 3_600_000
 /** The largest request the server takes by default, twice: no answer to it is larger. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** Before the second and the third attempt. */
@@ -62,8 +67,25 @@ export class Client {
     if (status === 404 && messages.length === 0 && (hasMember(parsed, 'data') || hasMember(parsed, 'warnings'))) {
       return { body: parsed }
     }
-    if (parsed === undefined && body.length > 0) throw this.#notTheApi(request, status)
-    throw new RemoteError({
+    throw this.#refusal(request, status, body)
+  }
+
+  /**
+   * One attempt, whose answer is read by the caller as it comes.
+   * @throws RemoteFailure where the server refuses; so does reading where the connection breaks
+   */
+  async open(request: ApiRequest & { readonly upload?: Upload }): Promise<AsyncIterable<Buffer>> {
+    const response = await this.#started(request, request.upload)
+    const status = response.statusCode ?? 0
+    if (status < 300) return whole(request.doing, response)
+    throw this.#refusal(request, status, (await readAll(response)).body)
+  }
+
+  #refusal(request: ApiRequest, status: number, body: Buffer): RemoteFailure {
+    const parsed = parseExactJson(body.toString('utf8'))
+    const messages = messagesOf(parsed)
+    if (parsed === undefined && body.length > 0) return this.#notTheApi(request, status)
+    return new RemoteError({
       doing: request.doing,
       method: request.method,
       listing: request.query?.some(([name]) => name === 'list') ?? false,
@@ -108,8 +130,7 @@ export class Client {
 
   /** A standby that does not forward names the active node: one redirect is followed, with method, body and token. */
   async #followed(request: ApiRequest): Promise<Reply> {
-    const query = new URLSearchParams(request.query?.map(([name, value]) => [name, value]) ?? []).toString()
-    const url = new URL(this.#url(request.path) + (query === '' ? '' : `?${query}`))
+    const url = this.#urlOf(request)
     const reply = await this.#exchange(request, url)
     if (!REDIRECTS.includes(reply.status) || reply.location === undefined) return reply
     const target = URL.parse(reply.location, url)
@@ -125,23 +146,42 @@ export class Client {
   }
 
   async #exchange({ doing, method, body }: ApiRequest, url: URL): Promise<Reply> {
+    const length = body === undefined ? undefined : Buffer.byteLength(body)
+    try {
+      return await exchange(url, this.#options(method, IDLE_TIMEOUT_MS, length), body)
+    } catch (error) {
+      throw connectionError(doing, url.origin, error)
+    }
+  }
+
+  async #started(request: ApiRequest, upload: Upload | undefined): Promise<IncomingMessage> {
+    const url = this.#urlOf(request)
+    try {
+      return await start(url, this.#options(request.method, STREAM_TIMEOUT_MS, upload?.bytes), upload)
+    } catch (error) {
+      throw connectionError(request.doing, url.origin, error)
+    }
+  }
+
+  #options(method: Method, timeoutMs: number, bodyBytes: number | undefined): RequestOptions {
     const { token, namespace, tls } = this.#connection
-    const options: RequestOptions = {
+    return {
       method,
       agent: false,
-      timeout: IDLE_TIMEOUT_MS,
+      timeout: timeoutMs,
       headers: {
         'X-Vault-Request': 'true',
         ...(token === undefined ? {} : { 'X-Vault-Token': token }),
         ...(namespace === undefined ? {} : { 'X-Vault-Namespace': namespace }),
-        ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }),
+        ...(bodyBytes === undefined ? {} : { 'Content-Length': bodyBytes }),
       },
+      ...tls,
     }
-    try {
-      return await exchange(url, { ...options, ...tls }, body)
-    } catch (error) {
-      throw connectionError(doing, url.origin, error)
-    }
+  }
+
+  #urlOf(request: ApiRequest): URL {
+    const query = new URLSearchParams(request.query?.map(([name, value]) => [name, value]) ?? []).toString()
+    return new URL(this.#url(request.path) + (query === '' ? '' : `?${query}`))
   }
 }
 
@@ -162,6 +202,37 @@ function exchange(url: URL, options: RequestOptions, body: string | undefined): 
     })
     request.end(body)
   })
+}
+
+/** Resolves with the head of the answer, though the body of the request may not have been sent to its end. */
+function start(url: URL, options: RequestOptions, upload: Upload | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const make = url.protocol === 'https:' ? httpsRequest : httpRequest
+    let source: Readable | undefined
+    const request = make(url, options, (response) => {
+      resolve(response)
+      source?.destroy()
+    })
+    request.on('error', reject)
+    request.on('timeout', () => {
+      request.destroy(Object.assign(new Error('No byte for too long'), { code: 'ETIMEDOUT' }))
+    })
+    if (upload === undefined) {
+      request.end()
+      return
+    }
+    source = Readable.from(upload.stream)
+    source.on('error', (error) => request.destroy(error))
+    source.pipe(request)
+  })
+}
+
+async function* whole(doing: string, response: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* response as AsyncIterable<Buffer>
+  } catch (error) {
+    throw new RemoteFailure(`Error ${doing}: the connection broke before all was there`, error)
+  }
 }
 
 async function readAll(response: IncomingMessage): Promise<Reply> {

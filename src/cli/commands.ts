@@ -11,6 +11,9 @@ import { operatorSeal } from './commands/operator-seal.ts'
 import { operatorUnseal } from './commands/operator-unseal.ts'
 import { pathHelp } from './commands/path-help.ts'
 import { read } from './commands/read.ts'
+import { snapshotInspect } from './commands/snapshot-inspect.ts'
+import { snapshotRestore } from './commands/snapshot-restore.ts'
+import { snapshotSave } from './commands/snapshot-save.ts'
 import { status } from './commands/status.ts'
 import { transitDecrypt } from './commands/transit-decrypt.ts'
 import { transitEncrypt } from './commands/transit-encrypt.ts'
@@ -22,6 +25,7 @@ export const COMMANDS: CommandGroup = {
   summary: 'Keywright, a key-management service, and the client to talk to it',
   elsewhere: [
     { name: 'server', summary: 'Run the service itself' },
+    { name: 'storage', summary: 'Check the data directory of a server' },
     { name: 'help', summary: 'Show the help of a command' },
   ],
   members: [
@@ -32,7 +36,7 @@ export const COMMANDS: CommandGroup = {
     status,
     {
       name: 'operator',
-      summary: 'Initialise, unseal and seal a server, and look after its keys',
+      summary: 'Initialise, unseal, seal and back up a server, and look after its keys',
       members: [
         operatorInit,
         operatorUnseal,
@@ -41,6 +45,11 @@ export const COMMANDS: CommandGroup = {
         operatorRotate,
         operatorRekey,
         operatorGenerateRoot,
+        {
+          name: 'snapshot',
+          summary: 'Save, restore and inspect the whole store of a server',
+          members: [snapshotSave, snapshotRestore, snapshotInspect],
+        },
       ],
     },
     {

@@ -39,3 +39,14 @@ export async function readInputText(io: CliIo, name: string): Promise<string> {
 export function inputName(name: string): string {
   return name === STDIN ? 'standard input' : name
 }
+
+const PART_BYTES = 1024 * 1024
+
+/** The bytes of a file of any size, as they are read. @throws CliError */
+export async function* readParts(file: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(file, { highWaterMark: PART_BYTES }) as AsyncIterable<Buffer>
+  } catch (error) {
+    throw new CliError(`Cannot read ${file}: ${reasonOf(error)}`, error)
+  }
+}

@@ -1,4 +1,5 @@
 // What the client knows of the process it runs in. Handed in, so that a test runs it without one.
+import type { Json } from './exact-json.ts'
 
 /** `process.stdin` or any stream; the members are there where it is a terminal. */
 export type CliInput = NodeJS.ReadableStream & {
@@ -17,7 +18,11 @@ export type CliIo = {
   readonly version: string
   /** Between the attempts of a request. */
   readonly sleep: (delayMs: number) => Promise<void>
+  readonly inspectSnapshot: InspectSnapshot
 }
+
+/** Reads a snapshot to its end and says what it is. @throws CliError where it is damaged */
+export type InspectSnapshot = (parts: AsyncIterable<Buffer>) => Promise<Json>
 
 /** Resolves when the stream has taken the data, so that a process that ends afterwards cuts nothing off. */
 export function write(stream: CliOutput, data: string | Buffer): Promise<void> {

@@ -30,6 +30,7 @@ function io(stdin: string): CliIo {
     env: {},
     version: '1',
     sleep: async () => {},
+    inspectSnapshot: async () => null,
   }
 }
 

@@ -23,7 +23,7 @@ export async function refuseExisting({ path, force }: NewFile): Promise<void> {
 }
 
 /** @throws CliError; the file is then as it was */
-export async function writeNewFile(file: NewFile, bytes: Buffer | string): Promise<void> {
+export async function writeNewFile(file: NewFile, bytes: Buffer | string | AsyncIterable<Buffer>): Promise<void> {
   const { path, force, mode } = file
   // Beside the file, so that renaming it stays within one file system; the old content is there until it is complete.
   const target = force ? `${path}.partial` : path
@@ -42,6 +42,7 @@ export async function writeNewFile(file: NewFile, bytes: Buffer | string): Promi
     }
     if (force) await rename(target, path)
   } catch (error) {
+    if (error instanceof CliError) throw error
     if (codeOf(error) === 'EEXIST') throw exists(target)
     throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, error)
   }

@@ -138,7 +138,15 @@ test('operator unseal takes keys as argument, from standard input and from a ter
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
   stdin.write(`${UNSEAL_KEYS[2]}\r`)
   const env = { VAULT_ADDR: api.address }
-  const io = { stdin, stdout: stdout.stream, stderr: stderr.stream, env, version: '1', sleep: async () => {} }
+  const io = {
+    stdin,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env,
+    version: '1',
+    sleep: async () => {},
+    inspectSnapshot: async () => null,
+  }
   assert.equal(await runCli(['operator', 'unseal'], io), 0)
   assert.equal(stderr.bytes().toString(), 'Unseal Key (will be hidden): \n')
   assert.deepEqual(

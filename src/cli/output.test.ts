@@ -169,7 +169,14 @@ for (const { name, field, terminal = false, format = 'table', printed } of FIELD
   test(`output: field: ${name}`, async () => {
     const [stdout, stderr] = [collector(), collector()]
     const streams = { stdout: Object.assign(stdout.stream, { isTTY: terminal }), stderr: stderr.stream }
-    const io = { ...streams, stdin: process.stdin, env: {}, version: '1', sleep: async () => {} }
+    const io = {
+      ...streams,
+      stdin: process.stdin,
+      env: {},
+      version: '1',
+      sleep: async () => {},
+      inspectSnapshot: async () => null,
+    }
     const data = { text: 'a\u001bb\n', count: 3, keys: { '1': 5 } }
     const body = answer({ data, auth: { client_token: 'hvs.new' }, warnings: ['mind'] })
     await printAnswer(io, { format, field }, body)

@@ -13,7 +13,15 @@ function terminal(...typed: readonly string[]): Terminal {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (mode: boolean) => modes.push(mode) })
   const { stream, bytes } = collector()
   for (const part of typed) stdin.write(part)
-  const io: CliIo = { stdin, stdout: stream, stderr: stream, env: {}, version: '1', sleep: async () => {} }
+  const io: CliIo = {
+    stdin,
+    stdout: stream,
+    stderr: stream,
+    env: {},
+    version: '1',
+    sleep: async () => {},
+    inspectSnapshot: async () => null,
+  }
   return { io, modes, shown: () => bytes().toString() }
 }
 

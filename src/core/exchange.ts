@@ -1,6 +1,6 @@
 // One request on its way through the pipeline: what came in, what each step found out, what goes back.
 import type { Endpoint } from '../api/endpoint.ts'
-import type { Answer, Operation } from '../api/request.ts'
+import type { Answer, ByteStream, Operation } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -15,6 +15,8 @@ export type WireRequest = {
   readonly query: string
   readonly headers: WireHeaders
   readonly body: Uint8Array | undefined
+  /** Instead of `body`, at endpoints with `takesStream`. */
+  readonly stream?: ByteStream
   readonly remoteAddress: string
 }
 
@@ -30,6 +32,8 @@ export type WireResponse = {
   readonly status: number
   /** JSON text; undefined: no body and no content type. */
   readonly body: string | undefined
+  /** Instead of `body`: bytes that are sent as they come. */
+  readonly stream?: ByteStream
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -151,7 +151,11 @@ const findExistence = (exchange: Exchange): void | Promise<void> => {
 const MAX_OPEN_BODY_BYTES = 262_144
 
 const readBody = (exchange: Exchange): void => {
-  const { body, headers } = exchange.request
+  const { body, headers, query } = exchange.request
+  if (exchange.endpoint?.takesStream === true) {
+    exchange.input = query === '' ? undefined : parseQuery(query)
+    return
+  }
   // An endpoint that needs no token is open to all, so its body is read too; else only a token's holder is parsed for.
   if (exchange.method !== 'update' || body === undefined || body.length === 0) return
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
@@ -232,6 +236,7 @@ function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
     mountPath,
     remoteAddress: exchange.request.remoteAddress,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
+    stream: exchange.request.stream,
   }
 }
 

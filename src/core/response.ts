@@ -9,7 +9,8 @@ export function successResponse(exchange: Exchange): WireResponse {
   const { answer, endpoint, warnings } = exchange
   if (answer === undefined || endpoint === undefined)
     throw new Error('A request without an answer reached its response')
-  const { data, auth, status } = answer
+  const { data, auth, status, stream } = answer
+  if (stream !== undefined) return { status: 200, body: undefined, stream }
   if (endpoint.body === 'plain')
     return {
       status: status ?? (data === undefined ? 204 : 200),

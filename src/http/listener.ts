@@ -3,10 +3,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { fail, type Refusal } from '../api/errors.ts'
+import type { ByteStream } from '../api/request.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
 import { wireHeaders } from './headers.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
+import { RequestStream, StreamTimes, sendStream } from './streams.ts'
 import { type Turn, Turns } from './turns.ts'
 
 export type ListenerLimits = {
@@ -28,6 +30,11 @@ const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
 export type Handle = (request: WireRequest) => Promise<WireResponse>
+/** What answers: `takesStream` says that the body of a request is handed on as it comes, without a limit to its size. */
+export type Service = {
+  readonly handle: Handle
+  readonly takesStream: (method: string, rawPath: string) => boolean
+}
 export type Listener = {
   readonly port: number
   /** Takes no new connection; resolves when every running request is answered. */
@@ -40,7 +47,7 @@ export type Listener = {
 export type ListenAddress = { readonly host: string; readonly port: number; readonly share: boolean }
 
 /** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
-export async function listen(address: ListenAddress, limits: ListenerLimits, handle: Handle): Promise<Listener> {
+export async function listen(address: ListenAddress, limits: ListenerLimits, service: Service): Promise<Listener> {
   const server = createServer({
     // node:http refuses a head that may take longer than the whole request.
     headersTimeout: Math.min(limits.readHeaderTimeoutMs, limits.readTimeoutMs),
@@ -54,15 +61,17 @@ export async function listen(address: ListenAddress, limits: ListenerLimits, han
   server.maxHeadersCount = MAX_HEADERS
   const connections = {
     turns: new Turns(),
-    handle,
+    ...service,
+    times: new StreamTimes(server, limits.readTimeoutMs),
     maxRequestBytes: limits.maxRequestBytes,
     isOpen: () => server.listening,
   }
-  const parserErrors = new ParserErrors(connections.turns, handle)
+  const parserErrors = new ParserErrors(connections.turns, service.handle)
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, connections))
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // A body that is too large is not asked for.
-    if (!isTooLarge(incoming, connections.maxRequestBytes)) outgoing.writeContinue()
+    const isStream = connections.takesStream(incoming.method ?? '', pathOf(incoming))
+    if (isStream || !isTooLarge(incoming, connections.maxRequestBytes)) outgoing.writeContinue()
     serve(incoming, outgoing, connections)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -108,6 +117,8 @@ function stopped(server: Server): Promise<void> {
 type Connections = {
   readonly turns: Turns
   readonly handle: Handle
+  readonly takesStream: Service['takesStream']
+  readonly times: StreamTimes
   readonly maxRequestBytes: number
   /** Whether further requests are taken; else each connection ends with its answer. */
   readonly isOpen: () => boolean
@@ -121,6 +132,12 @@ function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
 function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void {
   const { maxRequestBytes } = connections
   const turn = connections.turns.take(incoming, outgoing)
+  if (connections.takesStream(incoming.method ?? '', pathOf(incoming))) {
+    const body = new RequestStream(incoming, connections.times)
+    outgoing.once('finish', () => body.drop())
+    run(turn, body.stream, connections)
+    return
+  }
   const { headers } = incoming
   if (isTooLarge(incoming, maxRequestBytes)) refuse(turn, fail('body_too_large', [maxRequestBytes]))
   else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []))
@@ -165,22 +182,24 @@ function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, ref
   incoming.resume()
 }
 
-function run(turn: Turn, body: Buffer | undefined, { handle, isOpen }: Connections): void {
+function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen }: Connections): void {
   const { incoming, outgoing } = turn
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
   const request: WireRequest = {
     method: incoming.method ?? '',
-    rawPath: question === -1 ? target : target.slice(0, question),
+    rawPath: pathOf(incoming),
     query: question === -1 ? '' : target.slice(question + 1),
     headers: wireHeaders(incoming.headers),
-    body,
+    ...(body instanceof ReadableStream ? { body: undefined, stream: body } : { body }),
     remoteAddress: incoming.socket.remoteAddress ?? '',
   }
   turn.start(() =>
     handle(request).then(
       (response) => {
-        if (!isOpen()) outgoing.shouldKeepAlive = false
+        // What was not read of a stream would stand before the next request.
+        const isLeft = request.stream !== undefined && !incoming.complete
+        if (isLeft || !isOpen()) outgoing.shouldKeepAlive = false
         write(outgoing, response, incoming.method === 'HEAD')
       },
       // The core answers every failure itself; what is left is a connection that cannot be written to.
@@ -191,11 +210,20 @@ function run(turn: Turn, body: Buffer | undefined, { handle, isOpen }: Connectio
   )
 }
 
+function pathOf({ url = '' }: IncomingMessage): string {
+  const question = url.indexOf('?')
+  return question === -1 ? url : url.slice(0, question)
+}
+
 /** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
 const BODILESS_STATUSES = [204, 205, 304]
 
 function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean): void {
-  const { status, body, headers } = response
+  const { status, body, headers, stream } = response
+  if (stream !== undefined) {
+    sendStream(outgoing, stream, headOnly)
+    return
+  }
   if (body === undefined || BODILESS_STATUSES.includes(status)) {
     outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...(status === 204 ? {} : NO_BODY), ...headers })
     outgoing.end()

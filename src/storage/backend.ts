@@ -3,6 +3,7 @@
 // completion, except that appends take effect in the order in which they were called.
 import type { EncodedChange } from './change-record.ts'
 import type { Entry, StorageClass } from './contract.ts'
+import type { TreeClass, TreePage } from './tree.ts'
 
 export interface BackendView {
   get(key: string): Promise<Buffer | undefined>
@@ -12,8 +13,19 @@ export interface BackendView {
   close(): Promise<void>
 }
 
+/** An entry with all that is stored with it. */
+export type StoredEntry = Entry & EntryHead
+
+export type KeyLeaf = { readonly key: string; readonly class: TreeClass; readonly leaf: Buffer }
+
 export interface BackendSnapshot extends BackendView {
   readonly index: number
+  /** Leaves of the entries after the key `after`, in key order, at most `limit`; ignored entries are left out. */
+  leaves(after: string, limit: number): Promise<KeyLeaf[]>
+  readonly position: Position
+  count(): Promise<number>
+  /** Entries after the key `after`, in key order, ended by the one that brings them to `bytes`; all classes. */
+  stored(after: string, bytes: number): Promise<StoredEntry[]>
 }
 
 /** Where a store stands. It changes with each append, in the same durable step. */
@@ -38,6 +50,23 @@ export interface ReadBackend extends BackendView {
   snapshot(): Promise<BackendSnapshot>
 }
 
+/** The tree as it was behind the record `index`, whose chain tells that the log is still the same one. */
+export type SavedTree = { readonly index: number; readonly chain: Buffer; readonly pages: readonly TreePage[] }
+export type TreeSave = SavedTree & {
+  /** `pages` is the whole tree, not what changed since it was saved last. */
+  readonly isWhole: boolean
+  /** The writer's wall clock. */
+  readonly savedAtMs: number
+}
+
+/** Where the tree was saved once: by these the log is shortened. */
+export type Checkpoint = {
+  readonly index: number
+  /** Of the records since the checkpoint before. */
+  readonly logBytes: number
+  readonly savedAtMs: number
+}
+
 /** What is known of an entry without its value. */
 export type EntryHead = { readonly class: StorageClass; readonly leaf: Buffer }
 
@@ -49,6 +78,15 @@ export interface Backend extends ReadBackend {
    * @throws StorageFull where the device is full and nothing was written; anything else that it throws is final
    */
   append(changes: readonly EncodedChange[]): Promise<void>
+  savedTree(): Promise<SavedTree | undefined>
+  /** Pages, index and a checkpoint in one durable step. Pages without digests are removed. Throws as `append` does. */
+  saveTree(save: TreeSave): Promise<Checkpoint>
+  /** Those whose records are not all gone, and the last one; the oldest first. */
+  checkpoints(): Promise<Checkpoint[]>
+  /** Index of the oldest record; one more than the last index where there is none. */
+  firstIndex(): Promise<number>
+  /** Removes the oldest records up to `index`, at most `limit`. Throws as `append` does. */
+  forgetRecords(index: number, limit: number): Promise<void>
 }
 
 /** A run of records ends with the one that passes this. */

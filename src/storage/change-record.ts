@@ -55,6 +55,11 @@ export function nextChain(previousChain: Buffer, record: Buffer): Buffer {
   return sha256(previousChain, record.subarray(BODY_AT)).subarray(0, CHAIN_BYTES)
 }
 
+/** The chain that stands in the record, whatever the rest of it is. */
+export function chainOf(record: Buffer): Buffer {
+  return record.subarray(CHAIN_AT, BODY_AT)
+}
+
 function operationBytes({ scope, key, oldLeaf, newLeaf, value }: ChangeOperation): number {
   const texts = Buffer.byteLength(scope.mount) + Buffer.byteLength(key)
   return OPERATION_HEAD_BYTES + texts + oldLeaf.length + newLeaf.length + value.length

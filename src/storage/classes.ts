@@ -34,6 +34,14 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/recovery-shares-backup', class: 'ignored' },
 ]
 
+/** What is needed to open the barrier cannot lie behind it: sealed by other keys, or in clear. */
+const BEFORE_THE_BARRIER = ['core/keyring', 'core/key-use', 'core/seal-config', 'core/root-key', 'core/recovery-key']
+
+/** Whether the value at a stored key is sealed by a key of the keyring. */
+export function isBehindBarrier(key: string): boolean {
+  return !BEFORE_THE_BARRIER.includes(key.slice(key.indexOf('/') + 1))
+}
+
 const UUID_CHARACTERS = 36
 
 /** The class of a well-formed key, whose scope says where it belongs. @throws StorageRefused where they disagree */
@@ -58,6 +66,29 @@ function classOfMount(scope: Scope, key: string, mountAt: number): StorageClass 
   if (!isUuid(mount)) throw new StorageRefused(`The key ${key} does not name a mount by its UUID`)
   if (mount !== scope.mount) throw new StorageRefused(`The key ${key} belongs to another mount than its scope`)
   return scope.local ? 'local' : 'replicated'
+}
+
+/** The namespace of a stored key: its first segment. */
+export function namespaceOfKey(key: string): string {
+  return key.slice(0, key.indexOf('/'))
+}
+
+/** The mount that a stored key belongs to, or SYSTEM_SCOPE. The key has passed `classify`. */
+export function mountOfKey(key: string): string {
+  const [, folder, mount] = key.split('/', 3)
+  return (folder === 'logical' || folder === 'auth') && mount !== undefined ? mount : SYSTEM_SCOPE
+}
+
+/** Whether an entry with this key can be of this class, as far as the key says it. */
+export function mayHaveClass(key: string, storageClass: StorageClass): boolean {
+  const mount = mountOfKey(key)
+  const scope = { namespace: namespaceOfKey(key), mount, local: mount !== SYSTEM_SCOPE && storageClass === 'local' }
+  try {
+    return classify(scope, key) === storageClass
+  } catch (cause) {
+    if (cause instanceof StorageRefused) return false
+    throw cause
+  }
 }
 
 function isUuid(text: string): boolean {

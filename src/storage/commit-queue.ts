@@ -57,6 +57,7 @@ export class CommitQueue {
         group.forEach(({ settle }, at) => {
           settle(outcomes[at] ?? new Error('A transaction was left without an outcome'))
         })
+        await this.#committer.rest()
       }
     }
     this.#draining = undefined

@@ -11,6 +11,8 @@ import { leafOf, NO_LEAF } from './leaf.ts'
 import type { OpenTransaction, Write } from './open-transaction.ts'
 import type { ReadSet } from './read-set.ts'
 import { RecentChanges } from './recent-changes.ts'
+import type { Retention } from './retention.ts'
+import { TreeKeeper } from './tree-keeper.ts'
 
 /** Lost: something it read was changed by another commit, and it must run again. */
 export type Outcome = 'committed' | 'lost' | Error
@@ -19,6 +21,8 @@ export type CommitterOptions = {
   readonly clock: Clock
   /** Called once when nothing more can be written: the process should end (threats P-02). */
   readonly onFatal?: (error: Error) => void
+  /** How far back the log is kept; DEFAULT_RETENTION where it is missing. */
+  readonly retention?: Retention
 }
 
 /** Entries as they will be behind the changes of the group so far. */
@@ -31,13 +35,15 @@ export class Committer {
   readonly #recent: RecentChanges
   readonly #listeners: ((change: Change) => void)[] = []
   readonly #epoch: number
+  readonly treeKeeper: TreeKeeper
   #index: number
   #chain: Buffer
   #leafKey: KeyObject | undefined
   #failure: Error | undefined
   #underWay: Promise<unknown> = Promise.resolve()
 
-  constructor(backend: Backend, position: Position, { clock, onFatal }: CommitterOptions) {
+  constructor(backend: Backend, position: Position, options: CommitterOptions) {
+    const { clock, onFatal } = options
     this.#backend = backend
     this.#clock = clock
     this.#onFatal = onFatal ?? (() => {})
@@ -45,6 +51,7 @@ export class Committer {
     this.#chain = position.chain
     this.#epoch = position.epoch
     this.#recent = new RecentChanges(position.index)
+    this.treeKeeper = new TreeKeeper(backend, options, () => this.#index)
   }
 
   /** Of the last change that is durable and known to every listener. */
@@ -58,6 +65,7 @@ export class Committer {
 
   setLeafKey(key: Buffer | undefined): void {
     this.#leafKey = key && importSecret(key)
+    this.treeKeeper.setLeafKey(this.#leafKey)
   }
 
   isTouchedSince(start: number, reads: ReadSet): boolean {
@@ -74,6 +82,21 @@ export class Committer {
     const outcomes = this.#commit(transactions)
     this.#underWay = outcomes
     return outcomes
+  }
+
+  /** What is due between two groups and holds up no transaction of the last one. */
+  async rest(): Promise<void> {
+    if (this.#failure !== undefined) return
+    try {
+      await this.treeKeeper.rest()
+    } catch (error) {
+      this.#end(asError(error))
+    }
+  }
+
+  /** What the tree has not saved yet is saved, unless nothing can be written any more. */
+  async close(): Promise<void> {
+    if (this.#failure === undefined) await this.treeKeeper.close()
   }
 
   async #commit(transactions: readonly OpenTransaction[]): Promise<Outcome[]> {
@@ -157,6 +180,7 @@ export class Committer {
     this.#chain = last.chain
     this.#recent.trim(last.index)
     for (const { change } of encoded) {
+      this.treeKeeper.committed(change)
       for (const listener of this.#listeners) {
         try {
           listener(change)

@@ -3,6 +3,9 @@
 //
 // A stored key is a path whose first segment is its namespace: `root/core/mounts/UUID`.
 
+import type { Position, StoredEntry } from './backend.ts'
+import type { Tree, TreeRoots } from './tree.ts'
+
 /** Where a written key belongs: replication selects and filters by it (paths filters name mounts). */
 export type Scope = {
   readonly namespace: string
@@ -51,6 +54,11 @@ export interface Transaction extends Reader {
 export interface Snapshot extends Reader {
   /** Index of the last change that the view contains. */
   readonly index: number
+  readonly position: Position
+  /** Of all entries. */
+  count(): Promise<number>
+  /** Entries of all classes after the key `after`, in key order, ended by the one that brings them to `bytes`. */
+  stored(after: string, bytes: number): Promise<StoredEntry[]>
   close(): Promise<void>
 }
 
@@ -111,6 +119,13 @@ export interface Store extends ReadStore {
    * refused with StorageRefused: a store never holds an entry without its leaf.
    */
   setLeafKey(key: Buffer | undefined): void
+  /**
+   * Roots of the tree over all replicated and local entries (tree.ts), as of `index`: two stores with the same entries
+   * have the same roots, whatever their histories. @throws StorageRefused while there is no leaf key
+   */
+  roots(): Promise<TreeRoots & { readonly index: number }>
+  /** A copy of the tree, to find out where two stores differ. @throws StorageRefused while there is no leaf key */
+  tree(): Promise<{ readonly index: number; readonly tree: Tree }>
 }
 
 export const MAX_KEY_BYTES = 1024

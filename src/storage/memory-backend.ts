@@ -5,16 +5,23 @@ import {
   type Backend,
   type BackendSnapshot,
   type BackendView,
+  type Checkpoint,
   type EntryHead,
   FIRST_EPOCH,
+  type StoredEntry as KeptEntry,
+  type KeyLeaf,
   type LogRecord,
   MAX_RUN_BYTES,
   type Position,
+  type SavedTree,
+  type TreeSave,
 } from './backend.ts'
 import type { EncodedChange } from './change-record.ts'
 import { childNames } from './child-names.ts'
 import type { ChangeOperation, Entry } from './contract.ts'
 import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
+import { keptCheckpoints } from './retention.ts'
+import type { TreePage } from './tree.ts'
 
 type StoredEntry = EntryHead & { readonly value: Buffer }
 
@@ -86,7 +93,9 @@ export class MemoryBackend implements Backend {
   /** A snapshot looks at the same tables: the next append makes its own copy of them first. */
   #isShared = false
   #position: Position
-  readonly #log: LogRecord[] = []
+  #log: LogRecord[] = []
+  #tree: { readonly index: number; readonly chain: Buffer; readonly pages: Map<string, TreePage> } | undefined
+  #checkpoints: Checkpoint[] = []
   readonly #view = viewOf(() => this.#entries)
   readonly get = this.#view.get
   readonly list = this.#view.list
@@ -120,10 +129,11 @@ export class MemoryBackend implements Backend {
   }
 
   async records(index: number, limit: number): Promise<LogRecord[] | undefined> {
-    if (index > this.#position.index) return undefined
+    const skipped = index + 1 - this.#firstIndex()
+    if (index > this.#position.index || skipped < 0) return undefined
     const run: LogRecord[] = []
     let bytes = 0
-    for (let at = index; at < this.#log.length && run.length < limit && bytes < MAX_RUN_BYTES; at++) {
+    for (let at = skipped; at < this.#log.length && run.length < limit && bytes < MAX_RUN_BYTES; at++) {
       const { index: number, record } = this.#log[at] ?? assert.fail('the log has no holes')
       run.push({ index: number, record: Buffer.from(record) })
       bytes += record.length
@@ -131,9 +141,69 @@ export class MemoryBackend implements Backend {
     return run
   }
 
+  async savedTree(): Promise<SavedTree | undefined> {
+    return this.#tree && { ...this.#tree, pages: [...this.#tree.pages.values()] }
+  }
+
+  async saveTree({ index, chain, pages, isWhole, savedAtMs }: TreeSave): Promise<Checkpoint> {
+    const kept = isWhole ? new Map<string, TreePage>() : new Map(this.#tree?.pages)
+    for (const page of pages) {
+      const place = `${page.class} ${page.scope} ${page.page}`
+      if (page.digests.length === 0) kept.delete(place)
+      else kept.set(place, page)
+    }
+    const before = this.#checkpoints.at(-1)?.index ?? 0
+    const since = this.#log.filter((record) => record.index > before && record.index <= index)
+    const logBytes = since.reduce((sum, { record }) => sum + record.length, 0)
+    const checkpoint = { index, logBytes, savedAtMs }
+    this.#tree = { index, chain, pages: kept }
+    this.#checkpoints.push(checkpoint)
+    return checkpoint
+  }
+
+  async checkpoints(): Promise<Checkpoint[]> {
+    return this.#checkpoints.slice()
+  }
+
+  async firstIndex(): Promise<number> {
+    return this.#firstIndex()
+  }
+
+  async forgetRecords(index: number, limit: number): Promise<void> {
+    const first = this.#firstIndex()
+    this.#log = this.#log.slice(Math.max(0, Math.min(index + 1 - first, limit)))
+    this.#checkpoints = keptCheckpoints(this.#checkpoints, this.#firstIndex())
+  }
+
   async snapshot(): Promise<BackendSnapshot> {
     const entries = this.#entries
     this.#isShared = true
-    return { ...viewOf(() => entries), index: this.#position.index }
+    const leaves = async (after: string, limit: number): Promise<KeyLeaf[]> => {
+      const found: KeyLeaf[] = []
+      for (const key of entries.keysBetween(justAfter(after), undefined, Number.POSITIVE_INFINITY)) {
+        const { class: storageClass, leaf } = entries.byKey.get(key) ?? assert.fail(key)
+        if (storageClass !== 'ignored') found.push({ key, class: storageClass, leaf })
+        if (found.length === limit) break
+      }
+      return found
+    }
+    const stored = async (after: string, bytes: number): Promise<KeptEntry[]> => {
+      const found: KeptEntry[] = []
+      let size = 0
+      for (const key of entries.keysBetween(justAfter(after), undefined, Number.POSITIVE_INFINITY)) {
+        if (size >= bytes) break
+        const entry = entries.byKey.get(key) ?? assert.fail(key)
+        found.push({ key, ...entry, value: Buffer.from(entry.value) })
+        size += key.length + entry.value.length
+      }
+      return found
+    }
+    const { index } = this.#position
+    const count = async (): Promise<number> => entries.keys.length
+    return { ...viewOf(() => entries), index, position: this.#position, leaves, stored, count }
+  }
+
+  #firstIndex(): number {
+    return this.#log[0]?.index ?? this.#position.index + 1
   }
 }

@@ -1,5 +1,5 @@
 // The reading half of a store, over any backend: checks what is asked, refuses after close, decodes the log.
-import type { BackendSnapshot, BackendView, ReadBackend } from './backend.ts'
+import type { BackendSnapshot, BackendView, Position, ReadBackend, StoredEntry } from './backend.ts'
 import { decodeRun } from './change-record.ts'
 import {
   type Change,
@@ -64,12 +64,28 @@ export class CheckedReader implements Reader {
 
 class OpenSnapshot extends CheckedReader implements Snapshot {
   readonly index: number
+  readonly position: Position
   readonly close: () => Promise<void>
+  readonly #view: BackendSnapshot
+  readonly #requireOpen: () => void
 
   constructor(view: BackendSnapshot, requireOpen: () => void, close: () => Promise<void>) {
     super(view, requireOpen)
     this.index = view.index
+    this.position = view.position
     this.close = close
+    this.#view = view
+    this.#requireOpen = requireOpen
+  }
+
+  async count(): Promise<number> {
+    this.#requireOpen()
+    return this.#view.count()
+  }
+
+  async stored(after: string, bytes: number): Promise<StoredEntry[]> {
+    this.#requireOpen()
+    return this.#view.stored(after, bytes)
   }
 }
 

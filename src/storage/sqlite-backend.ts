@@ -1,10 +1,12 @@
 // Entries and log in one SQLite file. Reads and appends share a connection: an append begins and ends within one
 // synchronous call, so no read ever sees half of one.
+import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Backend, BackendSnapshot, EntryHead, ReadBackend } from './backend.ts'
+import type { Backend, BackendSnapshot, Checkpoint, EntryHead, ReadBackend, SavedTree, TreeSave } from './backend.ts'
 import type { EncodedChange } from './change-record.ts'
 import { type ChangeOperation, StorageCorrupt, StorageError, StorageFailed } from './contract.ts'
 import { CLASS_NUMBERS } from './leaf.ts'
+import { SqliteDerived } from './sqlite-derived.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
 import type { DirectoryLock } from './sqlite-files.ts'
 import { openReadOnly, openSnapshot, reading, SqliteView } from './sqlite-view.ts'
@@ -62,6 +64,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   readonly #deleteEntry: StatementSync
   readonly #addRecord: StatementSync
   readonly #moveOn: StatementSync
+  readonly #derived: SqliteDerived
   #pagesInJournal = 0
 
   /** `connection` may write; `lock` is released with it. */
@@ -74,6 +77,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     )
     this.#deleteEntry = connection.prepare('DELETE FROM data WHERE key = ?')
     this.#addRecord = connection.prepare('INSERT INTO log (idx, record) VALUES (?, ?)')
+    this.#derived = new SqliteDerived(connection)
     this.#moveOn = connection.prepare('UPDATE meta SET last_index = ?, chain = ? WHERE last_index = ?')
   }
 
@@ -82,11 +86,47 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   }
 
   async append(changes: readonly EncodedChange[]): Promise<void> {
+    this.#durably(() => {
+      for (const change of changes) this.#apply(change)
+      return pagesOf(changes)
+    })
+  }
+
+  async savedTree(): Promise<SavedTree | undefined> {
+    return reading(() => this.#derived.savedTree())
+  }
+
+  async saveTree(save: TreeSave): Promise<Checkpoint> {
+    let checkpoint: Checkpoint | undefined
+    this.#durably(() => {
+      checkpoint = this.#derived.saveTree(save)
+      return save.pages.length
+    })
+    return checkpoint ?? assert.fail('it was saved')
+  }
+
+  async checkpoints(): Promise<Checkpoint[]> {
+    return reading(() => this.#derived.checkpoints())
+  }
+
+  async firstIndex(): Promise<number> {
+    return reading(() => this.view.firstIndex())
+  }
+
+  async forgetRecords(index: number, limit: number): Promise<void> {
+    this.#durably(() => {
+      this.#derived.forgetRecords(this.view.firstIndex(), index, limit)
+      return limit
+    })
+  }
+
+  /** `work` says how many pages it wrote, about. */
+  #durably(work: () => number): void {
     try {
       this.connection.exec('BEGIN IMMEDIATE')
-      for (const change of changes) this.#apply(change)
+      const pages = work()
       this.connection.exec('COMMIT')
-      this.#checkpointWhenDue(changes)
+      this.#checkpointWhenDue(pages)
     } catch (cause) {
       throw this.#undo(cause)
     }
@@ -117,11 +157,8 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   }
 
   /** SQLite would do it by itself, and ignore it when the device fails. */
-  #checkpointWhenDue(changes: readonly EncodedChange[]): void {
-    this.#pagesInJournal += PAGES_PER_APPEND
-    for (const { change, record } of changes) {
-      this.#pagesInJournal += change.operations.length + Math.ceil((2 * record.length) / PAGE_BYTES)
-    }
+  #checkpointWhenDue(pages: number): void {
+    this.#pagesInJournal += PAGES_PER_APPEND + pages
     if (this.#pagesInJournal >= CHECKPOINT_PAGES) this.#checkpoint()
   }
 
@@ -164,4 +201,12 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
       failed.close()
     }
   }
+}
+
+function pagesOf(changes: readonly EncodedChange[]): number {
+  let pages = 0
+  for (const { change, record } of changes) {
+    pages += change.operations.length + Math.ceil((2 * record.length) / PAGE_BYTES)
+  }
+  return pages
 }

@@ -1,6 +1,6 @@
 // The data directory and the files in it: who may read them, who has them open, and that none of them is a link to
 // somewhere else (threats P-07, P-08, N-43).
-import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from './contract.ts'
@@ -8,6 +8,7 @@ import { isBusy, readError } from './sqlite-errors.ts'
 
 export const DATABASE_FILE = 'keywright.db'
 const LOCK_FILE = 'keywright.lock'
+const STAGING_FOLDER = 'restore.new'
 const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600
 const OTHERS = 0o077
@@ -16,6 +17,15 @@ const HAS_MODES = process.platform !== 'win32'
 
 export function databasePath(directory: string): string {
   return join(directory, DATABASE_FILE)
+}
+
+/** Where a snapshot is restored before it takes the place of the store. */
+export function stagingFolder(directory: string): string {
+  return join(directory, STAGING_FOLDER)
+}
+
+export function dropStaged(directory: string): void {
+  rmSync(stagingFolder(directory), { recursive: true, force: true })
 }
 
 /** Creates the directory where it is missing. @throws StorageError where others may enter it */
@@ -100,10 +110,24 @@ export function lockDirectory(directory: string): DirectoryLock {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     database.close()
-    if (isBusy(error)) throw new StorageError(`The data directory ${directory} is in use by another process`)
+    if (isBusy(error)) {
+      throw new StorageError(`The data directory ${directory} is in use by another process`, { cause: error })
+    }
     throw readError(`The lock ${path} cannot be taken`, error)
   }
   return { release: () => database.close() }
+}
+
+/** Whether a process has the store open, for writing or for a moment. */
+export function isInUse(directory: string): boolean {
+  if (!existsSync(join(directory, LOCK_FILE))) return false
+  try {
+    lockDirectory(directory).release()
+    return false
+  } catch (error) {
+    if (error instanceof StorageError && isBusy(error.cause)) return true
+    throw error
+  }
 }
 
 function createLockFile(path: string): void {

@@ -30,6 +30,26 @@ const SCHEMA = `
     chain      BLOB    NOT NULL
   ) STRICT;`
 
+/** Derived from the others, so a store without these is whole; they are made when it is opened for writing. */
+const DERIVED_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS tree (
+    class   INTEGER NOT NULL,
+    scope   TEXT    NOT NULL,
+    page    INTEGER NOT NULL,
+    digests BLOB    NOT NULL,
+    PRIMARY KEY (class, scope, page)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS checkpoint (
+    idx       INTEGER PRIMARY KEY,
+    chain     BLOB    NOT NULL,
+    log_bytes INTEGER NOT NULL,
+    saved_at  INTEGER NOT NULL
+  ) STRICT;`
+
+export function makeDerivedTables(database: DatabaseSync): void {
+  database.exec(`BEGIN IMMEDIATE; ${DERIVED_SCHEMA} COMMIT`)
+}
+
 /** A store appears under its name only when it is complete: one of no bytes is damage, not a beginning. */
 export function createDatabase(directory: string, historyId: Buffer): void {
   const path = databasePath(directory)
@@ -76,7 +96,8 @@ export function requireSoundDatabase(database: DatabaseSync, path: string): void
   }
 }
 
-function requireOurFormat(database: DatabaseSync, path: string): void {
+/** @throws StorageError for a database of another program or of another format */
+export function requireOurFormat(database: DatabaseSync, path: string): void {
   const id = database.prepare('PRAGMA application_id').get()?.application_id
   if (id !== APPLICATION_ID) throw new StorageError(`${path} is a database of another program`)
   const format = database.prepare('PRAGMA user_version').get()?.user_version
@@ -91,7 +112,8 @@ function requireMatchingLog(database: DatabaseSync, path: string, { index, chain
   const run = rows.map(({ idx, record }) => ({ index: numberOf(idx), record: bytesOf(record) }))
   const changes = decodeRun(run)
   const last = changes.at(-1)
-  if ((last?.index ?? 0) !== index || !(last?.chain ?? historyId).equals(chain)) {
+  // A log without records is that of a new store, or of one that was restored, which goes on behind used indexes.
+  if ((last?.index ?? index) !== index || !(last?.chain ?? historyId).equals(chain)) {
     throw new StorageCorrupt(`${path} is damaged: its log ends at ${last?.index ?? 0}, its state is that of ${index}`)
   }
   const [first] = run

@@ -10,6 +10,7 @@ import { isFull, readError } from './sqlite-errors.ts'
 import {
   type DirectoryLock,
   databasePath,
+  dropStaged,
   lockDirectory,
   prepareDirectory,
   requireDirectory,
@@ -17,7 +18,7 @@ import {
   syncDirectory,
 } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
-import { createDatabase, requireSoundDatabase } from './sqlite-schema.ts'
+import { createDatabase, makeDerivedTables, requireSoundDatabase } from './sqlite-schema.ts'
 import { BUSY_TIMEOUT_MS, openReadOnly } from './sqlite-view.ts'
 import { openStore, type StoreOptions } from './transactional-store.ts'
 
@@ -35,6 +36,8 @@ export function openSqliteBackend(directory: string, random: Random): SqliteBack
     prepareDirectory(directory)
     requirePlainFiles(directory)
     lock = lockDirectory(directory)
+    // Of a restore that was interrupted.
+    dropStaged(directory)
     const path = databasePath(directory)
     requireDatabase(directory, path, random)
     const backend = connect(path, lock)
@@ -64,6 +67,7 @@ function connect(path: string, lock: DirectoryLock): SqliteBackend {
     requireSoundDatabase(connection, path)
     prepareForWriting(connection)
     beginJournal(connection)
+    requireDerivedTables(connection, path)
     return new SqliteBackend(path, connection, lock)
   } catch (error) {
     connection.close()
@@ -97,6 +101,14 @@ function beginJournal(connection: DatabaseSync): void {
   }
 }
 
+function requireDerivedTables(connection: DatabaseSync, path: string): void {
+  try {
+    makeDerivedTables(connection)
+  } catch (error) {
+    throw readError(`${path} cannot be written`, error)
+  }
+}
+
 /** For the threads that only read, beside the store or on their own. @throws StorageError where there is no store */
 export async function openSqliteReader(directory: string): Promise<ReadStore> {
   requireDirectory(directory)
@@ -110,5 +122,18 @@ export async function openSqliteReader(directory: string): Promise<ReadStore> {
   } catch (error) {
     connection.close()
     throw error
+  }
+}
+
+/** To look into a store that may be damaged, beside a server or without one: nothing is checked. */
+export function openUncheckedReader(directory: string): ReadStore {
+  requireDirectory(directory)
+  requirePlainFiles(directory)
+  const path = databasePath(directory)
+  if (!existsSync(path)) throw new StorageError(`${path} is missing: there is no store in the directory`)
+  try {
+    return new BackendReadStore(new SqliteReadBackend(path, openReadOnly(path)))
+  } catch (cause) {
+    throw readError(`${path} cannot be read`, cause)
   }
 }

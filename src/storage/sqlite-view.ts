@@ -1,10 +1,18 @@
 // Reading from one connection to the database file. SQLite answers at once; the promises are the contract's.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type BackendSnapshot, type EntryHead, type LogRecord, MAX_RUN_BYTES, type Position } from './backend.ts'
+import {
+  type BackendSnapshot,
+  type EntryHead,
+  type KeyLeaf,
+  type LogRecord,
+  MAX_RUN_BYTES,
+  type Position,
+  type StoredEntry,
+} from './backend.ts'
 import { childNames } from './child-names.ts'
 import { type Entry, StorageCorrupt } from './contract.ts'
 import { justAfter, laterKey, prefixEnd } from './key-order.ts'
-import { classOfNumber } from './leaf.ts'
+import { CLASS_NUMBERS, classOfNumber } from './leaf.ts'
 import { readError } from './sqlite-errors.ts'
 import { bytesOf, numberOf, preparePosition, readPosition, textOf } from './sqlite-schema.ts'
 
@@ -30,6 +38,8 @@ export class SqliteView {
   readonly #entries: StatementSync
   readonly #nextRecord: StatementSync
   readonly #firstIndex: StatementSync
+  #leaves: StatementSync | undefined
+  #next: StatementSync | undefined
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -71,6 +81,48 @@ export class SqliteView {
     return rows.map(({ key, value }) => ({ key: textOf(key), value: bytesOf(value) }))
   }
 
+  leaves(after: string, limit: number): KeyLeaf[] {
+    this.#leaves ??= this.#database.prepare(
+      `SELECT key, class, leaf FROM data WHERE key > ? AND class <> ${CLASS_NUMBERS.ignored} ORDER BY key LIMIT ?`,
+    )
+    return this.#leaves.all(after, limit).map(({ key, class: number, leaf }) => {
+      const storageClass = classOfNumber(numberOf(number))
+      if (storageClass === undefined || storageClass === 'ignored') {
+        throw new StorageCorrupt(`The entry ${textOf(key)} has no known class`)
+      }
+      return { key: textOf(key), class: storageClass, leaf: bytesOf(leaf) }
+    })
+  }
+
+  count(): number {
+    return numberOf(this.#database.prepare('SELECT count(*) AS entries FROM data').get()?.entries)
+  }
+
+  stored(after: string, bytes: number): StoredEntry[] {
+    this.#next ??= this.#database.prepare(
+      'SELECT key, class, leaf, value FROM data WHERE key > ? ORDER BY key LIMIT 256',
+    )
+    const found: StoredEntry[] = []
+    let size = 0
+    for (let last = after; size < bytes; ) {
+      const before = found.length
+      for (const row of this.#next.iterate(last)) {
+        const entry = storedEntry(row)
+        found.push(entry)
+        last = entry.key
+        size += entry.key.length + entry.value.length
+        if (size >= bytes) break
+      }
+      if (found.length === before) break
+    }
+    return found
+  }
+
+  firstIndex(): number {
+    const { idx } = this.#firstIndex.get() ?? {}
+    return typeof idx === 'number' ? idx : this.position().index + 1
+  }
+
   position(): Position {
     return readPosition(this.#position)
   }
@@ -102,17 +154,29 @@ export class SqliteView {
   }
 }
 
+function storedEntry(row: Record<string, unknown>): StoredEntry {
+  const key = textOf(row.key)
+  const storageClass = classOfNumber(numberOf(row.class))
+  if (storageClass === undefined) throw new StorageCorrupt(`The entry ${key} has no known class`)
+  return { key, class: storageClass, leaf: bytesOf(row.leaf), value: bytesOf(row.value) }
+}
+
 /** A connection of its own, inside a read transaction: what others commit does not show. */
 export function openSnapshot(path: string): BackendSnapshot {
   const database = openReadOnly(path)
   try {
     database.exec('BEGIN')
     const view = new SqliteView(database)
+    const position = view.position()
     return {
-      index: view.position().index,
+      index: position.index,
+      position,
+      count: async () => reading(() => view.count()),
+      stored: async (after, bytes) => reading(() => view.stored(after, bytes)),
       get: async (key) => reading(() => view.get(key)),
       list: async (prefix, after, limit) => reading(() => view.list(prefix, after, limit)),
       scan: async (prefix, after, limit) => reading(() => view.scan(prefix, after, limit)),
+      leaves: async (after, limit) => reading(() => view.leaves(after, limit)),
       close: async () => database.close(),
     }
   } catch (error) {

@@ -8,6 +8,7 @@ import { Committer, type CommitterOptions, type Outcome } from './committer.ts'
 import type { Change, Store, Transaction } from './contract.ts'
 import { OpenTransaction } from './open-transaction.ts'
 import { BackendReadStore } from './read-store.ts'
+import type { Tree, TreeRoots } from './tree.ts'
 
 export type StoreOptions = CommitterOptions
 
@@ -48,8 +49,19 @@ export class TransactionalStore extends BackendReadStore implements Store {
     this.#committer.setLeafKey(key)
   }
 
+  async roots(): Promise<TreeRoots & { readonly index: number }> {
+    this.requireOpen()
+    return this.#committer.treeKeeper.roots()
+  }
+
+  async tree(): Promise<{ readonly index: number; readonly tree: Tree }> {
+    this.requireOpen()
+    return this.#committer.treeKeeper.tree()
+  }
+
   protected override async shutDown(): Promise<void> {
     await this.#queue.drained()
+    await this.#committer.close()
     await super.shutDown()
   }
 

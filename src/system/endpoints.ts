@@ -7,6 +7,7 @@ import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
 import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
 import { SEAL_ENDPOINTS } from './seal-endpoints.ts'
+import { SNAPSHOT_ENDPOINTS } from './snapshot-endpoints.ts'
 import { STATUS_ENDPOINTS } from './status-endpoints.ts'
 
 export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
@@ -15,6 +16,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...KEYRING_ENDPOINTS,
   ...REKEY_ENDPOINTS,
   ...GENERATE_ROOT_ENDPOINTS,
+  ...SNAPSHOT_ENDPOINTS,
   ...MOUNT_ENDPOINTS,
   ...POLICY_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,

@@ -72,7 +72,12 @@ export class Seal {
   async load(): Promise<void> {
     const bytes = await this.#store.get(SEAL_CONFIG)
     this.#config = bytes === undefined ? undefined : decodeSealConfig(bytes)
-    if (this.#config === undefined || (this.#config.keyId === undefined) === (this.#auto === undefined)) return
+    if (this.#config !== undefined) this.requireFitting(this.#config)
+  }
+
+  /** @throws AutoSealFailed for a store that another kind of seal opens */
+  requireFitting({ keyId }: SealConfig): void {
+    if ((keyId === undefined) === (this.#auto === undefined)) return
     throw new AutoSealFailed(
       this.#auto === undefined
         ? 'This store is opened by a static key, so the configuration needs its seal "static"'

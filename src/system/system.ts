@@ -1,5 +1,6 @@
 // The engine behind sys/: what its endpoints work with.
 import type { Engine, Mounts } from '../api/mount.ts'
+import type { ByteStream } from '../api/request.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { World } from '../lib/world.ts'
@@ -23,6 +24,16 @@ export interface SealOperations {
   unseal(share: Buffer): Promise<void>
   reset(): Promise<void>
   seal(): Promise<void>
+  /** Replaces the store by a snapshot; sealed afterwards. @throws Refusal where it is not taken */
+  restore(snapshot: ByteStream, force: boolean): Promise<Restored>
+}
+
+export type Restored = {
+  readonly entries: number
+  /** Of the snapshot. */
+  readonly index: number
+  /** It was made by this cluster. */
+  readonly isSealChecked: boolean
 }
 
 export type ServerFacts = {
@@ -42,6 +53,8 @@ export class System implements Engine {
   readonly tokens: TokenStore
   readonly policies: PolicyStore
   readonly sealStatus: () => SealStatus
+  /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
+  readonly saveSnapshot: () => Promise<ByteStream>
   readonly #parts: { mounts?: Mounts; seal?: SealOperations; openApi?: () => object } = {}
 
   constructor(parts: {
@@ -50,12 +63,14 @@ export class System implements Engine {
     readonly tokens: TokenStore
     readonly policies: PolicyStore
     readonly sealStatus: () => SealStatus
+    readonly saveSnapshot: () => Promise<ByteStream>
   }) {
     this.world = parts.world
     this.facts = parts.facts
     this.tokens = parts.tokens
     this.policies = parts.policies
     this.sealStatus = parts.sealStatus
+    this.saveSnapshot = parts.saveSnapshot
   }
 
   /** The mount table holds this engine, and this engine shows the mount table: they are tied after both exist. */

@@ -1,10 +1,12 @@
 // Between a thread that serves requests and the one that writes: requests go up whole, responses come down, and the
 // state of the seal is told by the writer and confirmed before it goes on. `S` is that state, opaque here.
+import type { ByteStream } from '../api/request.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 
 /** As much of a message port as is needed. */
 export type Port = {
-  postMessage(message: unknown): void
+  /** What is in `moved` is the other side's alone from then on. */
+  postMessage(message: unknown, moved: ByteStream[]): void
   on(event: 'message' | 'close', listener: (message: unknown) => void): unknown
 }
 
@@ -17,6 +19,10 @@ type Down<S> =
 
 /** Requests that may wait for the writer at once; beyond it the caller is told to come back. */
 const MAX_WAITING = 10_000
+
+function streamsOf({ stream }: WireRequest | WireResponse): ByteStream[] {
+  return stream === undefined ? [] : [stream]
+}
 
 export class WriterGone extends Error {
   override name = 'WriterGone'
@@ -36,7 +42,7 @@ export class WriterLink<S> {
       const message = received as Down<S>
       if (message.kind === 'response') this.#answered(message.id, message.response)
       else if (message.kind === 'state') {
-        const confirm = () => port.postMessage({ kind: 'confirmed', id: message.id } satisfies Up)
+        const confirm = () => port.postMessage({ kind: 'confirmed', id: message.id } satisfies Up, [])
         apply(message.state).then(confirm, confirm)
       }
     })
@@ -55,7 +61,7 @@ export class WriterLink<S> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      this.#port.postMessage({ kind: 'request', id, request } satisfies Up)
+      this.#port.postMessage({ kind: 'request', id, request } satisfies Up, streamsOf(request))
     })
   }
 
@@ -80,7 +86,7 @@ export class ServingLink<S> {
       const message = received as Up
       if (message.kind === 'request') {
         void handle(message.request).then((response) => {
-          port.postMessage({ kind: 'response', id: message.id, response } satisfies Down<S>)
+          port.postMessage({ kind: 'response', id: message.id, response } satisfies Down<S>, streamsOf(response))
         })
       } else if (message.kind === 'confirmed') {
         this.#confirmations.get(message.id)?.()
@@ -105,7 +111,7 @@ export class ServingLink<S> {
     const id = ++this.#lastId
     return new Promise((resolve) => {
       this.#confirmations.set(id, resolve)
-      this.#port.postMessage({ kind: 'state', id, state } satisfies Down<S>)
+      this.#port.postMessage({ kind: 'state', id, state } satisfies Down<S>, [])
     })
   }
 }

@@ -54,21 +54,37 @@ function delayedView(view: BackendView, delays: Delays): BackendView {
 export function delayedBackend(backend: Backend, random: SeededRandom): Backend {
   const delays = new Delays(random)
   let appended: Promise<void> = Promise.resolve()
-  const append = async (changes: readonly EncodedChange[]): Promise<void> => {
-    const inOrder = appended.then(() => delays.pause()).then(() => backend.append(changes))
-    appended = inOrder.catch(() => {})
-    await inOrder.finally(() => delays.pause())
+  const inTurn = async <T>(write: () => Promise<T>): Promise<T> => {
+    const inOrder = appended.then(() => delays.pause()).then(write)
+    appended = inOrder.then(
+      () => {},
+      () => {},
+    )
+    return inOrder.finally(() => delays.pause())
   }
   return {
     ...delayedView(backend, delays),
-    append,
+    append: (changes: readonly EncodedChange[]) => inTurn(() => backend.append(changes)),
+    saveTree: (save) => inTurn(() => backend.saveTree(save)),
+    forgetRecords: (index, limit) => inTurn(() => backend.forgetRecords(index, limit)),
+    savedTree: () => delays.around(() => backend.savedTree()),
+    checkpoints: () => delays.around(() => backend.checkpoints()),
+    firstIndex: () => delays.around(() => backend.firstIndex()),
     heads: (keys) => delays.around(() => backend.heads(keys)),
     position: () => delays.around(() => backend.position()),
     records: (index, limit) => delays.around(() => backend.records(index, limit)),
     snapshot: (): Promise<BackendSnapshot> =>
       delays.around(async () => {
         const snapshot = await backend.snapshot()
-        return { ...delayedView(snapshot, delays), index: snapshot.index }
+        const leaves = (after: string, limit: number) => delays.around(() => snapshot.leaves(after, limit))
+        return {
+          ...delayedView(snapshot, delays),
+          index: snapshot.index,
+          position: snapshot.position,
+          leaves,
+          count: () => delays.around(() => snapshot.count()),
+          stored: (after, bytes) => delays.around(() => snapshot.stored(after, bytes)),
+        }
       }),
   }
 }

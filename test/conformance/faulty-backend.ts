@@ -1,10 +1,15 @@
 // A backend whose appends wait or fail when they are told to, as those of a device do.
 import type { Backend } from '../../src/storage/backend.ts'
+import { StorageFull } from '../../src/storage/contract.ts'
 
 export class Faults {
   /** Thrown by the next append, which then writes nothing. */
   next: Error | undefined
   appends = 0
+  /** The tree is not saved, as where the process is killed before. */
+  savesFail = false
+  /** What stands behind the store that was opened last. */
+  backend: Backend | undefined
   #gate = Promise.withResolvers<void>()
 
   constructor() {
@@ -26,6 +31,7 @@ export class Faults {
 }
 
 export function faultyBackend(backend: Backend, faults: Faults): Backend {
+  faults.backend = backend
   return {
     get: (key) => backend.get(key),
     list: (prefix, after, limit) => backend.list(prefix, after, limit),
@@ -34,6 +40,14 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     position: () => backend.position(),
     records: (index, limit) => backend.records(index, limit),
     snapshot: () => backend.snapshot(),
+    savedTree: () => backend.savedTree(),
+    checkpoints: () => backend.checkpoints(),
+    firstIndex: () => backend.firstIndex(),
+    saveTree: async (save) => {
+      if (faults.savesFail) throw new StorageFull('Told to fail')
+      return backend.saveTree(save)
+    },
+    forgetRecords: (index, limit) => backend.forgetRecords(index, limit),
     close: () => backend.close(),
     append: async (changes) => {
       faults.appends++

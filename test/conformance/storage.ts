@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { importSecret } from '../../src/crypto/secret-key.ts'
 import type { Backend } from '../../src/storage/backend.ts'
 import {
   type Change,
@@ -19,6 +20,7 @@ import {
   type Transaction,
 } from '../../src/storage/contract.ts'
 import type { StoreOptions } from '../../src/storage/transactional-store.ts'
+import { bucketKeyOf, Tree } from '../../src/storage/tree.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { Faults, faultyBackend } from './faulty-backend.ts'
 import { serialHistory } from './storage-history.ts'
@@ -56,11 +58,16 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   transactionClauses(clause)
   boundClauses(clause)
   indexClauses(clause)
+  treeClauses(clause)
   closingClauses(clause)
   failureClauses(clause)
   test(`storage ${name}: concurrent transactions have the effect of some order of them`, (t) => {
     const seed = testSeed(t)
-    return withStore(newPlace(seed), ({ store }) => serialHistory(store, scope, seed))
+    return withStore(newPlace(seed), async ({ store, faults, reopen }) => {
+      await serialHistory(store, scope, seed)
+      await requireTreeOfEntries(store, faults)
+      await requireTreeOfEntries(await reopen(), faults)
+    })
   })
 }
 
@@ -588,6 +595,78 @@ function indexClauses(clause: Clause): void {
       (await store.changesSince(0, 100)).map(({ index }) => index),
       heard,
     )
+  })
+}
+
+/** The tree that is kept is the one that the stored leaves make. */
+async function requireTreeOfEntries(store: Store, faults: Faults): Promise<void> {
+  const { index, tree } = await store.tree()
+  assert.equal(index, await store.lastIndex())
+  const snapshot = await faults.backend?.snapshot()
+  assert.ok(snapshot !== undefined)
+  const rebuilt = new Tree()
+  for (const { class: storageClass, key, leaf } of await snapshot.leaves('', Number.MAX_SAFE_INTEGER)) {
+    rebuilt.add(storageClass, key, leaf, bucketKeyOf(importSecret(LEAF_KEY)))
+  }
+  await snapshot.close()
+  assert.deepEqual(tree.roots(), rebuilt.roots())
+  assert.deepEqual(tree.differences(rebuilt), [])
+  const { index: rootsIndex, ...roots } = await store.roots()
+  assert.deepEqual([rootsIndex, roots], [index, rebuilt.roots()])
+}
+
+function treeClauses(clause: Clause): void {
+  clause('the roots are those of the entries, through changes, close and open', async ({ store, faults, reopen }) => {
+    const empty = await store.roots()
+    await put(store, 'a', 'b', 'c/d')
+    await requireTreeOfEntries(store, faults)
+    const three = await store.roots()
+    await store.transaction(async (tx) => tx.put(scope, `${folder}a`, text('other')))
+    await requireTreeOfEntries(store, faults)
+    assert.notDeepEqual((await store.roots()).replicated, three.replicated)
+    assert.deepEqual((await store.roots()).local, three.local)
+    const opened = await reopen()
+    await requireTreeOfEntries(opened, faults)
+    await put(opened, 'a')
+    assert.deepEqual((await opened.roots()).all, three.all)
+    await opened.transaction(async (tx) => {
+      for (const name of ['a', 'b', 'c/d']) tx.delete(scope, folder + name)
+    })
+    assert.deepEqual((await opened.roots()).all, empty.all)
+    await requireTreeOfEntries(await reopen(), faults)
+  })
+
+  clause('a tree whose save failed is made again from log and entries', async ({ store, faults, reopen }) => {
+    await put(store, 'a', 'b')
+    const opened = await reopen()
+    await opened.transaction(async (tx) => tx.put(scope, `${folder}a`, text('other')))
+    const before = await opened.roots()
+    faults.savesFail = true
+    const again = await reopen()
+    assert.deepEqual((await again.roots()).all, before.all)
+    await requireTreeOfEntries(again, faults)
+    faults.savesFail = false
+    await put(again, 'c')
+    await requireTreeOfEntries(await reopen(), faults)
+  })
+
+  clause('commits while the tree is read are in it', async ({ reopen, faults }) => {
+    const opened = await reopen()
+    const writes = ['a', 'b', 'c', 'd', 'e'].map((name) => put(opened, name))
+    const roots = opened.roots()
+    await Promise.all([...writes, roots])
+    await requireTreeOfEntries(opened, faults)
+  })
+
+  clause('there is no tree without the leaf key, and the same one when it is back', async ({ store, faults }) => {
+    await put(store, 'a')
+    const { all } = await store.roots()
+    store.setLeafKey(undefined)
+    await assert.rejects(store.roots(), StorageRefused)
+    await assert.rejects(store.tree(), StorageRefused)
+    store.setLeafKey(LEAF_KEY)
+    assert.deepEqual((await store.roots()).all, all)
+    await requireTreeOfEntries(store, faults)
   })
 }
 

@@ -44,6 +44,9 @@ export function answerFaults(request: GeneratedRequest, answer: RawAnswer, expec
   const isChosen = isClosed || (endpoint !== undefined && statusesAskedFor(request).includes(status))
   if (status >= 500 && !isChosen) return [`status ${status}`]
   if (BODILESS.includes(status) || request.method === 'HEAD') return body === '' ? [] : ['a body where there is none']
+  if (endpoint?.givesStream === true && status === 200 && !asksForHelp(request)) {
+    return answer.headers.get('content-type') === 'application/octet-stream' ? [] : ['a stream without its type']
+  }
   if (answer.headers.get('content-type') !== 'application/json')
     return [`content type ${answer.headers.get('content-type')}`]
   if (answer.headers.get('cache-control') !== 'no-store') return ['may be stored by caches']

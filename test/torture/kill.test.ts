@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { verifyStore } from '../../src/storage/verify.ts'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import {
@@ -43,6 +44,7 @@ test(`no acknowledged write is lost by ${KILLS} kills under load`, async (contex
   let kills = 0
   while (kills < KILLS && ledger.faults.length === 0) {
     await killUnderLoad(server, writers, random)
+    assert.deepEqual(faultsOf(directory), [])
     kills += 1
     if (kills < KILLS && random.chance(START_KILLS)) {
       await killStart(directory, random)
@@ -75,6 +77,13 @@ test('a server killed while it makes its first keys starts again', async (contex
     assert.equal(await server.stop(), 0)
   }
 })
+
+/** What the verifier says of what the kill left; without keys, so that it is quick. */
+function faultsOf(directory: string): string[] {
+  const faults: string[] = []
+  verifyStore({ directory, keys: undefined, onFinding: (sentence) => faults.push(sentence) })
+  return faults
+}
 
 async function killUnderLoad(server: ServerProcess, writers: readonly Writer[], random: PseudoRandom): Promise<void> {
   const load = Promise.all(writers.map((writer) => writer.run(server)))

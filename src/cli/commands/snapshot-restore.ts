@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises'
+import { ByteProgress } from '../byte-progress.ts'
+import { CliError, reasonOf } from '../cli-error.ts'
+import { command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { parseExactJson } from '../exact-json.ts'
+import { readParts } from '../input.ts'
+import { printAnswer } from '../output.ts'
+
+/** `keywright operator snapshot restore`. */
+export const snapshotRestore = command({
+  name: 'restore',
+  summary: 'Replace the whole store of the server by a snapshot; the server is sealed afterwards',
+  usage: 'FILE',
+  describe: [
+    'Everything that was written since the snapshot is lost. The server checks the whole file before it leaves its ' +
+      'store: what it refuses changes nothing. Afterwards unseal it with the keys of the day of the snapshot. The ' +
+      'token needs "update" and "sudo" on sys/storage/snapshot.',
+  ],
+  examples: ['operator snapshot restore keywright.snapshot', 'operator snapshot restore -force other.snapshot'],
+  options: {
+    force: { kind: 'flag', about: 'Take the snapshot of another cluster too: a new server takes over from a lost one' },
+    ...COMMON_OPTIONS,
+  },
+  args: { needed: ['FILE'], most: 1 },
+  run: async ({ io, options, args: [file = ''] }) => {
+    const bytes = await sizeOf(file)
+    const progress = new ByteProgress(io, bytes)
+    const answer = await connect(io, options).open({
+      doing: 'restoring a snapshot',
+      method: 'PUT',
+      path: 'sys/storage/snapshot',
+      ...(options.force ? { query: [['force', 'true']] as const } : {}),
+      upload: { bytes, stream: progress.around(readParts(file)) },
+    })
+    const parts: Buffer[] = []
+    for await (const part of answer) parts.push(part)
+    await progress.end()
+    await printAnswer(io, options, parseExactJson(Buffer.concat(parts).toString('utf8')) ?? null)
+    return 0
+  },
+})
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size
+  } catch (error) {
+    throw new CliError(`Cannot read ${file}: ${reasonOf(error)}`, error)
+  }
+}

@@ -1,0 +1,44 @@
+import { rm } from 'node:fs/promises'
+import { ByteProgress } from '../byte-progress.ts'
+import { command } from '../command.ts'
+import { CONNECTION_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { readParts } from '../input.ts'
+import { write } from '../io.ts'
+import { refuseExisting, writeNewFile } from '../new-file.ts'
+
+/** Read by its owner alone: names of keys and policies are in it in clear. */
+const MODE = 0o600
+
+/** `keywright operator snapshot save`. */
+export const snapshotSave = command({
+  name: 'save',
+  summary: 'Save the whole store of the server in a file',
+  usage: 'FILE',
+  describe: [
+    'The file is of one moment, whatever is written meanwhile, and is read again before it counts. It opens with the ' +
+      'unseal keys of its day: keep those too. The token needs "read" and "sudo" on sys/storage/snapshot.',
+  ],
+  examples: ['operator snapshot save keywright.snapshot'],
+  options: {
+    force: { kind: 'flag', about: 'Replace FILE where it exists' },
+    ...CONNECTION_OPTIONS,
+  },
+  args: { needed: ['FILE'], most: 1 },
+  run: async ({ io, options, args: [file = ''] }) => {
+    const target = { path: file, force: options.force, mode: MODE }
+    await refuseExisting(target)
+    const request = { doing: 'saving a snapshot', method: 'GET', path: 'sys/storage/snapshot' } as const
+    const progress = new ByteProgress(io, undefined)
+    await writeNewFile(target, progress.around(await connect(io, options).open(request)))
+    await progress.end()
+    try {
+      await io.inspectSnapshot(readParts(file))
+    } catch (error) {
+      await rm(file, { force: true })
+      throw error
+    }
+    await write(io.stdout, `Success! Saved ${progress.bytes} bytes in ${file}\n`)
+    return 0
+  },
+})

@@ -1,0 +1,107 @@
+// Bodies that are not held in memory: what comes from the socket waits there until it is wanted, and what goes to it
+// is asked for as the socket takes it.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import type { ByteStream } from '../api/request.ts'
+
+/**
+ * The time that a request may take as a whole is that of all requests of a server or of none: while a body is read that
+ * has no size, it is none, and each such body may pause no longer instead.
+ */
+export class StreamTimes {
+  readonly #server: Server
+  readonly #requestTimeoutMs: number
+  #open = 0
+
+  constructor(server: Server, requestTimeoutMs: number) {
+    this.#server = server
+    this.#requestTimeoutMs = requestTimeoutMs
+  }
+
+  begin(incoming: IncomingMessage): void {
+    this.#open++
+    this.#server.requestTimeout = 0
+    incoming.socket.setTimeout(this.#requestTimeoutMs)
+  }
+
+  end(incoming: IncomingMessage): void {
+    incoming.socket.setTimeout(0)
+    if (--this.#open === 0) this.#server.requestTimeout = this.#requestTimeoutMs
+  }
+}
+
+export class RequestStream {
+  readonly stream: ByteStream
+  readonly #incoming: IncomingMessage
+  readonly #times: StreamTimes
+  #isWanted = false
+  #isOver = false
+
+  constructor(incoming: IncomingMessage, times: StreamTimes) {
+    this.#incoming = incoming
+    this.#times = times
+    this.stream = new ReadableStream<Uint8Array>(
+      { start: (controller) => this.#start(controller), pull: () => this.#pull(), cancel: () => this.drop() },
+      // Nothing is taken from the socket for a caller who is refused.
+      { highWaterMark: 0 },
+    )
+  }
+
+  /** What still comes is thrown away: the answer was given without it. */
+  drop(): void {
+    this.#finish()
+    this.#incoming.resume()
+  }
+
+  #start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const incoming = this.#incoming
+    incoming.on('data', (chunk: Buffer) => {
+      if (this.#isOver) return
+      // A copy: the memory of the chunk may be shared, and the stream may travel.
+      controller.enqueue(new Uint8Array(chunk))
+      incoming.pause()
+    })
+    incoming.on('end', () => {
+      if (!this.#isOver) controller.close()
+      this.#finish()
+    })
+    const broken = (): void => {
+      if (!this.#isOver) controller.error(new Error('The connection ended before the body did'))
+      this.#finish()
+    }
+    incoming.on('error', broken)
+    incoming.on('close', broken)
+    // A caller that hangs up in between: the parser's complaint waits for the answer, and the answer for the body.
+    const hungUp = (): void => {
+      if (!incoming.complete) broken()
+    }
+    incoming.socket.once('end', hungUp)
+    incoming.once('close', () => incoming.socket.off('end', hungUp))
+    incoming.pause()
+  }
+
+  /** Called when somebody reads, so the caller was admitted. */
+  #pull(): void {
+    if (!this.#isWanted && !this.#isOver) {
+      this.#isWanted = true
+      this.#times.begin(this.#incoming)
+    }
+    this.#incoming.resume()
+  }
+
+  #finish(): void {
+    if (this.#isWanted && !this.#isOver) this.#times.end(this.#incoming)
+    this.#isOver = true
+  }
+}
+
+/** The connection breaks where the stream fails: what is there then cannot be taken for the whole. */
+export function sendStream(outgoing: ServerResponse, stream: ByteStream, headOnly: boolean): void {
+  outgoing.writeHead(200, { 'Cache-Control': 'no-store', 'Content-Type': 'application/octet-stream' })
+  if (headOnly) {
+    outgoing.end()
+    stream.cancel().catch(() => {})
+    return
+  }
+  pipeline(Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]), outgoing, () => {})
+}

@@ -1,0 +1,86 @@
+// A store whose place another can take while everything that holds it goes on holding it: for the restore of a
+// snapshot. In between, and only then, every verb is refused as after `close`.
+import type { Change, Entry, ListOptions, ReadStore, Snapshot, Store, Transaction } from './contract.ts'
+import { StorageClosed } from './contract.ts'
+
+export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadStore {
+  #store: S | undefined
+
+  constructor(store?: S) {
+    this.#store = store
+  }
+
+  protected get store(): S {
+    if (this.#store === undefined) throw new StorageClosed('The store is being replaced')
+    return this.#store
+  }
+
+  /** Closes what is there; resolves when nothing has it open any more. */
+  async putAway(): Promise<void> {
+    const store = this.#store
+    this.#store = undefined
+    await store?.close()
+  }
+
+  putBack(store: S): void {
+    this.#store = store
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    return this.store.get(key)
+  }
+
+  async list(prefix: string, options?: ListOptions): Promise<string[]> {
+    return this.store.list(prefix, options)
+  }
+
+  async scan(prefix: string, after: string, limit: number): Promise<Entry[]> {
+    return this.store.scan(prefix, after, limit)
+  }
+
+  async lastIndex(): Promise<number> {
+    return this.store.lastIndex()
+  }
+
+  async changesSince(index: number, limit: number): Promise<Change[]> {
+    return this.store.changesSince(index, limit)
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    return this.store.snapshot()
+  }
+
+  async close(): Promise<void> {
+    await this.#store?.close()
+  }
+}
+
+export class ReplaceableStore extends ReplaceableReader<Store> implements Store {
+  readonly #listeners: ((change: Change) => void)[] = []
+
+  override putBack(store: Store): void {
+    for (const listener of this.#listeners) store.onCommit(listener)
+    super.putBack(store)
+  }
+
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.store.transaction(work)
+  }
+
+  onCommit(listener: (change: Change) => void): void {
+    this.store.onCommit(listener)
+    this.#listeners.push(listener)
+  }
+
+  setLeafKey(key: Buffer | undefined): void {
+    this.store.setLeafKey(key)
+  }
+
+  async roots(): ReturnType<Store['roots']> {
+    return this.store.roots()
+  }
+
+  async tree(): ReturnType<Store['tree']> {
+    return this.store.tree()
+  }
+}

@@ -1,5 +1,5 @@
-// `npm run bench`: Keywright beside the control, in turns, under the loads of operations.ts. bench/README.md says how to
-// read what it prints.
+// `npm run bench`: Keywright beside the control, in turns, under the loads of operations.ts. bench/README.md says how
+// to read what it prints.
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'

@@ -89,7 +89,8 @@ const ACCEPTED: readonly {
          http_read_timeout = 20
          http_idle_timeout = "1m30s"
        }`,
-      '{"listener": {"tcp": {"max_request_size": 1048576, "http_read_header_timeout": 5, "http_read_timeout": "20", "http_idle_timeout": "90s"}}}',
+      `{"listener": {"tcp": {"max_request_size": 1048576, "http_read_header_timeout": 5,
+         "http_read_timeout": "20", "http_idle_timeout": "90s"}}}`,
     ],
     is: {
       host: '127.0.0.1',
@@ -153,7 +154,7 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
   {
     name: 'an unknown key, with what is known',
     text: '\nfrobnicate = 1',
-    says: /line 2: .*"frobnicate".*known are listener, storage/,
+    says: /line 2: .*"frobnicate".*known are threads, listener, storage/,
   },
   {
     name: 'a misspelt key of the listener',
@@ -228,7 +229,7 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
   {
     name: 'a default lifetime beyond the longest',
     text: 'default_lease_ttl = "2h"\nmax_lease_ttl = "1h"',
-    says: /default_lease_ttl, 7200 seconds, must not be longer than max_lease_ttl, 3600 seconds/,
+    says: /default_lease_ttl, 7200 s, must not be longer than max_lease_ttl, 3600 s/,
   },
   {
     name: 'a longest lifetime below the default of the other',

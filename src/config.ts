@@ -1,11 +1,13 @@
 // The configuration file, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
 import { readFileSync } from 'node:fs'
 import { isIPv4, isIPv6 } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
 import { DurationError, parseDurationSeconds } from './lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
 import { nearest } from './lib/nearest.ts'
 import type { StaticSealConfig } from './static-seal.ts'
+import type { ServerFacts } from './system/system.ts'
 
 /** What is wrong with the configuration, in one sentence. */
 export class ConfigError extends Error {
@@ -15,6 +17,8 @@ export class ConfigError extends Error {
 export type StorageConfig = { readonly type: 'sqlite'; readonly directory: string } | { readonly type: 'inmem' }
 
 export type ServerConfig = {
+  /** Threads that serve requests. */
+  readonly threads: number
   readonly host: string
   readonly port: number
   readonly limits: ListenerLimits
@@ -30,7 +34,17 @@ export type ServerConfig = {
   readonly tokenAskedFor: { readonly generateRoot: boolean; readonly rekey: boolean }
 }
 
+/** What the endpoints show of it. */
+export const factsOf = (config: ServerConfig, storageType: string): ServerFacts => ({
+  reportedVersion: config.reportedVersion,
+  storageType,
+  apiAddress: config.apiAddress,
+  clusterName: config.clusterName,
+  tokenAskedFor: config.tokenAskedFor,
+})
+
 export const DEFAULT_CONFIG: ServerConfig = {
+  threads: availableParallelism(),
   host: '127.0.0.1',
   port: 8200,
   limits: DEFAULT_LIMITS,
@@ -66,6 +80,7 @@ export function readConfigFile(path: string): Partial<ServerConfig> {
 }
 
 const TOP_KEYS = [
+  'threads',
   'listener',
   'storage',
   'seal',
@@ -82,6 +97,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
   const body = parseHcl(text)
   requireKnown(body, TOP_KEYS, 'the configuration')
   const config = {
+    ...threadsOf(body),
     ...listenerOf(body),
     ...storageOf(body),
     ...sealOf(body),
@@ -94,7 +110,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
   const { defaultTtlSeconds, maxTtlSeconds } = { ...DEFAULT_CONFIG, ...config }
   if (defaultTtlSeconds > maxTtlSeconds) {
     throw new ConfigError(
-      `default_lease_ttl, ${defaultTtlSeconds} seconds, must not be longer than max_lease_ttl, ${maxTtlSeconds} seconds`,
+      `default_lease_ttl, ${defaultTtlSeconds} s, must not be longer than max_lease_ttl, ${maxTtlSeconds} s`,
     )
   }
   return config
@@ -127,6 +143,17 @@ const LISTENER_KEYS = [
   'disable_unauthed_generate_root_endpoints',
 ]
 
+export const MAX_THREADS = 256
+
+function threadsOf(body: HclObject): Partial<ServerConfig> {
+  const threads = single(body, 'threads')
+  if (threads === undefined) return {}
+  if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
+    throw new ConfigError(`threads must be a number from 1 to ${MAX_THREADS}`)
+  }
+  return { threads }
+}
+
 function listenerOf(body: HclObject): Partial<ServerConfig> {
   const block = only(body, 'listener')
   if (block === undefined) return {}
@@ -149,6 +176,9 @@ function listenerOf(body: HclObject): Partial<ServerConfig> {
   return { host, port, limits: limitsOf(block.body), ...(isAsked ? { tokenAskedFor } : {}) }
 }
 
+/** A day; the timers of the runtime end at 24.8 days. */
+const MAX_TIMEOUT_SECONDS = 86_400
+
 function limitsOf(body: HclObject): ListenerLimits {
   const size = single(body, 'max_request_size')
   if (size !== undefined && (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)) {
@@ -156,6 +186,9 @@ function limitsOf(body: HclObject): ListenerLimits {
   }
   const ms = (key: string, fallback: number): number => {
     const seconds = secondsIn(body, key)
+    if (seconds !== undefined && seconds > MAX_TIMEOUT_SECONDS) {
+      throw new ConfigError(`${key} must be at most ${MAX_TIMEOUT_SECONDS} seconds`)
+    }
     return seconds === undefined || seconds === 0 ? fallback : seconds * 1000
   }
   const limits = {

@@ -33,7 +33,11 @@ export async function openDevelopment(
   const rootToken = wanted ?? kept.rootToken
   if ((await house.tokens.find(rootToken)) === undefined)
     await house.tokens.insert(rootToken, house.tokenService.rootEntry())
-  if (rootToken !== kept.rootToken) writeKeys(path, { ...kept, rootToken })
+  if (rootToken !== kept.rootToken) {
+    // One root token at a time, or every one that was ever asked for would open the store for ever.
+    await house.tokens.revoke(house.tokens.idOf(kept.rootToken))
+    writeKeys(path, { ...kept, rootToken })
+  }
   return { ...kept, rootToken }
 }
 

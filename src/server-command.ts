@@ -1,5 +1,13 @@
 // `keywright server`: flags, start, what it prints, signals.
-import { ConfigError, DEFAULT_CONFIG, isLoopback, parseAddress, readConfigFile, type ServerConfig } from './config.ts'
+import {
+  ConfigError,
+  DEFAULT_CONFIG,
+  isLoopback,
+  MAX_THREADS,
+  parseAddress,
+  readConfigFile,
+  type ServerConfig,
+} from './config.ts'
 import { SelfTestFailed } from './crypto/self-test.ts'
 import { logTo } from './lib/log-writer.ts'
 import { nearest } from './lib/nearest.ts'
@@ -14,6 +22,7 @@ type Flags = {
   data: string | undefined
   listen: string | undefined
   rootToken: string | undefined
+  threads: number | undefined
 }
 
 const HELP = `Usage: keywright server [options]
@@ -24,6 +33,7 @@ const HELP = `Usage: keywright server [options]
                                   data, listens on loopback only. Never for real secrets.
   -config=FILE                    Configuration, HCL or JSON: listener "tcp", storage "sqlite" or "inmem", limits
   -data=DIR                       Directory of the data (default ./data); instead of storage in the file
+  -threads=N                      Threads that serve requests (default: one for each core); one more writes
   -dev-root-token-id=TOKEN        Root token of the development server (VAULT_DEV_ROOT_TOKEN_ID)
   -dev-listen-address=HOST:PORT   Its address, default 127.0.0.1:8200 (VAULT_DEV_LISTEN_ADDRESS)
   -h, -help                       This text
@@ -32,7 +42,7 @@ const HELP = `Usage: keywright server [options]
   KEYWRIGHT_DEV_ROOT_TOKEN_ID are read before the names in brackets.
 `
 
-const VALUE_FLAGS = ['config', 'data', 'dev-root-token-id', 'dev-listen-address'] as const
+const VALUE_FLAGS = ['threads', 'config', 'data', 'dev-root-token-id', 'dev-listen-address'] as const
 /** Of the reference's development mode; they change nothing here: no token file is written, no engine is mounted. */
 const ACCEPTED_FLAGS = ['dev-no-store-token', 'dev-no-kv']
 const KNOWN_FLAGS = [...VALUE_FLAGS, ...ACCEPTED_FLAGS, 'dev', 'help', 'h']
@@ -46,6 +56,7 @@ function readFlags(words: readonly string[], env: NodeJS.ProcessEnv): Flags {
     data: undefined,
     listen: undefined,
     rootToken: undefined,
+    threads: undefined,
   }
   for (let i = 0; i < words.length; i++) {
     const word = words[i] as string
@@ -62,6 +73,7 @@ function readFlags(words: readonly string[], env: NodeJS.ProcessEnv): Flags {
   flags.config = values.get('config')
   flags.data = values.get('data')
   flags.listen = values.get('dev-listen-address') ?? firstOf(env, 'DEV_LISTEN_ADDRESS')
+  flags.threads = threadsIn(values.get('threads'))
   flags.rootToken = values.get('dev-root-token-id') ?? firstOf(env, 'DEV_ROOT_TOKEN_ID')
   return flags
 }
@@ -91,7 +103,8 @@ function configOf(flags: Flags): ServerConfig {
   const file = flags.config === undefined ? {} : readConfigFile(flags.config)
   const listen = flags.listen === undefined ? {} : parseAddress(flags.listen)
   const data = flags.data === undefined ? {} : { storage: { type: 'sqlite', directory: flags.data } as const }
-  const config = { ...DEFAULT_CONFIG, ...file, ...listen, ...data }
+  const threads = flags.threads === undefined ? {} : { threads: flags.threads }
+  const config = { ...DEFAULT_CONFIG, ...file, ...listen, ...data, ...threads }
   if (flags.dev && !isLoopback(config.host)) {
     throw new StartError(`The development server listens on loopback only, not on ${config.host}`)
   }
@@ -101,6 +114,13 @@ function configOf(flags: Flags): ServerConfig {
     throw new StartError('The flag -dev-root-token-id must be 1 to 512 printable ASCII characters')
   }
   return config
+}
+
+function threadsIn(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const threads = Number(text)
+  if (Number.isInteger(threads) && threads >= 1 && threads <= MAX_THREADS) return threads
+  throw new StartError(`The flag -threads must be a number from 1 to ${MAX_THREADS}`)
 }
 
 function isTokenText(text: string): boolean {

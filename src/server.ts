@@ -1,20 +1,18 @@
-// Starts a server: the writing thread first, then this thread, which serves.
+// Starts a server: the thread that writes first, then those that serve. This thread only watches over them.
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
-import type { ServerConfig } from './config.ts'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { factsOf, type ServerConfig } from './config.ts'
 import { runSelfTests } from './crypto/self-test.ts'
-import { buildHouse, type House } from './house.ts'
-import { type Listener, listen } from './http/listener.ts'
+import { listen } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
+import type { ServingData, ServingStarted } from './serving.ts'
 import { staticSeal } from './static-seal.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
-import { openSqliteReader } from './storage/sqlite-store.ts'
-import type { SealStatus } from './system/seal.ts'
-import { ChangeFollower, newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
-import { WriterLink } from './threads/writer-link.ts'
-import type { DevelopmentFacts, WriterData, WriterStarted } from './writer.ts'
-import { buildWriterHouse, type SealNews } from './writer-house.ts'
+import { newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
+import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
+import type { DevelopmentFacts, WriterData, WriterOrder, WriterStarted } from './writer.ts'
+import { buildWriterHouse } from './writer-house.ts'
 
 /** Why a server did not start, in one sentence. */
 export class StartError extends Error {
@@ -36,63 +34,29 @@ export type RunningServer = {
   stop(): Promise<void>
 }
 
-const SEALED: SealStatus = {
-  type: 'shamir',
-  initialized: false,
-  sealed: true,
-  threshold: 0,
-  shares: 0,
-  progress: 0,
-  nonce: '',
-  cluster: undefined,
-}
-
 /** Longer than any request takes that was sent whole; container runtimes kill what has not ended after 10 s. */
 const STOP_PATIENCE_MS = 5_000
 
 /** @throws StartError */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   runSelfTests()
-  const { config } = options
-  const inner =
-    config.storage.type === 'inmem'
-      ? await startInMemory(options)
-      : await startWithWriter(options, config.storage.directory)
-  try {
-    const listener = await openListener(config, (request) => inner.house.core.handle(request))
-    const host = config.host.includes(':') ? `[${config.host}]` : config.host
-    return {
-      address: `http://${host}:${listener.port}`,
-      development: inner.development,
-      stop: async () => {
-        const patience = options.world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
-        await listener.close()
-        patience.cancel()
-        await inner.stop()
-      },
-    }
-  } catch (cause) {
-    await inner.stop()
-    throw cause
-  }
+  const { storage } = options.config
+  return storage.type === 'inmem' ? startInMemory(options) : startThreads(options, storage.directory)
 }
 
-type Inner = { readonly house: House; readonly development: DevelopmentFacts | undefined; stop(): Promise<void> }
+function addressText({ host }: ServerConfig, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
 
 /** Everything in one thread; nothing outlives the process. */
-async function startInMemory(options: ServerOptions): Promise<Inner> {
+async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const store = createMemoryStore({ random: world.random, clock: world.clock })
   const house = await buildWriterHouse({
     store,
     world,
     log,
-    facts: {
-      reportedVersion: config.reportedVersion,
-      storageType: 'inmem',
-      apiAddress: config.apiAddress,
-      tokenAskedFor: config.tokenAskedFor,
-    },
+    facts: factsOf(config, 'inmem'),
     ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
     tokenLimits: config,
     announce: async () => {},
@@ -108,74 +72,120 @@ async function startInMemory(options: ServerOptions): Promise<Inner> {
     development = { unsealKey: share.toString('base64'), rootToken: made.rootToken }
     await house.operations.unseal(share)
   }
-  return { house, development, stop: () => store.close() }
+  const address = { host: config.host, port: config.port, share: false }
+  const listener = await listen(address, config.limits, (request) => house.core.handle(request)).catch((cause) => {
+    throw listenError(config, (cause as NodeJS.ErrnoException).code)
+  })
+  return {
+    address: addressText(config, listener.port),
+    development,
+    stop: async () => {
+      const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
+      await listener.close()
+      patience.cancel()
+      await store.close()
+    },
+  }
 }
 
-async function startWithWriter(options: ServerOptions, directory: string): Promise<Inner> {
+async function startThreads(options: ServerOptions, directory: string): Promise<RunningServer> {
+  const { config } = options
   const published = newPublishedIndex()
-  const data: WriterData = { config: options.config, directory, published, development: options.development }
-  const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data, stdout: false, stderr: false })
+  const data: WriterData = { config, directory, published, development: options.development }
+  const writer = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data, stdout: false, stderr: false })
   try {
-    return await serveBeside(worker, published, options, directory)
+    const development = await writerStarted(writer)
+    watchWriter(writer, options.onFatal)
+    // Threads that share a port share it with any process of this user that asks for the same: so ask once alone.
+    await requireFreeAddress(config)
+    const place = { writer, directory, published, port: config.port }
+    const group = await ThreadGroup.start({
+      count: SHARES_PORTS ? config.threads : 1,
+      start: () => startServing(place, config),
+      clock: options.world.clock,
+      log: options.log,
+      onFatal: options.onFatal,
+    })
+    return {
+      address: addressText(config, place.port),
+      development,
+      stop: async () => {
+        await group.stop()
+        await stopWriter(writer)
+      },
+    }
   } catch (cause) {
-    // It would keep the process alive.
-    stopping.add(worker)
-    await worker.terminate()
+    // It would keep the process alive; what it was told to write is written or not, as with a power cut.
+    stopping.add(writer)
+    await writer.terminate()
     throw cause
   }
 }
 
-async function serveBeside(
-  worker: Worker,
-  published: PublishedIndex,
-  { world, log, config, onFatal }: ServerOptions,
-  directory: string,
-): Promise<Inner> {
-  let status = SEALED
-  let house: House | undefined
-  let news: SealNews | undefined
-  const apply = async (told: SealNews): Promise<void> => {
-    status = told.status
-    news = told.keyring === undefined && !told.status.sealed ? news : told
-    if (house !== undefined) await applyTo(house, told)
+/** Where the system spreads the connections of one port over several sockets. */
+const SHARES_PORTS = process.platform === 'linux'
+
+async function requireFreeAddress(config: ServerConfig): Promise<void> {
+  const { host, port, limits } = config
+  try {
+    const probe = await listen({ host, port, share: false }, limits, () => Promise.reject(new Error('closing')))
+    probe.dropConnections()
+    await probe.close()
+  } catch (cause) {
+    throw listenError(config, (cause as NodeJS.ErrnoException).code)
   }
-  const link = new WriterLink<SealNews>(worker, apply)
-  const development = await writerStarted(worker)
-  watchWriter(worker, link, onFatal)
-  const store = await openSqliteReader(directory)
-  let follower: ChangeFollower | undefined
-  const serving = buildHouse({
-    store,
-    world,
-    log,
-    facts: { reportedVersion: config.reportedVersion, storageType: 'sqlite', apiAddress: config.apiAddress },
-    tokenLimits: config,
-    sealStatus: () => status,
-    forward: (request) => link.forward(request),
-    catchUp: () => follower?.catchUp(),
-  })
-  follower = await ChangeFollower.start(store, serving.invalidation, published)
-  house = serving
-  if (news !== undefined) await applyTo(serving, news)
-  const stop = async (): Promise<void> => {
-    stopping.add(worker)
-    worker.postMessage({ kind: 'stop' })
-    await once(worker, 'exit')
-    link.close()
-    await store.close()
-  }
-  return { house: serving, development, stop }
 }
 
-async function applyTo(house: House, { status, keyring }: SealNews): Promise<void> {
-  if (keyring !== undefined) await house.open(keyring)
-  else if (status.sealed) house.close()
+/** `port` is settled by the first thread. */
+type Place = { readonly writer: Worker; readonly directory: string; readonly published: PublishedIndex; port: number }
+
+async function startServing(place: Place, config: ServerConfig): Promise<GroupThread> {
+  const { port1, port2 } = new MessageChannel()
+  place.writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
+  const { directory, published, port } = place
+  const data: ServingData = { config, directory, published, writer: port2, port, sharePort: SHARES_PORTS }
+  const worker = new Worker(new URL('./serving.ts', import.meta.url), { workerData: data, transferList: [port2] })
+  let reason = 'it ended by itself'
+  worker.on('error', (cause) => {
+    reason = cause instanceof Error ? cause.name : 'unknown'
+  })
+  const ended = once(worker, 'exit').then(() => reason)
+  place.port = await servingStarted(worker, ended, config)
+  return {
+    ended,
+    stop: async () => {
+      worker.postMessage({ kind: 'stop' })
+      await ended
+    },
+  }
+}
+
+function servingStarted(worker: Worker, ended: Promise<string>, config: ServerConfig): Promise<number> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', (message: ServingStarted) => {
+      if (message.kind === 'listening') resolve(message.port)
+      else
+        reject(
+          LISTEN_REASONS[message.code] === undefined
+            ? new StartError(message.message)
+            : listenError(config, message.code),
+        )
+    })
+    void ended.then((reason) => reject(new StartError(`A serving thread ended before it was ready: ${reason}`)))
+  })
 }
 
 /** Writers that end because they were told to. */
 const stopping = new WeakSet<Worker>()
 
-function watchWriter(worker: Worker, link: WriterLink<SealNews>, onFatal: (reason: string) => void): void {
+async function stopWriter(writer: Worker): Promise<void> {
+  const ended = once(writer, 'exit')
+  stopping.add(writer)
+  writer.postMessage({ kind: 'stop' } satisfies WriterOrder)
+  await ended
+}
+
+function watchWriter(worker: Worker, onFatal: (reason: string) => void): void {
   worker.on('message', (message: { readonly kind: string }) => {
     if (message.kind === 'fatal') onFatal('storage could not make a write durable')
   })
@@ -183,7 +193,6 @@ function watchWriter(worker: Worker, link: WriterLink<SealNews>, onFatal: (reaso
     onFatal(`the writing thread failed: ${cause instanceof Error ? cause.name : 'unknown'}`),
   )
   worker.on('exit', () => {
-    link.close()
     if (!stopping.has(worker)) onFatal('the writing thread ended')
   })
 }
@@ -218,13 +227,6 @@ const LISTEN_REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has a host name that is not known',
 }
 
-async function openListener(config: ServerConfig, handle: Parameters<typeof listen>[3]): Promise<Listener> {
-  try {
-    return await listen(config.host, config.port, config.limits, handle)
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown'
-    throw new StartError(
-      `The address ${config.host}:${config.port} ${LISTEN_REASONS[code] ?? `cannot be listened on (${code})`}`,
-    )
-  }
+function listenError({ host, port }: ServerConfig, code = 'unknown'): StartError {
+  return new StartError(`The address ${host}:${port} ${LISTEN_REASONS[code] ?? `cannot be listened on (${code})`}`)
 }

@@ -181,7 +181,8 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
       options.keep?.({ shares, rootToken })
     }
     try {
-      const shares = await turns.run(() => seal.initialise(config, clusterName, also))
+      const name = clusterName === '' ? parts.facts.clusterName : clusterName
+      const shares = await turns.run(() => seal.initialise(config, name, also))
       return { shares, rootToken }
     } catch (cause) {
       if (cause instanceof AutoSealFailed) throw fail('bad_request', [cause.message], cause)

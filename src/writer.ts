@@ -1,6 +1,6 @@
 // The thread that writes: it alone has the store open for writing.
-import { parentPort, workerData } from 'node:worker_threads'
-import type { ServerConfig } from './config.ts'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { factsOf, type ServerConfig } from './config.ts'
 import { openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
@@ -9,7 +9,7 @@ import { StorageError } from './storage/contract.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
-import { type Port, ServingLink } from './threads/writer-link.ts'
+import { ServingLink } from './threads/writer-link.ts'
 import { buildWriterHouse, type SealNews } from './writer-house.ts'
 
 export type WriterData = {
@@ -24,12 +24,14 @@ export type WriterData = {
 export type WriterStarted =
   | { readonly kind: 'started'; readonly development: DevelopmentFacts | undefined }
   | { readonly kind: 'failed'; readonly message: string }
+/** What the starting thread says. */
+export type WriterOrder = { readonly kind: 'link'; readonly port: MessagePort } | { readonly kind: 'stop' }
 export type DevelopmentFacts = { readonly unsealKey: string; readonly rootToken: string }
 
 /** Storage could not make a write durable: nothing more can be promised, so the process ends (threats P-02). */
 export const EXIT_STORAGE_FAILED = 74
 
-async function start(port: Port, data: WriterData): Promise<void> {
+async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const world = realWorld()
   const log = logTo(process.stderr, world.clock)
   const store = await openSqliteStore({
@@ -38,42 +40,45 @@ async function start(port: Port, data: WriterData): Promise<void> {
     clock: world.clock,
     onFatal: (cause) => {
       log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
-      port.postMessage({ kind: 'fatal' })
+      parent.postMessage({ kind: 'fatal' })
     },
   })
-  let link: ServingLink<SealNews> | undefined
+  const links = new Set<ServingLink<SealNews>>()
   const house = await buildWriterHouse({
     store,
     world,
     log,
-    facts: {
-      reportedVersion: data.config.reportedVersion,
-      storageType: 'sqlite',
-      apiAddress: data.config.apiAddress,
-      tokenAskedFor: data.config.tokenAskedFor,
-    },
+    facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
-    announce: async (news) => link?.tell(news),
+    announce: async (news) => {
+      await Promise.all([...links].map((link) => link.tell(news)))
+    },
   })
   publishCommits(store, house.invalidation, data.published)
   Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
-  link = new ServingLink<SealNews>(port, (request) => house.core.handle(request))
-  port.on('message', (message) => {
-    if ((message as { readonly kind: string }).kind === 'stop') {
-      void house
-        .rest()
-        .then(() => store.close())
-        .then(() => process.exit(0))
-    }
-  })
   const development =
     data.development === undefined
       ? undefined
       : await openDevelopment(house, data.directory, data.development.rootToken)
   await house.openByItself()
-  await link.tell({ status: house.seal.status(), keyring: house.storage.barrier.keyring })
-  port.postMessage({ kind: 'started', development } satisfies WriterStarted)
+  parent.on('message', (order: WriterOrder) => {
+    if (order.kind === 'stop') {
+      void house
+        .rest()
+        .then(() => store.close())
+        .finally(() => process.exit(0))
+    } else addLink(order.port)
+  })
+  parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
+
+  /** A thread that serves joins: it hears at once whether the server is sealed, and from then on every change. */
+  function addLink(port: MessagePort): void {
+    const link = new ServingLink<SealNews>(port, (request) => house.core.handle(request))
+    links.add(link)
+    port.on('close', () => links.delete(link))
+    void link.tell({ status: house.seal.status(), keyring: house.storage.barrier.keyring })
+  }
 }
 
 /** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */
@@ -83,8 +88,8 @@ function sentence(cause: unknown): string {
 }
 
 if (parentPort !== null) {
-  const port = parentPort
-  start(port, workerData as WriterData).catch((cause: unknown) => {
-    port.postMessage({ kind: 'failed', message: sentence(cause) } satisfies WriterStarted)
+  const parent = parentPort
+  start(parent, workerData as WriterData).catch((cause: unknown) => {
+    parent.postMessage({ kind: 'failed', message: sentence(cause) } satisfies WriterStarted)
   })
 }

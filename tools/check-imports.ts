@@ -18,7 +18,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['engines', ['lib', 'crypto', 'storage', 'api']],
   ['replication', ['lib', 'crypto', 'storage']],
   ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'replication']],
-  ['core', ['lib', 'crypto', 'storage', 'api', 'auth', 'audit', 'replication']],
+  ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication']],
   ['http', ['lib', 'api', 'core']],
   ['threads', ['lib', 'api', 'core', 'storage']],
   ['cli', ['lib', 'crypto', 'api']],

@@ -5,9 +5,7 @@ import { isTest } from './tree.ts'
 
 /** Z-06: who turns JSON into values: the parser has no limits and its errors quote the input (threats N-06, N-08). */
 const JSON_PARSERS = {
-  'src/http/body.ts': 'bodies of requests, after the scan that bounds depth, sizes and names',
   'src/lib/json.ts': 'the bounded parser that the other rooms call',
-  'src/lib/stored-json.ts': 'values that came through the barrier, written by us',
   'src/lib/hcl.ts': 'configuration and policies in the JSON form',
   'src/cli/': 'the client, on answers of its own server',
 }

@@ -104,7 +104,7 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     name: 'Z-06 JSON.parse',
     refused: [{ path: 'src/core/a.ts', text: 'export const a = JSON.parse(b)' }],
     allowed: [
-      { path: 'src/http/body.ts', text: 'export const a = JSON.parse(b)' },
+      { path: 'src/lib/json.ts', text: 'export const a = JSON.parse(b)' },
       { path: 'src/core/a.ts', text: 'export const a = JSON.stringify(b)' },
     ],
   },

@@ -1,9 +1,9 @@
 // The kinds of field an endpoint can have. Each decodes what existing clients send (numbers as text, booleans as
 // text, lists as comma-separated text) and describes itself for OpenAPI and help.
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
-import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { isJsonObject } from '../lib/json.ts'
+import { describe, invalid, parseBool, toInteger, toSeconds, toText } from './coercion.ts'
 import { fail } from './errors.ts'
 
 export type Schema = { readonly [name: string]: unknown }
@@ -43,6 +43,7 @@ type Common<T> = {
   readonly secret?: boolean
   readonly oneOf?: readonly string[]
   readonly min?: number
+  /** Of an int its largest value, of a string its characters. */
   readonly max?: number
 }
 type Presence<T, O extends Common<T>> = O extends { required: true } ? true : O extends { default: T } ? true : false
@@ -65,76 +66,19 @@ function define<T, const O extends Common<T>>(
   }
 }
 
-const invalid = (name: string, why: string, cause?: unknown) => fail('field_invalid', [name, why], cause)
-
-function describe(value: JsonValue): string {
-  return value === null
-    ? 'null'
-    : Array.isArray(value)
-      ? 'an array'
-      : typeof value === 'object'
-        ? 'an object'
-        : typeof value
-}
-
-function toText(value: JsonValue, name: string): string {
-  if (typeof value === 'string') return value
-  if (typeof value === 'number') return String(value)
-  if (typeof value === 'boolean') return value ? '1' : '0'
-  if (value === null) return '' // A null string counts as sent and empty, as clients of the reference rely on.
-  throw invalid(name, `expected a string, got ${describe(value)}`)
-}
-
 export function string<const O extends Common<string>>(description: string, options: O = {} as O) {
-  const allowed = options.oneOf
+  const { oneOf: allowed, max } = options
   return define<string, O>(
     'string',
     description,
     options,
-    allowed ? { type: 'string', enum: allowed } : { type: 'string' },
+    { type: 'string', ...(allowed ? { enum: allowed } : {}), ...(max === undefined ? {} : { maxLength: max }) },
     (value, name) => {
       const text = toText(value, name)
+      if (max !== undefined && text.length > max) throw invalid(name, `must have at most ${max} characters`)
       if (allowed && !allowed.includes(text)) throw invalid(name, `must be one of ${allowed.join(', ')}`)
       return text
     },
-  )
-}
-
-const INT_DIGITS = 20
-
-/** Base prefixes 0x, 0o, 0b and a leading 0 for octal, '_' between digits; an empty text is 0. */
-function parseInteger(text: string): number | undefined {
-  if (text === '') return 0
-  const negative = text.startsWith('-')
-  let digits = negative || text.startsWith('+') ? text.slice(1) : text
-  if (digits.length > INT_DIGITS + 50 || digits.startsWith('_') || digits.endsWith('_')) return undefined
-  digits = digits.replaceAll('_', '').toLowerCase()
-  let base = 10
-  if (digits.startsWith('0x')) base = 16
-  else if (digits.startsWith('0o')) base = 8
-  else if (digits.startsWith('0b')) base = 2
-  if (base !== 10) digits = digits.slice(2)
-  else if (digits.length > 1 && digits.startsWith('0')) base = 8
-  if (digits === '') return undefined
-  let value = 0
-  for (const character of digits) {
-    const digit = '0123456789abcdef'.indexOf(character)
-    if (digit < 0 || digit >= base) return undefined
-    value = value * base + digit
-  }
-  return Number.isSafeInteger(value) ? (negative ? -value : value) : undefined
-}
-
-function toInteger(value: JsonValue, name: string): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
-  if (typeof value === 'boolean') return value ? 1 : 0
-  if (typeof value === 'string') {
-    const parsed = parseInteger(value)
-    if (parsed !== undefined) return parsed
-  }
-  throw invalid(
-    name,
-    `expected an integer, got ${typeof value === 'number' ? 'a number that is none' : describe(value)}`,
   )
 }
 
@@ -153,14 +97,6 @@ export function int<const O extends Common<number>>(description: string, options
     if (max !== undefined && number > max) throw invalid(name, `must be at most ${max}`)
     return number
   })
-}
-
-const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True']
-const FALSE = ['', '0', 'f', 'F', 'false', 'FALSE', 'False']
-
-/** The texts that count as true and false everywhere, query parameters included; undefined for any other. */
-export function parseBool(text: string): boolean | undefined {
-  return TRUE.includes(text) ? true : FALSE.includes(text) ? false : undefined
 }
 
 export function bool<const O extends Common<boolean>>(description: string, options: O = {} as O) {
@@ -186,6 +122,15 @@ export function bytes<const O extends Common<Buffer>>(description: string, optio
   })
 }
 
+const MAX_LIST_ITEMS = 1_000
+/** An OpenPGP key is the longest that stands in a list. */
+const MAX_ITEM_CHARACTERS = 131_072
+
+function splitAtCommas(text: string): string[] {
+  const trimmed = text.trim()
+  return trimmed === '' ? [] : trimmed.split(',').map((item) => item.trim())
+}
+
 /** Seconds; text may be a duration such as 90m or 1h30m. Negative is refused, an empty text is 0. */
 export function duration<const O extends Common<number>>(description: string, options: O = {} as O) {
   // As number, so that a default fits its schema; the text form is told of in the description of the document.
@@ -197,34 +142,24 @@ export function duration<const O extends Common<number>>(description: string, op
   })
 }
 
-function toSeconds(value: JsonValue, name: string): number {
-  if (typeof value === 'number') {
-    if (!Number.isSafeInteger(Math.trunc(value))) throw invalid(name, 'is too large')
-    return Math.trunc(value) + 0
-  }
-  if (typeof value !== 'string')
-    throw invalid(name, `expected seconds or a duration such as 1h30m, got ${describe(value)}`)
-  if (value === '') return 0
-  try {
-    return parseDurationSeconds(value)
-  } catch (cause) {
-    if (cause instanceof DurationError) throw invalid(name, 'expected seconds or a duration such as 1h30m', cause)
-    throw cause
-  }
-}
-
-/** An array, or text with commas between the items. */
 export function strings<const O extends Common<readonly string[]>>(description: string, options: O = {} as O) {
   const schema = { type: 'array', items: { type: 'string' } }
   return define<readonly string[], O>('strings', description, options, schema, (value, name) => {
     if (value === null) return undefined
-    if (Array.isArray(value)) return value.map((item) => toText(item, name))
-    const text = toText(value, name).trim()
-    return text === '' ? [] : text.split(',').map((item) => item.trim())
+    const texts = Array.isArray(value) ? value.map((item) => toText(item, name)) : splitAtCommas(toText(value, name))
+    if (texts.length > MAX_LIST_ITEMS) throw invalid(name, `must have at most ${MAX_LIST_ITEMS} items`)
+    if (texts.some((text) => text.length > MAX_ITEM_CHARACTERS)) {
+      throw invalid(name, `has an item of more than ${MAX_ITEM_CHARACTERS} characters`)
+    }
+    return texts
   })
 }
 
 const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype']
+
+/** Pairs and characters of a map: it is kept in memory as long as what carries it. */
+const MAX_MAP_PAIRS = 64
+const MAX_MAP_CHARACTERS = 8_192
 
 /** Names to texts; the handler gets an object without a prototype. */
 export function map<const O extends Common<Readonly<Record<string, string>>>>(
@@ -236,9 +171,15 @@ export function map<const O extends Common<Readonly<Record<string, string>>>>(
     if (value === null) return undefined
     if (!isJsonObject(value)) throw invalid(name, `expected an object, got ${describe(value)}`)
     const result: Record<string, string> = Object.create(null)
-    for (const [key, item] of Object.entries(value)) {
+    const pairs = Object.entries(value)
+    if (pairs.length > MAX_MAP_PAIRS) throw invalid(name, `must have at most ${MAX_MAP_PAIRS} names`)
+    let characters = 0
+    for (const [key, item] of pairs) {
       if (RESERVED_NAMES.includes(key)) throw invalid(name, `the name ${key} is reserved`)
-      result[key] = toText(item, `${name}.${key}`)
+      const text = toText(item, `${name}.${key}`)
+      characters += key.length + text.length
+      if (characters > MAX_MAP_CHARACTERS) throw invalid(name, `must have at most ${MAX_MAP_CHARACTERS} characters`)
+      result[key] = text
     }
     return result
   })

@@ -68,5 +68,13 @@ export type Answer = {
   readonly warnings?: readonly string[]
 }
 
+/**
+ * Thrown by a handler that finds the thing there which the request was allowed to create, or gone which it was allowed
+ * to update: another request was faster. The pipeline judges the request anew; nothing was changed by it.
+ */
+export class Reconsider extends Error {
+  override name = 'Reconsider'
+}
+
 /** Success without a body: 204. */
 export const DONE: Answer = {}

@@ -136,3 +136,30 @@ test('A-12: a policy that changes counts from the next request on', async () => 
   await server.call('DELETE', 'sys/policies/acl/changing')
   assert.equal((await server.call('GET', 'sys/mounts', undefined, token)).status, 403)
 })
+
+test('what a token carries is bounded: it is kept in memory', async () => {
+  const rows: readonly [string, object][] = [
+    ['meta', { meta: { note: 'x'.repeat(10_000) } }],
+    ['meta', { meta: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`n${i}`, 'v'])) }],
+    ['policies', { policies: Array.from({ length: 300 }, (_, i) => `p${i}`) }],
+    ['policies', { policies: ['x'.repeat(200)] }],
+  ]
+  for (const [name, fields] of rows) {
+    const { status, body } = await server.call('POST', 'auth/token/create', fields)
+    assert.equal(status, 400, name)
+    assert.match(JSON.stringify(body), new RegExp(name))
+  }
+})
+
+test('policies are paged in the order in which they are listed, root last', async () => {
+  await policy('zed', 'path "a" { capabilities = ["read"] }')
+  const seen: string[] = []
+  for (let after = ''; ; ) {
+    const { status, body } = await server.call('GET', `sys/policies/acl?list=true&limit=1&after=${after}`)
+    if (status === 404) break
+    const [name = ''] = (body.data?.keys ?? []) as string[]
+    seen.push(name)
+    after = name
+  }
+  assert.deepEqual(seen, (await server.call('LIST', 'sys/policies/acl')).body.data?.keys)
+})

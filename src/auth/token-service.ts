@@ -221,6 +221,9 @@ export function checkTokenText(text: string): void {
   }
 }
 
+const MAX_POLICIES = 256
+const MAX_POLICY_NAME_LENGTH = 128
+
 /** Normalised, without doubles; names that cannot be given to a token are refused. */
 function sanitize(names: readonly string[]): string[] {
   const result = new Set<string>()
@@ -233,8 +236,12 @@ function sanitize(names: readonly string[]): string[] {
       throw cause
     }
     if (UNASSIGNABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot assign policy "${name}"`])
+    if (name.length > MAX_POLICY_NAME_LENGTH) {
+      throw fail('field_invalid', ['policies', `a name has at most ${MAX_POLICY_NAME_LENGTH} characters`])
+    }
     if (name !== '') result.add(name)
   }
+  if (result.size > MAX_POLICIES) throw fail('field_invalid', ['policies', `must be at most ${MAX_POLICIES}`])
   return [...result]
 }
 

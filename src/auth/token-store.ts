@@ -11,13 +11,14 @@ import { fastDigest, keyedDigest } from '../crypto/token-digest.ts'
 import { randomBase62 } from '../lib/base62.ts'
 import { CoherentCache } from '../lib/coherent-cache.ts'
 import type { World } from '../lib/world.ts'
-import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import { ROOT_NAMESPACE, Sealed, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { decodeTokenEntry, encodeTokenEntry, isExpired, type TokenEntry } from './token-entry.ts'
 
 export const TOKEN_FOLDER = `${ROOT_NAMESPACE}/sys/token/`
-const CACHED_TOKENS = 100_000
+/** The largest entry (meta, policies) is some 50 KB, most are half of one. */
+const CACHED_TOKENS = 20_000
 const ACCESSOR_LENGTH = 24
 const TOKEN_PREFIX = 'hvs.'
 const TOKEN_LENGTH = 24
@@ -77,7 +78,7 @@ export class TokenStore {
     const digest = fastDigest(this.#processKey, token)
     const known = this.#ids.get(digest)
     if (known !== undefined) return known
-    if (this.#key === undefined) throw new Error('The token store is closed')
+    if (this.#key === undefined) throw new Sealed('The server is sealed')
     const id = keyedDigest(this.#key, token)
     if (this.#ids.size >= CACHED_TOKENS) this.#ids.clear()
     this.#ids.set(digest, id)

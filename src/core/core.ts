@@ -1,6 +1,7 @@
 // Runs a request through the steps, and turns whatever happens into a response: nothing escapes.
 
 import { fail } from '../api/errors.ts'
+import { Reconsider } from '../api/request.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
@@ -8,6 +9,9 @@ import { StorageReadOnly } from '../storage/contract.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS, type Surroundings } from './pipeline.ts'
 import { refusalOf, refusalResponse } from './response.ts'
+
+/** Lost races after which the caller is told to come back. */
+const MAX_TURNS = 5
 
 export class Core {
   readonly #around: Surroundings
@@ -23,9 +27,11 @@ export class Core {
     this.#catchUp = catchUp
   }
 
-  async handle(request: WireRequest): Promise<WireResponse> {
+  /** `turn`: how often the request was judged before, because another was faster. */
+  async handle(request: WireRequest, turn = 0): Promise<WireResponse> {
     const exchange = newExchange(this.#world.random.uuid(), request)
-    const response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause))
+    const response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
+    if (response === undefined) return this.handle(request, turn + 1)
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     return response
   }
@@ -41,8 +47,12 @@ export class Core {
     throw new Error('The last step gave no response')
   }
 
-  /** A write where none is possible has changed nothing: the request starts anew where writes are made. */
-  async #failed(exchange: Exchange, cause: unknown): Promise<WireResponse> {
+  /**
+   * A write where none is possible has changed nothing: the request starts anew where writes are made. Undefined where
+   * it is to be judged anew here.
+   */
+  async #failed(exchange: Exchange, cause: unknown, turn: number): Promise<WireResponse | undefined> {
+    if (cause instanceof Reconsider && turn < MAX_TURNS) return undefined
     const { forward: to } = this.#around
     if (!(cause instanceof StorageReadOnly) || to === undefined) return this.#refused(exchange, cause)
     try {

@@ -96,10 +96,16 @@ export class MountTable implements Mounts {
   }
 
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#load().finally(() => {
+    // A load that is under way may have begun before the newest change: then another follows it.
+    this.#refreshing ??= this.#loadUntilFresh().finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing
+  }
+
+  async #loadUntilFresh(): Promise<void> {
+    do await this.#load()
+    while (this.#stale)
   }
 
   async #load(): Promise<void> {

@@ -142,3 +142,33 @@ test('A-08: a policy that bounds lists bounds every way to ask', async () => {
     assert.ok(status === 403 || status === 400, `limit=${limit}: ${status}`)
   }
 })
+
+test('a body for which nobody has shown a token is bounded', async () => {
+  const key = 'a'.repeat(300_000)
+  assert.equal((await server.call('PUT', 'sys/unseal', { key }, 'no-token')).status, 413)
+})
+
+test('help tells who has a token that there is nothing, and who has none nothing', async () => {
+  assert.equal((await server.call('GET', 'nowhere/x?help=1')).status, 404)
+  assert.equal((await server.call('GET', 'nowhere/x?help=1', undefined, 'none')).status, 403)
+})
+
+test('who may only create does not use a key that another request made at the same time', async () => {
+  await server.call('POST', 'sys/policies/acl/creator', {
+    policy: 'path "transit/encrypt/*" { capabilities = ["create"] }',
+  })
+  const made = await server.call('POST', 'auth/token/create', { policies: ['creator'] })
+  const token = String((made.body.auth as Record<string, unknown>).client_token)
+  for (let round = 0; round < 20; round++) {
+    const calls = Array.from({ length: 8 }, () =>
+      server.call('POST', `transit/encrypt/new${round}`, { plaintext: 'YQ==' }, token),
+    )
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    assert.deepEqual(statuses.toSorted(), [200, 403, 403, 403, 403, 403, 403, 403], `round ${round}`)
+  }
+})
+
+test('who may create and update gets an answer, whoever was faster', async () => {
+  const calls = Array.from({ length: 20 }, () => server.call('POST', 'transit/encrypt/raced', { plaintext: 'YQ==' }))
+  for (const { status } of await Promise.all(calls)) assert.equal(status, 200)
+})

@@ -1,7 +1,9 @@
 // The life of one request, as a list of named steps. Each finds out one thing and puts it on the exchange, or throws a
 // Refusal. What is easily forgotten (token, policy, forwarding, decoding) happens here and nowhere else.
+
+import { parseBool } from '../api/coercion.ts'
 import { fail } from '../api/errors.ts'
-import { decodeFields, parseBool } from '../api/fields.ts'
+import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { Answer, Caller, RequestInfo } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'
@@ -144,11 +146,17 @@ const findExistence = (exchange: Exchange): void | Promise<void> => {
   return typeof exists === 'boolean' ? decide(exists) : exists.then(decide)
 }
 
+/** For callers without a token: the largest thing they send are shares, and OpenPGP keys to encrypt them to. */
+const MAX_OPEN_BODY_BYTES = 262_144
+
 const readBody = (exchange: Exchange): void => {
   const { body, headers } = exchange.request
   // An endpoint that needs no token is open to all, so its body is read too; else only a token's holder is parsed for.
   if (exchange.method !== 'update' || body === undefined || body.length === 0) return
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
+  // What parsing may cost is bounded by who asks: without a token, a few milliseconds.
+  if (exchange.token === undefined && body.length > MAX_OPEN_BODY_BYTES)
+    throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
   exchange.input = parseBody(body, headers.contentType)
 }
 
@@ -240,8 +248,9 @@ const giveHelp = (exchange: Exchange): void => {
   const asked =
     exchange.request.method === 'HELP' ||
     (exchange.method === 'read' && exchange.input?.help !== undefined && exchange.input.help !== '')
-  if (!asked || exchange.mounted === undefined) return
+  if (!asked) return
   if (exchange.token === undefined) throw fail('permission_denied', [])
+  if (exchange.mounted === undefined) throw fail('no_route', [exchange.path])
   const relative = exchange.path.slice(exchange.mounted.entry.path.length)
   const help = describeEndpoint(exchange.mounted.router, relative)
   if (help === undefined) throw fail('unsupported_path', [])

@@ -1,8 +1,7 @@
 // What goes back: the envelope, the bare forms, and refusals.
 import { fail, Refusal } from '../api/errors.ts'
-import type { AuthBlock } from '../api/request.ts'
-import { Sealed } from '../storage/barrier.ts'
-import { StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
+import { type AuthBlock, Reconsider } from '../api/request.ts'
+import { Sealed, StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 
 /** Every key is always there: strict clients decode it so. */
@@ -72,6 +71,7 @@ export function refusalResponse(refusal: Refusal): WireResponse {
 /** The one place where what the rooms below throw becomes a refusal; undefined for what is our own fault. */
 export function refusalOf(cause: unknown): Refusal | undefined {
   if (cause instanceof Refusal) return cause
+  if (cause instanceof Reconsider) return fail('busy', [], cause)
   if (cause instanceof Sealed) return fail('sealed', [], cause)
   if (cause instanceof StorageConflict) return fail('busy', [], cause)
   if (cause instanceof StorageFull) return fail('storage_full', [], cause)

@@ -96,8 +96,9 @@ export function open(
 const FILLER_KEY = createSecretKey(Buffer.alloc(32))
 
 /**
- * Like `open`, for what holds keys, with algorithms whose own keys have 32 bytes: nothing of them is left where it was decrypted. Node decrypts into memory of its own, copies it
- * from there and frees it as it is; the same again with something else takes that memory and writes over it.
+ * Like `open`, for what holds keys, with algorithms whose own keys have 32 bytes: nothing of them is left where it was
+ * decrypted. Node decrypts into memory of its own, copies it from there and frees it as it is; the same again with
+ * something else takes that memory and writes over it.
  * @throws AuthenticationFailed
  */
 export function openSecret(

@@ -36,8 +36,11 @@ export type Listener = {
   dropConnections(): void
 }
 
+/** `share`: other threads of this process listen on the same port, and the system spreads the connections. */
+export type ListenAddress = { readonly host: string; readonly port: number; readonly share: boolean }
+
 /** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
-export async function listen(host: string, port: number, limits: ListenerLimits, handle: Handle): Promise<Listener> {
+export async function listen(address: ListenAddress, limits: ListenerLimits, handle: Handle): Promise<Listener> {
   const server = createServer({
     // node:http refuses a head that may take longer than the whole request.
     headersTimeout: Math.min(limits.readHeaderTimeoutMs, limits.readTimeoutMs),
@@ -72,19 +75,19 @@ export async function listen(host: string, port: number, limits: ListenerLimits,
   server.on('clientError', (cause: ParserError, socket: Socket) => {
     parserErrors.answer(cause, socket).catch(() => socket.destroy())
   })
-  await started(server, host, port)
-  const address = server.address()
+  await started(server, address)
+  const bound = server.address()
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
     close: () => stopped(server),
     dropConnections: () => server.closeAllConnections(),
   }
 }
 
-function started(server: Server, host: string, port: number): Promise<void> {
+function started(server: Server, { host, port, share }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort: share }, () => {
       server.off('error', reject)
       // An error on the listening socket later on ends no request; there is nobody to tell but the log of the system.
       server.on('error', () => {})

@@ -91,8 +91,15 @@ test('nesting is bounded, wherever it stands', () => {
   assert.doesNotThrow(() => parse(JSON.stringify('['.repeat(1_000))), 'brackets in a text do not nest')
 })
 
+test('the number of members is bounded', () => {
+  const limits = { depth: 3, containers: 10, members: 5 }
+  assert.doesNotThrow(() => parse('[1,2,3,4,5,6]', limits))
+  assert.doesNotThrow(() => parse('[",,,,,,,,,"]', limits))
+  assert.throws(() => parse('[1,2,3,4,5,6,7]', limits), { name: 'JsonError', message: 'more than 5 members' })
+})
+
 test('the number of arrays and objects is bounded', () => {
-  const limits = { depth: 3, containers: 10 }
+  const limits = { depth: 3, containers: 10, members: 100 }
   const flat = (count: number): string => `[${Array.from({ length: count - 1 }, () => '{}').join(',')}]`
   assert.doesNotThrow(() => parse(flat(10), limits))
   assert.throws(() => parse(flat(11), limits), { name: 'JsonError', message: 'more than 10 arrays and objects' })

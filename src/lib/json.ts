@@ -15,9 +15,11 @@ export type JsonLimits = {
   readonly depth: number
   /** Arrays and objects together. */
   readonly containers: number
+  /** Members of arrays and objects together, counted by their commas. */
+  readonly members: number
 }
 
-export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, containers: 1_000_000 }
+export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, containers: 1_000_000, members: 2_000_000 }
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -35,7 +37,7 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMIT
 
 /** Like parseJson, for text that this program wrote itself. */
 export function parseStoredJson(bytes: Buffer): JsonValue {
-  return parseJson(bytes, { depth: 256, containers: 10_000_000 })
+  return parseJson(bytes, { depth: 256, containers: 10_000_000, members: 100_000_000 })
 }
 
 function decodeUtf8(bytes: Buffer): string {
@@ -47,6 +49,7 @@ function decodeUtf8(bytes: Buffer): string {
 function scan(bytes: Buffer, limits: JsonLimits): void {
   let depth = 0
   let containers = 0
+  let commas = 0
   const length = bytes.length
   for (let i = 0; i < length; i++) {
     const byte = bytes[i]
@@ -55,6 +58,7 @@ function scan(bytes: Buffer, limits: JsonLimits): void {
       if (++depth > limits.depth) throw new JsonError(`nested deeper than ${limits.depth} levels`)
       if (++containers > limits.containers) throw new JsonError(`more than ${limits.containers} arrays and objects`)
     } else if (byte === 0x5d || byte === 0x7d) depth--
+    else if (byte === 0x2c && ++commas > limits.members) throw new JsonError(`more than ${limits.members} members`)
   }
 }
 

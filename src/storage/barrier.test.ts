@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { importSecret } from '../crypto/secret-key.ts'
 import { realWorld } from '../lib/world.ts'
-import { Barrier, openRecord, Sealed, sealRecord } from './barrier.ts'
-import { StorageCorrupt } from './contract.ts'
+import { Barrier, openRecord, sealRecord } from './barrier.ts'
+import { Sealed, StorageCorrupt } from './contract.ts'
 import { decodeKeyring, encodeKeyring, type Keyring } from './keyring.ts'
 
 const { random } = realWorld()

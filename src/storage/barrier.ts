@@ -8,7 +8,7 @@
 import type { KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/aead.ts'
 import type { Random } from '../lib/world.ts'
-import { StorageCorrupt, StorageError, StorageRefused } from './contract.ts'
+import { Sealed, StorageCorrupt, StorageRefused } from './contract.ts'
 import type { Keyring } from './keyring.ts'
 import { MAX_ENCRYPTIONS } from './keyring-limits.ts'
 
@@ -17,11 +17,6 @@ const NONCE_AT = 5
 const BODY_AT = NONCE_AT + 12
 const TAG_BYTES = 16
 const DOMAIN = Buffer.from('keywright barrier')
-
-/** No data key is there: the server is sealed. */
-export class Sealed extends StorageError {
-  override name = 'Sealed'
-}
 
 function associatedData(term: number, path: string): Buffer {
   const data = Buffer.alloc(DOMAIN.length + 5 + Buffer.byteLength(path))

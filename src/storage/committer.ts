@@ -6,7 +6,7 @@ import { importSecret } from '../crypto/secret-key.ts'
 import type { Clock } from '../lib/world.ts'
 import type { Backend, EntryHead, Position } from './backend.ts'
 import { type EncodedChange, encodeChange } from './change-record.ts'
-import { type Change, type ChangeOperation, StorageFailed, StorageFull, StorageRefused } from './contract.ts'
+import { type Change, type ChangeOperation, Sealed, StorageFailed, StorageFull, StorageRefused } from './contract.ts'
 import { leafOf, NO_LEAF } from './leaf.ts'
 import type { OpenTransaction, Write } from './open-transaction.ts'
 import type { ReadSet } from './read-set.ts'
@@ -124,7 +124,7 @@ export class Committer {
   /** Undefined for a delete of what is not there. */
   #operationOf(write: Write, head: EntryHead | undefined): ChangeOperation | undefined {
     if (write.class !== 'ignored' && this.#leafKey === undefined) {
-      throw new StorageRefused(`The key ${write.key} cannot be written before the leaf key is set`)
+      throw new Sealed(`The key ${write.key} cannot be written before the leaf key is set`)
     }
     if (head !== undefined && head.class !== write.class) {
       throw new StorageRefused(`The key ${write.key} is ${head.class} and cannot be written as ${write.class}`)

@@ -134,6 +134,10 @@ export class StorageReadOnly extends StorageError {
 export class StorageRefused extends StorageError {
   override name = 'StorageRefused'
 }
+/** The keys are not there: the server is sealed, or is being sealed. */
+export class Sealed extends StorageRefused {
+  override name = 'Sealed'
+}
 export class StorageClosed extends StorageError {
   override name = 'StorageClosed'
 }

@@ -118,7 +118,7 @@ const mount = endpoint({
   fields: {
     ...pathField,
     type: string('Engine', { default: '' }),
-    description: string('For people', { default: '' }),
+    description: string('For people', { default: '', max: 4_096 }),
     local: bool('Keep out of replication', { default: false }),
     seal_wrap: bool('Wrap by the seal as well', { default: false }),
     external_entropy_access: bool('Use entropy of the seal', { default: false }),

@@ -57,11 +57,14 @@ const pageFields = {
   limit: int('At most so many names; 0: all', { default: 0 }),
 }
 
+/** `root` comes last, wherever its name would stand. */
 async function page(
   system: System,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<string[]> {
-  const names = (await system.policies.list()).filter((name) => name > after)
+  const comesAfter = (name: string): boolean => after !== 'root' && (name === 'root' || name > after)
+  const names = (await system.policies.list()).filter(comesAfter)
+  if (names.length === 0) throw fail('not_found', [])
   return limit > 0 ? names.slice(0, limit) : names
 }
 

@@ -116,3 +116,19 @@ test('P-26, P-09: what is stored holds no share and no plaintext, and two swappe
   assert.throws(() => house.storage.barrier.open('root/sys/policy/a', b as Buffer))
   assert.ok(house.storage.barrier.open('root/sys/policy/a', a as Buffer).includes('canary-policy-text'))
 })
+
+test('S-06: seals, unseals and writes at once leave the server open or sealed, never half', async () => {
+  const { call, shares, house } = await startMemoryHouse()
+  await call('POST', 'sys/mounts/transit', { type: 'transit' })
+  const key = (shares[0] as Buffer).toString('base64')
+  for (let round = 0; round < 20; round++) {
+    const writes = Array.from({ length: 8 }, (_, i) => call('POST', `transit/keys/k${round}-${i}`))
+    const tokens = Array.from({ length: 4 }, () => call('POST', 'auth/token/create', {}))
+    const turns = [call('PUT', 'sys/seal'), ...Array.from({ length: 4 }, () => call('PUT', 'sys/unseal', { key }))]
+    for (const { status } of await Promise.all([...writes, ...turns, ...tokens]))
+      assert.ok(status !== 500, `round ${round}`)
+    assert.equal((await call('GET', 'sys/seal-status')).body.sealed, house.storage.barrier.sealed, `round ${round}`)
+    await call('PUT', 'sys/unseal', { key })
+    assert.equal((await call('POST', `transit/keys/after${round}`)).status, 200)
+  }
+})

@@ -89,12 +89,12 @@ const leader = endpoint({
     performance_standby: flag('Serves reads for the active node'),
     performance_standby_last_remote_wal: integer('0: not a standby'),
   },
-  handler: () => ({
+  handler: (system: System) => ({
     data: {
       ha_enabled: false,
       is_self: false,
       active_time: '0001-01-01T00:00:00Z',
-      leader_address: '',
+      leader_address: system.facts.apiAddress,
       leader_cluster_address: '',
       performance_standby: false,
       performance_standby_last_remote_wal: 0,

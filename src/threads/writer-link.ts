@@ -2,10 +2,10 @@
 // state of the seal is told by the writer and confirmed before it goes on. `S` is that state, opaque here.
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 
-/** As much of a worker, or of a worker's parent port, as is needed. */
+/** As much of a message port as is needed. */
 export type Port = {
   postMessage(message: unknown): void
-  on(event: 'message', listener: (message: unknown) => void): unknown
+  on(event: 'message' | 'close', listener: (message: unknown) => void): unknown
 }
 
 type Up =
@@ -40,6 +40,7 @@ export class WriterLink<S> {
         apply(message.state).then(confirm, confirm)
       }
     })
+    port.on('close', () => this.close())
   }
 
   #answered(id: number, response: WireResponse): void {
@@ -71,6 +72,7 @@ export class ServingLink<S> {
   readonly #port: Port
   readonly #confirmations = new Map<number, () => void>()
   #lastId = 0
+  #closed = false
 
   constructor(port: Port, handle: (request: WireRequest) => Promise<WireResponse>) {
     this.#port = port
@@ -85,10 +87,21 @@ export class ServingLink<S> {
         this.#confirmations.delete(message.id)
       }
     })
+    port.on('close', () => {
+      this.#closed = true
+      for (const confirm of this.#confirmations.values()) confirm()
+      this.#confirmations.clear()
+    })
   }
 
-  /** Resolves when the other thread has taken it over. */
+  /** The other thread is no more. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Resolves when the other thread has taken it over, or is no more. */
   tell(state: S): Promise<void> {
+    if (this.#closed) return Promise.resolve()
     const id = ++this.#lastId
     return new Promise((resolve) => {
       this.#confirmations.set(id, resolve)

@@ -1,7 +1,8 @@
 // Whether an answer is one that the endpoint table allows. Which endpoint was called is found out anew, from the raw
 // target, with the rooms of the program that do it in the server.
+
+import { parseBool } from '../../src/api/coercion.ts'
 import type { Endpoint, EndpointOperation } from '../../src/api/endpoint.ts'
-import { parseBool } from '../../src/api/fields.ts'
 import { AUTH_BLOCK } from '../../src/api/request.ts'
 import { Router } from '../../src/api/router.ts'
 import { misfits } from '../../src/api/shape.ts'

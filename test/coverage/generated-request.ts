@@ -135,7 +135,8 @@ const ODD_NAMES = [
 ]
 
 function pathNameFor(random: PseudoRandom, { endpoint }: Placed, { names, mounts }: Material): string {
-  const usual = endpoint.path.startsWith('mounts') ? mounts : names
+  const { path } = endpoint
+  const usual = path.startsWith('mounts') ? mounts : path.includes('mounts') ? [...mounts, 'transit', 'sys'] : names
   return random.chance(0.85) ? random.pick(usual) : random.pick(ODD_NAMES)
 }
 

@@ -161,6 +161,7 @@ const KEYWORDS = [
   'enum',
   'format',
   'items',
+  'maxLength',
   'maximum',
   'minimum',
   'nullable',

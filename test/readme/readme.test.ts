@@ -132,7 +132,8 @@ async function follow(copy: string, outputs: string): Promise<Followed> {
 
 /** All blocks, as they stand, in one shell that ends with the first command that fails. */
 function scriptOf(outputs: string): string {
-  const borrow = `npm() { if [ "$1" = ci ]; then ln -s '${PROJECT}/node_modules' node_modules; else command npm "$@"; fi; }`
+  const link = `ln -s '${PROJECT}/node_modules' node_modules`
+  const borrow = `npm() { if [ "$1" = ci ]; then ${link}; else command npm "$@"; fi; }`
   const blocks = COMMANDS.map(({ text }, at) => `exec >'${outputs}/${at}' 2>&1\n${text}\n: >'${outputs}/${at}.done'`)
   return ['set -e', ...(INSTALLS ? [] : [borrow]), ...blocks, ''].join('\n')
 }

@@ -164,7 +164,7 @@ async function assertSealed(server: RunningProcess, token?: string): Promise<voi
   assert.equal((await api(server, 'GET', 'sys/init')).body.initialized, true)
 }
 
-test('a configured server is initialised, unsealed with three of five shares, sealed, and has its data again', async (context) => {
+test('a configured server is unsealed with three of five shares, sealed, and has its data again', async (context) => {
   const config = configuration(
     'sealed.hcl',
     `storage "sqlite" { path = ${JSON.stringify(join(temporary.path, 'sealed'))} }`,

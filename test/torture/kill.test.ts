@@ -1,5 +1,5 @@
-// Promise P-01: a write that was answered survives kill -9 at any moment. KILLS says how often; `npm run torture` is the
-// long form. Clients write from this process, so what they were told outlives the server.
+// Promise P-01: a write that was answered survives kill -9 at any moment. KILLS says how often; `npm run torture` is
+// the long form. Clients write from this process, so what they were told outlives the server.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// What a server acknowledged, kept outside of it, and the comparison with what is there after a kill. Each stored thing is
-// a register with one value; a write that was under way when the server was killed may have happened or not.
+// What a server acknowledged, kept outside of it, and the comparison with what is there after a kill. Each stored thing
+// is a register with one value; a write that was under way when the server was killed may have happened or not.
 
 import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
 import { type ApiAnswer, api } from '../fixtures/server-process.ts'

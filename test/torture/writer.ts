@@ -1,5 +1,5 @@
-// One client that writes without a pause until its server is gone: keys, policies and tokens of its own, and one key that
-// all clients rotate. What is answered goes into the ledger.
+// One client that writes without a pause until its server is gone: keys, policies and tokens of its own, and one key
+// that all clients rotate. What is answered goes into the ledger.
 
 import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
 import { type ApiAnswer, api } from '../fixtures/server-process.ts'

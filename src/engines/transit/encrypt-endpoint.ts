@@ -2,7 +2,7 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, batch, bool, type Item, string } from '../../api/fields.ts'
-import type { Answer, RequestInfo } from '../../api/request.ts'
+import { type Answer, Reconsider, type RequestInfo } from '../../api/request.ts'
 import { type BatchRun, batchAnswer, runBatch } from './batch.ts'
 import { decodeField, type Encrypted, type EncryptOptions, encrypt } from './crypt.ts'
 import {
@@ -62,10 +62,18 @@ export const encryptEndpoint = endpoint({
   handler: (transit: Transit, args, request) => {
     const ring = transit.keys.find(args.name)
     // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.
-    if (ring instanceof LoadedRing) return encryptWith(transit, ring, args)
-    return ring.then((found) => (found ? encryptWith(transit, found, args) : makeKeyAndEncrypt(transit, args, request)))
+    if (ring instanceof LoadedRing) return encryptWith(transit, judged(ring, request), args)
+    return ring.then((found) =>
+      found ? encryptWith(transit, judged(found, request), args) : makeKeyAndEncrypt(transit, args, request),
+    )
   },
 })
+
+/** A key that was not there when the policy was asked for `create` is used only by one who may `update`. */
+function judged(ring: LoadedRing, request: RequestInfo): LoadedRing {
+  if (request.operation === 'create') throw new Reconsider('the key is there meanwhile')
+  return ring
+}
 
 function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer {
   if (args.batch_input === undefined) return encryptOne(transit, ring, args)
@@ -92,7 +100,7 @@ function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): E
 
 /**
  * Encrypts with a key that is stored only then: a request that fails leaves no key behind. Where another request was
- * faster, its key is the one that encrypts.
+ * faster, this one is judged anew: its key is there now.
  */
 async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: RequestInfo): Promise<Answer> {
   if (request.operation !== 'create') throw keyNotFound(args.name)
@@ -105,16 +113,11 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
     const stored = await transit.keys.add(args.name, made, async (tx) => {
       if (await upsertDisabled(tx)) throw keyNotFound(args.name)
     })
-    return stored === made.header ? answer : await encryptWithFound(transit, args)
+    if (stored !== made.header) throw new Reconsider('another request made the key')
+    return answer
   } finally {
     wipeRing(made)
   }
-}
-
-async function encryptWithFound(transit: Transit, args: EncryptArgs): Promise<Answer> {
-  const ring = await transit.keys.find(args.name)
-  if (ring === undefined) throw keyNotFound(args.name)
-  return encryptWith(transit, ring, args)
 }
 
 /** Interface 4.3: derivation is on exactly when a context is given. */

@@ -1,0 +1,123 @@
+// A thread that serves: it has the store open for reading, its own caches and its own socket on the common port.
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { factsOf, type ServerConfig } from './config.ts'
+import { buildHouse, type House } from './house.ts'
+import { listen } from './http/listener.ts'
+import { logTo } from './lib/log-writer.ts'
+import { realWorld } from './lib/world.ts'
+import { openSqliteReader } from './storage/sqlite-store.ts'
+import type { SealStatus } from './system/seal.ts'
+import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
+import { WriterLink } from './threads/writer-link.ts'
+import type { SealNews } from './writer-house.ts'
+
+export type ServingData = {
+  readonly config: ServerConfig
+  readonly directory: string
+  readonly published: PublishedIndex
+  readonly writer: MessagePort
+  /** Several threads listen on one port; the first takes any where the configuration says 0. */
+  readonly port: number
+  readonly sharePort: boolean
+}
+
+/** What the starting thread is told. */
+export type ServingStarted =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+
+const UNKNOWN: SealStatus = {
+  type: 'shamir',
+  initialized: false,
+  sealed: true,
+  threshold: 0,
+  shares: 0,
+  progress: 0,
+  nonce: '',
+  cluster: undefined,
+}
+
+/** Longer than any request takes that was sent whole; container runtimes kill what has not ended after 10 s. */
+const STOP_PATIENCE_MS = 5_000
+
+async function start(parent: MessagePort, data: ServingData): Promise<void> {
+  const world = realWorld()
+  const { config } = data
+  let status = UNKNOWN
+  const news = new NewsDesk()
+  const link = new WriterLink<SealNews>(data.writer, (told) => {
+    status = told.status
+    return news.deliver(told)
+  })
+  const store = await openSqliteReader(data.directory)
+  let follower: ChangeFollower | undefined
+  const house = buildHouse({
+    store,
+    world,
+    log: logTo(process.stderr, world.clock),
+    facts: factsOf(config, 'sqlite'),
+    tokenLimits: config,
+    sealStatus: () => status,
+    forward: (request) => link.forward(request),
+    catchUp: () => follower?.catchUp(),
+  })
+  follower = await ChangeFollower.start(store, house.invalidation, data.published)
+  await news.open(house)
+  const address = { host: config.host, port: data.port, share: data.sharePort }
+  const listener = await listen(address, config.limits, (request) => house.core.handle(request))
+  parent.on('message', (message: { readonly kind: string }) => {
+    if (message.kind !== 'stop') return
+    const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
+    void listener
+      .close()
+      .then(() => patience.cancel())
+      .then(() => store.close())
+      .finally(() => process.exit(0))
+  })
+  parent.postMessage({ kind: 'listening', port: listener.port } satisfies ServingStarted)
+}
+
+/** What the writer tells before the house stands is kept until it does, and taken over in order. */
+class NewsDesk {
+  #house: House | undefined
+  #first: (() => void) | undefined
+  readonly #arrived = new Promise<void>((resolve) => {
+    this.#first = resolve
+  })
+  #turn: Promise<void> = Promise.resolve()
+  readonly #early: SealNews[] = []
+
+  async deliver(news: SealNews): Promise<void> {
+    if (this.#house === undefined) {
+      this.#early.push(news)
+      this.#first?.()
+      return
+    }
+    await this.#take(this.#house, news)
+  }
+
+  /** Resolves when the first news, whether the server is sealed, are taken over. */
+  async open(house: House): Promise<void> {
+    await this.#arrived
+    for (let news = this.#early.shift(); news !== undefined; news = this.#early.shift()) await this.#take(house, news)
+    this.#house = house
+  }
+
+  #take(house: House, { status, keyring }: SealNews): Promise<void> {
+    const taken = this.#turn.then(async () => {
+      if (keyring !== undefined) await house.open(keyring)
+      else if (status.sealed) house.close()
+    })
+    // One that fails leaves this thread sealed, and the next one its chance.
+    this.#turn = taken.catch(() => {})
+    return taken
+  }
+}
+
+if (parentPort !== null) {
+  const parent = parentPort
+  start(parent, workerData as ServingData).catch((cause: unknown) => {
+    const { code = 'unknown', message = '' } = cause as NodeJS.ErrnoException
+    parent.postMessage({ kind: 'failed', code, message } satisfies ServingStarted)
+  })
+}

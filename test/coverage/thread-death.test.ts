@@ -1,0 +1,82 @@
+// A serving thread that dies takes its connections with it, and nothing else: its callers get an error, another takes
+// its place, and what was acknowledged is there.
+import { strict as assert } from 'node:assert'
+import { once } from 'node:events'
+import { after, before, test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
+import { DEFAULT_CONFIG } from '../../src/config.ts'
+import { realWorld } from '../../src/lib/world.ts'
+import { type RunningServer, startServer } from '../../src/server.ts'
+import { api, temporaryDirectory } from '../fixtures/server-process.ts'
+
+const directory = temporaryDirectory()
+const serving: Worker[] = []
+const fatal: string[] = []
+let server: RunningServer
+
+before(async () => {
+  process.on('worker', (worker: Worker) => {
+    if (serving.length > 0 || writerSeen) serving.push(worker)
+    writerSeen = true
+  })
+  server = await startServer({
+    config: {
+      ...DEFAULT_CONFIG,
+      port: 0,
+      threads: 2,
+      storage: { type: 'sqlite', directory: `${directory.path}/data` },
+    },
+    world: realWorld(),
+    log: () => {},
+    development: { rootToken: 'root' },
+    onFatal: (reason) => fatal.push(reason),
+  })
+})
+let writerSeen = false
+
+after(async () => {
+  await server.stop()
+  directory.cleanUp()
+})
+
+const call = (method: string, path: string, body?: unknown) =>
+  api({ address: server.address, token: 'root' }, method, path, body)
+
+/** Calls until it is answered; how many times it was not. */
+async function broken(requests: number): Promise<number> {
+  let errors = 0
+  for (let i = 0; i < requests; i++) {
+    const answered = await call('POST', 'transit/encrypt/k', { plaintext: 'YQ==' }).then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+    if (!answered) errors++
+  }
+  return errors
+}
+
+test('every serving thread can die, one after the other', async () => {
+  await call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await call('POST', 'transit/keys/k')
+  assert.equal(serving.length, 2)
+  for (const thread of [...serving]) {
+    const replacement = once(process, 'worker') as Promise<[Worker]>
+    await thread.terminate()
+    assert.ok((await broken(20)) < 20, 'the others serve on')
+    const [started] = await replacement
+    await once(started, 'message')
+  }
+  await broken(10) // Connections of the dead ones that the client still keeps.
+  assert.equal(await broken(50), 0)
+  assert.deepEqual(fatal, [])
+})
+
+test('the new threads follow the writer: a change is seen by the next request on each', async () => {
+  for (let version = 2; version < 60; version++) {
+    await call('POST', 'transit/keys/k/rotate')
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => call('POST', 'transit/encrypt/k', { plaintext: 'YQ==' })),
+    )
+    for (const { body } of answers) assert.equal(body.data?.key_version, version)
+  }
+})

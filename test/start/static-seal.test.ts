@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { api, startConfigured, temporaryDirectory } from '../fixtures/server-process.ts'
 
-test('a server with a static key is open after a restart, and sealed with a reason if the key is wrong', async (context) => {
+test('a server with a static key is open after a restart, and sealed where the key is wrong', async (context) => {
   const directory = temporaryDirectory()
   context.after(() => directory.cleanUp())
   const [config, key] = [join(directory.path, 'server.hcl'), join(directory.path, 'key')]
@@ -34,5 +34,5 @@ test('a server with a static key is open after a restart, and sealed with a reas
   assert.equal((await api(third, 'GET', 'sys/seal-status')).body.sealed, true)
   assert.equal((await api({ ...third, token }, 'GET', 'sys/mounts')).status, 503)
   const said = third.output()
-  assert.match(said, /The server stays sealed\. The static key \\"a\\" is not the one that this store was sealed with/)
+  assert.match(said, /The server stays sealed\. The static key "a" is not the one that this store was sealed with/)
 })

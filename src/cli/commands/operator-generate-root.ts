@@ -35,7 +35,8 @@ export const operatorGenerateRoot = command({
   usage: '[KEY]',
   describe: [
     'Somebody starts with -init and keeps the one-time password. Each holder then hands in a key: as KEY, which ' +
-      'stays in the history of the shell, or asked for. The last answer has the token, encoded; -decode with -otp shows it.',
+      'stays in the history of the shell, or asked for. The last answer has the token, encoded; -decode with -otp ' +
+      'shows it.',
   ],
   examples: [
     'operator generate-root -init',

@@ -90,13 +90,12 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       : await openDevelopment(house, data.directory, data.development.rootToken)
   await house.openByItself()
   parent.on('message', (order: WriterOrder) => {
-    if (order.kind === 'link') addLink(order.port)
-    else {
+    if (order.kind === 'stop') {
       void house
         .rest()
         .then(() => store.close())
         .finally(() => process.exit(0))
-    }
+    } else addLink(order.port)
   })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 

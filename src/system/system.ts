@@ -41,10 +41,10 @@ export type ServerFacts = {
   readonly reportedVersion: string
   readonly storageType: string
   readonly apiAddress: string
-  /** For a cluster that is made with no name given; empty: a name is made up. */
-  readonly clusterName: string
   /** Of the endpoints that shares alone open: those that ask for a token with sudo as well (threats S-02). */
   readonly tokenAskedFor?: { readonly generateRoot: boolean; readonly rekey: boolean }
+  /** For a cluster that is made with no name given; empty: a name is made up. */
+  readonly clusterName: string
 }
 
 export class System implements Engine {

@@ -9,7 +9,7 @@ import { startConfigured, temporaryDirectory } from '../fixtures/server-process.
 
 type Run = (...argv: string[]) => Promise<string>
 
-/** A new server with this seal; `run` must succeed, and takes a last word that begins with '<' as standard input. */
+/** A new server with this seal. What `run` runs succeeds; a last word that begins with '<' is its standard input. */
 async function stage(
   context: TestContext,
   seal = '',

@@ -34,8 +34,9 @@ export const operatorGenerateRoot = command({
   summary: 'Make a new root token with enough unseal or recovery keys',
   usage: '[KEY]',
   describe: [
-    'Somebody starts with -init and keeps the one-time password. Each holder gives a key: as KEY, which stays in ' +
-      'the history of the shell, or asked for. The last answer has the token, encoded; -decode with -otp shows it.',
+    'Somebody starts with -init and keeps the one-time password. Each holder then hands in a key: as KEY, which ' +
+      'stays in the history of the shell, or asked for. The last answer has the token, encoded; -decode with -otp ' +
+      'shows it.',
   ],
   examples: [
     'operator generate-root -init',

@@ -40,9 +40,9 @@ export const operatorRekey = command({
   summary: 'Make new unseal keys, or recovery keys, with enough of the old ones',
   usage: '[KEY]',
   describe: [
-    'Somebody starts with -init. Each holder then gives an old key: as KEY, which stays in the history of the shell, ' +
-      'or asked for. The last answer shows the new keys, this once. With -init -verify the old keys work on until ' +
-      'enough of the new ones were handed back with -verify.',
+    'Somebody starts with -init. Each holder then hands in an old key: as KEY, which stays in the history of the ' +
+      'shell, or asked for. The last answer shows the new keys, this once. With -init -verify the old keys go on ' +
+      'working until enough of the new ones were handed back with -verify.',
   ],
   examples: [
     'operator rekey -init -key-shares=5 -key-threshold=3 -verify',

@@ -10,8 +10,8 @@ export const operatorRotate = command({
   summary: 'Make a new key for data that are written from now on',
   usage: '',
   describe: [
-    'What was written before stays readable. Unseal keys stay as they are: `operator rekey` makes new ones. A token ' +
-      'needs "update" and "sudo" on sys/rotate, and "read" on sys/key-status.',
+    'What was written before stays readable. Unseal keys stay as they are: `operator rekey` makes new ones. The ' +
+      'token needs "update" and "sudo" on sys/rotate, and "read" on sys/key-status.',
   ],
   examples: ['operator rotate'],
   options: COMMON_OPTIONS,

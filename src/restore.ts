@@ -26,6 +26,8 @@ export type Restorable = {
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
   readonly barrier: Barrier
+  /** Opens the keyring of any day of this cluster. */
+  readonly openKeyring: (record: Buffer) => Barrier
   readonly clusterId: () => string | undefined
   readonly random: Random
   /** @throws AutoSealFailed for a store that this server could not open */
@@ -68,7 +70,7 @@ export class Restore {
   }
 
   async #stage(stream: ByteStream, force: boolean, { directory, position }: Restorable): Promise<Restored> {
-    const { barrier, clusterId, random } = this.#parts
+    const { barrier, openKeyring, clusterId, random } = this.#parts
     if (barrier.sealed) throw new Sealed('The server is sealed')
     const read = await readSnapshot(stream)
     const { header } = read
@@ -79,7 +81,7 @@ export class Restore {
     await stageSnapshot(read, {
       directory,
       position: await position(),
-      barrier: isOurs ? barrier : undefined,
+      openKeyring: isOurs ? openKeyring : undefined,
       historyId: random.bytes(HISTORY_ID_BYTES),
       check: (key, value) => {
         if (key === SEAL_CONFIG) this.#parts.requireFitting(decodeSealConfig(value))

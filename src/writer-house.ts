@@ -120,6 +120,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   const restore = new Restore({
     restorable: parts.restorable,
     barrier: house.storage.barrier,
+    openKeyring: (record) => seal.openKeyring(record, house.storage.barrier.keyring),
     clusterId: () => seal.status().cluster?.id,
     random: parts.world.random,
     requireFitting: (sealConfig) => seal.requireFitting(sealConfig),

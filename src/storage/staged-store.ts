@@ -17,8 +17,9 @@ import { verifyStore } from './verify.ts'
 import { type VerifyKeys, verifyKeysOf } from './verify-keys.ts'
 
 const LEAF_KEY = 'root/core/leaf-key'
+const KEYRING = 'root/core/keyring'
 /** Without one of these a store cannot be unsealed. */
-const NEEDED = ['root/core/cluster', 'root/core/keyring', LEAF_KEY, 'root/core/root-key', 'root/core/seal-config']
+const NEEDED = ['root/core/cluster', KEYRING, LEAF_KEY, 'root/core/root-key', 'root/core/seal-config']
 /** Indexes of another history begin at its next multiple above all that was used (replication compares indexes). */
 const INDEX_GAP = 2 ** 20
 
@@ -26,8 +27,11 @@ export type StageOptions = {
   readonly directory: string
   /** Of the store that will be replaced. */
   readonly position: Position
-  /** Of the cluster that made the snapshot; undefined where it is another one, whose seal cannot be checked. */
-  readonly barrier: Barrier | undefined
+  /**
+   * Opens the record of the snapshot's keyring; undefined where another cluster made it, whose seal cannot be checked.
+   * @throws StorageCorrupt where it does not open
+   */
+  readonly openKeyring: ((record: Buffer) => Barrier) | undefined
   readonly historyId: Buffer
   /** What the rooms above know of entries. @throws StorageCorrupt for one that they could not use */
   readonly check: (key: string, value: Buffer) => void
@@ -49,7 +53,8 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
   mkdirSync(folder, { mode: 0o700 })
   createDatabase(folder, options.historyId)
   const database = new DatabaseSync(databasePath(folder), { defensive: true })
-  let leafKeyRecord: Buffer | undefined
+  const keyRecords = new Map<string, Buffer>()
+  let barrier: Barrier | undefined
   let end: SnapshotEnd | undefined
   try {
     // Nothing of it counts before it is flushed as a whole.
@@ -58,10 +63,12 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
     for await (const chunk of chunks) {
       if (chunk.kind === 'entries') {
         writer.write(chunk.entries)
-        leafKeyRecord ??= chunk.entries.find(({ key }) => key === LEAF_KEY)?.value
+        for (const { key, value } of chunk.entries) if (key === KEYRING || key === LEAF_KEY) keyRecords.set(key, value)
       } else {
         end = chunk.end
-        requireSeal(chunk.end, chunk.hashBefore, options.barrier)
+        writer.requireComplete()
+        barrier = options.openKeyring?.(keyRecords.get(KEYRING) ?? Buffer.alloc(0))
+        requireSeal(chunk.end, chunk.hashBefore, barrier)
       }
     }
     writer.requireComplete()
@@ -70,7 +77,7 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
     database.close()
   }
   syncDirectory(folder)
-  if (end !== undefined) verify(folder, end, keysOf(options.barrier, leafKeyRecord))
+  if (end !== undefined) verify(folder, end, keysOf(barrier, keyRecords.get(LEAF_KEY)))
 }
 
 /** Takes entries as input like any other (threats D-06). */

@@ -257,6 +257,22 @@ export class Seal {
     return { keyring, leafKey, cluster: this.#cluster }
   }
 
+  /**
+   * A barrier with the keys of another day of this cluster, from the record that kept them, and those of today where
+   * that day had none. While open. @throws StorageCorrupt where the root key does not open it
+   */
+  openKeyring(record: Buffer, today: Keyring | undefined): Barrier {
+    try {
+      const encoded = openRecord(this.rootKey, 0, KEYRING, record)
+      const { activeTerm, terms } = decodeKeyring(encoded)
+      encoded.fill(0)
+      return new Barrier(this.#world.random, { activeTerm, terms: new Map([...(today?.terms ?? []), ...terms]) })
+    } catch (cause) {
+      if (!(cause instanceof AuthenticationFailed)) throw cause
+      throw new StorageCorrupt('The keyring does not open with the root key of this cluster')
+    }
+  }
+
   /** @throws AuthenticationFailed where it is another key */
   async #openRootKey(unsealKey: KeyObject): Promise<KeyObject> {
     const bytes = openRecord(unsealKey, 0, ROOT_KEY, await this.#must(ROOT_KEY))

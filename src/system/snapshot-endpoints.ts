@@ -29,7 +29,7 @@ const restore = endpoint({
   sudo: true,
   runsOn: 'writer',
   takesStream: true,
-  summary: 'Replaces the whole store by a snapshot; the server is sealed afterwards',
+  summary: 'Replaces the whole store by a snapshot; sealed afterwards, unless the server opens by itself',
   describe:
     'The body is the file, force stands in the query. The snapshot is written beside the store and checked as a ' +
     'whole before it takes its place: what is refused changes nothing. Unseal with the keys of the day it was made.',

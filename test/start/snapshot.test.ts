@@ -8,7 +8,14 @@ import { type TestContext, test } from 'node:test'
 import { verifyStore } from '../../src/storage/verify.ts'
 import { pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
-import { api, PROJECT, type ServerProcess, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
+import {
+  api,
+  PROJECT,
+  type ServerProcess,
+  startConfigured,
+  startServerProcess,
+  temporaryDirectory,
+} from '../fixtures/server-process.ts'
 
 async function start(t: TestContext): Promise<ServerProcess> {
   const { path, cleanUp } = temporaryDirectory()
@@ -246,4 +253,36 @@ test('keywright operator snapshot saves, inspects and restores, and says what is
   assert.match(restored.stdout, /seal_checked +true/)
   await api(server, 'PUT', 'sys/unseal', { key: unsealKey(server) })
   assert.ok('transit/' in ((await api(server, 'GET', 'sys/mounts')).body.data ?? {}))
+})
+
+test('with a static key and two serving threads: open again at once, also with a snapshot older or newer', async (t) => {
+  const { path, cleanUp } = temporaryDirectory()
+  t.after(cleanUp)
+  const [config, key] = [join(path, 'server.hcl'), join(path, 'key')]
+  writeFileSync(key, Buffer.alloc(32, 1))
+  const seal = `seal "static" {\n current_key_id = "a"\n current_key = "file://${key}"\n}\n`
+  const listener = 'threads = 2\nlistener "tcp" { address = "127.0.0.1:0" }\n'
+  writeFileSync(config, `${listener}storage "sqlite" { path = "${path}/data" }\n${seal}`)
+  const started = await startConfigured(config)
+  t.after(() => started.stop())
+  const made = await api(started, 'PUT', 'sys/init', { recovery_shares: 1, recovery_threshold: 1 })
+  const server = { ...started, token: String(made.body.root_token), directory: `${path}/data` }
+  await api(server, 'POST', 'sys/mounts/transit', { type: 'transit' })
+  await api(server, 'POST', 'transit/keys/a')
+  const older = await save(server)
+  await api(server, 'POST', 'sys/rotate')
+  await api(server, 'POST', 'transit/keys/b')
+  const newer = await save(server)
+  const states = [
+    { snapshot: older, keys: ['a'], term: 1 },
+    { snapshot: newer, keys: ['a', 'b'], term: 2 },
+    { snapshot: older, keys: ['a'], term: 1 },
+  ]
+  for (const { snapshot, keys, term } of states) {
+    const { status, body } = await restore(server, snapshot)
+    assert.equal(status, 200, JSON.stringify(body))
+    // Each request on a connection of its own, so that both threads are asked.
+    for (let turn = 0; turn < 8; turn++) assert.deepEqual(await keysOf(server), keys)
+    assert.equal((await api(server, 'GET', 'sys/key-status')).body.term, term)
+  }
 })

@@ -30,7 +30,7 @@ const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
 export type Handle = (request: WireRequest) => Promise<WireResponse>
-/** What answers: `takesStream` says that the body of a request is handed on as it comes, without a limit to its size. */
+/** What answers. `takesStream` says that the body of a request is handed on as it comes, with no limit to its size. */
 export type Service = {
   readonly handle: Handle
   readonly takesStream: (method: string, rawPath: string) => boolean

@@ -24,7 +24,7 @@ export interface SealOperations {
   unseal(share: Buffer): Promise<void>
   reset(): Promise<void>
   seal(): Promise<void>
-  /** Replaces the store by a snapshot; sealed afterwards unless it opens by itself. @throws Refusal where it is not taken */
+  /** Replaces the store by a snapshot; sealed afterwards unless it opens by itself. @throws Refusal: it is not taken */
   restore(snapshot: ByteStream, force: boolean): Promise<Restored>
 }
 

@@ -255,7 +255,7 @@ test('keywright operator snapshot saves, inspects and restores, and says what is
   assert.ok('transit/' in ((await api(server, 'GET', 'sys/mounts')).body.data ?? {}))
 })
 
-test('with a static key and two serving threads: open again at once, also with a snapshot older or newer', async (t) => {
+test('with a static key and two serving threads: open again at once, with a snapshot older or newer', async (t) => {
   const { path, cleanUp } = temporaryDirectory()
   t.after(cleanUp)
   const [config, key] = [join(path, 'server.hcl'), join(path, 'key')]

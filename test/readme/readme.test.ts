@@ -133,7 +133,8 @@ async function follow(copy: string, outputs: string): Promise<Followed> {
 /** All blocks, as they stand, in one shell that ends with the first command that fails. */
 function scriptOf(outputs: string): string {
   const link = `ln -s '${PROJECT}/node_modules' node_modules`
-  const borrow = `npm() { if [ "$1" = ci ]; then ${link}; else command npm "$@"; fi; }`
+  // `exec`: started in the background it must be npm itself that a signal ends, not a shell around it.
+  const borrow = `npm() { if [ "$1" = ci ]; then ${link}; else exec npm "$@"; fi; }`
   const blocks = COMMANDS.map(({ text }, at) => `exec >'${outputs}/${at}' 2>&1\n${text}\n: >'${outputs}/${at}.done'`)
   return ['set -e', ...(INSTALLS ? [] : [borrow]), ...blocks, ''].join('\n')
 }

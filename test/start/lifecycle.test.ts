@@ -93,8 +93,10 @@ async function refusesConnections(address: string): Promise<void> {
     try {
       ;(await connected(address)).destroy()
     } catch (cause) {
-      assert.equal((cause as NodeJS.ErrnoException).code, 'ECONNREFUSED')
-      return
+      const { code } = cause as NodeJS.ErrnoException
+      if (code === 'ECONNREFUSED') return
+      // It stood in the queue of a socket at the moment that this was closed.
+      assert.equal(code, 'ECONNRESET')
     }
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

@@ -46,19 +46,29 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const { config } = data
   let status = UNKNOWN
   const news = new NewsDesk()
+  const log = logTo(process.stderr, world.clock)
   const store = new ReplaceableReader()
+  let follower: ChangeFollower | undefined
   const link = new WriterLink<SealNews>(data.writer, async (told) => {
     status = told.status
     if (told.store !== undefined) await store.putAway()
-    if (told.store === 'back') store.putBack(await openSqliteReader(data.directory))
+    if (told.store === 'back') {
+      try {
+        store.putBack(await openSqliteReader(data.directory))
+        await follower?.restart()
+      } catch (cause) {
+        // Without the store it is of no use: another thread takes its place.
+        log('error', 'A serving thread could not open the restored store', { cause: String(cause) })
+        process.exit(1)
+      }
+    }
     await news.deliver(told)
   })
   store.putBack(await openSqliteReader(data.directory))
-  let follower: ChangeFollower | undefined
   const house = buildHouse({
     store,
     world,
-    log: logTo(process.stderr, world.clock),
+    log,
     facts: factsOf(config, 'sqlite'),
     tokenLimits: config,
     sealStatus: () => status,
@@ -112,8 +122,8 @@ class NewsDesk {
 
   #take(house: House, { status, keyring }: SealNews): Promise<void> {
     const taken = this.#turn.then(async () => {
-      if (keyring !== undefined) await house.open(keyring)
-      else if (status.sealed) house.close()
+      if (status.sealed) house.close()
+      else if (keyring !== undefined) await house.open(keyring)
     })
     // One that fails leaves this thread sealed, and the next one its chance.
     this.#turn = taken.catch(() => {})

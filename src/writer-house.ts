@@ -8,7 +8,7 @@ import { OneAtATime } from './lib/one-at-a-time.ts'
 import { type Restorable, Restore } from './restore.ts'
 import type { Barrier } from './storage/barrier.ts'
 import type { Store, Transaction } from './storage/contract.ts'
-import { systemScope } from './storage/contract.ts'
+import { Sealed, systemScope } from './storage/contract.ts'
 import type { Keyring } from './storage/keyring.ts'
 import { sealedTransaction } from './storage/sealed-storage.ts'
 import { type AutoSeal, AutoSealFailed } from './system/auto-seal.ts'
@@ -80,9 +80,13 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
       return rootToken
     },
     restore: async (snapshot, force) => {
-      const restored = await restore.run(snapshot, force)
-      await openByItself()
-      return restored
+      try {
+        return await restore.run(snapshot, force)
+      } finally {
+        // Also where it failed after the server was sealed for it.
+        if (wasSealedToRestore) await openByItself()
+        wasSealedToRestore = false
+      }
     },
     initialise: async (config, clusterName) => {
       const made = await initialise(config, clusterName, {})
@@ -103,7 +107,10 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     seal: () => turns.run(close),
   }
   const house = buildHouse({ ...parts, sealStatus: () => seal.status(), sealOperations: operations })
-  const announce = (keyring: Keyring | undefined) => parts.announce({ status: seal.status(), keyring })
+  const announce = (keyring: Keyring | undefined) => {
+    const status = seal.status()
+    return parts.announce({ status, keyring: status.sealed ? undefined : keyring })
+  }
   const { storage } = house
   const readPgpKey = pgpFieldReader(world)
   const rotation = new KeyringRotation({ store, storage, world, log, rootKey: () => seal.rootKey, announce })
@@ -117,15 +124,19 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   }
   const rootToken = new TokenAttempt({ seal, world, readPgpKey, tokenLength: NEW_TOKEN_LENGTH, issue })
 
+  let wasSealedToRestore = false
   const restore = new Restore({
     restorable: parts.restorable,
     barrier: house.storage.barrier,
     openKeyring: (record) => seal.openKeyring(record, house.storage.barrier.keyring),
     clusterId: () => seal.status().cluster?.id,
     random: parts.world.random,
-    requireFitting: (sealConfig) => seal.requireFitting(sealConfig),
+    requireFitting: (sealConfig) => seal.requireOpenable(sealConfig),
     exchange: (adopt) =>
       turns.run(async () => {
+        // Somebody may have sealed it while the snapshot was on its way.
+        if (seal.status().sealed) throw new Sealed('The server is sealed')
+        wasSealedToRestore = true
         await close()
         await parts.announce({ status: seal.status(), keyring: undefined, store: 'away' })
         try {

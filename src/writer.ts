@@ -51,6 +51,15 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       },
     })
   const store = new ReplaceableStore(await open())
+  const reopen = async () => {
+    try {
+      return await open()
+    } catch (cause) {
+      log('error', 'The store could not be opened after a restore: the server ends', { cause: String(cause) })
+      parent.postMessage({ kind: 'fatal' })
+      throw cause
+    }
+  }
   const restorable: Restorable = {
     directory: data.directory,
     position: async () => {
@@ -59,11 +68,11 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       return snapshot.position
     },
     adopt: async () => {
-      await store.putAway()
       try {
+        await store.putAway()
         adoptStaged(data.directory)
       } finally {
-        store.putBack(await open())
+        store.putBack(await reopen())
       }
     },
   }

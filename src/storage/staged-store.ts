@@ -20,7 +20,10 @@ const LEAF_KEY = 'root/core/leaf-key'
 const KEYRING = 'root/core/keyring'
 /** Without one of these a store cannot be unsealed. */
 const NEEDED = ['root/core/cluster', KEYRING, LEAF_KEY, 'root/core/root-key', 'root/core/seal-config']
-/** Indexes of another history begin at its next multiple above all that was used (replication compares indexes). */
+/**
+ * Indexes of another history begin at its second multiple above all that was used when it was staged (replication
+ * compares indexes): more is not written in the meantime.
+ */
 const INDEX_GAP = 2 ** 20
 
 export type StageOptions = {
@@ -132,7 +135,7 @@ function requireSeal(end: SnapshotEnd, hashBefore: Buffer, barrier: Barrier | un
 
 /** A history of its own: nobody takes its changes for those that it replaced. */
 function finish(database: DatabaseSync, header: SnapshotHeader, { position }: StageOptions): void {
-  const index = (Math.floor(Math.max(position.index, header.index) / INDEX_GAP) + 1) * INDEX_GAP
+  const index = (Math.floor(Math.max(position.index, header.index) / INDEX_GAP) + 2) * INDEX_GAP
   const epoch = Math.max(position.epoch, header.epoch) + 1
   database.prepare('UPDATE meta SET last_index = ?, epoch = ?').run(index, epoch)
   database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')

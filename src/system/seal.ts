@@ -85,6 +85,12 @@ export class Seal {
     )
   }
 
+  /** @throws AutoSealFailed also where it is sealed by a static key that this server was not given */
+  requireOpenable(config: SealConfig): void {
+    this.requireFitting(config)
+    if (config.keyId !== undefined) this.#autoKey(config.keyId)
+  }
+
   status(): SealStatus {
     return {
       type: this.#auto?.type ?? 'shamir',

@@ -49,6 +49,12 @@ export class ChangeFollower {
     return this.#following
   }
 
+  /** Another store is in the place of the one that was followed: nothing that is known of that one counts. */
+  async restart(): Promise<void> {
+    this.#seen = await this.#store.lastIndex()
+    this.#invalidation.reset()
+  }
+
   async #follow(): Promise<void> {
     try {
       while (Atomics.load(this.#published, 0) !== (this.#seen | 0)) {
@@ -61,8 +67,7 @@ export class ChangeFollower {
       }
     } catch (cause) {
       if (!(cause instanceof HistoryGone)) throw cause
-      this.#seen = await this.#store.lastIndex()
-      this.#invalidation.reset()
+      await this.restart()
     }
   }
 }

@@ -85,6 +85,8 @@ async function connected(address: string): Promise<Socket> {
   const { hostname, port } = new URL(address)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
+  // Where it is reset it was still in the queue of the socket that closed; who waits for it sees its end.
+  socket.on('error', () => {})
   return socket
 }
 

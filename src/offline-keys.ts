@@ -6,8 +6,6 @@ import { readInputText, STDIN } from './cli/input.ts'
 import { type CliIo, write } from './cli/io.ts'
 import { askSecret } from './cli/secret-prompt.ts'
 import { asciiTrim } from './lib/ascii.ts'
-import { decodeBase64 } from './lib/base64.ts'
-import { decodeHex } from './lib/hex.ts'
 import type { World } from './lib/world.ts'
 import { Barrier } from './storage/barrier.ts'
 import { type ReadStore, StorageReadOnly, type Store } from './storage/contract.ts'
@@ -15,10 +13,7 @@ import { openUncheckedReader } from './storage/sqlite-store.ts'
 import { type VerifyKeys, verifyKeysOf } from './storage/verify-keys.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { type OpenedKeys, Seal } from './system/seal.ts'
-
-/** Of a share, in bytes. */
-const MIN_SHARE_BYTES = 16
-const MAX_SHARE_BYTES = 33
+import { decodeShare } from './system/share-text.ts'
 
 /** Asks for shares until they open the store. @throws CliError where they do not; StorageError */
 export async function openKeysOffline(
@@ -57,7 +52,7 @@ async function loadFor(seal: Seal): Promise<void> {
 }
 
 async function give(seal: Seal, text: string): Promise<OpenedKeys | undefined> {
-  const share = decodeShare(text)
+  const share = readShare(text)
   try {
     return await seal.give(share)
   } catch (cause) {
@@ -68,16 +63,13 @@ async function give(seal: Seal, text: string): Promise<OpenedKeys | undefined> {
   }
 }
 
-function decodeShare(text: string): Buffer {
-  for (const decode of [decodeHex, decodeBase64]) {
-    try {
-      const share = decode(text)
-      if (share.length >= MIN_SHARE_BYTES && share.length <= MAX_SHARE_BYTES) return share
-    } catch {
-      // The other form may fit.
-    }
+function readShare(text: string): Buffer {
+  try {
+    return decodeShare(text)
+  } catch (cause) {
+    if (cause instanceof Refusal) throw new CliError('An unseal key is neither hexadecimal nor base64', cause)
+    throw cause
   }
-  throw new CliError('An unseal key is neither hexadecimal nor base64 of 16 to 33 bytes')
 }
 
 /** One a line of standard input, or asked for on the terminal as long as they are taken. */

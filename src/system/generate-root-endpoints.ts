@@ -1,12 +1,10 @@
 // sys/generate-root: a new root token for those who hold enough shares.
-import { type Endpoint, type EndpointOperation, endpoint } from '../api/endpoint.ts'
-import { fail } from '../api/errors.ts'
-import { type Args, type Fields, string } from '../api/fields.ts'
-import { type Answer, DONE } from '../api/request.ts'
+import type { Endpoint } from '../api/endpoint.ts'
+import { string } from '../api/fields.ts'
+import { DONE } from '../api/request.ts'
 import { flag, integer, type Shapes, text } from '../api/shape.ts'
-import { admitKeyHolder, KEY_HOLDER } from './key-holder.ts'
-import { decodeShare } from './share-text.ts'
-import type { System } from './system.ts'
+import { keyHolderEndpoint } from './key-holder.ts'
+import { SHARE_FIELDS, withShare } from './share-text.ts'
 import type { TokenAttemptStatus } from './token-attempt.ts'
 
 const STATUS: Shapes = {
@@ -36,26 +34,7 @@ const statusBody = (status: TokenAttemptStatus): object => ({
   otp_length: status.otpLength,
 })
 
-function define<const F extends Fields>(definition: {
-  readonly id: string
-  readonly operation: EndpointOperation
-  readonly path: string
-  readonly summary: string
-  readonly describe?: string
-  readonly fields: F
-  readonly response?: Shapes
-  readonly run: (system: System, args: Args<F>) => Promise<Answer>
-}): Endpoint {
-  const { run, ...rest } = definition
-  return endpoint<System, F>({
-    ...rest,
-    ...KEY_HOLDER,
-    handler: async (system, args, request) => {
-      await admitKeyHolder(system, 'generateRoot', definition.path, request)
-      return run(system, args)
-    },
-  })
-}
+const define = keyHolderEndpoint('generateRoot', (system) => system.seal.rootToken)
 
 const read = define({
   id: 'generate-root-read',
@@ -64,7 +43,7 @@ const read = define({
   summary: 'How far the attempt to make a root token is',
   fields: {},
   response: STATUS,
-  run: async (system) => ({ data: statusBody(system.seal.rootToken.status()) }),
+  run: async (attempt) => ({ data: statusBody(attempt.status()) }),
 })
 
 const start = define({
@@ -80,7 +59,7 @@ const start = define({
     pgp_key: string('OpenPGP public key in base64 that the token is encrypted to', { default: '' }),
   },
   response: STATUS,
-  run: async (system, { otp, pgp_key }) => ({ data: statusBody(await system.seal.rootToken.start(otp, pgp_key)) }),
+  run: async (attempt, { otp, pgp_key }) => ({ data: statusBody(await attempt.start(otp, pgp_key)) }),
 })
 
 const cancel = define({
@@ -89,8 +68,8 @@ const cancel = define({
   path: 'generate-root/attempt',
   summary: 'Drops the attempt, if there is one',
   fields: {},
-  run: async (system) => {
-    await system.seal.rootToken.cancel()
+  run: async (attempt) => {
+    await attempt.cancel()
     return DONE
   },
 })
@@ -101,20 +80,10 @@ const update = define({
   path: 'generate-root/update',
   summary: 'Gives one share; the answer to the last one that is needed has the encrypted token',
   describe: 'Shares of the unseal key, or of the recovery key where the server opens by itself.',
-  fields: {
-    key: string('One share, hexadecimal or base64', { default: '', secret: true }),
-    nonce: string('Nonce of the attempt', { default: '' }),
-  },
+  fields: SHARE_FIELDS,
   response: STATUS,
-  run: async (system, { key, nonce }) => {
-    if (key === '') throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON"])
-    const share = decodeShare(key)
-    try {
-      return { data: statusBody(await system.seal.rootToken.give(share, nonce)) }
-    } finally {
-      share.fill(0)
-    }
-  },
+  run: (attempt, { key, nonce }) =>
+    withShare(key, async (share) => ({ data: statusBody(await attempt.give(share, nonce)) })),
 })
 
 export const GENERATE_ROOT_ENDPOINTS: readonly Endpoint[] = [read, start, cancel, update]

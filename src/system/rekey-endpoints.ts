@@ -1,13 +1,13 @@
 // sys/rekey and sys/rekey-recovery-key: new shares for those who hold enough of the old ones.
-import { type Endpoint, type EndpointOperation, endpoint } from '../api/endpoint.ts'
+import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
-import { type Args, bool, type Fields, int, string, strings } from '../api/fields.ts'
-import { type Answer, DONE } from '../api/request.ts'
+import { bool, int, strings } from '../api/fields.ts'
+import { DONE } from '../api/request.ts'
 import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
-import { admitKeyHolder, KEY_HOLDER } from './key-holder.ts'
+import { keyHolderEndpoint } from './key-holder.ts'
 import type { Rekey, Rekeyed, RekeyStatus, VerifyStatus } from './rekey.ts'
 import { MAX_SHARES } from './share-numbers.ts'
-import { decodeShare } from './share-text.ts'
+import { SHARE_FIELDS, withShare } from './share-text.ts'
 import type { System } from './system.ts'
 
 const fingerprints = nullable(listOf(text('Fingerprint'), 'Of the OpenPGP keys, in the order of the shares'))
@@ -75,44 +75,9 @@ function anyOf(...forms: readonly Shapes[]): Shapes {
   return Object.fromEntries(members.map(([name, shape]) => [name, optional(shape)]))
 }
 
-const shareFields = {
-  key: string('One share, hexadecimal or base64', { default: '', secret: true }),
-  nonce: string('Nonce of the attempt', { default: '' }),
-}
-
-async function withShare<T>(key: string, work: (share: Buffer) => Promise<T>): Promise<T> {
-  if (key === '') throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON"])
-  const share = decodeShare(key)
-  try {
-    return await work(share)
-  } finally {
-    share.fill(0)
-  }
-}
-
 /** The same for both kinds of shares. */
 function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (system: System) => Rekey): Endpoint[] {
-  function define<const F extends Fields>(definition: {
-    readonly id: string
-    readonly operation: EndpointOperation
-    readonly path: string
-    readonly summary: string
-    readonly describe?: string
-    readonly fields: F
-    readonly response?: Shapes
-    readonly run: (rekey: Rekey, args: Args<F>) => Promise<Answer>
-  }): Endpoint {
-    const { run, ...rest } = definition
-    return endpoint<System, F>({
-      ...rest,
-      ...KEY_HOLDER,
-      handler: async (system, args, request) => {
-        await admitKeyHolder(system, 'rekey', definition.path, request)
-        return run(rekeyOf(system), args)
-      },
-    })
-  }
-
+  const define = keyHolderEndpoint('rekey', rekeyOf)
   return [
     define({
       id: `${root}-read`,
@@ -164,7 +129,7 @@ function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (sy
       operation: 'update',
       path: `${root}/update`,
       summary: 'Gives one of the old shares; the answer to the last one that is needed has the new ones',
-      fields: shareFields,
+      fields: SHARE_FIELDS,
       response: anyOf(STATUS, {
         complete: flag('The new shares were made'),
         keys: listOf(text('Share'), 'New shares in hexadecimal, or OpenPGP messages'),
@@ -190,7 +155,7 @@ function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (sy
       operation: 'update',
       path: `${root}/verify`,
       summary: 'Gives back one of the new shares; with the last that is needed they are in force',
-      fields: shareFields,
+      fields: SHARE_FIELDS,
       response: anyOf(VERIFY_STATUS, { complete: flag('The new shares are in force') }),
       run: (rekey, { key, nonce }) =>
         withShare(key, async (share) => {

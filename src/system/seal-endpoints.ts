@@ -8,7 +8,7 @@ import { wipeAll } from './key-shares.ts'
 import { pgpFieldReader } from './pgp-field.ts'
 import { readPgpKeys, shareTexts } from './share-answer.ts'
 import { checkShareNumbers, MAX_SHARES } from './share-numbers.ts'
-import { decodeShare } from './share-text.ts'
+import { withShare } from './share-text.ts'
 import type { System } from './system.ts'
 
 const SEAL_STATUS: Shapes = {
@@ -176,12 +176,7 @@ const unseal = endpoint({
     } else {
       if (key === '')
         throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])
-      const share = decodeShare(key)
-      try {
-        await system.seal.unseal(share)
-      } finally {
-        share.fill(0)
-      }
+      await withShare(key, (share) => system.seal.unseal(share))
     }
     return { data: sealStatusBody(system) }
   },

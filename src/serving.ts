@@ -5,6 +5,7 @@ import { buildHouse, type House } from './house.ts'
 import { listen } from './http/listener.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import { ServingState } from './serving-state.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
@@ -45,27 +46,10 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const world = realWorld()
   const { config } = data
   let status = UNKNOWN
-  const news = new NewsDesk()
   const log = logTo(process.stderr, world.clock)
   const store = new ReplaceableReader()
   let follower: ChangeFollower | undefined
-  const link = new WriterLink<SealNews>(data.writer, async (told) => {
-    status = told.status
-    if (told.store !== undefined) await store.putAway()
-    if (told.store === 'back') {
-      try {
-        store.putBack(await openSqliteReader(data.directory))
-        await follower?.restart()
-      } catch (cause) {
-        // Without the store it is of no use: another thread takes its place.
-        log('error', 'A serving thread could not open the restored store', { cause: String(cause) })
-        process.exit(1)
-      }
-    }
-    await news.deliver(told)
-  })
-  store.putBack(await openSqliteReader(data.directory))
-  const house = buildHouse({
+  const house: House = buildHouse({
     store,
     world,
     log,
@@ -75,8 +59,25 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     forward: (request) => link.forward(request),
     catchUp: () => follower?.catchUp(),
   })
-  follower = await ChangeFollower.start(store, house.invalidation, data.published)
-  await news.open(house)
+  const state = new ServingState({
+    store,
+    house,
+    openStore: () => openSqliteReader(data.directory),
+    onStore: async () => {
+      if (follower === undefined) follower = await ChangeFollower.start(store, house.invalidation, data.published)
+      else await follower.restart()
+    },
+    onLost: (cause) => {
+      // Another thread takes its place.
+      log('error', 'A serving thread could not open the restored store', { cause: String(cause) })
+      process.exit(1)
+    },
+  })
+  const link = new WriterLink<SealNews>(data.writer, (news) => {
+    status = news.status
+    return state.take(news)
+  })
+  await state.ready
   const address = { host: config.host, port: data.port, share: data.sharePort }
   const listener = await listen(address, config.limits, {
     handle: (request) => house.core.handle(request),
@@ -92,43 +93,6 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
       .finally(() => process.exit(0))
   })
   parent.postMessage({ kind: 'listening', port: listener.port } satisfies ServingStarted)
-}
-
-/** What the writer tells before the house stands is kept until it does, and taken over in order. */
-class NewsDesk {
-  #house: House | undefined
-  #first: (() => void) | undefined
-  readonly #arrived = new Promise<void>((resolve) => {
-    this.#first = resolve
-  })
-  #turn: Promise<void> = Promise.resolve()
-  readonly #early: SealNews[] = []
-
-  async deliver(news: SealNews): Promise<void> {
-    if (this.#house === undefined) {
-      this.#early.push(news)
-      this.#first?.()
-      return
-    }
-    await this.#take(this.#house, news)
-  }
-
-  /** Resolves when the first news, whether the server is sealed, are taken over. */
-  async open(house: House): Promise<void> {
-    await this.#arrived
-    for (let news = this.#early.shift(); news !== undefined; news = this.#early.shift()) await this.#take(house, news)
-    this.#house = house
-  }
-
-  #take(house: House, { status, keyring }: SealNews): Promise<void> {
-    const taken = this.#turn.then(async () => {
-      if (status.sealed) house.close()
-      else if (keyring !== undefined) await house.open(keyring)
-    })
-    // One that fails leaves this thread sealed, and the next one its chance.
-    this.#turn = taken.catch(() => {})
-    return taken
-  }
 }
 
 if (parentPort !== null) {

@@ -24,8 +24,8 @@ import { TokenAttempt } from './system/token-attempt.ts'
 export type SealNews = {
   readonly status: SealStatus
   readonly keyring: Keyring | undefined
-  /** 'away': nobody may have the store open now. 'back': there is one again, another one perhaps. */
-  readonly store?: 'away' | 'back'
+  /** 'away': nobody may have the store open now. 'here': it may be opened, another one than before perhaps. */
+  readonly store?: 'away' | 'here'
 }
 
 export type WriterParts = Omit<HouseParts, 'sealStatus' | 'sealOperations' | 'forward' | 'catchUp' | 'store'> & {
@@ -144,7 +144,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
           await seal.load()
         } finally {
           house.invalidation.reset()
-          await parts.announce({ status: seal.status(), keyring: undefined, store: 'back' })
+          await parts.announce({ status: seal.status(), keyring: undefined, store: 'here' })
         }
       }),
   })

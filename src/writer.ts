@@ -12,8 +12,8 @@ import { openSqliteStore } from './storage/sqlite-store.ts'
 import { adoptStaged } from './storage/staged-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
-import { ServingLink } from './threads/writer-link.ts'
-import { buildWriterHouse, type SealNews } from './writer-house.ts'
+import { ServingLinks } from './threads/serving-links.ts'
+import { buildWriterHouse, type SealNews, type WriterHouse } from './writer-house.ts'
 
 export type WriterData = {
   readonly config: ServerConfig
@@ -76,8 +76,12 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       }
     },
   }
-  const links = new Set<ServingLink<SealNews>>()
-  const house = await buildWriterHouse({
+  let place: 'here' | 'away' = 'here'
+  const links: ServingLinks<SealNews> = new ServingLinks<SealNews>(
+    (request) => house.core.handle(request),
+    () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
+  )
+  const house: WriterHouse = await buildWriterHouse({
     store,
     world,
     log,
@@ -85,9 +89,11 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
     announce: async (news) => {
-      await Promise.all([...links].map((link) => link.tell(news)))
+      // Before anybody hears it, so that who joins from here on hears it too.
+      place = news.store ?? place
+      await links.tell(news)
       // Not before: a thread that sees it raised reads the log.
-      if (news.store === 'back') Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
+      if (news.store === 'here') Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
     },
     restorable,
   })
@@ -104,17 +110,9 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
         .rest()
         .then(() => store.close())
         .finally(() => process.exit(0))
-    } else addLink(order.port)
+    } else links.add(order.port)
   })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
-
-  /** A thread that serves joins: it hears at once whether the server is sealed, and from then on every change. */
-  function addLink(port: MessagePort): void {
-    const link = new ServingLink<SealNews>(port, (request) => house.core.handle(request))
-    links.add(link)
-    port.on('close', () => links.delete(link))
-    void link.tell({ status: house.seal.status(), keyring: house.storage.barrier.keyring })
-  }
 }
 
 /** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */

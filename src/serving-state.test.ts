@@ -1,0 +1,110 @@
+// A thread that joins while the store is being replaced: it waits, and what was lent is given back before it is said.
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import { startMemoryHouse } from '../test/fixtures/memory-house.ts'
+import { realWorld } from './lib/world.ts'
+import { ServingState } from './serving-state.ts'
+import type { ReadStore } from './storage/contract.ts'
+import { StorageClosed } from './storage/contract.ts'
+import { createMemoryStore } from './storage/memory-store.ts'
+import { ReplaceableReader } from './storage/replaceable-store.ts'
+import { ServingLinks } from './threads/serving-links.ts'
+import { WriterLink } from './threads/writer-link.ts'
+import type { SealNews } from './writer-house.ts'
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+/** A serving thread without its thread: it says what it does with the store. */
+function stage(options: { readonly opening?: Promise<void>; readonly fails?: () => boolean } = {}) {
+  const did: string[] = []
+  const store = new ReplaceableReader()
+  const { random, clock } = realWorld()
+  const openStore = async (): Promise<ReadStore> => {
+    did.push('open')
+    await options.opening
+    if (options.fails?.() === true) throw new Error('no store')
+    const opened = createMemoryStore({ random, clock })
+    return Object.assign(Object.create(opened) as ReadStore, {
+      close: async () => {
+        did.push('close')
+      },
+      lastIndex: async () => 0,
+    })
+  }
+  const state = new ServingState({
+    store,
+    house: { open: async () => void did.push('unsealed'), close: () => void did.push('sealed') },
+    openStore,
+    onStore: async () => void did.push('follow'),
+    onLost: () => did.push('lost'),
+  })
+  return { did, store, state }
+}
+
+async function sealedStatus() {
+  const { house } = await startMemoryHouse({ shares: 0 })
+  return house.seal.status()
+}
+
+test('a thread that joins while the store is away opens it only when it is back', async (context) => {
+  const status = await sealedStatus()
+  let place: 'here' | 'away' = 'away'
+  const links = new ServingLinks<SealNews>(
+    async () => ({ status: 200, body: undefined }),
+    () => ({ status, keyring: undefined, store: place }),
+  )
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const { did, store, state } = stage()
+  new WriterLink<SealNews>(port1, (news) => state.take(news))
+  let isReady = false
+  void state.ready.then(() => {
+    isReady = true
+  })
+  links.add(port2)
+  await settle()
+  assert.deepEqual([did, isReady], [['sealed'], false])
+  await assert.rejects(store.lastIndex(), StorageClosed)
+  place = 'here'
+  await links.tell({ status, keyring: undefined, store: place })
+  await state.ready
+  assert.deepEqual(did, ['sealed', 'open', 'follow', 'sealed'])
+  assert.equal(await store.lastIndex(), 0)
+})
+
+test('a store that is just being opened when it is wanted back is closed before that is confirmed', async (context) => {
+  const status = await sealedStatus()
+  const { promise: opening, resolve } = Promise.withResolvers<void>()
+  const { did, state } = stage({ opening })
+  const links = new ServingLinks<SealNews>(
+    async () => ({ status: 200, body: undefined }),
+    () => ({ status, keyring: undefined, store: 'here' }),
+  )
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  new WriterLink<SealNews>(port1, (news) => state.take(news))
+  links.add(port2)
+  let isConfirmed = false
+  const away = links.tell({ status, keyring: undefined, store: 'away' }).then(() => {
+    isConfirmed = true
+  })
+  await settle()
+  assert.deepEqual([did, isConfirmed], [['open'], false])
+  resolve()
+  await away
+  assert.deepEqual(did, ['open', 'follow', 'sealed', 'close', 'sealed'])
+})
+
+test('the first store that does not open fails the start; a later one ends the thread', async () => {
+  const status = await sealedStatus()
+  const first = stage({ fails: () => true })
+  await assert.rejects(first.state.take({ status, keyring: undefined, store: 'here' }), /no store/)
+  await assert.rejects(first.state.ready, /no store/)
+  let fails = false
+  const later = stage({ fails: () => fails })
+  await later.state.take({ status, keyring: undefined, store: 'here' })
+  fails = true
+  await assert.rejects(later.state.take({ status, keyring: undefined, store: 'here' }), /no store/)
+  assert.equal(later.did.at(-1), 'lost')
+})

@@ -1,0 +1,28 @@
+// In the thread that writes: all threads that serve. Each hears the state as it is when it joins, and from then on every
+// change; `S` is that state, opaque here.
+import type { WireRequest, WireResponse } from '../core/exchange.ts'
+import { type Port, ServingLink } from './writer-link.ts'
+
+export class ServingLinks<S> {
+  readonly #links = new Set<ServingLink<S>>()
+  readonly #handle: (request: WireRequest) => Promise<WireResponse>
+  readonly #current: () => S
+
+  /** `current` gives what a thread that joins has to know. */
+  constructor(handle: (request: WireRequest) => Promise<WireResponse>, current: () => S) {
+    this.#handle = handle
+    this.#current = current
+  }
+
+  add(port: Port): void {
+    const link = new ServingLink<S>(port, this.#handle)
+    this.#links.add(link)
+    port.on('close', () => this.#links.delete(link))
+    void link.tell(this.#current())
+  }
+
+  /** Resolves when every thread has taken it over, or is no more; those that join meanwhile hear `current`. */
+  async tell(state: S): Promise<void> {
+    await Promise.all([...this.#links].map((link) => link.tell(state)))
+  }
+}

@@ -36,7 +36,7 @@ export type HouseParts = {
   readonly tokenLimits: TokenLimits
   readonly sealStatus: () => SealStatus
   /** Only where this thread writes. */
-  readonly sealOperations?: SealOperations
+  readonly sealOperations?: () => SealOperations
   /** Only where it does not. */
   readonly forward?: (request: WireRequest) => Promise<WireResponse>
   /** Brings the caches up to what another thread committed; undefined: nothing to do. */

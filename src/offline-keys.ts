@@ -12,31 +12,51 @@ import { type ReadStore, StorageReadOnly, type Store } from './storage/contract.
 import { openUncheckedReader } from './storage/sqlite-store.ts'
 import { type VerifyKeys, verifyKeysOf } from './storage/verify-keys.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
-import { type OpenedKeys, Seal } from './system/seal.ts'
+import { Seal } from './system/seal.ts'
+import type { OpenedKeys } from './system/seal-records.ts'
 import { decodeShare } from './system/share-text.ts'
 
 /** Asks for shares until they open the store. @throws CliError where they do not; StorageError */
-export async function openKeysOffline(
+export function openWithShares(directory: string, shares: AsyncIterable<string>, world: World): Promise<VerifyKeys> {
+  return openOffline(directory, world, async (seal) => {
+    for await (const share of shares) {
+      const opened = await give(seal, share)
+      if (opened !== undefined) return opened
+    }
+    throw new CliError(
+      `The store opens with ${seal.status().threshold} unseal keys, ${seal.status().progress} were given`,
+    )
+  })
+}
+
+/** With one of these unseal keys. @throws CliError where none opens it; StorageError */
+export function openWithKey(directory: string, unsealKeys: readonly Buffer[], world: World): Promise<VerifyKeys> {
+  return openOffline(directory, world, async (seal) => {
+    for (const key of unsealKeys) {
+      try {
+        return await seal.openWith(key)
+      } catch (cause) {
+        if (!(cause instanceof Refusal)) throw cause
+      }
+    }
+    throw new CliError('The unseal keys do not open this store')
+  })
+}
+
+async function openOffline(
   directory: string,
-  shares: AsyncIterable<string>,
   world: World,
+  open: (seal: Seal) => Promise<OpenedKeys>,
 ): Promise<VerifyKeys> {
   const reader = openUncheckedReader(directory)
   try {
     const seal = new Seal(readOnlyStore(reader), world, undefined)
     await loadFor(seal)
     if (!seal.status().initialized) throw new CliError('The store has no keys: its server was never initialised')
-    for await (const share of shares) {
-      const opened = await give(seal, share)
-      if (opened !== undefined) {
-        const keys = verifyKeysOf(new Barrier(world.random, opened.keyring), opened.leafKey)
-        opened.leafKey.fill(0)
-        return keys
-      }
-    }
-    throw new CliError(
-      `The store opens with ${seal.status().threshold} unseal keys, ${seal.status().progress} were given`,
-    )
+    const opened = await open(seal)
+    const keys = verifyKeysOf(new Barrier(world.random, opened.keyring), opened.leafKey)
+    opened.leafKey.fill(0)
+    return keys
   } finally {
     await reader.close()
   }

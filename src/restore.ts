@@ -2,38 +2,40 @@
 // then the files change places.
 import { fail } from './api/errors.ts'
 import type { ByteStream } from './api/request.ts'
-import type { Random } from './lib/world.ts'
-import { HISTORY_ID_BYTES } from './storage/backend.ts'
+import type { World } from './lib/world.ts'
+import type { Opening } from './opening.ts'
+import { HISTORY_ID_BYTES, type Position } from './storage/backend.ts'
 import type { Barrier } from './storage/barrier.ts'
 import { Sealed, StorageCorrupt } from './storage/contract.ts'
 import { SnapshotDamaged } from './storage/snapshot-format.ts'
 import { readSnapshot } from './storage/snapshot-stream.ts'
 import { dropStaged } from './storage/sqlite-files.ts'
+import type { StagedCheck } from './storage/staged-check.ts'
 import { stageSnapshot } from './storage/staged-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
-import { decodeSealConfig, SEAL_CONFIG, type SealConfig } from './system/seal-config.ts'
+import { KEY_USE } from './system/key-use.ts'
+import type { Seal } from './system/seal.ts'
+import { decodeSealConfig, SEAL_CONFIG } from './system/seal-config.ts'
+import { openSnapshotKeyring } from './system/snapshot-keyring.ts'
 import type { Restored } from './system/system.ts'
 
 /** What the store behind the house can do beyond the contract; a store in memory cannot be restored. */
 export type Restorable = {
   readonly directory: string
   /** Of the store as it is. */
-  position(): Promise<Parameters<typeof stageSnapshot>[1]['position']>
+  position(): Promise<Position>
+  /** Flushes and checks what was staged, without holding up this thread. @throws SnapshotDamaged */
+  check(check: StagedCheck): Promise<void>
   /** Nothing uses the store when it is called, and it is another one afterwards. */
   adopt(): Promise<void>
 }
 
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
+  readonly seal: Seal
+  readonly opening: Pick<Opening, 'exchange'>
   readonly barrier: Barrier
-  /** Opens the keyring of any day of this cluster. */
-  readonly openKeyring: (record: Buffer) => Barrier
-  readonly clusterId: () => string | undefined
-  readonly random: Random
-  /** @throws AutoSealFailed for a store that this server could not open */
-  readonly requireFitting: (config: SealConfig) => void
-  /** Everything lets go of the store; then `adopt`; then everything takes hold of what is there. */
-  readonly exchange: (adopt: () => Promise<void>) => Promise<void>
+  readonly world: World
 }
 
 export class Restore {
@@ -46,18 +48,19 @@ export class Restore {
 
   /** @throws Refusal where it is no good snapshot, or not of this cluster; the store is then as it was */
   async run(stream: ByteStream, force: boolean): Promise<Restored> {
-    const { restorable, exchange } = this.#parts
+    const { restorable, seal, opening } = this.#parts
     if (restorable === undefined) throw fail('bad_request', ['A store in memory cannot be restored'])
     if (this.#isRunning) throw fail('bad_request', ['A restore is under way'])
     this.#isRunning = true
     try {
+      const { openings } = seal
       const restored = await this.#stage(stream, force, restorable)
       try {
-        await exchange(() => restorable.adopt())
+        await opening.exchange(openings, () => restorable.adopt())
       } finally {
         dropStaged(restorable.directory)
       }
-      return restored
+      return { ...restored, isSealed: seal.status().sealed }
     } catch (cause) {
       const isUnfit = cause instanceof AutoSealFailed
       if (isUnfit || cause instanceof SnapshotDamaged || cause instanceof StorageCorrupt) {
@@ -69,24 +72,42 @@ export class Restore {
     }
   }
 
-  async #stage(stream: ByteStream, force: boolean, { directory, position }: Restorable): Promise<Restored> {
-    const { barrier, openKeyring, clusterId, random } = this.#parts
+  async #stage(stream: ByteStream, force: boolean, restorable: Restorable): Promise<Omit<Restored, 'isSealed'>> {
+    const { seal, barrier, world } = this.#parts
     if (barrier.sealed) throw new Sealed('The server is sealed')
     const read = await readSnapshot(stream)
     const { header } = read
-    const isOurs = header.clusterId === clusterId()
+    const isOurs = header.clusterId === seal.status().cluster?.id
     if (!isOurs && !force) {
       throw fail('bad_request', [`The snapshot is of the cluster ${header.clusterId}, not of this one: see force`])
     }
+    let isSealChecked = false
     await stageSnapshot(read, {
-      directory,
-      position: await position(),
-      openKeyring: isOurs ? openKeyring : undefined,
-      historyId: random.bytes(HISTORY_ID_BYTES),
-      check: (key, value) => {
-        if (key === SEAL_CONFIG) this.#parts.requireFitting(decodeSealConfig(value))
+      directory: restorable.directory,
+      position: await restorable.position(),
+      historyId: world.random.bytes(HISTORY_ID_BYTES),
+      openKeyring: (records) => {
+        const opened = this.#openKeyring(records, isOurs)
+        isSealChecked = opened !== undefined
+        return opened
       },
+      inspect: (key, value) => {
+        if (key === SEAL_CONFIG) seal.requireFitting(decodeSealConfig(value))
+      },
+      // How often its key has encrypted since, here or elsewhere, it cannot know.
+      isLeftOut: (key) => key === KEY_USE,
+      check: (staged) => restorable.check(staged),
     })
-    return { entries: header.entries, index: header.index, isSealChecked: isOurs }
+    return { entries: header.entries, index: header.index, isSealChecked }
+  }
+
+  #openKeyring(records: ReadonlyMap<string, Buffer>, isOurs: boolean): Barrier | undefined {
+    const { seal, barrier, world } = this.#parts
+    return openSnapshotKeyring({
+      records,
+      ours: isOurs ? { rootKey: seal.rootKey, keyring: barrier.keyring } : undefined,
+      autoKey: (keyId) => seal.autoKey(keyId),
+      random: world.random,
+    })
   }
 }

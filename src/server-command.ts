@@ -191,13 +191,13 @@ function developmentBanner(server: RunningServer, config: ServerConfig): string 
     config.storage.type === 'sqlite'
       ? `in ${config.storage.directory}, with the key that opens them`
       : 'in memory, gone when it stops'
-  const { unsealKey = '', rootToken = '' } = server.development ?? {}
+  const { unsealKey, rootToken = '' } = server.development ?? {}
   return `Keywright development server: not for real secrets. Its data are ${where}.
 
     export VAULT_ADDR='${server.address}'
     export VAULT_TOKEN='${rootToken}'
 
-Unseal Key: ${unsealKey}
+Unseal Key: ${unsealKey ?? 'in the shares that its rekey gave out'}
 Root Token: ${rootToken}
 
 Listening on ${server.address}

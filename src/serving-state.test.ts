@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { startMemoryHouse } from '../test/fixtures/memory-house.ts'
 import { realWorld } from './lib/world.ts'
+import type { SealNews } from './opening.ts'
 import { ServingState } from './serving-state.ts'
 import type { ReadStore } from './storage/contract.ts'
 import { StorageClosed } from './storage/contract.ts'
@@ -11,7 +12,6 @@ import { createMemoryStore } from './storage/memory-store.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { WriterLink } from './threads/writer-link.ts'
-import type { SealNews } from './writer-house.ts'
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
 

@@ -1,9 +1,9 @@
 // What a serving thread holds as long as the writer says so: the store, and the keys. News are taken over one after the
 // other, so that a store that was lent is given back before the writer is told that it is.
 import type { House } from './house.ts'
+import type { SealNews } from './opening.ts'
 import type { ReadStore } from './storage/contract.ts'
 import type { ReplaceableReader } from './storage/replaceable-store.ts'
-import type { SealNews } from './writer-house.ts'
 
 export type ServingParts = {
   readonly store: ReplaceableReader
@@ -27,8 +27,8 @@ export class ServingState {
   }
 
   /**
-   * Resolves when there is a store and it is known whether the server is sealed. A thread that starts while the store is
-   * being replaced waits here. Rejects where the first store does not open.
+   * Resolves when there is a store and it is known whether the server is sealed. A thread that starts while the store
+   * is being replaced waits here. Rejects where the first store does not open.
    */
   get ready(): Promise<void> {
     return this.#ready.promise

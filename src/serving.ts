@@ -5,13 +5,13 @@ import { buildHouse, type House } from './house.ts'
 import { listen } from './http/listener.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import type { SealNews } from './opening.ts'
 import { ServingState } from './serving-state.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
 import { WriterLink } from './threads/writer-link.ts'
-import type { SealNews } from './writer-house.ts'
 
 export type ServingData = {
   readonly config: ServerConfig

@@ -3,9 +3,9 @@ import { CliError, type ExitCode } from './cli/cli-error.ts'
 import { type CommandGroup, command } from './cli/command.ts'
 import { type CliIo, write } from './cli/io.ts'
 import { printableLine } from './cli/terminal-text.ts'
-import { findDevelopmentKey } from './development.ts'
+import { findDevelopmentKeys } from './development.ts'
 import { realWorld } from './lib/world.ts'
-import { openKeysOffline, typedShares } from './offline-keys.ts'
+import { openWithKey, openWithShares, typedShares } from './offline-keys.ts'
 import { StorageError } from './storage/contract.ts'
 import { type VerifyProgress, type VerifyReport, verifyStore } from './storage/verify.ts'
 import type { VerifyKeys } from './storage/verify-keys.ts'
@@ -85,14 +85,9 @@ async function runVerify(io: CliIo, { data, 'unseal-key': asksForKey, format }: 
 
 async function keysOf(io: CliIo, data: string, asksForKey: boolean): Promise<VerifyKeys | undefined> {
   const world = realWorld()
-  if (asksForKey) return openKeysOffline(data, typedShares(io), world)
-  const key = findDevelopmentKey(data)
-  if (key === undefined) return undefined
-  return openKeysOffline(data, one(key), world)
-}
-
-async function* one(key: string): AsyncGenerator<string> {
-  yield key
+  if (asksForKey) return openWithShares(data, typedShares(io), world)
+  const kept = findDevelopmentKeys(data)
+  return kept.length === 0 ? undefined : openWithKey(data, kept, world)
 }
 
 /** On a terminal one line that is written over; nothing elsewhere. */

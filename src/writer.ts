@@ -1,9 +1,10 @@
 // The thread that writes: it alone has the store open for writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
-import { openDevelopment } from './development.ts'
+import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import type { SealNews } from './opening.ts'
 import type { Restorable } from './restore.ts'
 import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
@@ -13,7 +14,8 @@ import { adoptStaged } from './storage/staged-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
 import { ServingLinks } from './threads/serving-links.ts'
-import { buildWriterHouse, type SealNews, type WriterHouse } from './writer-house.ts'
+import { checkStagedInThread } from './threads/staged-check-thread.ts'
+import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
 
 export type WriterData = {
   readonly config: ServerConfig
@@ -29,7 +31,7 @@ export type WriterStarted =
   | { readonly kind: 'failed'; readonly message: string }
 /** What the starting thread says. */
 export type WriterOrder = { readonly kind: 'link'; readonly port: MessagePort } | { readonly kind: 'stop' }
-export type DevelopmentFacts = { readonly unsealKey: string; readonly rootToken: string }
+export type DevelopmentFacts = DevelopmentKeys
 
 /** Storage could not make a write durable: nothing more can be promised, so the process ends (threats P-02). */
 export const EXIT_STORAGE_FAILED = 74
@@ -67,6 +69,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       await snapshot.close()
       return snapshot.position
     },
+    check: checkStagedInThread,
     adopt: async () => {
       try {
         await store.putAway()
@@ -88,6 +91,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
+    ...(data.development === undefined ? {} : { keyKeeper: developmentKeeper(data.directory) }),
     announce: async (news) => {
       // Before anybody hears it, so that who joins from here on hears it too.
       place = news.store ?? place

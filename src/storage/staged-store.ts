@@ -2,6 +2,8 @@
 // Only then does it take the place of the old one, by one renaming: what fails before leaves the old one untouched.
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { importSecret } from '../crypto/secret-key.ts'
 import type { Position, StoredEntry } from './backend.ts'
 import type { Barrier } from './barrier.ts'
 import { faultOfKey, mayHaveClass } from './classes.ts'
@@ -13,13 +15,11 @@ import type { ReadSnapshot } from './snapshot-stream.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
 import { databasePath, dropStaged, stagingFolder, syncDirectory } from './sqlite-files.ts'
 import { createDatabase } from './sqlite-schema.ts'
-import { verifyStore } from './verify.ts'
-import { type VerifyKeys, verifyKeysOf } from './verify-keys.ts'
+import type { StagedCheck } from './staged-check.ts'
 
 const LEAF_KEY = 'root/core/leaf-key'
-const KEYRING = 'root/core/keyring'
 /** Without one of these a store cannot be unsealed. */
-const NEEDED = ['root/core/cluster', KEYRING, LEAF_KEY, 'root/core/root-key', 'root/core/seal-config']
+const NEEDED = ['root/core/cluster', 'root/core/keyring', LEAF_KEY, 'root/core/root-key', 'root/core/seal-config']
 /**
  * Indexes of another history begin at its second multiple above all that was used when it was staged (replication
  * compares indexes): more is not written in the meantime.
@@ -31,13 +31,17 @@ export type StageOptions = {
   /** Of the store that will be replaced. */
   readonly position: Position
   /**
-   * Opens the record of the snapshot's keyring; undefined where another cluster made it, whose seal cannot be checked.
-   * @throws StorageCorrupt where it does not open
+   * Opens the keyring among the records that unsealing needs; undefined where only the holders of its shares can.
+   * @throws StorageCorrupt where it should open and does not
    */
-  readonly openKeyring: ((record: Buffer) => Barrier) | undefined
+  readonly openKeyring: (records: ReadonlyMap<string, Buffer>) => Barrier | undefined
   readonly historyId: Buffer
   /** What the rooms above know of entries. @throws StorageCorrupt for one that they could not use */
-  readonly check: (key: string, value: Buffer) => void
+  readonly inspect: (key: string, value: Buffer) => void
+  /** What the snapshot holds and the store is not to. */
+  readonly isLeftOut: (key: string) => boolean
+  /** Flushes what was staged and checks it (staged-check.ts). @throws SnapshotDamaged */
+  readonly check: (check: StagedCheck) => Promise<void>
 }
 
 /** @throws SnapshotDamaged, StorageCorrupt; nothing is left of it then */
@@ -56,43 +60,46 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
   mkdirSync(folder, { mode: 0o700 })
   createDatabase(folder, options.historyId)
   const database = new DatabaseSync(databasePath(folder), { defensive: true })
-  const keyRecords = new Map<string, Buffer>()
+  const writer = new EntryWriter(database, options)
   let barrier: Barrier | undefined
   let end: SnapshotEnd | undefined
   try {
     // Nothing of it counts before it is flushed as a whole.
     database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; PRAGMA trusted_schema = OFF')
-    const writer = new EntryWriter(database, options.check)
     for await (const chunk of chunks) {
-      if (chunk.kind === 'entries') {
-        writer.write(chunk.entries)
-        for (const { key, value } of chunk.entries) if (key === KEYRING || key === LEAF_KEY) keyRecords.set(key, value)
-      } else {
+      if (chunk.kind === 'entries') writer.write(chunk.entries)
+      else {
         end = chunk.end
         writer.requireComplete()
-        barrier = options.openKeyring?.(keyRecords.get(KEYRING) ?? Buffer.alloc(0))
+        barrier = options.openKeyring(writer.records)
         requireSeal(chunk.end, chunk.hashBefore, barrier)
       }
+      // What has arrived already comes at once: the requests of others come in between.
+      await nextTurn()
     }
-    writer.requireComplete()
-    finish(database, header, options)
   } finally {
     database.close()
   }
-  syncDirectory(folder)
-  if (end !== undefined) verify(folder, end, keysOf(barrier, keyRecords.get(LEAF_KEY)))
+  if (end === undefined) throw new SnapshotDamaged('The snapshot has no end')
+  const { replicated, local } = end
+  const entries = end.entries - writer.leftOut
+  const keys = keysOf(barrier, writer.records.get(LEAF_KEY))
+  await options.check({ folder, ...positionOf(header, options.position), entries, replicated, local, keys })
 }
 
 /** Takes entries as input like any other (threats D-06). */
 class EntryWriter {
   readonly #database: DatabaseSync
-  readonly #missing = new Set(NEEDED)
-  readonly #check: StageOptions['check']
+  readonly #options: StageOptions
   #last = ''
+  /** Those that unsealing needs. */
+  readonly records = new Map<string, Buffer>()
+  /** Entries that were not written. */
+  leftOut = 0
 
-  constructor(database: DatabaseSync, check: StageOptions['check']) {
+  constructor(database: DatabaseSync, options: StageOptions) {
     this.#database = database
-    this.#check = check
+    this.#options = options
   }
 
   write(entries: readonly StoredEntry[]): void {
@@ -100,17 +107,18 @@ class EntryWriter {
     this.#database.exec('BEGIN')
     for (const entry of entries) {
       this.#requireGood(entry)
-      this.#check(entry.key, entry.value)
-      put.run(entry.key, CLASS_NUMBERS[entry.class], entry.leaf, entry.value)
+      this.#options.inspect(entry.key, entry.value)
       this.#last = entry.key
-      this.#missing.delete(entry.key)
+      if (NEEDED.includes(entry.key)) this.records.set(entry.key, entry.value)
+      if (this.#options.isLeftOut(entry.key)) this.leftOut++
+      else put.run(entry.key, CLASS_NUMBERS[entry.class], entry.leaf, entry.value)
     }
     this.#database.exec('COMMIT')
   }
 
   requireComplete(): void {
-    for (const key of this.#missing)
-      throw new SnapshotDamaged(`The snapshot lacks ${key}, without which no store opens`)
+    const key = NEEDED.find((needed) => !this.records.has(needed))
+    if (key !== undefined) throw new SnapshotDamaged(`The snapshot lacks ${key}, without which no store opens`)
   }
 
   #requireGood({ key, class: storageClass, leaf, value }: StoredEntry): void {
@@ -133,34 +141,20 @@ function requireSeal(end: SnapshotEnd, hashBefore: Buffer, barrier: Barrier | un
   }
 }
 
-/** A history of its own: nobody takes its changes for those that it replaced. */
-function finish(database: DatabaseSync, header: SnapshotHeader, { position }: StageOptions): void {
-  const index = (Math.floor(Math.max(position.index, header.index) / INDEX_GAP) + 2) * INDEX_GAP
-  const epoch = Math.max(position.epoch, header.epoch) + 1
-  database.prepare('UPDATE meta SET last_index = ?, epoch = ?').run(index, epoch)
-  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
-  const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
-  if (busy !== 0) throw new StorageFailed('The restored database could not be flushed')
+function positionOf(header: SnapshotHeader, replaced: Position): Pick<StagedCheck, 'index' | 'epoch'> {
+  return {
+    index: (Math.floor(Math.max(replaced.index, header.index) / INDEX_GAP) + 2) * INDEX_GAP,
+    epoch: Math.max(replaced.epoch, header.epoch) + 1,
+  }
 }
 
-function keysOf(barrier: Barrier | undefined, leafKeyRecord: Buffer | undefined): VerifyKeys | undefined {
-  if (barrier === undefined || leafKeyRecord === undefined) return undefined
+function keysOf(barrier: Barrier | undefined, leafKeyRecord: Buffer | undefined): StagedCheck['keys'] {
+  const keyring = barrier?.keyring
+  if (barrier === undefined || keyring === undefined || leafKeyRecord === undefined) return undefined
   const leafKey = barrier.open(LEAF_KEY, leafKeyRecord)
-  const keys = verifyKeysOf(barrier, leafKey)
+  const keys = { keyring, leafKey: importSecret(leafKey) }
   leafKey.fill(0)
   return keys
-}
-
-/** Read again from the device, not from what was written. */
-function verify(folder: string, end: SnapshotEnd, keys: VerifyKeys | undefined): void {
-  const onFinding = (sentence: string): void => {
-    throw new SnapshotDamaged(`What was restored is not sound: ${sentence}`)
-  }
-  const { entries, roots } = verifyStore({ directory: folder, keys, onFinding })
-  if (entries !== end.entries) throw new SnapshotDamaged(`Of ${end.entries} entries ${entries} were restored`)
-  if (roots !== undefined && !(roots.replicated.equals(end.replicated) && roots.local.equals(end.local))) {
-    throw new SnapshotDamaged('The roots of what was restored are not those of the snapshot')
-  }
 }
 
 /** The staged store becomes the store. Nothing may have the old one open. @throws StorageFailed, the old one stays */

@@ -1,5 +1,6 @@
 // How often the active data key has encrypted, as it is stored: never less than in truth, also after a crash, because
-// what is stored is the number up to which may be counted until it is stored again.
+// what is stored is the number up to which may be counted until it is stored again. A snapshot that is restored does
+// not bring it along: the key was used since, here or elsewhere, and so it gets a successor (keyring-rotation.ts).
 //
 //   root/core/key-use   inside a record sealed by the root key:  format 1 | encryptions u64
 import { StorageCorrupt } from '../storage/contract.ts'

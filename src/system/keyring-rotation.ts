@@ -8,9 +8,9 @@ import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { Timer, World } from '../lib/world.ts'
-import { openRecord, sealRecord } from '../storage/barrier.ts'
+import { openRecord } from '../storage/barrier.ts'
 import { StorageCorrupt, type Store, systemScope, type Transaction } from '../storage/contract.ts'
-import { DATA_KEY_BYTES, decodeKeyring, encodeKeyring, type Keyring } from '../storage/keyring.ts'
+import { DATA_KEY_BYTES, encodeKeyring, type Keyring } from '../storage/keyring.ts'
 import {
   DEFAULT_ROTATION,
   isRotationDue,
@@ -21,12 +21,11 @@ import {
 } from '../storage/keyring-limits.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
-import { CORE_FOLDER, KEYRING } from './seal.ts'
+import { CORE_FOLDER, KEYRING, openKeyring, putRecord } from './seal-records.ts'
 
 /** As many encryptions may be made before the count is stored again; a crash makes it larger by at most so much. */
 const WINDOW = 2 ** 20
 const CHECK_EVERY_MS = 5 * 60 * 1000
-const NONCE_BYTES = 12
 const CONFIG = 'rotation'
 
 export type KeyStatus = { readonly term: number; readonly installedAtMs: number; readonly encryptions: number }
@@ -58,13 +57,25 @@ export class KeyringRotation {
     this.#view = parts.storage.view(systemScope, CORE_FOLDER)
   }
 
-  /** After unseal, before anything is encrypted. */
-  async open(): Promise<void> {
-    const { store, storage } = this.#parts
+  /**
+   * After unseal, before anything is encrypted: gives the keyring to open with. Where it is not known how often the
+   * active key has encrypted, because the store was restored or is of an earlier release, it has a new term.
+   */
+  async open(keyring: Keyring): Promise<Keyring> {
+    const { store, storage, log } = this.#parts
     const record = await store.get(KEY_USE)
-    // A store of an earlier release has none: its encryptions are few, and from here on they are counted.
-    storage.barrier.countFrom(record === undefined ? 0 : this.#openUse(record))
-    await this.#reserve()
+    if (record !== undefined) {
+      storage.barrier.countFrom(this.#openUse(record))
+      await this.#reserve()
+      return keyring
+    }
+    const renewed = await store.transaction(async (tx) => this.#addTerm(tx))
+    storage.barrier.countFrom(0)
+    this.#reservedFrom(0)
+    log('info', 'The keyring got a new term: how often the last one was used is not known', {
+      term: renewed.activeTerm,
+    })
+    return renewed
   }
 
   /** When the barrier is open: reads the configuration, and looks at the limits from now on. */
@@ -92,8 +103,8 @@ export class KeyringRotation {
   }
 
   #putUse(tx: Transaction, encryptions: number): void {
-    const nonce = this.#parts.world.random.bytes(NONCE_BYTES)
-    tx.put(systemScope, KEY_USE, sealRecord(this.#parts.rootKey(), 0, KEY_USE, nonce, encodeKeyUse(encryptions)))
+    const { rootKey, world } = this.#parts
+    putRecord(tx, world.random, KEY_USE, rootKey(), encodeKeyUse(encryptions))
   }
 
   /** Stores what may be counted up to, and comes back half way there. */
@@ -156,16 +167,15 @@ export class KeyringRotation {
     const { rootKey, world } = this.#parts
     const record = await tx.get(KEYRING)
     if (record === undefined) throw new StorageCorrupt(`The store lacks ${KEYRING}`)
-    const old = openRecord(rootKey(), 0, KEYRING, record)
-    const { activeTerm, terms } = decodeKeyring(old)
+    const { activeTerm, terms } = openKeyring(rootKey(), record)
     const material = world.random.bytes(DATA_KEY_BYTES)
     const term = activeTerm + 1
     const added = { key: importSecret(material), installedAtMs: world.clock.nowMs() }
     const keyring = { activeTerm: term, terms: new Map([...terms, [term, added]]) }
     const encoded = encodeKeyring(keyring)
-    tx.put(systemScope, KEYRING, sealRecord(rootKey(), 0, KEYRING, world.random.bytes(NONCE_BYTES), encoded))
+    putRecord(tx, world.random, KEYRING, rootKey(), encoded)
     this.#putUse(tx, WINDOW)
-    for (const secret of [old, material, encoded]) secret.fill(0)
+    for (const secret of [material, encoded]) secret.fill(0)
     return keyring
   }
 

@@ -13,10 +13,12 @@ import type { World } from '../lib/world.ts'
 import { StorageCorrupt, systemScope, type Transaction } from '../storage/contract.ts'
 import { type SealedStorage, sealedTransaction, type View } from '../storage/sealed-storage.ts'
 import { combineKey, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
-import { CORE_FOLDER, type Seal } from './seal.ts'
+import type { Seal } from './seal.ts'
+import { CORE_FOLDER } from './seal-records.ts'
 import { readPgpKeys, type ShareTexts, shareTexts } from './share-answer.ts'
 import { ShareAttempt } from './share-attempt.ts'
 import { checkShareNumbers } from './share-numbers.ts'
+import { requireGoodShares } from './share-trial.ts'
 import type { ReadPgpKey, TextEncryptor } from './token-attempt.ts'
 
 const KEY_BYTES = 32
@@ -188,13 +190,13 @@ export class Rekey {
   }
 
   async #make(purpose: Purpose, nonce: string): Promise<Rekeyed> {
-    const { seal, world } = this.#parts
+    const { world } = this.#parts
     const { shares, threshold, backup } = purpose
     const config = { shares, threshold }
     const key = world.random.bytes(KEY_BYTES)
     const made = splitKey(key, config, world.random)
     try {
-      seal.requireGood(made, config, key)
+      requireGoodShares({ shares: made, config, key }, world.random)
       const texts = await shareTexts(made, purpose.encryptors)
       const pending = { key, config, texts, backup, nonce }
       if (purpose.verification) {

@@ -1,37 +1,28 @@
 // The state between a locked store and an open one. Shares rebuild the unseal key, or a seal that opens by itself has
 // it; it opens the root key, which opens the keyring; with the keyring the barrier is open.
-//
-//   root/core/seal-config    seal-config.ts
-//   root/core/root-key       the root key, sealed by the unseal key
-//   root/core/keyring        the data keys (keyring.ts), sealed by the root key
-//   root/core/recovery-key   sealed by the root key: what the shares of the recovery key must give
-//   root/core/leaf-key       behind the barrier: the key of the leaves (docs/storage-format.md)
-//   root/core/cluster        behind the barrier: name and id of this cluster
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../api/errors.ts'
 import { AuthenticationFailed } from '../crypto/aead.ts'
 import { constantTimeEqual } from '../crypto/constant-time.ts'
 import { exportSecret, importSecret } from '../crypto/secret-key.ts'
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { World } from '../lib/world.ts'
-import { Barrier, openRecord, sealRecord } from '../storage/barrier.ts'
-import { StorageCorrupt, type Store, systemScope, type Transaction } from '../storage/contract.ts'
-import { DATA_KEY_BYTES, decodeKeyring, encodeKeyring, type Keyring } from '../storage/keyring.ts'
-import { sealedTransaction } from '../storage/sealed-storage.ts'
+import { openRecord } from '../storage/barrier.ts'
+import { type Store, systemScope, type Transaction } from '../storage/contract.ts'
 import { type AutoSeal, AutoSealFailed } from './auto-seal.ts'
-import { combineKey, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
-import { encodeKeyUse, KEY_USE } from './key-use.ts'
+import { combineKey, type ShareConfig, wipeAll } from './key-shares.ts'
 import { decodeSealConfig, encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
+import { type AlsoWrites, createSeal } from './seal-creation.ts'
+import {
+  type Cluster,
+  type OpenedKeys,
+  openRootKey,
+  openStore,
+  putRecord,
+  RECOVERY_KEY,
+  ROOT_KEY,
+  readRecord,
+} from './seal-records.ts'
 import { ShareCollector } from './share-attempt.ts'
-
-const ROOT_KEY = 'root/core/root-key'
-const RECOVERY_KEY = 'root/core/recovery-key'
-export const KEYRING = 'root/core/keyring'
-export const CORE_FOLDER = 'root/core/'
-const NONCE_BYTES = 12
-const KEY_BYTES = 32
-
-export type Cluster = { readonly name: string; readonly id: string }
 
 /** What every thread may show of the seal; the writer tells the others when it changes. */
 export type SealStatus = {
@@ -45,27 +36,32 @@ export type SealStatus = {
   readonly cluster: Cluster | undefined
 }
 
-/** What opening yields: for this thread's barrier and store, and for those of the others. */
-export type OpenedKeys = { readonly keyring: Keyring; readonly leafKey: Buffer; readonly cluster: Cluster }
-
-/** What else the initialisation writes, in its one transaction. */
-export type AlsoWrites = (tx: Transaction, barrier: Barrier, shares: readonly Buffer[]) => Promise<void>
+/** Keeps the unseal key where the server finds it when it starts: for a server that protects nothing. */
+export type KeyKeeper = {
+  /** Before another key takes effect: from then on either may be the one that opens. */
+  readonly prepare: (key: Buffer) => void
+  /** What was prepared opens, and nothing else does. */
+  readonly settle: () => void
+}
 
 export class Seal {
   readonly #store: Store
   readonly #world: World
   readonly #auto: AutoSeal | undefined
+  readonly #keeper: KeyKeeper | undefined
   readonly #given = new ShareCollector()
   #config: SealConfig | undefined
   #cluster: Cluster | undefined
   #rootKey: KeyObject | undefined
   #nonce = ''
   #initialising = false
+  #openings = 0
 
-  constructor(store: Store, world: World, auto: AutoSeal | undefined) {
+  constructor(store: Store, world: World, auto: AutoSeal | undefined, keeper?: KeyKeeper) {
     this.#store = store
     this.#world = world
     this.#auto = auto
+    this.#keeper = keeper
   }
 
   /** Reads what is needed to show the status; call once at start. @throws AutoSealFailed for another kind of seal */
@@ -85,12 +81,6 @@ export class Seal {
     )
   }
 
-  /** @throws AutoSealFailed also where it is sealed by a static key that this server was not given */
-  requireOpenable(config: SealConfig): void {
-    this.requireFitting(config)
-    if (config.keyId !== undefined) this.#autoKey(config.keyId)
-  }
-
   status(): SealStatus {
     return {
       type: this.#auto?.type ?? 'shamir',
@@ -107,6 +97,11 @@ export class Seal {
   /** Whether the shares are those of a recovery key, which opens nothing. */
   get hasRecoveryKey(): boolean {
     return this.#auto !== undefined
+  }
+
+  /** Another number each time that it opens: tells who began something before whether it was sealed meanwhile. */
+  get openings(): number {
+    return this.#openings
   }
 
   /** While open. */
@@ -134,50 +129,15 @@ export class Seal {
   async initialise(shareConfig: ShareConfig, clusterName: string, also: AlsoWrites): Promise<readonly Buffer[]> {
     this.requireUninitialised()
     this.#initialising = true
-    const { random, clock } = this.#world
-    const [sharedKey, rootKey, leafKey, dataKey] = [KEY_BYTES, KEY_BYTES, KEY_BYTES, DATA_KEY_BYTES].map(random.bytes)
-    if (sharedKey === undefined || rootKey === undefined || leafKey === undefined || dataKey === undefined)
-      throw new RangeError('Four keys are made')
-    const keyring: Keyring = {
-      activeTerm: 1,
-      terms: new Map([[1, { key: importSecret(dataKey), installedAtMs: clock.nowMs() }]]),
-    }
-    const barrier = new Barrier(random, keyring)
-    const cluster: Cluster = {
-      name: clusterName === '' ? `keywright-${random.uuid().slice(0, 8)}` : clusterName,
-      id: random.uuid(),
-    }
-    const shares = splitKey(sharedKey, shareConfig, random)
-    const config = this.#auto === undefined ? shareConfig : { ...shareConfig, keyId: this.#auto.keyId }
     try {
-      const unsealKey = this.#auto === undefined ? importSecret(sharedKey) : this.#autoKey(this.#auto.keyId)
-      this.#store.setLeafKey(leafKey)
-      await this.#store.transaction(async (tx) => {
-        const root = importSecret(rootKey)
-        this.#put(tx, ROOT_KEY, unsealKey, rootKey)
-        if (this.#auto !== undefined) this.#put(tx, RECOVERY_KEY, root, sharedKey)
-        const encoded = encodeKeyring(keyring)
-        this.#put(tx, KEYRING, root, encoded)
-        encoded.fill(0)
-        tx.put(systemScope, SEAL_CONFIG, encodeSealConfig(config))
-        const core = sealedTransaction(barrier, systemScope, CORE_FOLDER, tx)
-        core.put('leaf-key', leafKey)
-        core.put('cluster', Buffer.from(JSON.stringify({ format: 1, ...cluster })))
-        await also(tx, barrier, shares)
-        this.#put(tx, KEY_USE, root, encodeKeyUse(barrier.encryptions))
-      })
+      const keyId = this.#auto?.keyId
+      const auto = keyId === undefined ? undefined : { keyId, key: this.autoKey(keyId) }
+      const { config, shares } = await createSeal(this.#store, this.#world, { shareConfig, clusterName, auto, also })
       this.#config = config
       return shares
     } finally {
       this.#initialising = false
-      this.#store.setLeafKey(undefined)
-      wipeAll([sharedKey, rootKey, leafKey, dataKey])
     }
-  }
-
-  /** One of the records around the keyring. */
-  #put(tx: Transaction, path: string, key: KeyObject, plaintext: Buffer): void {
-    tx.put(systemScope, path, sealRecord(key, 0, path, this.#world.random.bytes(NONCE_BYTES), plaintext))
   }
 
   /** Takes one share. Undefined until enough are there; a wrong combination is refused and forgets them all. */
@@ -197,11 +157,18 @@ export class Seal {
     wipeAll(given)
     if (unsealKey === undefined) throw invalidKey()
     try {
+      return await this.openWith(unsealKey)
+    } finally {
+      unsealKey.fill(0)
+    }
+  }
+
+  /** With the unseal key itself, in the place of its shares. @throws Refusal where it is another key */
+  async openWith(unsealKey: Buffer): Promise<OpenedKeys> {
+    try {
       return await this.#open(importSecret(unsealKey))
     } catch (cause) {
       throw cause instanceof AuthenticationFailed ? invalidKey(cause) : cause
-    } finally {
-      unsealKey.fill(0)
     }
   }
 
@@ -216,7 +183,7 @@ export class Seal {
     const [config, auto] = [this.#config, this.#auto]
     if (config?.keyId === undefined || auto === undefined || this.#cluster !== undefined) return undefined
     try {
-      const keys = await this.#open(this.#autoKey(config.keyId))
+      const keys = await this.#open(this.autoKey(config.keyId))
       if (config.keyId !== auto.keyId) await this.#moveTo(auto.keyId)
       return keys
     } catch (cause) {
@@ -226,7 +193,8 @@ export class Seal {
     }
   }
 
-  #autoKey(keyId: string): KeyObject {
+  /** @throws AutoSealFailed where this server was not given the static key of that name */
+  autoKey(keyId: string): KeyObject {
     const key = this.#auto?.key(keyId)
     if (key !== undefined) return key
     throw new AutoSealFailed(
@@ -239,7 +207,7 @@ export class Seal {
     const config = { ...this.shareConfig, keyId }
     try {
       await this.#store.transaction(async (tx) => {
-        this.#put(tx, ROOT_KEY, this.#autoKey(keyId), rootKey)
+        putRecord(tx, this.#world.random, ROOT_KEY, this.autoKey(keyId), rootKey)
         tx.put(systemScope, SEAL_CONFIG, encodeSealConfig(config))
       })
     } finally {
@@ -249,48 +217,11 @@ export class Seal {
   }
 
   async #open(unsealKey: KeyObject): Promise<OpenedKeys> {
-    const rootKey = await this.#openRootKey(unsealKey)
-    const encoded = openRecord(rootKey, 0, KEYRING, await this.#must(KEYRING))
-    const keyring = decodeKeyring(encoded)
-    encoded.fill(0)
-    const barrier = new Barrier(this.#world.random, keyring)
-    const read = async (name: string) => barrier.open(CORE_FOLDER + name, await this.#must(CORE_FOLDER + name))
-    const cluster = parseStoredJson(await read('cluster'))
-    if (!isJsonObject(cluster)) throw new StorageCorrupt(`The record at ${CORE_FOLDER}cluster has an unknown format`)
-    const leafKey = await read('leaf-key')
+    const { rootKey, ...keys } = await openStore(this.#store, unsealKey, this.#world.random)
     this.#rootKey = rootKey
-    this.#cluster = { name: String(cluster.name), id: String(cluster.id) }
-    return { keyring, leafKey, cluster: this.#cluster }
-  }
-
-  /**
-   * A barrier with the keys of another day of this cluster, from the record that kept them, and those of today where
-   * that day had none. While open. @throws StorageCorrupt where the root key does not open it
-   */
-  openKeyring(record: Buffer, today: Keyring | undefined): Barrier {
-    try {
-      const encoded = openRecord(this.rootKey, 0, KEYRING, record)
-      const { activeTerm, terms } = decodeKeyring(encoded)
-      encoded.fill(0)
-      return new Barrier(this.#world.random, { activeTerm, terms: new Map([...(today?.terms ?? []), ...terms]) })
-    } catch (cause) {
-      if (!(cause instanceof AuthenticationFailed)) throw cause
-      throw new StorageCorrupt('The keyring does not open with the root key of this cluster')
-    }
-  }
-
-  /** @throws AuthenticationFailed where it is another key */
-  async #openRootKey(unsealKey: KeyObject): Promise<KeyObject> {
-    const bytes = openRecord(unsealKey, 0, ROOT_KEY, await this.#must(ROOT_KEY))
-    const rootKey = importSecret(bytes)
-    bytes.fill(0)
-    return rootKey
-  }
-
-  async #must(path: string): Promise<Buffer> {
-    const bytes = await this.#store.get(path)
-    if (bytes === undefined) throw new StorageCorrupt(`The store lacks ${path}`)
-    return bytes
+    this.#cluster = keys.cluster
+    this.#openings++
+    return keys
   }
 
   /** Whether these shares are the ones that there are: told by what they open, or by what they give. Wipes them. */
@@ -300,7 +231,7 @@ export class Seal {
     if (key === undefined) return false
     try {
       if (!this.hasRecoveryKey) return await this.#opens(key)
-      const recoveryKey = openRecord(this.rootKey, 0, RECOVERY_KEY, await this.#must(RECOVERY_KEY))
+      const recoveryKey = openRecord(this.rootKey, 0, RECOVERY_KEY, await readRecord(this.#store, RECOVERY_KEY))
       const isRight = constantTimeEqual(recoveryKey, key)
       recoveryKey.fill(0)
       return isRight
@@ -311,7 +242,7 @@ export class Seal {
 
   async #opens(unsealKey: Buffer): Promise<boolean> {
     try {
-      await this.#openRootKey(importSecret(unsealKey))
+      openRootKey(importSecret(unsealKey), await readRecord(this.#store, ROOT_KEY))
       return true
     } catch (cause) {
       if (cause instanceof AuthenticationFailed) return false
@@ -321,16 +252,18 @@ export class Seal {
 
   /**
    * Puts a new key in the place of the one that the shares give, with what `also` writes; while open. The new shares
-   * were tried before (`requireGood`).
+   * were tried before (share-trial.ts).
    */
   async replaceSharedKey(sharedKey: Buffer, shareConfig: ShareConfig, also: (tx: Transaction) => void): Promise<void> {
     const rootKey = exportSecret(this.rootKey)
     const { keyId } = this.shareConfig as SealConfig
     const config = keyId === undefined ? shareConfig : { ...shareConfig, keyId }
+    const keeper = this.hasRecoveryKey ? undefined : this.#keeper
     try {
+      keeper?.prepare(sharedKey)
       await this.#store.transaction(async (tx) => {
-        if (this.hasRecoveryKey) this.#put(tx, RECOVERY_KEY, this.rootKey, sharedKey)
-        else this.#put(tx, ROOT_KEY, importSecret(sharedKey), rootKey)
+        if (this.hasRecoveryKey) putRecord(tx, this.#world.random, RECOVERY_KEY, this.rootKey, sharedKey)
+        else putRecord(tx, this.#world.random, ROOT_KEY, importSecret(sharedKey), rootKey)
         tx.put(systemScope, SEAL_CONFIG, encodeSealConfig(config))
         also(tx)
       })
@@ -338,24 +271,7 @@ export class Seal {
       rootKey.fill(0)
     }
     this.#config = config
-  }
-
-  /**
-   * New shares must open what their key seals, before anybody is given them (threats S-04): each is part of a trial.
-   */
-  requireGood(shares: readonly Buffer[], config: ShareConfig, sharedKey: Buffer): void {
-    const { random } = this.#world
-    const sample = random.bytes(KEY_BYTES)
-    const record = sealRecord(importSecret(sharedKey), 0, ROOT_KEY, random.bytes(NONCE_BYTES), sample)
-    const { threshold } = config
-    for (let from = 0; from < shares.length; from += threshold) {
-      const start = Math.min(from, shares.length - threshold)
-      const key = combineKey(shares.slice(start, start + threshold), config)
-      if (key === undefined) throw new Error('The new shares do not belong together')
-      const opened = openRecord(importSecret(key), 0, ROOT_KEY, record)
-      key.fill(0)
-      if (!constantTimeEqual(opened, sample)) throw new Error('The new shares do not open what they should')
-    }
+    keeper?.settle()
   }
 
   /** The barrier is closed by the caller; here what is left to forget is the root key and the shares. */

@@ -34,17 +34,23 @@ const restore = endpoint({
     'The body is the file, force stands in the query. The snapshot is written beside the store and checked as a ' +
     'whole before it takes its place: what is refused changes nothing. Unseal with the keys of the day it was made.',
   fields: {
-    force: bool('Take the snapshot of another cluster too, whose seal cannot be checked here', { default: false }),
+    force: bool(
+      'Take the snapshot of another cluster too; its seal is checked where a static key of this server opens it',
+      {
+        default: false,
+      },
+    ),
   },
   response: {
     entries: integer('Entries that were restored'),
     index: integer('Index that the snapshot was taken at'),
-    seal_checked: flag('The snapshot was made by this cluster and is the one that it made'),
+    seal_checked: flag('It is as it was made: opened with a key of this server, and its seal and entries compared'),
+    sealed: flag('The server waits for the unseal keys of the snapshot'),
   },
   handler: async (system: System, args, { stream }) => {
     if (stream === undefined) throw fail('bad_request', ['The body must be a snapshot'])
-    const { entries, index, isSealChecked } = await system.seal.restore(stream, args.force)
-    return { data: { entries, index, seal_checked: isSealChecked } }
+    const { entries, index, isSealChecked, isSealed } = await system.seal.restore(stream, args.force)
+    return { data: { entries, index, seal_checked: isSealChecked, sealed: isSealed } }
   },
 })
 

@@ -7,7 +7,8 @@ import type { World } from '../lib/world.ts'
 import type { ShareConfig } from './key-shares.ts'
 import type { KeyringRotation } from './keyring-rotation.ts'
 import type { Rekey } from './rekey.ts'
-import type { Cluster, SealStatus } from './seal.ts'
+import type { SealStatus } from './seal.ts'
+import type { Cluster } from './seal-records.ts'
 import type { TokenAttempt } from './token-attempt.ts'
 
 /** Sealing and unsealing of the whole server, all its threads; only the thread that writes can. */
@@ -32,8 +33,10 @@ export type Restored = {
   readonly entries: number
   /** Of the snapshot. */
   readonly index: number
-  /** It was made by this cluster. */
+  /** It is as the cluster that made it sealed it. */
   readonly isSealChecked: boolean
+  /** The server waits to be unsealed. */
+  readonly isSealed: boolean
 }
 
 export type ServerFacts = {
@@ -55,7 +58,7 @@ export class System implements Engine {
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
-  readonly #parts: { mounts?: Mounts; seal?: SealOperations; openApi?: () => object } = {}
+  readonly #parts: { mounts?: Mounts; seal?: () => SealOperations; openApi?: () => object } = {}
 
   constructor(parts: {
     readonly world: World
@@ -74,7 +77,7 @@ export class System implements Engine {
   }
 
   /** The mount table holds this engine, and this engine shows the mount table: they are tied after both exist. */
-  tie(mounts: Mounts, seal: SealOperations | undefined, openApi: () => object): void {
+  tie(mounts: Mounts, seal: (() => SealOperations) | undefined, openApi: () => object): void {
     this.#parts.mounts = mounts
     this.#parts.openApi = openApi
     if (seal !== undefined) this.#parts.seal = seal
@@ -85,7 +88,7 @@ export class System implements Engine {
   }
 
   get seal(): SealOperations {
-    return must(this.#parts.seal, 'seal')
+    return must(this.#parts.seal, 'seal')()
   }
 
   openApi(): object {

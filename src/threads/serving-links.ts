@@ -1,5 +1,5 @@
-// In the thread that writes: all threads that serve. Each hears the state as it is when it joins, and from then on every
-// change; `S` is that state, opaque here.
+// In the thread that writes: all threads that serve. Each hears the state as it is when it joins, and from then on
+// every change; `S` is that state, opaque here.
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { type Port, ServingLink } from './writer-link.ts'
 

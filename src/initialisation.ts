@@ -1,0 +1,58 @@
+// What a new server begins with besides its keys: a root token, and the first mounts, in the same transaction.
+import { fail } from './api/errors.ts'
+import { TOKEN_FOLDER } from './auth/token-store.ts'
+import { MountTable } from './core/mount-table.ts'
+import type { House } from './house.ts'
+import type { World } from './lib/world.ts'
+import type { Opening } from './opening.ts'
+import { systemScope } from './storage/contract.ts'
+import { sealedTransaction } from './storage/sealed-storage.ts'
+import { AutoSealFailed } from './system/auto-seal.ts'
+import type { ShareConfig } from './system/key-shares.ts'
+import type { Seal } from './system/seal.ts'
+import type { AlsoWrites } from './system/seal-creation.ts'
+import { CORE_FOLDER } from './system/seal-records.ts'
+
+export type Made = { readonly shares: readonly Buffer[]; readonly rootToken: string }
+
+export type InitialiseOptions = {
+  /** Made up where it is missing. */
+  readonly rootToken?: string
+  /** Gets what was made before it is committed, so that it cannot be lost in between. */
+  readonly keep?: (made: Made) => void
+}
+
+export type InitialisationParts = {
+  readonly seal: Seal
+  readonly house: House
+  readonly opening: Opening
+  readonly world: World
+}
+
+/** The server is sealed afterwards. @throws Refusal where it was done already */
+export async function initialise(
+  { seal, house, opening, world }: InitialisationParts,
+  config: ShareConfig,
+  clusterName: string,
+  options: InitialiseOptions,
+): Promise<Made> {
+  seal.requireUninitialised()
+  const rootToken = options.rootToken ?? house.tokens.newToken()
+  const also: AlsoWrites = async (tx, barrier, shares) => {
+    const tokenTx = sealedTransaction(barrier, systemScope, TOKEN_FOLDER, tx)
+    house.tokens.initialize(tokenTx)
+    await house.tokens.insertWith(tokenTx, rootToken, house.tokenService.rootEntry())
+    MountTable.initialize(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), world)
+    options.keep?.({ shares, rootToken })
+  }
+  try {
+    const shares = await opening.exclusively(() => seal.initialise(config, clusterName, also))
+    return { shares, rootToken }
+  } catch (cause) {
+    if (cause instanceof AutoSealFailed) throw fail('bad_request', [cause.message], cause)
+    throw cause
+  } finally {
+    house.tokens.close()
+    await opening.announce()
+  }
+}

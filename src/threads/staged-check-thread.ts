@@ -1,0 +1,42 @@
+// Checks a staged snapshot in a thread of its own: meanwhile the writer writes.
+import { once } from 'node:events'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { realWorld } from '../lib/world.ts'
+import { StorageError, StorageFailed, StorageFull } from '../storage/contract.ts'
+import { SnapshotDamaged } from '../storage/snapshot-format.ts'
+import { isFull } from '../storage/sqlite-errors.ts'
+import { checkStaged, type StagedCheck } from '../storage/staged-check.ts'
+
+type Verdict = { readonly kind: 'sound' } | { readonly kind: 'damaged' | 'full' | 'failed'; readonly message: string }
+
+/** Marks the data of this thread among those of others. */
+const ROLE = 'check a staged snapshot'
+
+/** @throws SnapshotDamaged, StorageFull, StorageFailed */
+export async function checkStagedInThread(check: StagedCheck): Promise<void> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { role: ROLE, check } })
+  const ended = once(worker, 'exit')
+  const verdict = await new Promise<Verdict>((resolve) => {
+    worker.on('message', resolve)
+    worker.on('error', (cause) => resolve({ kind: 'failed', message: cause instanceof Error ? cause.name : 'unknown' }))
+    worker.on('exit', () => resolve({ kind: 'failed', message: 'its thread ended' }))
+  })
+  // It has the files open until then.
+  await ended
+  if (verdict.kind === 'damaged') throw new SnapshotDamaged(verdict.message)
+  if (verdict.kind === 'full') throw new StorageFull(verdict.message)
+  if (verdict.kind === 'failed') throw new StorageFailed(`The restored store could not be checked: ${verdict.message}`)
+}
+
+function verdictOf(check: StagedCheck): Verdict {
+  try {
+    checkStaged(check, realWorld().random)
+    return { kind: 'sound' }
+  } catch (cause) {
+    if (isFull(cause)) return { kind: 'full', message: 'There is no room for the restored store' }
+    const kind = cause instanceof StorageError && !(cause instanceof StorageFailed) ? 'damaged' : 'failed'
+    return { kind, message: cause instanceof Error ? cause.message : 'unknown' }
+  }
+}
+
+if (!isMainThread && workerData?.role === ROLE) parentPort?.postMessage(verdictOf(workerData.check as StagedCheck))

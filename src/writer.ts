@@ -5,16 +5,14 @@ import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './deve
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
 import type { SealNews } from './opening.ts'
-import type { Restorable } from './restore.ts'
+import { restorableStore } from './restorable-store.ts'
 import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
 import { ReplaceableStore } from './storage/replaceable-store.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
-import { adoptStaged } from './storage/staged-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
 import { ServingLinks } from './threads/serving-links.ts'
-import { checkStagedInThread } from './threads/staged-check-thread.ts'
 import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
 
 export type WriterData = {
@@ -62,23 +60,6 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       throw cause
     }
   }
-  const restorable: Restorable = {
-    directory: data.directory,
-    position: async () => {
-      const snapshot = await store.snapshot()
-      await snapshot.close()
-      return snapshot.position
-    },
-    check: checkStagedInThread,
-    adopt: async () => {
-      try {
-        await store.putAway()
-        adoptStaged(data.directory)
-      } finally {
-        store.putBack(await reopen())
-      }
-    },
-  }
   let place: 'here' | 'away' = 'here'
   const links: ServingLinks<SealNews> = new ServingLinks<SealNews>(
     (request) => house.core.handle(request),
@@ -99,7 +80,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       // Not before: a thread that sees it raised reads the log.
       if (news.store === 'here') Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
     },
-    restorable,
+    restorable: restorableStore(data.directory, store, reopen),
   })
   publishCommits(store, house.invalidation, data.published)
   Atomics.store(data.published, 0, (await store.lastIndex()) | 0)

@@ -1,0 +1,119 @@
+// A restore beside the work of others: who writes goes on, and who seals the server stops it.
+import { strict as assert } from 'node:assert'
+import { type TestContext, test } from 'node:test'
+import { wireRequest } from '../test/fixtures/memory-house.ts'
+import { temporaryDirectory } from '../test/fixtures/server-process.ts'
+import type { ByteStream } from './api/request.ts'
+import { realWorld } from './lib/world.ts'
+import { restorableStore } from './restorable-store.ts'
+import type { Restorable } from './restore.ts'
+import { ReplaceableStore } from './storage/replaceable-store.ts'
+import { openSqliteStore } from './storage/sqlite-store.ts'
+import { buildWriterHouse } from './writer-house.ts'
+
+const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
+
+/** A server on a store of its own, all but its threads and sockets; `wrap` may look at what the restore asks for. */
+async function start(t: TestContext, wrap: (restorable: Restorable) => Restorable = (same) => same) {
+  const { path, cleanUp } = temporaryDirectory()
+  const world = realWorld()
+  const { random, clock } = world
+  const onFatal = (cause: Error): never => {
+    throw cause
+  }
+  const open = () => openSqliteStore({ directory: path, random, clock, onFatal })
+  const store = new ReplaceableStore(await open())
+  const house = await buildWriterHouse({
+    store,
+    world,
+    log: () => {},
+    facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
+    tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
+    announce: async () => {},
+    restorable: wrap(restorableStore(path, store, open)),
+  })
+  t.after(async () => {
+    await house.operations.seal()
+    await store.close()
+    cleanUp()
+  })
+  const { shares } = await house.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
+  const unseal = () => house.operations.unseal(shares[0] as Buffer)
+  await unseal()
+  const call = async (method: string, rest: string, body?: unknown) =>
+    (await house.core.handle(wireRequest(method, rest, body, 'root'))).status
+  return { house, call, unseal }
+}
+
+type Started = Awaited<ReturnType<typeof start>>
+
+async function save({ house }: Started): Promise<Buffer> {
+  const { stream } = await house.core.handle(wireRequest('GET', 'sys/storage/snapshot', undefined, 'root'))
+  const parts: Uint8Array[] = []
+  for await (const part of stream as ByteStream) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+test('writes are answered while a snapshot is being checked', async (t) => {
+  let isChecking = false
+  const server = await start(t, (restorable) => ({
+    ...restorable,
+    check: async (staged) => {
+      isChecking = true
+      try {
+        await restorable.check(staged)
+      } finally {
+        isChecking = false
+      }
+    },
+  }))
+  for (let i = 0; i < 1000; i++) assert.equal(await server.call('POST', `sys/policies/acl/p${i}`, POLICY), 204)
+  const snapshot = await save(server)
+  let isOver = false
+  const restoring = server.house.operations.restore(ReadableStream.from([snapshot]), false).finally(() => {
+    isOver = true
+  })
+  let during = 0
+  for (let i = 0; !isOver; i++) {
+    const before = isChecking
+    const status = await server.call('POST', `sys/policies/acl/during${i}`, POLICY)
+    if (before && isChecking) {
+      assert.equal(status, 204)
+      during++
+    } else assert.ok([204, 503].includes(status), String(status))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.equal((await restoring).isSealChecked, true)
+  assert.ok(during >= 3, `${during} writes were answered during the check`)
+})
+
+test('a server that was sealed and opened again during the upload does not take the snapshot', async (t) => {
+  const server = await start(t)
+  const snapshot = await save(server)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    yield snapshot.subarray(0, snapshot.length >> 1)
+    await server.house.operations.seal()
+    await server.unseal()
+    yield snapshot.subarray(snapshot.length >> 1)
+  }
+  await assert.rejects(server.house.operations.restore(ReadableStream.from(slow()), false), /sealed while the snapshot/)
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
+})
+
+test('a check that fails leaves the store as it was, and the next restore is taken', async (t) => {
+  let fails = true
+  const server = await start(t, (restorable) => ({
+    ...restorable,
+    check: async (staged) => restorable.check(fails ? { ...staged, entries: staged.entries + 1 } : staged),
+  }))
+  const snapshot = await save(server)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  const restore = () => server.house.operations.restore(ReadableStream.from([snapshot]), false)
+  await assert.rejects(restore(), /entries .* were restored. Nothing was changed/)
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
+  fails = false
+  assert.equal((await restore()).isSealed, true)
+  await server.unseal()
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 404)
+})

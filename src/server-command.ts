@@ -1,13 +1,7 @@
 // `keywright server`: flags, start, what it prints, signals.
-import {
-  ConfigError,
-  DEFAULT_CONFIG,
-  isLoopback,
-  MAX_THREADS,
-  parseAddress,
-  readConfigFile,
-  type ServerConfig,
-} from './config.ts'
+import { DEFAULT_CONFIG, MAX_THREADS, readConfigFile, type ServerConfig } from './config.ts'
+import { isLoopback, parseAddress } from './config-listener.ts'
+import { ConfigError } from './config-values.ts'
 import { SelfTestFailed } from './crypto/self-test.ts'
 import { logTo } from './lib/log-writer.ts'
 import { nearest } from './lib/nearest.ts'

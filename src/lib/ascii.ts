@@ -27,6 +27,11 @@ export function asciiTrim(text: string): string {
   return text.slice(from, to)
 }
 
+/** Whether it is one of `0` to `9`. */
+export function isDigit(character: string): boolean {
+  return character >= '0' && character <= '9' && character.length === 1
+}
+
 /** Whether all characters are visible ASCII or spaces. */
 export function isPrintableAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {

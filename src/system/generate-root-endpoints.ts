@@ -1,9 +1,9 @@
-// sys/generate-root: a new root token for those who hold enough shares.
+// sys/generate-root and sys/generate-root-token: a new root token for those who hold enough shares.
 import type { Endpoint } from '../api/endpoint.ts'
 import { string } from '../api/fields.ts'
 import { DONE } from '../api/request.ts'
 import { flag, integer, type Shapes, text } from '../api/shape.ts'
-import { keyHolderEndpoint } from './key-holder.ts'
+import { keyHolderEndpoints } from './key-holder.ts'
 import { SHARE_FIELDS, withShare } from './share-text.ts'
 import type { TokenAttemptStatus } from './token-attempt.ts'
 
@@ -34,12 +34,17 @@ const statusBody = (status: TokenAttemptStatus): object => ({
   otp_length: status.otpLength,
 })
 
-const define = keyHolderEndpoint('generateRoot', (system) => system.seal.rootToken)
+const define = keyHolderEndpoints({
+  asks: 'generateRoot',
+  open: { id: 'generate-root', path: 'generate-root' },
+  authenticated: { id: 'generate-root-token', path: 'generate-root-token' },
+  subjectOf: (system) => system.seal.rootToken,
+})
 
 const read = define({
-  id: 'generate-root-read',
+  name: 'read',
   operation: 'read',
-  path: 'generate-root/attempt',
+  path: 'attempt',
   summary: 'How far the attempt to make a root token is',
   fields: {},
   response: STATUS,
@@ -47,9 +52,9 @@ const read = define({
 })
 
 const start = define({
-  id: 'generate-root',
+  name: '',
   operation: 'update',
-  path: 'generate-root/attempt',
+  path: 'attempt',
   summary: 'Starts an attempt to make a root token; one at a time, dropped when it is left alone for ten minutes',
   fields: {
     otp: string('One-time password that the token is XORed with; made here where neither it nor pgp_key is given', {
@@ -63,9 +68,9 @@ const start = define({
 })
 
 const cancel = define({
-  id: 'generate-root-cancel',
+  name: 'cancel',
   operation: 'delete',
-  path: 'generate-root/attempt',
+  path: 'attempt',
   summary: 'Drops the attempt, if there is one',
   fields: {},
   run: async (attempt) => {
@@ -75,9 +80,9 @@ const cancel = define({
 })
 
 const update = define({
-  id: 'generate-root-update',
+  name: 'update',
   operation: 'update',
-  path: 'generate-root/update',
+  path: 'update',
   summary: 'Gives one share; the answer to the last one that is needed has the encrypted token',
   describe: 'Shares of the unseal key, or of the recovery key where the server opens by itself.',
   fields: SHARE_FIELDS,
@@ -86,4 +91,4 @@ const update = define({
     withShare(key, async (share) => ({ data: statusBody(await attempt.give(share, nonce)) })),
 })
 
-export const GENERATE_ROOT_ENDPOINTS: readonly Endpoint[] = [read, start, cancel, update]
+export const GENERATE_ROOT_ENDPOINTS: readonly Endpoint[] = [...read, ...start, ...cancel, ...update]

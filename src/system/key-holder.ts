@@ -1,4 +1,6 @@
-// Endpoints that shares alone open need no token, unless the configuration of the listener asks for one.
+// What holders of shares call. Each matter has two places: an open one, for which shares are the permission unless the
+// configuration of the listener asks for a token too, and its authenticated twin, which needs a token with sudo and
+// answers in an envelope. Both are made from one definition.
 import { type Endpoint, type EndpointOperation, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Args, Fields } from '../api/fields.ts'
@@ -6,12 +8,22 @@ import type { Answer, RequestInfo } from '../api/request.ts'
 import type { Shapes } from '../api/shape.ts'
 import type { System } from './system.ts'
 
-/** How such an endpoint is declared. */
-const KEY_HOLDER = { capability: 'none', body: 'plain', runsOn: 'writer' } as const
+/** Where the endpoints of a matter are, and what their ids begin with. */
+export type Place = { readonly id: string; readonly path: string }
+
+export type Matter<T> = {
+  /** What the listener can ask a token for at the open place. */
+  readonly asks: KeyHolderMatter
+  readonly open: Place
+  readonly authenticated: Place
+  readonly subjectOf: (system: System) => T
+}
 
 type Definition<T, F extends Fields> = {
-  readonly id: string
-  readonly operation: EndpointOperation
+  /** Behind the id of the place; empty for the one that has no other name. */
+  readonly name: string
+  readonly operation: Exclude<EndpointOperation, 'list'>
+  /** Behind the path of the place. */
   readonly path: string
   readonly summary: string
   readonly describe?: string
@@ -20,17 +32,33 @@ type Definition<T, F extends Fields> = {
   readonly run: (subject: T, args: Args<F>) => Promise<Answer>
 }
 
-/** Declares endpoints that work on `subjectOf` the system, for whoever `what` is open to. */
-export function keyHolderEndpoint<T>(what: KeyHolderMatter, subjectOf: (system: System) => T) {
-  return <const F extends Fields>({ run, ...definition }: Definition<T, F>): Endpoint =>
-    endpoint<System, F>({
+/** Declares an endpoint at both places of a matter. */
+export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: Matter<T>) {
+  return <const F extends Fields>({ name, path, run, ...definition }: Definition<T, F>): readonly Endpoint[] => {
+    const at = (place: Place) => ({
       ...definition,
-      ...KEY_HOLDER,
-      handler: async (system, args, request) => {
-        await admitKeyHolder(system, what, definition.path, request)
-        return run(subjectOf(system), args)
-      },
+      id: name === '' ? place.id : `${place.id}-${name}`,
+      path: `${place.path}/${path}`,
+      runsOn: 'writer' as const,
     })
+    return [
+      endpoint<System, F>({
+        ...at(open),
+        capability: 'none',
+        body: 'plain',
+        handler: async (system, args, request) => {
+          await admitKeyHolder(system, asks, at(open).path, request)
+          return run(subjectOf(system), args)
+        },
+      }),
+      endpoint<System, F>({
+        ...at(authenticated),
+        capability: definition.operation,
+        sudo: true,
+        handler: (system, args) => run(subjectOf(system), args),
+      }),
+    ]
+  }
 }
 
 /** What the listener can ask a token for. */

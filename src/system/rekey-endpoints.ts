@@ -1,10 +1,11 @@
-// sys/rekey and sys/rekey-recovery-key: new shares for those who hold enough of the old ones.
+// sys/rekey, sys/rekey-recovery-key and their authenticated twins under sys/rotate: new shares for those who hold enough
+// of the old ones.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, int, strings } from '../api/fields.ts'
 import { DONE } from '../api/request.ts'
 import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
-import { keyHolderEndpoint } from './key-holder.ts'
+import { keyHolderEndpoints, type Matter, type Place } from './key-holder.ts'
 import type { Rekey, Rekeyed, RekeyStatus, VerifyStatus } from './rekey.ts'
 import { MAX_SHARES } from './share-numbers.ts'
 import { SHARE_FIELDS, withShare } from './share-text.ts'
@@ -76,22 +77,22 @@ function anyOf(...forms: readonly Shapes[]): Shapes {
 }
 
 /** The same for both kinds of shares. */
-function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (system: System) => Rekey): Endpoint[] {
-  const define = keyHolderEndpoint('rekey', rekeyOf)
+function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint[] {
+  const define = keyHolderEndpoints(matter)
   return [
-    define({
-      id: `${root}-read`,
+    ...define({
+      name: 'read',
       operation: 'read',
-      path: `${root}/init`,
+      path: 'init',
       summary: `How far the attempt to make new shares of the ${of} is`,
       fields: {},
       response: STATUS,
       run: async (rekey) => ({ data: statusBody(rekey.status()) }),
     }),
-    define({
-      id: root,
+    ...define({
+      name: '',
       operation: 'update',
-      path: `${root}/init`,
+      path: 'init',
       summary: `Starts an attempt to make new shares of a new ${of}; one at a time`,
       describe: 'It is dropped when it is left alone for ten minutes.',
       fields: {
@@ -113,10 +114,10 @@ function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (sy
         return { data: statusBody(status) }
       },
     }),
-    define({
-      id: `${root}-cancel`,
+    ...define({
+      name: 'cancel',
       operation: 'delete',
-      path: `${root}/init`,
+      path: 'init',
       summary: 'Drops the attempt, and new shares that were not given back',
       fields: {},
       run: async (rekey) => {
@@ -124,10 +125,10 @@ function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (sy
         return DONE
       },
     }),
-    define({
-      id: `${root}-update`,
+    ...define({
+      name: 'update',
       operation: 'update',
-      path: `${root}/update`,
+      path: 'update',
       summary: 'Gives one of the old shares; the answer to the last one that is needed has the new ones',
       fields: SHARE_FIELDS,
       response: anyOf(STATUS, {
@@ -141,19 +142,19 @@ function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (sy
           return { data: 'keys' in given ? doneBody(given) : statusBody(given) }
         }),
     }),
-    define({
-      id: `${root}-verify-read`,
+    ...define({
+      name: 'verify-read',
       operation: 'read',
-      path: `${root}/verify`,
+      path: 'verify',
       summary: 'How many of the new shares were given back',
       fields: {},
       response: VERIFY_STATUS,
       run: async (rekey) => ({ data: verifyBody(rekey.verifyStatus()) }),
     }),
-    define({
-      id: `${root}-verify`,
+    ...define({
+      name: 'verify',
       operation: 'update',
-      path: `${root}/verify`,
+      path: 'verify',
       summary: 'Gives back one of the new shares; with the last that is needed they are in force',
       fields: SHARE_FIELDS,
       response: anyOf(VERIFY_STATUS, { complete: flag('The new shares are in force') }),
@@ -163,23 +164,22 @@ function endpointsFor(root: string, backupPath: string, of: string, rekeyOf: (sy
           return { data: isComplete ? { nonce, complete: true } : verifyBody(rekey.verifyStatus()) }
         }),
     }),
-    define({
-      id: `${root}-verify-restart`,
+    ...define({
+      name: 'verify-restart',
       operation: 'delete',
-      path: `${root}/verify`,
+      path: 'verify',
       summary: 'Forgets which new shares were given back; they are asked for anew, under another nonce',
       fields: {},
       response: VERIFY_STATUS,
       run: async (rekey) => ({ data: verifyBody(await rekey.restartVerification()) }),
     }),
-    ...backupEndpoints(root, backupPath, of, rekeyOf),
   ]
 }
 
-function backupEndpoints(root: string, path: string, of: string, rekeyOf: (system: System) => Rekey): Endpoint[] {
+function backupEndpoints(of: string, { id, path }: Place, rekeyOf: (system: System) => Rekey): Endpoint[] {
   return [
     endpoint({
-      id: `${root}-backup-read`,
+      id: `${id}-backup-read`,
       operation: 'read',
       path,
       capability: 'read',
@@ -201,7 +201,7 @@ function backupEndpoints(root: string, path: string, of: string, rekeyOf: (syste
       },
     }),
     endpoint({
-      id: `${root}-backup-delete`,
+      id: `${id}-backup-delete`,
       operation: 'delete',
       path,
       capability: 'delete',
@@ -219,12 +219,29 @@ function backupEndpoints(root: string, path: string, of: string, rekeyOf: (syste
 
 const hexToBase64 = (message: string): string => Buffer.from(message, 'hex').toString('base64')
 
+const UNSEAL: Matter<Rekey> = {
+  asks: 'rekey',
+  open: { id: 'rekey', path: 'rekey' },
+  authenticated: { id: 'rotate-root', path: 'rotate/root' },
+  subjectOf: (system) => system.seal.rekey,
+}
+
+const RECOVERY: Matter<Rekey> = {
+  asks: 'rekey',
+  open: { id: 'rekey-recovery-key', path: 'rekey-recovery-key' },
+  authenticated: { id: 'rotate-recovery', path: 'rotate/recovery' },
+  subjectOf: (system) => system.seal.recoveryRekey,
+}
+
 export const REKEY_ENDPOINTS: readonly Endpoint[] = [
-  ...endpointsFor('rekey', 'rekey/backup', 'unseal key', (system) => system.seal.rekey),
-  ...endpointsFor(
-    'rekey-recovery-key',
-    'rekey/recovery-key-backup',
+  ...endpointsFor('unseal key', UNSEAL),
+  ...backupEndpoints('unseal key', { id: 'rekey', path: 'rekey/backup' }, UNSEAL.subjectOf),
+  ...backupEndpoints('unseal key', { id: 'rotate-root', path: 'rotate/root/backup' }, UNSEAL.subjectOf),
+  ...endpointsFor('recovery key', RECOVERY),
+  ...backupEndpoints(
     'recovery key',
-    (system) => system.seal.recoveryRekey,
+    { id: 'rekey-recovery-key', path: 'rekey/recovery-key-backup' },
+    RECOVERY.subjectOf,
   ),
+  ...backupEndpoints('recovery key', { id: 'rotate-recovery', path: 'rotate/recovery/backup' }, RECOVERY.subjectOf),
 ]

@@ -202,7 +202,9 @@ test(`${REQUESTS} generated requests are answered as the table says`, async (con
 })
 
 /** Chance does not find the shares that these need, and one server has one of the two kinds. */
-const needsShares = (id: string): boolean => id.startsWith('rekey') || id === 'generate-root-update'
+const needsShares = (id: string): boolean =>
+  ['rekey', 'rotate-root', 'rotate-recovery'].some((matter) => id.startsWith(matter)) ||
+  ['generate-root-update', 'generate-root-token-update'].includes(id)
 
 const CHANGES_SEAL = PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.changesSeal === true)
 /** Mostly what opens and closes the server, and never what ends the only token that may. */

@@ -58,7 +58,7 @@ test('it opens itself after a rekey, into one share and into several; the new sh
   assert.doesNotMatch(verified.stdout, /no unseal key was given/)
 })
 
-test('stopped between the new key in its file and the new key in its store, or behind that: it opens itself', async (t) => {
+test('stopped when file or store alone had the new key, it opens itself', async (t) => {
   const { start, file, keys } = stage(t)
   const first = await start()
   const old = unsealKey(first)

@@ -298,7 +298,7 @@ test('P-11: open again at once with a static key, with a snapshot older or newer
   }
 })
 
-test('the snapshot of another cluster is opened before it is taken, where the static key of the server can', async (t) => {
+test('the snapshot of another cluster is opened before it is taken, where a static key can', async (t) => {
   const [one, same, other] = [await startStatic(t, 1), await startStatic(t, 1), await startStatic(t, 2)]
   await api(same, 'POST', 'sys/mounts/transit', { type: 'transit' })
   await api(same, 'POST', 'transit/keys/same')

@@ -101,7 +101,7 @@ test('the static key is changed by naming the old one as the previous; then only
   ])
 })
 
-test('a wrong key leaves the server sealed, with one sentence that has no byte of it', async () => {
+test('S-03: a wrong key leaves the server sealed, with one sentence that has no byte of it', async () => {
   const { store } = await start(A)
   const wrong = await start(config('a', KEY_B), store)
   assert.equal(await sealed(wrong), true)

@@ -19,6 +19,14 @@ test('a kept value is given at once, and loaded once', async () => {
   assert.equal(loads, 1)
 })
 
+test('D-09: what was given out cannot be changed for those who get it later', async () => {
+  const cache = new CoherentCache<{ readonly policies: string[] }>(2)
+  const load = async () => ({ policies: ['a'] })
+  const got = await cache.get('k', load)
+  assert.throws(() => got?.policies.push('root'), TypeError)
+  assert.deepEqual(await cache.get('k', load), { policies: ['a'] })
+})
+
 test('a name without a value is asked for each time', async () => {
   const cache = new CoherentCache<Thing>(2)
   assert.equal(await cache.get('k', async () => undefined), undefined)

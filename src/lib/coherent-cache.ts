@@ -1,5 +1,7 @@
 // A cache of what was read from storage. Whoever changes the store says which name changed; a load that was under way
-// then is not kept, so nothing older than the last change is served.
+// then is not kept, so nothing older than the last change is served. What is kept is frozen, so that who got it cannot
+// change it for the others (threats D-09).
+import { freezePlain } from './freeze.ts'
 
 type Load<T> = (name: string) => Promise<T | undefined>
 
@@ -43,7 +45,7 @@ export class CoherentCache<T> {
       const oldest = this.#values.keys().next()
       if (oldest.done !== true) this.#values.delete(oldest.value)
     }
-    this.#values.set(name, value)
+    this.#values.set(name, freezePlain(value))
   }
 
   forget(name: string): void {

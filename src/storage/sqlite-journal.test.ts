@@ -83,11 +83,11 @@ test('a journal that is cut anywhere shows whole commits up to there', async () 
   }
 })
 
-test('a bit that flips in the header is noticed', async () => {
+test('P-04: a bit that flips in the header is noticed', async () => {
   for (let at = 0; at < 32; at++) assert.equal(await reopenWith((bytes) => flip(bytes, at)), 'refused', `byte ${at}`)
 })
 
-test('no flipped bit makes more vanish than the last commit', async (t) => {
+test('P-04: no flipped bit makes more vanish than the last commit', async (t) => {
   const flips = new SeededRandom(testSeed(t))
   let refused = 0
   for (let round = 0; round < FLIPS; round++) {
@@ -99,7 +99,7 @@ test('no flipped bit makes more vanish than the last commit', async (t) => {
   assert.ok(refused > FLIPS / 2, `${refused} of ${FLIPS} flips were refused`)
 })
 
-test('a last commit that was torn is cut off', async () => {
+test('P-04: a last commit that was torn is cut off', async () => {
   let first = frames - 1
   while (soundBytes.readUInt32BE(32 + (first - 1) * frameBytes + 4) === 0) first--
   assert.ok(first < frames - 1, 'the last commit has several frames')
@@ -107,7 +107,7 @@ test('a last commit that was torn is cut off', async () => {
   assert.equal(index, COMMITS - 1)
 })
 
-test('two frames that changed places are noticed', async () => {
+test('P-04: two frames that changed places are noticed', async () => {
   const swapped = await reopenWith((bytes) => {
     const first = Buffer.from(bytes.subarray(32, 32 + frameBytes))
     bytes.copyWithin(32, 32 + frameBytes, 32 + 2 * frameBytes)

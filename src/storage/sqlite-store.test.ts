@@ -72,7 +72,7 @@ function withDatabase(file: string, work: (database: DatabaseSync) => void): voi
   database.close()
 }
 
-test('directory and files are for their owner alone, whatever the umask', async (t) => {
+test('D-01, P-07: directory and files are for their owner alone, whatever the umask', async (t) => {
   const before = process.umask(0)
   t.after(() => process.umask(before))
   const directory = newDirectory(t)
@@ -86,7 +86,7 @@ test('directory and files are for their owner alone, whatever the umask', async 
   for (const file of files) assert.equal(mode(join(directory, file)), '600', file)
 })
 
-test('a second store on the directory is refused until the first is closed', async (t) => {
+test('P-07: a second store on the directory is refused until the first is closed', async (t) => {
   const directory = newDirectory(t)
   const first = await open(directory)
   const message = `The data directory ${directory} is in use by another process`
@@ -105,7 +105,7 @@ test('a second store on the directory is refused until the first is closed', asy
   await second.close()
 })
 
-test('links, second names, other files and wide modes are refused', async (t) => {
+test('D-01, P-07: links, second names, other files and wide modes are refused', async (t) => {
   const { directory, file } = await closedStore(t)
   const aside = join(directory, 'aside')
   renameSync(file, aside)
@@ -275,7 +275,7 @@ test('history that was removed from the log is refused by name', async (t) => {
   await store.close()
 })
 
-test('a full database refuses the write, keeps all else, and takes writes again when there is room', async (t) => {
+test('P-03: a full database refuses the write, keeps all else, and takes writes again when there is room', async (t) => {
   const { directory, file } = await closedStore(t)
   const fatal: Error[] = []
   const connection = new DatabaseSync(file)
@@ -298,7 +298,7 @@ test('a full database refuses the write, keeps all else, and takes writes again 
   await again.close()
 })
 
-test('a commit that fails ends writing, and reading goes on without what failed', async (t) => {
+test('P-02: a commit that fails ends writing, and reading goes on without what failed', async (t) => {
   const { file } = await closedStore(t)
   const fatal: Error[] = []
   const backend = new SqliteBackend(file, new DatabaseSync(file))

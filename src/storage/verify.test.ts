@@ -191,7 +191,7 @@ for (const { name, damage, says, always } of CASES) {
   })
 }
 
-test('verify finds every flipped bit of a record', async (t) => {
+test('P-04: verify finds every flipped bit of a record', async (t) => {
   await made
   const directory = await damaged(t, () => {})
   const file = join(directory, 'keywright.db')
@@ -260,7 +260,7 @@ test('verify finds a record that was forged with its chain, by the leaf', async 
   for (const sentence of sentences) assert.match(sentence, /forged/)
 })
 
-test('verify finds a damaged file: a page of zeros, a lost end', async (t) => {
+test('P-04: verify finds a damaged file: a page of zeros, a lost end', async (t) => {
   for (const damage of [
     (bytes: Buffer) => bytes.fill(0, 8_192, 12_288),
     (bytes: Buffer) => bytes.fill(0, 0, 100),

@@ -28,7 +28,7 @@ const IDLE = {
 
 const house = (): Promise<MemoryHouse> => startMemoryHouse({ shares: 5, threshold: 3 })
 
-test('enough shares give a root token that only the starter can read', async () => {
+test('S-09: enough shares give a root token that only the starter can read', async () => {
   const { call, shares } = await house()
   assert.deepEqual((await call('GET', ATTEMPT, undefined, '')).body, IDLE)
   const started = (await call('PUT', ATTEMPT, {}, '')).body
@@ -55,7 +55,7 @@ test('enough shares give a root token that only the starter can read', async () 
   assert.deepEqual((await call('GET', ATTEMPT, undefined, '')).body, IDLE)
 })
 
-test('with an own password the server never says it', async () => {
+test('S-09: with an own password the server never says it', async () => {
   const { call } = await house()
   const otp = 'a'.repeat(28)
   const started = await call('PUT', ATTEMPT, { otp }, '')

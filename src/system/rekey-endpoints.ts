@@ -1,5 +1,5 @@
-// sys/rekey, sys/rekey-recovery-key and their authenticated twins under sys/rotate: new shares for those who hold enough
-// of the old ones.
+// sys/rekey, sys/rekey-recovery-key and their authenticated twins under sys/rotate: new shares for those who hold
+// enough of the old ones.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, int, strings } from '../api/fields.ts'

@@ -5,7 +5,7 @@ import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
 
 const give = (key: Buffer) => ({ key: key.toString('base64') })
 
-test('a sealed server answers its status and nothing else, and opens with enough shares', async () => {
+test('P-58: a sealed server answers its status and nothing else, and opens with enough shares', async () => {
   const { call, shares } = await startMemoryHouse({ shares: 5, threshold: 3 })
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'transit/keys/k')

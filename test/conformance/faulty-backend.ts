@@ -6,6 +6,8 @@ export class Faults {
   /** Thrown by the next append, which then writes nothing. */
   next: Error | undefined
   appends = 0
+  /** So many appends still pass, and the one after them is refused; undefined: all pass. */
+  passing: number | undefined
   /** The tree is not saved, as where the process is killed before. */
   savesFail = false
   /** What stands behind the store that was opened last. */
@@ -55,6 +57,11 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
       const fault = faults.next
       faults.next = undefined
       if (fault !== undefined) throw fault
+      if (faults.passing === 0) {
+        faults.passing = undefined
+        throw new StorageFull('Told to fail')
+      }
+      if (faults.passing !== undefined) faults.passing--
       await backend.append(changes)
     },
   }

@@ -114,7 +114,7 @@ function readingClauses(clause: Clause): void {
     assert.equal(await store.lastIndex(), 0)
   })
 
-  clause('changing a buffer that was put or got changes nothing stored', async ({ store }) => {
+  clause('D-09: changing a buffer that was put or got changes nothing stored', async ({ store }) => {
     store.onCommit(({ operations }) => operations[0]?.value.fill(0))
     const handedIn = text('before')
     await store.transaction(async (tx) => {
@@ -156,7 +156,7 @@ function readingClauses(clause: Clause): void {
   })
 
   for (const count of [0, 1, 99, 100, 101, 999, 1001]) {
-    clause(`${count} siblings can be listed page by page`, async ({ store }) => {
+    clause(`D-10: ${count} siblings can be listed page by page`, async ({ store }) => {
       const names = Array.from({ length: count }, (_, number) => `n${String(number).padStart(5, '0')}`)
       await put(store, 'm/deep', ...names, 'o/deep')
       const seen: string[] = []
@@ -167,6 +167,16 @@ function readingClauses(clause: Clause): void {
       assert.deepEqual(seen, ['m/', ...names, 'o/'])
     })
   }
+
+  clause('D-10: a page begins behind a name that is there, that is not, or that went meanwhile', async ({ store }) => {
+    await put(store, 'b', 'c', 'd')
+    assert.deepEqual(await store.list(folder, { after: 'b', limit: 1 }), ['c'])
+    assert.deepEqual(await store.list(folder, { after: 'd', limit: 1 }), [])
+    assert.deepEqual(await store.list(folder, { after: 'z', limit: 1 }), [])
+    await store.transaction(async (tx) => tx.delete(systemScope, `${folder}c`))
+    assert.deepEqual(await store.list(folder, { after: 'c', limit: 1 }), ['d'])
+    assert.deepEqual(await store.list(folder, { after: 'bb' }), ['d'])
+  })
 
   clause('scan gives the entries of the whole subtree, in order and in pages', async ({ store }) => {
     const names = ['a', 'a!', 'a/x', 'a/y/z', 'b', '\uff5e', '\u{1f511}/k']
@@ -249,7 +259,7 @@ function transactionClauses(clause: Clause): void {
     })
   })
 
-  clause('a transaction that throws leaves nothing', async ({ store, reopen }) => {
+  clause('P-06: a transaction that throws leaves nothing', async ({ store, reopen }) => {
     await put(store, 'a')
     const before = await everything(store)
     const work = async (tx: Transaction): Promise<void> => {
@@ -434,7 +444,7 @@ function transactionClauses(clause: Clause): void {
 }
 
 function boundClauses(clause: Clause): void {
-  clause('the longest key passes, one byte more is refused', async ({ store, reopen }) => {
+  clause('D-02: the longest key passes, one byte more is refused', async ({ store, reopen }) => {
     const longest = folder + 'é'.repeat((MAX_KEY_BYTES - folder.length) / 2)
     assert.equal(Buffer.byteLength(longest), MAX_KEY_BYTES)
     const write = (key: string): Promise<void> => store.transaction(async (tx) => tx.put(scope, key, text('x')))
@@ -443,7 +453,7 @@ function boundClauses(clause: Clause): void {
     assert.deepEqual((await everything(await reopen())).keys().toArray(), [longest])
   })
 
-  clause('a value of one byte too many is refused', async ({ store }) => {
+  clause('D-02: a value of one byte too many is refused', async ({ store }) => {
     const value = Buffer.alloc(MAX_VALUE_BYTES + 1)
     const write = store.transaction(async (tx) => tx.put(scope, `${folder}a`, value))
     await assert.rejects(write, /has 67108865 bytes, at most 67108864 are stored/)

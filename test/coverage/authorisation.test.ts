@@ -213,7 +213,7 @@ for (const placed of inOrder) {
 // P-58. The endpoint that seals came last.
 for (const placed of PLACED_ENDPOINTS) {
   const { id, operation, whileSealed } = placed.endpoint
-  test(`sealed: ${id} ${whileSealed === true ? 'answers' : 'is refused'}`, async () => {
+  test(`P-58: sealed: ${id} ${whileSealed === true ? 'answers' : 'is refused'}`, async () => {
     for (const path of pathsOf(placed, missingName(placed))) {
       for (const token of [undefined, server.token]) {
         const { status, body } = await call(WIRE_METHODS[operation], path, token)

@@ -22,7 +22,7 @@ test('there is at least one directory of an earlier server', () => {
 })
 
 for (const name of directories) {
-  test(`${name} opens, and everything in it is as it was`, async (context) => {
+  test(`S-05: ${name} opens, and everything in it is as it was`, async (context) => {
     const expected: Expected = JSON.parse(readFileSync(join(fixtures, name, 'expected.json'), 'utf8'))
     const copy = temporaryDirectory()
     context.after(copy.cleanUp)

@@ -24,7 +24,7 @@ const MOST_LOAD_MS = 300
 const START_KILLS = 0.1
 const MOST_START_MS = 400
 
-test(`no acknowledged write is lost by ${KILLS} kills under load`, async (context) => {
+test(`P-01: no acknowledged write is lost by ${KILLS} kills under load`, async (context) => {
   const random = pseudoRandom(testSeed(context))
   const temporary = temporaryDirectory()
   context.after(() => temporary.cleanUp())

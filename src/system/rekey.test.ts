@@ -161,3 +161,11 @@ test('S-02: the switch asks for a token with sudo', async () => {
   assert.equal((await call('GET', INIT, undefined, '')).status, 403)
   assert.equal((await call('GET', INIT)).status, 200)
 })
+
+test('S-07: shares given at the same time each get the state that they made', async () => {
+  const { call, shares } = await startMemoryHouse({ shares: 5, threshold: 4 })
+  const { nonce } = (await call('PUT', INIT, { secret_shares: 1, secret_threshold: 1 }, '')).body
+  const given = hex(shares.slice(0, 4)).map((key) => call('PUT', 'sys/rekey/update', { key, nonce }, ''))
+  const answers = (await Promise.all(given)).map(({ body }) => body.progress ?? body.complete)
+  assert.deepEqual(answers, [1, 2, 3, true])
+})

@@ -52,7 +52,7 @@ async function replayed(store: Store): Promise<Map<string, string>> {
   return state
 }
 
-test('P-01, P-05, P-06: a store whose process was killed holds every answered commit, and no half of one', async (t) => {
+test('P-01, P-05, P-06: a store that was killed holds every answered commit, and no half of one', async (t) => {
   const random = new SeededRandom(testSeed(t))
   const directory = mkdtempSync(join(tmpdir(), 'keywright-crash-'))
   const { clock, random: realRandom } = realWorld()

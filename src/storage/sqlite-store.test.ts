@@ -275,7 +275,7 @@ test('history that was removed from the log is refused by name', async (t) => {
   await store.close()
 })
 
-test('P-03: a full database refuses the write, keeps all else, and takes writes again when there is room', async (t) => {
+test('P-03: a full database refuses the write, keeps all else, and takes writes when there is room', async (t) => {
   const { directory, file } = await closedStore(t)
   const fatal: Error[] = []
   const connection = new DatabaseSync(file)

@@ -173,7 +173,7 @@ function readingClauses(clause: Clause): void {
     assert.deepEqual(await store.list(folder, { after: 'b', limit: 1 }), ['c'])
     assert.deepEqual(await store.list(folder, { after: 'd', limit: 1 }), [])
     assert.deepEqual(await store.list(folder, { after: 'z', limit: 1 }), [])
-    await store.transaction(async (tx) => tx.delete(systemScope, `${folder}c`))
+    await store.transaction(async (tx) => tx.delete(scope, `${folder}c`))
     assert.deepEqual(await store.list(folder, { after: 'c', limit: 1 }), ['d'])
     assert.deepEqual(await store.list(folder, { after: 'bb' }), ['d'])
   })

@@ -5,10 +5,12 @@ import { buildHouse, type House } from './house.ts'
 import { listen } from './http/listener.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
+import type { SlowPlace } from './slow-pool.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
+import { PooledWork } from './threads/pooled-work.ts'
 import { WriterLink } from './threads/writer-link.ts'
 import type { SealNews } from './writer-house.ts'
 
@@ -16,6 +18,7 @@ export type ServingData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
+  readonly slow: SlowPlace
   readonly writer: MessagePort
   /** Several threads listen on one port; the first takes any where the configuration says 0. */
   readonly port: number
@@ -68,6 +71,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const house = buildHouse({
     store,
     world,
+    slow: new PooledWork(data.slow.port, data.slow.idle),
     log,
     facts: factsOf(config, 'sqlite'),
     tokenLimits: config,

@@ -112,7 +112,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     return parts.announce({ status, keyring: status.sealed ? undefined : keyring })
   }
   const { storage } = house
-  const readPgpKey = pgpFieldReader(world)
+  const readPgpKey = pgpFieldReader(world, parts.slow)
   const rotation = new KeyringRotation({ store, storage, world, log, rootKey: () => seal.rootKey, announce })
   const rekeyParts = { seal, storage, world, readPgpKey, announce: () => announce(undefined) }
   const rekey = new Rekey({ ...rekeyParts, of: 'unseal key' })
@@ -187,6 +187,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     await announce(undefined)
     store.setLeafKey(undefined)
     house.close()
+    await parts.slow.forget()
   }
 
   async function rest(): Promise<void> {

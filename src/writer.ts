@@ -5,6 +5,7 @@ import { openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
 import type { Restorable } from './restore.ts'
+import type { SlowPlace } from './slow-pool.ts'
 import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
 import { ReplaceableStore } from './storage/replaceable-store.ts'
@@ -12,6 +13,7 @@ import { openSqliteStore } from './storage/sqlite-store.ts'
 import { adoptStaged } from './storage/staged-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
+import { PooledWork } from './threads/pooled-work.ts'
 import { ServingLink } from './threads/writer-link.ts'
 import { buildWriterHouse, type SealNews } from './writer-house.ts'
 
@@ -19,6 +21,7 @@ export type WriterData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
+  readonly slow: SlowPlace
   /** The development server opens itself; undefined for every other. */
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
@@ -80,6 +83,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const house = await buildWriterHouse({
     store,
     world,
+    slow: new PooledWork(data.slow.port, data.slow.idle),
     log,
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),

@@ -19,33 +19,83 @@ export type BatchRun<R> = {
   readonly warnings: readonly string[]
 }
 
+type Work<R> = (item: Item, reference: string) => R
+type Failed<R> = (error: string, reference: string) => R
+
 /**
  * Runs `work` for each item. A refusal becomes the result that `failed` makes of its sentence; whatever else is thrown
  * is no mistake of the caller and fails the request.
  * @throws Refusal for no items at all, and where only some have a context
  */
-export function runBatch<R>(
-  items: readonly Item[],
-  work: (item: Item, reference: string) => R,
-  failed: (error: string, reference: string) => R,
-): BatchRun<R> {
-  if (items.length === 0) throw fail('bad_request', ['missing batch input to process: "batch_input" has no items'])
-  requireContexts(items)
-  let succeeded = 0
-  let isNonceUnused = false
+export function runBatch<R>(items: readonly Item[], work: Work<R>, failed: Failed<R>): BatchRun<R> {
+  requireItems(items)
+  const tally = new Tally()
   const results = items.map((item) => {
-    const reference = typeof item.reference === 'string' ? item.reference : ''
+    const reference = referenceOf(item)
     try {
       const result = work(item, reference)
-      succeeded += 1
-      isNonceUnused ||= isGiven(item.nonce)
+      tally.succeeded(item)
       return result
     } catch (cause) {
-      if (cause instanceof Refusal) return failed(cause.message, reference)
-      throw cause
+      return failed(sentenceOf(cause), reference)
     }
   })
-  return { results, succeeded, warnings: isNonceUnused ? [NONCE_UNUSED] : [] }
+  return tally.run(results)
+}
+
+/** Enough to keep a pool busy; a few such batches do not fill it. */
+const AT_ONCE = 32
+
+/** The same for work that is done elsewhere: some items at once, so that a batch does not take all there is. */
+export async function runSlowBatch<R>(
+  items: readonly Item[],
+  work: Work<R | Promise<R>>,
+  failed: Failed<R>,
+): Promise<BatchRun<R>> {
+  requireItems(items)
+  const tally = new Tally()
+  const one = async (item: Item): Promise<R> => {
+    const reference = referenceOf(item)
+    try {
+      const result = await work(item, reference)
+      tally.succeeded(item)
+      return result
+    } catch (cause) {
+      return failed(sentenceOf(cause), reference)
+    }
+  }
+  const results: R[] = []
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(one))))
+  }
+  return tally.run(results)
+}
+
+/** What is said of a run besides its results. */
+class Tally {
+  #succeeded = 0
+  #isNonceUnused = false
+
+  succeeded({ nonce }: Item): void {
+    this.#succeeded += 1
+    this.#isNonceUnused ||= isGiven(nonce)
+  }
+
+  run<R>(results: readonly R[]): BatchRun<R> {
+    return { results, succeeded: this.#succeeded, warnings: this.#isNonceUnused ? [NONCE_UNUSED] : [] }
+  }
+}
+
+const referenceOf = ({ reference }: Item): string => (typeof reference === 'string' ? reference : '')
+
+function sentenceOf(cause: unknown): string {
+  if (cause instanceof Refusal) return cause.message
+  throw cause
+}
+
+function requireItems(items: readonly Item[]): void {
+  if (items.length === 0) throw fail('bad_request', ['missing batch input to process: "batch_input" has no items'])
+  requireContexts(items)
 }
 
 function requireContexts(items: readonly Item[]): void {

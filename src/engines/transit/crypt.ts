@@ -6,6 +6,7 @@ import { AuthenticationFailed } from '../../crypto/aead.ts'
 import type { Cipher, Convergent, Derivation, KeyType } from '../../crypto/key-type.ts'
 import type { NoncePool } from '../../crypto/nonce-pool.ts'
 import { Base64Error, decodeBase64, encodeBase64 } from '../../lib/base64.ts'
+import type { SlowWork } from '../../lib/slow-work.ts'
 import { parseCiphertext } from './ciphertext.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 import { decryptionVersion, encryptionVersion } from './versions.ts'
@@ -24,6 +25,7 @@ type Derived = { readonly key: KeyObject; readonly nonce?: Buffer }
 
 /** Interface 4.3: 96 bits. */
 const CALLER_NONCE_BYTES = 12
+const NO_NONCE = Buffer.alloc(0)
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 
@@ -46,16 +48,25 @@ export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, 
   const cipher = requireCipher(ring.type, 'encryption', associatedData)
   const version = ring.version(encryptionVersion(ring.header, options.key_version ?? 0))
   const derived = ring.header.derived ? derive(ring, version, requireContext(context), plaintext) : undefined
-  const nonce = derived?.nonce ?? nonces.take(cipher.nonceBytes)
+  if (cipher.maxPlaintextBytes !== undefined && plaintext.length > cipher.maxPlaintextBytes) {
+    const [is, most] = [plaintext.length, cipher.maxPlaintextBytes]
+    throw refuse(`"plaintext": it has ${is} bytes, a key of type ${ring.type.name} encrypts at most ${most}`)
+  }
+  const nonce = derived?.nonce ?? (cipher.nonceBytes === 0 ? NO_NONCE : nonces.take(cipher.nonceBytes))
   const sealed = cipher.sealWithNonce(derived?.key ?? version.key, nonce, plaintext, associatedData)
   return { ciphertext: version.prefix + encodeBase64(sealed), key_version: version.number }
 }
 
 /**
- * The plaintext is the caller's to wipe.
+ * The plaintext is the caller's to wipe. It is there at once unless the type of the key opens slowly.
  * @throws Refusal
  */
-export function decrypt(ring: LoadedRing, ciphertext: string | undefined, options: CryptOptions): Buffer {
+export function decrypt(
+  ring: LoadedRing,
+  slow: SlowWork,
+  ciphertext: string | undefined,
+  options: CryptOptions,
+): Buffer | Promise<Buffer> {
   if (ciphertext === undefined || ciphertext === '') throw refuse('missing ciphertext to decrypt')
   const context = decodeField('context', options.context)
   const associatedData = decodeField('associated_data', options.associated_data)
@@ -67,13 +78,23 @@ export function decrypt(ring: LoadedRing, ciphertext: string | undefined, option
   const key = ring.header.derived
     ? requireDerivation(ring.type).derive(version.key, requireContext(context))
     : version.key
+  if (cipher.openSlowly !== undefined) return cipher.openSlowly(slow, key, sealed).catch(refuseUnopened)
   try {
     return cipher.openWithNonce(key, sealed, associatedData)
   } catch (cause) {
-    if (!(cause instanceof AuthenticationFailed)) throw cause
-    // One sentence for all that can be wrong (threats C-11).
-    throw refuse('message authentication failed: ciphertext, key, context and associated_data do not fit together')
+    return refuseUnopened(cause)
   }
+}
+
+/** One sentence for all that can be wrong (threats C-11). */
+function refuseUnopened(cause: unknown): never {
+  if (!(cause instanceof AuthenticationFailed)) throw cause
+  throw refuse('message authentication failed: ciphertext, key, context and associated_data do not fit together')
+}
+
+/** Whether `decrypt` gives promises: for keys of types whose private half is slow. */
+export function decryptsSlowly({ type }: LoadedRing): boolean {
+  return type.cipher?.openSlowly !== undefined
 }
 
 /** The key for a context; a convergent key also has the nonce for a plaintext. */

@@ -3,6 +3,7 @@ import { endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, batch, bool, type Item, string } from '../../api/fields.ts'
 import { type Answer, Reconsider, type RequestInfo } from '../../api/request.ts'
+import type { ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type BatchRun, batchAnswer, runBatch } from './batch.ts'
 import { decodeField, type Encrypted, type EncryptOptions, encrypt } from './crypt.ts'
 import {
@@ -104,15 +105,19 @@ function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): E
  */
 async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: RequestInfo): Promise<Answer> {
   if (request.operation !== 'create') throw keyNotFound(args.name)
-  const made = newRing(wantedKey(args), transit.world)
+  const wanted = wantedKey(args)
+  const requireAllowed = async (tx: ViewTransaction): Promise<void> => {
+    if (await upsertDisabled(tx)) throw keyNotFound(args.name)
+  }
+  // Where nothing can be written the request travels on, before a key is generated that would be thrown away.
+  if (wanted.type.generatesSlowly === true) await transit.storage.transaction(requireAllowed)
+  const made = await newRing(wanted, transit)
   try {
     const ring = new LoadedRing(made)
     const run = args.batch_input && encryptBatch(transit, ring, args.batch_input)
     const answer = run ? batchAnswer(run, args.partial_failure_response_code) : encryptOne(transit, ring, args)
     if (run?.succeeded === 0) return answer
-    const stored = await transit.keys.add(args.name, made, async (tx) => {
-      if (await upsertDisabled(tx)) throw keyNotFound(args.name)
-    })
+    const stored = await transit.keys.add(args.name, made, requireAllowed)
     if (stored !== made.header) throw new Reconsider('another request made the key')
     return answer
   } finally {

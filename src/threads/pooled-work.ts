@@ -1,0 +1,81 @@
+// The end of a thread that has slow work: it is done by the pool, and this thread goes on meanwhile.
+import { collectGarbage } from '../lib/collect-garbage.ts'
+import { type Job, JobFailed, JobForgotten, Overloaded, type SlowWork } from '../lib/slow-work.ts'
+import type { FromClient, JobRefused, SlowPort, ToClient } from './slow-messages.ts'
+
+/** How many workers have nothing to do, in memory that all threads share: a hint, read without a message. */
+export type IdleWorkers = Int32Array<SharedArrayBuffer>
+
+type Waiting = { readonly resolve: (output: unknown) => void; readonly reject: (cause: Error) => void }
+
+export class PooledWork implements SlowWork {
+  readonly #port: SlowPort
+  readonly #idle: IdleWorkers
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = 0
+  #isGone = false
+
+  constructor(port: SlowPort, idle: IdleWorkers) {
+    this.#port = port
+    this.#idle = idle
+    port.on('message', (message) => this.#received(message as ToClient))
+    port.on('close', () => this.#closed())
+  }
+
+  run<I, O>(job: Job<I, O>, input: I, moved: ArrayBuffer[] = []): Promise<O> {
+    const message = { kind: 'run' as const, job: job.name, takes: job.takes, input, moved }
+    return this.#ask<O>((id) => this.#send({ ...message, id }, moved))
+  }
+
+  idle(): number {
+    return Atomics.load(this.#idle, 0)
+  }
+
+  forget(): Promise<void> {
+    return this.#ask<void>((id) => this.#send({ kind: 'forget', id }, []))
+  }
+
+  #ask<O>(send: (id: number) => void): Promise<O> {
+    if (this.#isGone) return Promise.reject(new JobFailed('The pool for slow work has ended'))
+    const id = ++this.#lastId
+    return new Promise<O>((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as (output: unknown) => void, reject })
+      send(id)
+    })
+  }
+
+  #send(message: FromClient, moved: ArrayBuffer[]): void {
+    this.#port.postMessage(message, moved)
+  }
+
+  #received(message: ToClient): void {
+    if (message.kind === 'collect') {
+      collectGarbage()
+      this.#send({ kind: 'collected' }, [])
+      return
+    }
+    const waiting = this.#waiting.get(message.id)
+    this.#waiting.delete(message.id)
+    if (message.kind === 'refused') waiting?.reject(errorOf(message))
+    else waiting?.resolve(message.kind === 'done' ? message.output : undefined)
+  }
+
+  #closed(): void {
+    this.#isGone = true
+    for (const { reject } of this.#waiting.values()) reject(new JobFailed('The pool for slow work has ended'))
+    this.#waiting.clear()
+  }
+}
+
+function errorOf({ why, reason }: JobRefused): Error {
+  switch (why) {
+    case 'overloaded':
+      return new Overloaded('More slow work waits than can be done soon')
+    case 'forgotten':
+      return new JobForgotten('The server was sealed before the work began')
+    case 'died':
+      return new JobFailed('The thread that did the work ended')
+    case 'failed':
+      return new JobFailed(`The work failed: ${reason}`)
+  }
+}

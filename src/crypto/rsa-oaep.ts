@@ -21,7 +21,7 @@ export function sealOaep(key: KeyObject, plaintext: Buffer): Buffer {
  * Slow: 0.3 ms with 2048 bits, 1.5 ms with 4096. The plaintext is the caller's to wipe.
  * @throws AuthenticationFailed for all that can be wrong, so that the answer teaches nothing (RFC 8017 section 7.1.2)
  */
-export function openOaep(key: KeyObject, sealed: Buffer): Buffer {
+export function openOaep(key: KeyObject, sealed: Buffer): Buffer<ArrayBuffer> {
   let opened: Buffer
   try {
     opened = privateDecrypt({ key, ...OAEP }, sealed)
@@ -36,13 +36,15 @@ export function openOaep(key: KeyObject, sealed: Buffer): Buffer {
 
 type Opening = { readonly key: KeyObject; readonly sealed: Uint8Array }
 
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 /** Undefined where it does not open. */
 export const OPEN_OAEP: Job<Opening, Uint8Array<ArrayBuffer> | undefined> = {
   name: 'rsa-oaep-open',
   takes: 'short',
   run: ({ key, sealed }) => {
     try {
-      return Buffer.from(openOaep(key, Buffer.from(sealed)))
+      return openOaep(key, asBuffer(sealed))
     } catch (cause) {
       if (cause instanceof AuthenticationFailed) return undefined
       throw cause

@@ -41,8 +41,12 @@ export class Overloaded extends Error {
   override name = 'Overloaded'
 }
 
+/** `reason` names the error and goes to the log; a message could hold what the job was given. */
 export class JobFailed extends Error {
-  override name = 'JobFailed'
+  constructor(reason: string, cause?: unknown) {
+    super('Slow work failed', cause === undefined ? undefined : { cause })
+    this.name = `JobFailed (${reason})`
+  }
 }
 
 export class JobForgotten extends Error {
@@ -56,7 +60,7 @@ export function inlineWork(tools: JobTools): SlowWork {
       try {
         return await job.run(input, tools)
       } catch (cause) {
-        throw new JobFailed(`The job "${job.name}" failed`, { cause })
+        throw new JobFailed(cause instanceof Error ? cause.name : typeof cause, cause)
       }
     },
     idle: () => 0,

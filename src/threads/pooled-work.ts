@@ -36,7 +36,7 @@ export class PooledWork implements SlowWork {
   }
 
   #ask<O>(send: (id: number) => void): Promise<O> {
-    if (this.#isGone) return Promise.reject(new JobFailed('The pool for slow work has ended'))
+    if (this.#isGone) return Promise.reject(new JobFailed('the pool has ended'))
     const id = ++this.#lastId
     return new Promise<O>((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as (output: unknown) => void, reject })
@@ -62,7 +62,7 @@ export class PooledWork implements SlowWork {
 
   #closed(): void {
     this.#isGone = true
-    for (const { reject } of this.#waiting.values()) reject(new JobFailed('The pool for slow work has ended'))
+    for (const { reject } of this.#waiting.values()) reject(new JobFailed('the pool has ended'))
     this.#waiting.clear()
   }
 }
@@ -74,8 +74,8 @@ function errorOf({ why, reason }: JobRefused): Error {
     case 'forgotten':
       return new JobForgotten('The server was sealed before the work began')
     case 'died':
-      return new JobFailed('The thread that did the work ended')
+      return new JobFailed('its thread ended')
     case 'failed':
-      return new JobFailed(`The work failed: ${reason}`)
+      return new JobFailed(reason)
   }
 }

@@ -118,7 +118,7 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
     const answer = run ? batchAnswer(run, args.partial_failure_response_code) : encryptOne(transit, ring, args)
     if (run?.succeeded === 0) return answer
     const stored = await transit.keys.add(args.name, made, requireAllowed)
-    if (stored !== made.header) throw new Reconsider('another request made the key')
+    if (stored.header !== made.header) throw new Reconsider('another request made the key')
     return answer
   } finally {
     wipeRing(made)

@@ -9,16 +9,11 @@ import { describeKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
 import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
+import type { LoadedRing } from './loaded-ring.ts'
 import { type NewKey, newRing, newSecrets, withNewVersion } from './new-key.ts'
 import type { Transit } from './transit.ts'
 
-/** As it is stored now: a change that came right behind the one that is answered is shown with it. */
-async function described(transit: Transit, name: string): Promise<Answer> {
-  const ring = await transit.keys.find(name)
-  // Between the change and its answer another request deleted it.
-  if (ring === undefined) throw new Reconsider('the key is gone')
-  return { data: describeKey(name, ring) }
-}
+const described = (name: string, ring: LoadedRing): Answer => ({ data: describeKey(name, ring) })
 
 const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
@@ -63,14 +58,13 @@ const createKey = endpoint({
   handler: async (transit: Transit, args) => {
     const wanted = wantedKey(args)
     const existing = await transit.keys.find(args.name)
-    if (existing !== undefined) return { data: describeKey(args.name, existing) }
+    if (existing !== undefined) return described(args.name, existing)
     const made = await newRing(wanted, transit)
     try {
-      await transit.keys.add(args.name, made)
+      return described(args.name, await transit.keys.add(args.name, made))
     } finally {
       wipeRing(made)
     }
-    return described(transit, args.name)
   },
 })
 
@@ -106,7 +100,7 @@ const readKey = endpoint({
   handler: async (transit: Transit, { name }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return { data: describeKey(name, ring) }
+    return described(name, ring)
   },
 })
 
@@ -180,12 +174,12 @@ const configureKey = endpoint({
       allowPlaintextBackup: args.allow_plaintext_backup,
       autoRotatePeriodSeconds: args.auto_rotate_period,
     }
-    const header = await transit.keys.update(args.name, (ring) => {
+    const configured = await transit.keys.update(args.name, (ring) => {
       const changed = changeSettings(ring.header, wanted)
       return changed === ring.header ? ring : { ...ring, header: changed }
     })
-    if (header === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
-    const answer = await described(transit, args.name)
+    if (configured === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
+    const answer = described(args.name, configured)
     return args.min_decryption_version === 0 ? { ...answer, warnings: [MINIMUM_FORCED] } : answer
   },
 })
@@ -206,16 +200,16 @@ const rotateKey = endpoint({
     // Before the transaction, which may be tried several times and must not wait.
     const fresh = await newSecrets(ring.type, transit)
     try {
-      const header = await transit.keys.update(args.name, (stored) => {
+      const rotated = await transit.keys.update(args.name, (stored) => {
         if (stored.header.type !== ring.type.name) throw new Reconsider('another key has the name meanwhile')
         return withNewVersion(stored, fresh, transit.world)
       })
-      if (header === undefined) throw notFound(args.name)
+      if (rotated === undefined) throw notFound(args.name)
+      return described(args.name, rotated)
     } finally {
       fresh.material.wipe()
       fresh.hmac.wipe()
     }
-    return described(transit, args.name)
   },
 })
 

@@ -71,7 +71,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const house = buildHouse({
     store,
     world,
-    slow: new PooledWork(data.slow.port, data.slow.idle),
+    slow: new PooledWork(data.slow.port, data.slow.load),
     log,
     facts: factsOf(config, 'sqlite'),
     tokenLimits: config,

@@ -4,12 +4,12 @@ import { availableParallelism } from 'node:os'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
-import type { IdleWorkers } from './threads/pooled-work.ts'
+import { type Load, newLoad } from './threads/pooled-work.ts'
 import { SlowPool } from './threads/slow-pool.ts'
 import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
 
 /** What a thread is given to have slow work done. */
-export type SlowPlace = { readonly port: MessagePort; readonly idle: IdleWorkers }
+export type SlowPlace = { readonly port: MessagePort; readonly load: Load }
 
 export type RunningPool = {
   /** For one more thread; the port is transferred to it. */
@@ -34,14 +34,13 @@ export function startSlowPool({
   readonly onFatal: (reason: string) => void
 }): RunningPool {
   const count = Math.max(LEAST_WORKERS, availableParallelism())
-  const idle: IdleWorkers = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  Atomics.store(idle, 0, count)
+  const load = newLoad(count)
   let group: Promise<ThreadGroup> | undefined
   const ports = new Set<MessagePort>()
   const pool = new SlowPool({
     limits: LIMITS,
     longSlots: Math.min(MOST_LONG, count - 1),
-    idle,
+    load,
     start: async () => {
       group = ThreadGroup.start({ kind: 'slow', count, start: startWorker, clock: world.clock, log, onFatal })
       await group
@@ -73,7 +72,7 @@ export function startSlowPool({
       pool.addClient(port1)
       ports.add(port1)
       port1.on('close', () => ports.delete(port1))
-      return { port: port2, idle }
+      return { port: port2, load }
     },
     stop: async () => {
       for (const port of ports) port.close()

@@ -83,7 +83,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const house = await buildWriterHouse({
     store,
     world,
-    slow: new PooledWork(data.slow.port, data.slow.idle),
+    slow: new PooledWork(data.slow.port, data.slow.load),
     log,
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),

@@ -30,11 +30,14 @@ export interface SlowWork {
    * @throws JobForgotten where the server was sealed before it began
    */
   run<I, O>(job: Job<I, O>, input: I, moved?: ArrayBuffer[]): Promise<O>
-  /** How many short jobs would begin at once now; 0 where work is not done elsewhere. */
-  idle(): number
+  /** Asks into how many parts work at hand is best split now; `end` is called once, when all of it is done. */
+  split(): Split
   /** At seal: what waits is refused; resolves when no thread holds anything of what was done. */
   forget(): Promise<void>
 }
+
+/** One part is for the thread that asks, the others are for the pool; 1: it is not worth it, others are at work. */
+export type Split = { readonly parts: number; end(): void }
 
 /** Nothing was done: more work waits than can be done soon. */
 export class Overloaded extends Error {
@@ -63,7 +66,7 @@ export function inlineWork(tools: JobTools): SlowWork {
         throw new JobFailed(cause instanceof Error ? cause.name : typeof cause, cause)
       }
     },
-    idle: () => 0,
+    split: () => ({ parts: 1, end: () => {} }),
     forget: async () => {},
   }
 }

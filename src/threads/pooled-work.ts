@@ -1,23 +1,37 @@
 // The end of a thread that has slow work: it is done by the pool, and this thread goes on meanwhile.
 import { collectGarbage } from '../lib/collect-garbage.ts'
-import { type Job, JobFailed, JobForgotten, Overloaded, type SlowWork } from '../lib/slow-work.ts'
+import { type Job, JobFailed, JobForgotten, Overloaded, type SlowWork, type Split } from '../lib/slow-work.ts'
 import type { FromClient, JobRefused, SlowPort, ToClient } from './slow-messages.ts'
 
-/** How many workers have nothing to do, in memory that all threads share: a hint, read without a message. */
-export type IdleWorkers = Int32Array<SharedArrayBuffer>
+/** What the pool and all its clients know at once, in memory that they share; hints, read without a message. */
+export type Load = Int32Array<SharedArrayBuffer>
+/** How many workers have nothing to do. */
+const IDLE = 0
+/** How many clients are at work that they split, or would have split. */
+const SPLITTING = 1
+
+export function newLoad(workers: number): Load {
+  const load: Load = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+  publishIdle(load, workers)
+  return load
+}
+
+export function publishIdle(load: Load, workers: number): void {
+  Atomics.store(load, IDLE, workers)
+}
 
 type Waiting = { readonly resolve: (output: unknown) => void; readonly reject: (cause: Error) => void }
 
 export class PooledWork implements SlowWork {
   readonly #port: SlowPort
-  readonly #idle: IdleWorkers
+  readonly #load: Load
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
   #isGone = false
 
-  constructor(port: SlowPort, idle: IdleWorkers) {
+  constructor(port: SlowPort, load: Load) {
     this.#port = port
-    this.#idle = idle
+    this.#load = load
     port.on('message', (message) => this.#received(message as ToClient))
     port.on('close', () => this.#closed())
   }
@@ -27,8 +41,15 @@ export class PooledWork implements SlowWork {
     return this.#ask<O>((id) => this.#send({ ...message, id }, moved))
   }
 
-  idle(): number {
-    return Atomics.load(this.#idle, 0)
+  split(): Split {
+    // There are as many workers as cores, and each thread that is at such work takes a core as a worker does.
+    const others = Atomics.add(this.#load, SPLITTING, 1)
+    return {
+      parts: Math.max(1, Atomics.load(this.#load, IDLE) - others),
+      end: () => {
+        Atomics.sub(this.#load, SPLITTING, 1)
+      },
+    }
   }
 
   forget(): Promise<void> {

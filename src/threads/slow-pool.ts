@@ -2,7 +2,7 @@
 // no work itself, so one thread that otherwise only watches can hold it.
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { JobQueue, type QueueLimits, type Takes } from './job-queue.ts'
-import type { IdleWorkers } from './pooled-work.ts'
+import { type Load, publishIdle } from './pooled-work.ts'
 import type { FromClient, FromWorker, JobOrder, Refused, SlowPort, ToClient, ToWorker } from './slow-messages.ts'
 
 export type SlowPoolOptions = {
@@ -11,7 +11,7 @@ export type SlowPoolOptions = {
   readonly longSlots: number
   /** Makes the workers, each to be told by `addWorker`: called once, when there is a first job. */
   readonly start: () => Promise<void>
-  readonly idle: IdleWorkers
+  readonly load: Load
 }
 
 type Task = { readonly client: SlowPort; readonly takes: Takes; readonly order: JobOrder }
@@ -109,7 +109,7 @@ export class SlowPool {
   #assign(): void {
     while (this.#assignOne());
     const free = [...this.#workers].filter(({ tasks }) => tasks.length === 0).length
-    Atomics.store(this.#options.idle, 0, Math.max(0, free - this.#queue.count('short')))
+    publishIdle(this.#options.load, Math.max(0, free - this.#queue.count('short')))
   }
 
   #assignOne(): boolean {

@@ -3,10 +3,11 @@ import { endpoint } from '../../api/endpoint.ts'
 import { type Args, batch, type Item, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
+import { OPEN_MANY } from '../../crypto/many.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
 import { whenDone } from '../../lib/when-done.ts'
-import { type BatchRun, batchAnswer, runBatch, runSlowBatch } from './batch.ts'
-import { type CryptOptions, decrypt, decryptsSlowly } from './crypt.ts'
+import { type BatchRun, batchAnswer, runSlowBatch } from './batch.ts'
+import { type CryptOptions, decrypt, decryptsSlowly, prepareDecryption, unopened } from './crypt.ts'
 import {
   isGiven,
   keyNotFound,
@@ -18,6 +19,7 @@ import {
   singleOrBatch,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
+import { runLargeBatch } from './split-batch.ts'
 import type { Transit } from './transit.ts'
 
 const PLAINTEXT = { plaintext: text('Base64; empty for an empty message, and in an item that failed') }
@@ -68,13 +70,21 @@ function decryptWith(transit: Transit, ring: LoadedRing | undefined, args: Decry
 }
 
 function decryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  const { slow } = transit
   const failed = (error: string, reference: string): DecryptResult => ({ plaintext: '', error, reference })
-  const shown = (plaintext: Buffer, reference: string): DecryptResult => ({
-    plaintext: encodeBase64(plaintext),
-    reference,
+  const shown = (opened: Buffer, reference: string): DecryptResult => ({ plaintext: encodeBase64(opened), reference })
+  const open = (input: DecryptInput) => decrypt(ring, slow, input.ciphertext, input)
+  if (decryptsSlowly(ring)) {
+    return runSlowBatch(items, async (item, reference) => shown(await open(item as DecryptInput), reference), failed)
+  }
+  return runLargeBatch(ring, slow, items, {
+    whole: (item, reference) => shown(open(item as DecryptInput) as Buffer, reference),
+    prepare: (item) => prepareDecryption(ring, (item as DecryptInput).ciphertext, item as DecryptInput),
+    elsewhere: (input, moved) => slow.run(OPEN_MANY, input, moved),
+    finish: (_prepared, opened, reference) => {
+      if (opened === undefined) throw unopened()
+      return shown(opened, reference)
+    },
+    failed,
   })
-  const opened = (input: DecryptInput) => decrypt(ring, transit.slow, input.ciphertext, input)
-  return decryptsSlowly(ring)
-    ? runSlowBatch(items, async (item, reference) => shown(await opened(item as DecryptInput), reference), failed)
-    : runBatch(items, (item, reference) => shown(opened(item as DecryptInput) as Buffer, reference), failed)
 }

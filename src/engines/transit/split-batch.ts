@@ -21,8 +21,8 @@ export type ItemWork<R> = {
   readonly failed: Failed<R>
 }
 
-/** Items of 128 bytes from which splitting in two saves time for certain: 1 ms of work (docs/performance.md). */
-const LEAST_ITEMS = 256
+/** Items of 128 bytes from which splitting in two saves time: 2 ms of work (docs/performance.md). */
+const LEAST_ITEMS = 512
 /** As many bytes take as long as an item itself. */
 const BYTES_PER_ITEM = 3_000
 

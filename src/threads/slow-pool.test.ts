@@ -239,7 +239,8 @@ test('a client that is gone leaves no job behind, and the pool that is gone leav
 
 test('work is split over what is idle, and not where others are at it', () => {
   const load = newLoad(4)
-  const [one, other] = [1, 2].map(() => new PooledWork(channel()[0], load))
+  const [mine, theirs] = channel()
+  const [one, other] = [mine, theirs].map((port) => new PooledWork(port, load))
   const first = one?.split()
   const second = other?.split()
   assert.deepEqual([first?.parts, second?.parts], [4, 3])
@@ -247,4 +248,5 @@ test('work is split over what is idle, and not where others are at it', () => {
   second?.end()
   assert.equal(one?.split().parts, 4)
   assert.deepEqual(inlineWork(realWorld()).split().parts, 1)
+  mine.close()
 })

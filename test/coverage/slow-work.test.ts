@@ -50,7 +50,7 @@ test('no thread of the pool is there before it is needed', () => {
 test('N-14 P-46 while RSA keys are generated, others encrypt, decrypt and write durably', async () => {
   await call('POST', 'transit/keys/pair', { type: 'rsa-2048' })
   const { body } = await call('POST', 'transit/encrypt/pair', { plaintext: 'YQ==' })
-  let running = 5
+  let running = 4
   const generations = Array.from({ length: running }, async (_, n) => {
     const { status } = await call('POST', `transit/keys/rsa${n}`, { type: 'rsa-4096' })
     running--
@@ -64,8 +64,8 @@ test('N-14 P-46 while RSA keys are generated, others encrypt, decrypt and write 
     if ((await call('POST', 'transit/decrypt/pair', { ciphertext: body.data?.ciphertext })).status === 200) decrypted++
     if ((await call('POST', `transit/keys/new${written}`)).status === 200) written++
   }
-  assert.deepEqual(await Promise.all(generations), [200, 200, 200, 200, 200])
-  assert.ok(encrypted >= 50 && decrypted >= 10 && written >= 10, `${encrypted} ${decrypted} ${written}`)
+  assert.deepEqual(await Promise.all(generations), [200, 200, 200, 200])
+  assert.ok(encrypted >= 25 && decrypted >= 5 && written >= 5, `${encrypted} ${decrypted} ${written}`)
 })
 
 test('a batch that is split comes back whole', async () => {

@@ -5,7 +5,7 @@ import { AuthenticationFailed } from './aead.ts'
 import type { KeyType } from './key-type.ts'
 import { KEY_TYPES } from './key-types.ts'
 import { NoncePool } from './nonce-pool.ts'
-import { type Packed, pack, unpack } from './packed.ts'
+import { type Packed, pack, unpack, wipePacked } from './packed.ts'
 
 export type ManyInput = {
   /** Name of a key type with a cipher. */
@@ -41,10 +41,10 @@ export const SEAL_MANY: Job<ManyInput, Packed> = {
         }),
       )
     } finally {
-      input.messages.bytes.fill(0)
+      wipePacked(input.messages)
     }
   },
-  moves: ({ bytes, lengths }) => [bytes.buffer, lengths.buffer],
+  moves: ({ bytes, lengths }) => [bytes, lengths],
 }
 
 /** Gives the plaintexts; a message that does not open has none. */
@@ -63,7 +63,7 @@ export const OPEN_MANY: Job<ManyInput, Packed> = {
     for (const plaintext of plaintexts) plaintext?.fill(0)
     return packed
   },
-  moves: ({ bytes, lengths }) => [bytes.buffer, lengths.buffer],
+  moves: ({ bytes, lengths }) => [bytes, lengths],
 }
 
 type CipherType = KeyType & Required<Pick<KeyType, 'cipher'>>

@@ -52,7 +52,7 @@ function rsaCipher(modulusBits: number): Cipher {
       // A copy: a view would take all the memory along that it is a view of.
       const opened = await slow.run(OPEN_OAEP, { key, sealed: new Uint8Array(sealed) })
       if (opened === undefined) throw new AuthenticationFailed()
-      return Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength)
+      return Buffer.from(opened)
     },
   }
 }

@@ -2,7 +2,6 @@
 import { constants, type KeyObject, privateDecrypt, publicEncrypt } from 'node:crypto'
 import type { Job } from '../lib/slow-work.ts'
 import { AuthenticationFailed } from './aead.ts'
-import { copySecret } from './secret-bytes.ts'
 
 const SHA256_BYTES = 32
 const OAEP = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' } as const
@@ -21,17 +20,12 @@ export function sealOaep(key: KeyObject, plaintext: Buffer): Buffer {
  * Slow: 0.3 ms with 2048 bits, 1.5 ms with 4096. The plaintext is the caller's to wipe.
  * @throws AuthenticationFailed for all that can be wrong, so that the answer teaches nothing (RFC 8017 section 7.1.2)
  */
-export function openOaep(key: KeyObject, sealed: Buffer): Buffer<ArrayBuffer> {
-  let opened: Buffer
+export function openOaep(key: KeyObject, sealed: Buffer): Buffer {
   try {
-    opened = privateDecrypt({ key, ...OAEP }, sealed)
+    return privateDecrypt({ key, ...OAEP }, sealed)
   } catch {
     throw new AuthenticationFailed()
   }
-  // Memory of its own, which can be handed to another thread.
-  const plaintext = copySecret(opened)
-  opened.fill(0)
-  return plaintext
 }
 
 type Opening = { readonly key: KeyObject; readonly sealed: Uint8Array }
@@ -39,16 +33,20 @@ type Opening = { readonly key: KeyObject; readonly sealed: Uint8Array }
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** Undefined where it does not open. */
-export const OPEN_OAEP: Job<Opening, Uint8Array<ArrayBuffer> | undefined> = {
+export const OPEN_OAEP: Job<Opening, ArrayBuffer | undefined> = {
   name: 'rsa-oaep-open',
   takes: 'short',
   run: ({ key, sealed }) => {
     try {
-      return openOaep(key, asBuffer(sealed))
+      const opened = openOaep(key, asBuffer(sealed))
+      const memory = new ArrayBuffer(opened.length)
+      opened.copy(new Uint8Array(memory))
+      opened.fill(0)
+      return memory
     } catch (cause) {
       if (cause instanceof AuthenticationFailed) return undefined
       throw cause
     }
   },
-  moves: (plaintext) => (plaintext === undefined ? [] : [plaintext.buffer]),
+  moves: (plaintext) => (plaintext === undefined ? [] : [plaintext]),
 }

@@ -7,8 +7,8 @@ export type JobTools = Pick<World, 'random' | 'clock'>
 
 /**
  * A pure function by its name, so that another thread can find it. Input and output can be cloned to a thread: plain
- * data, bytes, and KeyObjects, whose material is shared and not copied. A failure that callers expect is an output; what
- * is thrown is a defect.
+ * data, bytes, and KeyObjects, whose material is shared and not copied. A failure that callers expect is an output;
+ * what is thrown is a defect.
  */
 export type Job<I, O> = {
   readonly name: string

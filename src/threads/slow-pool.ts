@@ -48,7 +48,7 @@ export class SlowPool {
     })
   }
 
-  /** Gives what is to be called when the worker has ended: its job fails, and what it had not begun goes on elsewhere. */
+  /** Gives what is to be called when the worker has ended: its job fails, what it had not begun goes on elsewhere. */
   addWorker(port: SlowPort): () => void {
     const worker: PoolWorker = { port, tasks: [], collected: undefined }
     this.#workers.add(worker)

@@ -135,7 +135,7 @@ function cipherConformance(type: KeyType, cipher: Cipher, vectors: readonly Ciph
     })
   }
 
-  test(`${name}: every plaintext of 0 to ${SHORT_BYTES} bytes comes back, and one as long as it may be, or of 1 MiB`, async () => {
+  test(`${name}: every plaintext of 0 to ${SHORT_BYTES} bytes comes back, and the longest, or one of 1 MiB`, async () => {
     const key = await keyOf(type)
     const lengths = [...Array(SHORT_BYTES + 1).keys(), cipher.maxPlaintextBytes ?? 1024 * 1024]
     for (const length of lengths) {
@@ -249,7 +249,7 @@ function derivationConformance(type: KeyType, cipher: Cipher, derivation: Deriva
   const { convergent } = derivation
   if (convergent === undefined) return
   for (const version of ['deriveV3', 'deriveV2'] as const) {
-    test(`${name}: ${version} gives equal ciphertexts to equal plaintexts only, opened without the nonce key`, async () => {
+    test(`${name}: ${version} is equal for equal plaintexts only, and opened without the nonce key`, async () => {
       const key = await keyOf(type)
       const sealUnder = (context: Buffer, plaintext: string): Buffer => {
         const keys = convergent[version](key, context)

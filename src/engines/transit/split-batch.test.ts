@@ -70,7 +70,7 @@ for (const { name: type, derivation } of KEY_TYPES.values()) {
   }
 }
 
-test('equal items of a split batch have equal ciphertexts with a convergent key, wherever they were sealed', async () => {
+test('equal items of a split batch have equal ciphertexts with a convergent key', async () => {
   const { client } = mountTransit(new MemoryView(), undefined, threadLike(4))
   await client.write('keys/k', flagsOf('convergent'))
   const batch_input = Array.from({ length: COUNT }, () => ({ plaintext: base64('same'), context }))

@@ -2,7 +2,7 @@
 // first one. What can be refused is refused here; what travels is bytes and the key.
 import type { Item } from '../../api/fields.ts'
 import type { ManyInput } from '../../crypto/many.ts'
-import { type Packed, pack, unpack } from '../../crypto/packed.ts'
+import { type Packed, pack, unpack, wipePacked } from '../../crypto/packed.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { type BatchRun, type Failed, requireItems, runBatch, Tally, type Work } from './batch.ts'
 import type { Prepared } from './crypt.ts'
@@ -89,7 +89,7 @@ async function runElsewhere<R>(ring: LoadedRing, items: readonly Item[], work: I
     const item = items[index] ?? {}
     results[index] = tally.result(item, (reference) => work.finish(prepared, done.pieces[place], reference))
   })
-  done.bytes.fill(0)
+  if (done.packed !== undefined) wipePacked(done.packed)
   return tally.run(results)
 }
 
@@ -97,9 +97,9 @@ async function cipherOf<R>(
   { header, type }: LoadedRing,
   sent: readonly { readonly prepared: Prepared }[],
   work: ItemWork<R>,
-): Promise<{ readonly pieces: readonly (Buffer | undefined)[]; readonly bytes: Uint8Array }> {
+): Promise<{ readonly pieces: readonly (Buffer | undefined)[]; readonly packed: Packed | undefined }> {
   const key = sent[0]?.prepared.version.key
-  if (key === undefined) return { pieces: [], bytes: new Uint8Array() }
+  if (key === undefined) return { pieces: [], packed: undefined }
   const packed = (part: (prepared: Prepared) => Buffer | undefined) => pack(sent.map(({ prepared }) => part(prepared)))
   const messages = packed(({ message }) => message)
   const contexts = header.derived ? packed(({ context }) => context) : undefined
@@ -107,8 +107,8 @@ async function cipherOf<R>(
   const associatedData = hasData ? packed((prepared) => prepared.associatedData) : undefined
   const derivation = header.convergent ? 'convergent' : header.derived ? 'derived' : 'none'
   const moved = [messages, contexts, associatedData].flatMap((one) =>
-    one === undefined ? [] : [one.bytes.buffer, one.lengths.buffer],
+    one === undefined ? [] : [one.bytes, one.lengths],
   )
-  const done = await work.elsewhere({ type: type.name, key, derivation, contexts, associatedData, messages }, moved)
-  return { pieces: unpack(done), bytes: done.bytes }
+  const result = await work.elsewhere({ type: type.name, key, derivation, contexts, associatedData, messages }, moved)
+  return { pieces: unpack(result), packed: result }
 }

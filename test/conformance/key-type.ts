@@ -135,7 +135,7 @@ function cipherConformance(type: KeyType, cipher: Cipher, vectors: readonly Ciph
     })
   }
 
-  test(`${name}: every plaintext of 0 to ${SHORT_BYTES} bytes comes back, and the longest, or one of 1 MiB`, async () => {
+  test(`${name}: every plaintext of 0 to ${SHORT_BYTES} bytes comes back, and a long one`, async () => {
     const key = await keyOf(type)
     const lengths = [...Array(SHORT_BYTES + 1).keys(), cipher.maxPlaintextBytes ?? 1024 * 1024]
     for (const length of lengths) {

@@ -59,8 +59,8 @@ export class Keys {
   }
 
   /**
-   * Stores what `change` makes of the ring and gives it as it is then; where it makes nothing of it, or throws, all stays
-   * as it was. `change` may run several times. Undefined where no key has the name.
+   * Stores what `change` makes of the ring and gives it as it is then; where it makes nothing of it, or throws, all
+   * stays as it was. `change` may run several times. Undefined where no key has the name.
    */
   async update(name: string, change: (ring: StoredRing) => StoredRing): Promise<LoadedRing | undefined> {
     const stored = await this.#storage.transaction(async (tx) => {

@@ -16,6 +16,7 @@ import { importSecret } from './crypto/secret-key.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import type { Log } from './lib/log.ts'
+import type { SlowWork } from './lib/slow-work.ts'
 import type { World } from './lib/world.ts'
 import { Barrier } from './storage/barrier.ts'
 import type { ReadStore, Store } from './storage/contract.ts'
@@ -31,6 +32,7 @@ import { type SealOperations, type ServerFacts, System } from './system/system.t
 export type HouseParts = {
   readonly store: Store | ReadStore
   readonly world: World
+  readonly slow: SlowWork
   readonly log: Log
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits
@@ -81,7 +83,15 @@ export function buildHouse(parts: HouseParts): House {
     const open = () => store.snapshot()
     return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
   }
-  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus, saveSnapshot })
+  const system = new System({
+    world,
+    slow: parts.slow,
+    facts: parts.facts,
+    tokens,
+    policies,
+    sealStatus: parts.sealStatus,
+    saveSnapshot,
+  })
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   const types: readonly EngineType<EngineContext>[] = [
     ...ENGINES,
@@ -93,7 +103,7 @@ export function buildHouse(parts: HouseParts): House {
     types,
     { entry: systemEntry, router: SYSTEM_ROUTER, engine: system },
     storage,
-    world,
+    { world, slow: parts.slow },
     invalidation,
   )
   const routers = new Map(types.map((type) => [type.type, type.router]))

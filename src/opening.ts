@@ -4,6 +4,7 @@ import { fail } from './api/errors.ts'
 import type { House } from './house.ts'
 import type { Log } from './lib/log.ts'
 import { OneAtATime } from './lib/one-at-a-time.ts'
+import type { SlowWork } from './lib/slow-work.ts'
 import { Sealed, type Store } from './storage/contract.ts'
 import type { Keyring } from './storage/keyring.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
@@ -28,6 +29,8 @@ export type OpeningParts = {
   readonly attempts: readonly { forget(): void }[]
   /** Resolves when every thread that serves has taken it over. */
   readonly announce: (news: SealNews) => Promise<void>
+  /** Forgets with the server what it holds of keys. */
+  readonly slow: SlowWork
   readonly log: Log
 }
 
@@ -152,7 +155,7 @@ export class Opening {
   }
 
   async #forget(): Promise<void> {
-    const { attempts, rotation, seal, store, house } = this.#parts
+    const { attempts, rotation, seal, store, house, slow } = this.#parts
     for (const attempt of attempts) attempt.forget()
     rotation.close()
     // The others first: while they still hold keys, nothing may say that the server is sealed.
@@ -160,6 +163,7 @@ export class Opening {
     await this.announce()
     store.setLeafKey(undefined)
     house.close()
+    await slow.forget()
   }
 
   async #openByItself(): Promise<void> {

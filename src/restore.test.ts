@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { wireRequest } from '../test/fixtures/memory-house.ts'
 import { temporaryDirectory } from '../test/fixtures/server-process.ts'
 import type { ByteStream } from './api/request.ts'
+import { inlineWork } from './lib/slow-work.ts'
 import { realWorld } from './lib/world.ts'
 import { restorableStore } from './restorable-store.ts'
 import type { Restorable } from './restore.ts'
@@ -26,6 +27,7 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
   const house = await buildWriterHouse({
     store,
     world,
+    slow: inlineWork(world),
     log: () => {},
     facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
     tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },

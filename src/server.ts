@@ -5,8 +5,10 @@ import { factsOf, type ServerConfig } from './config.ts'
 import { runSelfTests } from './crypto/self-test.ts'
 import { listen, type Service } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
+import { inlineWork } from './lib/slow-work.ts'
 import type { World } from './lib/world.ts'
 import type { ServingData, ServingStarted } from './serving.ts'
+import { type SlowPlace, startSlowPool } from './slow-pool.ts'
 import { staticSeal } from './static-seal.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
 import { newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
@@ -55,6 +57,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const house = await buildWriterHouse({
     store,
     world,
+    slow: inlineWork(world),
     log,
     facts: factsOf(config, 'inmem'),
     ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
@@ -92,15 +95,24 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
 async function startThreads(options: ServerOptions, directory: string): Promise<RunningServer> {
   const { config } = options
   const published = newPublishedIndex()
-  const data: WriterData = { config, directory, published, development: options.development }
-  const writer = new Worker(new URL('./writer.ts', import.meta.url), { workerData: data, stdout: false, stderr: false })
+  const pool = startSlowPool(options)
+  const slow = pool.place()
+  const data: WriterData = { config, directory, published, slow, development: options.development }
+  const writer = new Worker(new URL('./writer.ts', import.meta.url), {
+    name: 'writer',
+    workerData: data,
+    transferList: [slow.port],
+    stdout: false,
+    stderr: false,
+  })
   try {
     const development = await writerStarted(writer)
     watchWriter(writer, options.onFatal)
     // Threads that share a port share it with any process of this user that asks for the same: so ask once alone.
     await requireFreeAddress(config)
-    const place = { writer, directory, published, port: config.port }
+    const place = { writer, directory, published, slow: pool.place, port: config.port }
     const group = await ThreadGroup.start({
+      kind: 'serving',
       count: SHARES_PORTS ? config.threads : 1,
       start: () => startServing(place, config),
       clock: options.world.clock,
@@ -113,12 +125,14 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
       stop: async () => {
         await group.stop()
         await stopWriter(writer)
+        await pool.stop()
       },
     }
   } catch (cause) {
     // It would keep the process alive; what it was told to write is written or not, as with a power cut.
     stopping.add(writer)
     await writer.terminate()
+    await pool.stop()
     throw cause
   }
 }
@@ -141,14 +155,25 @@ async function requireFreeAddress(config: ServerConfig): Promise<void> {
 }
 
 /** `port` is settled by the first thread. */
-type Place = { readonly writer: Worker; readonly directory: string; readonly published: PublishedIndex; port: number }
+type Place = {
+  readonly writer: Worker
+  readonly directory: string
+  readonly published: PublishedIndex
+  readonly slow: () => SlowPlace
+  port: number
+}
 
 async function startServing(place: Place, config: ServerConfig): Promise<GroupThread> {
   const { port1, port2 } = new MessageChannel()
   place.writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
   const { directory, published, port } = place
-  const data: ServingData = { config, directory, published, writer: port2, port, sharePort: SHARES_PORTS }
-  const worker = new Worker(new URL('./serving.ts', import.meta.url), { workerData: data, transferList: [port2] })
+  const slow = place.slow()
+  const data: ServingData = { config, directory, published, writer: port2, slow, port, sharePort: SHARES_PORTS }
+  const worker = new Worker(new URL('./serving.ts', import.meta.url), {
+    name: 'serving',
+    workerData: data,
+    transferList: [port2, slow.port],
+  })
   let reason = 'it ended by itself'
   worker.on('error', (cause) => {
     reason = cause instanceof Error ? cause.name : 'unknown'

@@ -7,16 +7,19 @@ import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
 import type { SealNews } from './opening.ts'
 import { ServingState } from './serving-state.ts'
+import type { SlowPlace } from './slow-pool.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
+import { PooledWork } from './threads/pooled-work.ts'
 import { WriterLink } from './threads/writer-link.ts'
 
 export type ServingData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
+  readonly slow: SlowPlace
   readonly writer: MessagePort
   /** Several threads listen on one port; the first takes any where the configuration says 0. */
   readonly port: number
@@ -52,6 +55,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const house: House = buildHouse({
     store,
     world,
+    slow: new PooledWork(data.slow.port, data.slow.load),
     log,
     facts: factsOf(config, 'sqlite'),
     tokenLimits: config,

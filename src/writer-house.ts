@@ -47,7 +47,16 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   const holders = holdersOf(parts, seal, house, () => opening)
   const { rotation, rekey, recoveryRekey, rootToken } = holders
   const attempts = [rekey, recoveryRekey, rootToken]
-  const opening = new Opening({ seal, house, store, rotation, attempts, announce: parts.announce, log })
+  const opening = new Opening({
+    seal,
+    house,
+    store,
+    rotation,
+    attempts,
+    announce: parts.announce,
+    slow: parts.slow,
+    log,
+  })
   const restore = new Restore({ restorable: parts.restorable, seal, opening, barrier: house.storage.barrier, world })
   const initialiseHouse = (config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<Made> => {
     const name = clusterName === '' ? facts.clusterName : clusterName
@@ -79,9 +88,14 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
 type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'rootToken'>
 
 /** What is done with keys while the server is open. */
-function holdersOf({ store, world, log }: WriterParts, seal: Seal, house: House, opening: () => Opening): Holders {
+function holdersOf(
+  { store, world, log, slow }: WriterParts,
+  seal: Seal,
+  house: House,
+  opening: () => Opening,
+): Holders {
   const { storage, tokens, tokenService } = house
-  const readPgpKey = pgpFieldReader(world)
+  const readPgpKey = pgpFieldReader(world, slow)
   const rekeyParts = { seal, storage, world, readPgpKey, announce: () => opening().announce() }
   const issue = async (): Promise<string> => {
     const token = tokens.newToken()

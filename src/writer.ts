@@ -6,12 +6,14 @@ import { logTo } from './lib/log-writer.ts'
 import { realWorld } from './lib/world.ts'
 import type { SealNews } from './opening.ts'
 import { restorableStore } from './restorable-store.ts'
+import type { SlowPlace } from './slow-pool.ts'
 import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
 import { ReplaceableStore } from './storage/replaceable-store.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
+import { PooledWork } from './threads/pooled-work.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
 
@@ -19,6 +21,7 @@ export type WriterData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
+  readonly slow: SlowPlace
   /** The development server opens itself; undefined for every other. */
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
@@ -68,6 +71,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const house: WriterHouse = await buildWriterHouse({
     store,
     world,
+    slow: new PooledWork(data.slow.port, data.slow.load),
     log,
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),

@@ -142,6 +142,12 @@ export const ERRORS = {
     message: () => 'The write lost against others too often, try again',
     remedy: 'Nothing was written: try again.',
   },
+  overloaded: {
+    status: 503,
+    message: () => 'More slow work waits than can be done soon, try again later',
+    remedy:
+      'Nothing was done: try again. New RSA keys take seconds each; whoever makes many waits for one before the next.',
+  },
   writer_gone: {
     status: 503,
     message: () => 'The thread that writes ended; whether the request was carried out is not known',

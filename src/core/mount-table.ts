@@ -9,6 +9,7 @@ import { fail } from '../api/errors.ts'
 import type { Engine, EngineType, MountEntry, Mounts } from '../api/mount.ts'
 import type { Router } from '../api/router.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, type Scope, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -21,7 +22,12 @@ const WIPE_PAGE = 500
 const RESERVED = ['audit/', 'auth/', 'sys/', 'cubbyhole/', 'identity/']
 
 /** What an engine is given for one mount. */
-export type EngineContext = { readonly mount: MountEntry; readonly storage: View; readonly world: World }
+export type EngineContext = {
+  readonly mount: MountEntry
+  readonly storage: View
+  readonly world: World
+  readonly slow: SlowWork
+}
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -32,7 +38,7 @@ export class MountTable implements Mounts {
   readonly #storage: SealedStorage
   readonly #core: View
   readonly #always: Mounted
-  readonly #world: World
+  readonly #given: Pick<EngineContext, 'world' | 'slow'>
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
   #stale = true
@@ -46,7 +52,7 @@ export class MountTable implements Mounts {
     types: readonly EngineType<EngineContext>[],
     always: Mounted,
     storage: SealedStorage,
-    world: World,
+    given: Pick<EngineContext, 'world' | 'slow'>,
     invalidation: Invalidation,
   ) {
     this.#always = always
@@ -54,7 +60,7 @@ export class MountTable implements Mounts {
     this.#types = new Map(types.map((type) => [type.type, type]))
     this.#storage = storage
     this.#core = storage.view(systemScope, CORE_FOLDER)
-    this.#world = world
+    this.#given = given
     const stale = () => {
       this.#stale = true
     }
@@ -127,7 +133,7 @@ export class MountTable implements Mounts {
     if (type === undefined) return
     const known = this.#byUuid.get(entry.uuid)
     if (known !== undefined) this.#mounted.delete(known.entry.path)
-    const engine = known?.engine ?? type.create({ mount: entry, storage: this.#view(entry), world: this.#world })
+    const engine = known?.engine ?? type.create({ ...this.#given, mount: entry, storage: this.#view(entry) })
     const mounted = { entry, router: type.router, engine }
     this.#mounted.set(entry.path, mounted)
     this.#byUuid.set(entry.uuid, mounted)

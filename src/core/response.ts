@@ -1,6 +1,7 @@
 // What goes back: the envelope, the bare forms, and refusals.
 import { fail, Refusal } from '../api/errors.ts'
 import { type AuthBlock, Reconsider } from '../api/request.ts'
+import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import { Sealed, StorageClosed, StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 
@@ -76,6 +77,8 @@ export function refusalOf(cause: unknown): Refusal | undefined {
   if (cause instanceof Sealed) return fail('sealed', [], cause)
   // Only while it is sealed, for a restore, and at the end of the process: nothing can be read then.
   if (cause instanceof StorageClosed) return fail('sealed', [], cause)
+  if (cause instanceof JobForgotten) return fail('sealed', [], cause)
+  if (cause instanceof Overloaded) return fail('overloaded', [], cause)
   if (cause instanceof StorageConflict) return fail('busy', [], cause)
   if (cause instanceof StorageFull) return fail('storage_full', [], cause)
   if (cause instanceof StorageFailed) return fail('storage_failed', [], cause)

@@ -1,14 +1,17 @@
 // What a key type is. What it can do is what it carries: a type without `cipher` does not encrypt, and nothing else
 // says so anywhere. Operations take the loaded key: Node parses raw bytes anew at each use (threats N-23).
 import type { KeyObject } from 'node:crypto'
+import type { SlowWork } from '../lib/slow-work.ts'
 import type { ConvergentKeys } from './derivation.ts'
 import type { RandomBytes } from './random-bytes.ts'
 
 export type KeyType = {
   /** As the API writes it: `aes256-gcm96`. */
   readonly name: string
-  /** New material: what is stored, inside the barrier. */
-  readonly generate: (random: RandomBytes) => Buffer
+  /** New material: what is stored, inside the barrier. The bytes are the caller's to wipe. */
+  readonly generate: (random: RandomBytes, slow: SlowWork) => Buffer | Promise<Buffer>
+  /** Whether it takes so long that nothing is generated before it is known to be wanted. */
+  readonly generatesSlowly?: true
   /**
    * Parses stored or imported material; the bytes stay the caller's to wipe.
    * @throws InvalidKeyMaterial
@@ -16,10 +19,15 @@ export type KeyType = {
   readonly load: (material: Buffer) => KeyObject
   readonly cipher?: Cipher
   readonly derivation?: Derivation
+  /** Of a type whose keys are pairs: what everybody may know of one. */
+  readonly publicPart?: PublicPart
 }
 
 export type Cipher = {
+  /** 0: it takes none. */
   readonly nonceBytes: number
+  /** The longest plaintext; undefined: whatever fits into a request. */
+  readonly maxPlaintextBytes?: number
   /** Whether associated data is authenticated; where not, sealing with any throws a RangeError. */
   readonly takesAssociatedData: boolean
   /** Gives ciphertext ‖ tag. */
@@ -30,6 +38,18 @@ export type Cipher = {
   readonly open: (key: KeyObject, nonce: Buffer, sealed: Buffer, associatedData?: Buffer) => Buffer
   /** Opens nonce ‖ ciphertext ‖ tag. @throws AuthenticationFailed */
   readonly openWithNonce: (key: KeyObject, sealed: Buffer, associatedData?: Buffer) => Buffer
+  /**
+   * Where opening is slow work: what a thread that serves calls instead of the two above. Without it they are fast.
+   * @throws AuthenticationFailed and what `SlowWork` throws
+   */
+  readonly openSlowly?: (slow: SlowWork, key: KeyObject, sealed: Buffer) => Promise<Buffer>
+}
+
+export type PublicPart = {
+  /** How reads of a key name the kind of its versions. */
+  readonly name: string
+  /** The public key as reads show it. */
+  readonly text: (key: KeyObject) => string
 }
 
 export type Derivation = {

@@ -3,6 +3,9 @@ import { freshBytes, type RandomBytes, RandomnessFailed } from './random-bytes.t
 /** One draw of the random source serves about 4,000 messages; each draw costs microseconds by itself. */
 const POOL_BYTES = 48 * 1024
 
+/** Of ciphers that draw what they need themselves. */
+const NO_NONCE = Buffer.alloc(0)
+
 /**
  * Random nonces out of a pool, so that a message does not pay for a draw. No byte of the pool is given twice, and what
  * was given is zeroed in the pool. Each thread has a pool of its own.
@@ -23,6 +26,7 @@ export class NoncePool {
    * @throws RandomnessFailed where the source is broken: nothing may be sealed then (threats C-03)
    */
   take(nonceBytes: number): Buffer {
+    if (nonceBytes === 0) return NO_NONCE
     if (this.#at + nonceBytes > this.#pool.length) this.#refill(nonceBytes)
     const slice = this.#pool.subarray(this.#at, this.#at + nonceBytes)
     this.#at += nonceBytes

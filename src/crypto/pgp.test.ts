@@ -6,11 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { decrypt, generateKey, type PrivateKey, readMessage, reformatKey, revokeKey } from 'openpgp'
+import { inlineWork } from '../lib/slow-work.ts'
+import { realWorld } from '../lib/world.ts'
 import { MAX_PGP_KEY_BYTES, PgpKeyError, readPgpKey } from './pgp.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const clock = { nowMs: () => START_MS + 10_000, monotonicMs: () => 0 }
 const date = new Date(START_MS)
+const slow = inlineWork(realWorld())
 const user = { userIDs: [{ name: 'holder' }], date, format: 'object' as const }
 const publicBytes = (key: PrivateKey): Buffer => Buffer.from(key.toPublic().write())
 
@@ -23,7 +26,7 @@ for (const type of ['curve25519', 'ecc', 'rsa'] as const) {
           ? generateKey({ ...user, type, curve: 'nistP256' })
           : generateKey({ ...user, type, rsaBits: 2048 })
     const { privateKey } = await made
-    const key = await readPgpKey(publicBytes(privateKey), clock)
+    const key = await readPgpKey(publicBytes(privateKey), clock, slow)
     assert.match(key.fingerprint, /^[0-9a-f]{40}$/)
     assert.equal(key.fingerprint, privateKey.getFingerprint())
     const message = await readMessage({ binaryMessage: await key.encrypt('the text') })
@@ -56,7 +59,7 @@ test('keys that must not be encrypted to are refused, without a word of them', a
     { name: 'one of version 6', bytes: publicBytes(newer), says: /version 4/ },
   ]
   for (const { name, bytes, says } of refused) {
-    await assert.rejects(readPgpKey(bytes, clock), (cause: unknown) => {
+    await assert.rejects(readPgpKey(bytes, clock, slow), (cause: unknown) => {
       assert.ok(cause instanceof PgpKeyError, name)
       assert.match(cause.message, says, name)
       return true
@@ -84,7 +87,7 @@ test('a message to a key of GnuPG opens there', { skip: hasGpg ? false : 'gpg is
   const { gpg, end } = gpgHome()
   try {
     gpg(['--quick-generate-key', 'holder', 'default', 'default', 'never'])
-    const key = await readPgpKey(gpg(['--export', 'holder']), { ...clock, nowMs: () => Date.now() + 2000 })
+    const key = await readPgpKey(gpg(['--export', 'holder']), { ...clock, nowMs: () => Date.now() + 2000 }, slow)
     assert.ok(gpg(['--list-keys', '--with-colons']).toString().includes(key.fingerprint.toUpperCase()))
     assert.equal(gpg(['--decrypt'], await key.encrypt('the text')).toString(), 'the text')
   } finally {

@@ -1,14 +1,15 @@
 import { fail } from '../api/errors.ts'
 import { PgpKeyError, readPgpKey } from '../crypto/pgp.ts'
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
+import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { ReadPgpKey } from './token-attempt.ts'
 
 /** Reads the keys that fields of requests hold: binary OpenPGP public keys in base64. */
-export function pgpFieldReader(world: World): ReadPgpKey {
+export function pgpFieldReader(world: World, slow: SlowWork): ReadPgpKey {
   return async (field, given) => {
     try {
-      return await readPgpKey(decodeBase64(given), world.clock)
+      return await readPgpKey(decodeBase64(given), world.clock, slow)
     } catch (cause) {
       if (!(cause instanceof PgpKeyError) && !(cause instanceof Base64Error)) throw cause
       throw fail('bad_request', [`error parsing PGP key: ${field}: ${cause.message}`], cause)

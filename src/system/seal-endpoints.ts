@@ -98,7 +98,7 @@ const init = endpoint({
       ? (['recovery', args.recovery_shares, args.recovery_threshold, args.recovery_pgp_keys] as const)
       : (['secret', args.secret_shares, args.secret_threshold, args.pgp_keys] as const)
     checkShareNumbers(kind, shares, threshold)
-    const readKey = pgpFieldReader(system.world)
+    const readKey = pgpFieldReader(system.world, system.slow)
     const field = isAuto ? 'recovery_pgp_keys' : 'pgp_keys'
     const encryptors = await readPgpKeys(readKey, field, pgpKeys ?? [], shares)
     const forToken = args.root_token_pgp_key

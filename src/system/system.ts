@@ -3,6 +3,7 @@ import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { TokenStore } from '../auth/token-store.ts'
+import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { ShareConfig } from './key-shares.ts'
 import type { KeyringRotation } from './keyring-rotation.ts'
@@ -52,6 +53,7 @@ export type ServerFacts = {
 
 export class System implements Engine {
   readonly world: World
+  readonly slow: SlowWork
   readonly facts: ServerFacts
   readonly tokens: TokenStore
   readonly policies: PolicyStore
@@ -62,6 +64,7 @@ export class System implements Engine {
 
   constructor(parts: {
     readonly world: World
+    readonly slow: SlowWork
     readonly facts: ServerFacts
     readonly tokens: TokenStore
     readonly policies: PolicyStore
@@ -69,6 +72,7 @@ export class System implements Engine {
     readonly saveSnapshot: () => Promise<ByteStream>
   }) {
     this.world = parts.world
+    this.slow = parts.slow
     this.facts = parts.facts
     this.tokens = parts.tokens
     this.policies = parts.policies

@@ -20,7 +20,7 @@ function stage(options: { readonly failsFrom?: number } = {}) {
     nowMs += ms
   }
   const group = (count: number) =>
-    ThreadGroup.start({ count, start, clock, log: () => {}, onFatal: (reason) => fatal.push(reason) })
+    ThreadGroup.start({ kind: 'serving', count, start, clock, log: () => {}, onFatal: (reason) => fatal.push(reason) })
   return { started, fatal, advance, group }
 }
 

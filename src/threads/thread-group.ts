@@ -11,6 +11,8 @@ export type GroupThread = {
 }
 
 export type GroupOptions = {
+  /** What they are, for the log: 'serving'. */
+  readonly kind: string
   readonly count: number
   readonly start: () => Promise<GroupThread>
   readonly clock: Clock
@@ -63,16 +65,16 @@ export class ThreadGroup {
   #died(thread: GroupThread, reason: string): void {
     this.#threads.delete(thread)
     if (this.#stopping) return
-    const { clock, log, onFatal } = this.#options
-    log('error', 'A serving thread ended, another takes its place', { reason })
+    const { clock, log, onFatal, kind } = this.#options
+    log('error', `A ${kind} thread ended, another takes its place`, { reason })
     const nowMs = clock.monotonicMs()
     this.#deathsAtMs = [...this.#deathsAtMs.filter((atMs) => nowMs - atMs < DEATHS_WITHIN_MS), nowMs]
     if (this.#deathsAtMs.length > MAX_DEATHS) {
-      onFatal(`${this.#deathsAtMs.length} serving threads ended within a minute`)
+      onFatal(`${this.#deathsAtMs.length} ${kind} threads ended within a minute`)
       return
     }
     const replacement = this.#startOne()
-      .catch((cause: unknown) => onFatal(`no serving thread could take its place: ${messageOf(cause)}`))
+      .catch((cause: unknown) => onFatal(`no ${kind} thread could take its place: ${messageOf(cause)}`))
       .finally(() => this.#replacements.delete(replacement))
     this.#replacements.add(replacement)
   }

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from '../../src/crypto/aead.ts'
 import { hkdfExpand, hkdfExtract, hkdfSha256 } from '../../src/crypto/derivation.ts'
+import { KEY_TYPES } from '../../src/crypto/key-types.ts'
 
 const FOLDER = new URL('../../../shared/vectors/wycheproof/', import.meta.url)
 
@@ -68,6 +69,31 @@ function runAeadFile(file: string, algorithm: AeadAlgorithm, nonceBits?: number)
   return count
 }
 
+type OaepCase = {
+  readonly tcId: number
+  readonly msg: string
+  readonly ct: string
+  readonly label: string
+  readonly result: 'valid' | 'invalid' | 'acceptable'
+}
+type OaepGroup = { readonly privateKeyPkcs8: string; readonly tests: readonly OaepCase[] }
+
+/** With a label, which we never have, nothing opens. Returns how many cases there were. */
+function runOaepFile(bits: number): number {
+  let count = 0
+  const type = KEY_TYPES.get(`rsa-${bits}`) ?? assert.fail()
+  for (const { privateKeyPkcs8, tests } of readGroups<OaepGroup>(`rsa_oaep_${bits}_sha256_mgf1sha256_test.json`)) {
+    const key = type.load(fromHex(privateKeyPkcs8))
+    for (const { tcId, msg, ct, label, result } of tests) {
+      const open = () => type.cipher?.openWithNonce(key, fromHex(ct))
+      if (result === 'valid' && label === '') assert.deepEqual(open(), fromHex(msg), `${tcId}`)
+      else assert.throws(open, AuthenticationFailed, `${tcId}`)
+      count++
+    }
+  }
+  return count
+}
+
 function runHkdf(vector: HkdfCase): void {
   const key = createSecretKey(fromHex(vector.ikm))
   const extracted = hkdfExtract(key, createSecretKey(fromHex(vector.salt)))
@@ -90,6 +116,11 @@ if (existsSync(FOLDER)) {
   test('Q-03 Wycheproof chacha20_poly1305, with its wrong nonce lengths', () => {
     assert.equal(runAeadFile('chacha20_poly1305_test.json', AEADS.chacha20Poly1305), 325)
   })
+  for (const bits of [2048, 3072, 4096]) {
+    test(`Q-03 Wycheproof rsa_oaep_${bits}_sha256_mgf1sha256`, () => {
+      assert.ok(runOaepFile(bits) >= 30)
+    })
+  }
   test('Q-03 Wycheproof hkdf_sha256', () => {
     const cases = readGroups<{ readonly tests: readonly HkdfCase[] }>('hkdf_sha256_test.json').flatMap(
       ({ tests }) => tests,

@@ -16,8 +16,7 @@ let server: RunningServer
 
 before(async () => {
   process.on('worker', (worker: Worker) => {
-    if (serving.length > 0 || writerSeen) serving.push(worker)
-    writerSeen = true
+    if (worker.threadName === 'serving') serving.push(worker)
   })
   server = await startServer({
     config: {
@@ -32,7 +31,6 @@ before(async () => {
     onFatal: (reason) => fatal.push(reason),
   })
 })
-let writerSeen = false
 
 after(async () => {
   await server.stop()

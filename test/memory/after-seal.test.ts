@@ -1,5 +1,6 @@
 // P-14, Q-18: after seal no key is left in the memory of the process. What is searched for was found there before.
 import { strict as assert } from 'node:assert'
+import { createPrivateKey } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -32,28 +33,44 @@ async function start(context: TestContext, seal: (directory: string) => string) 
 }
 
 /** All keys of the server, opened from its storage as it opens them itself. */
-function keysOf(data: string, unsealKey: Buffer): Secrets {
+function keysOf(data: string, unsealKey: Buffer): { readonly secrets: Secrets; readonly pairs: Secrets } {
   const database = new DatabaseSync(join(data, 'keywright.db'), { readOnly: true })
   const stored = (key: string): Buffer => {
     const row = database.prepare('SELECT value FROM data WHERE key LIKE ?').get(key)
     return Buffer.from(row?.value as Uint8Array)
   }
-  const ringKey = String(database.prepare("SELECT key FROM data WHERE key LIKE 'root/logical/%/key/k'").get()?.key)
+  const materialOf = (name: string): Buffer => {
+    const row = database.prepare('SELECT key FROM data WHERE key LIKE ?').get(`root/logical/%/key/${name}`)
+    const ring = barrier.open(String(row?.key), stored(String(row?.key)))
+    const at = 5 + ring.readUInt32BE(1)
+    return ring.subarray(at + 4, at + 4 + ring.readUInt32BE(at))
+  }
   const open = (key: Buffer, path: string): Buffer => openRecord(importSecret(key), 0, path, stored(path))
   const rootKey = open(unsealKey, 'root/core/root-key')
   const keyring = decodeKeyring(open(rootKey, 'root/core/keyring'))
   const barrier = new Barrier(realWorld().random, keyring)
-  const ring = barrier.open(ringKey, stored(ringKey))
-  const materialAt = 5 + ring.readUInt32BE(1) + 4
   const secrets = new Map([
     ['root key', rootKey],
     ['token key', barrier.open('root/sys/token/key', stored('root/sys/token/key'))],
     ['leaf key', barrier.open('root/core/leaf-key', stored('root/core/leaf-key'))],
-    ['transit key', ring.subarray(materialAt, materialAt + 32)],
+    ['transit key', materialOf('k')],
     ...[...keyring.terms].map(([term, { key }]) => [`data key ${term}`, key.export()] as const),
   ])
+  const pairs = pairSecrets(materialOf('pair'))
   database.close()
-  return secrets
+  return { secrets, pairs }
+}
+
+/** 32 bytes out of each secret number: as it is stored, and as it is computed with, least significant byte first. */
+function pairSecrets(material: Buffer): Secrets {
+  const numbers = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' }).export({ format: 'jwk' })
+  const found = new Map<string, Buffer>()
+  for (const name of ['p', 'q', 'd'] as const) {
+    const number = Buffer.from(String(numbers[name]), 'base64url')
+    found.set(`RSA ${name} stored`, number.subarray(32, 64))
+    found.set(`RSA ${name} loaded`, Buffer.from(number.subarray(32, 64)).reverse())
+  }
+  return found
 }
 
 /** Has every key in use. */
@@ -63,6 +80,11 @@ async function work(server: RunningProcess, token: string): Promise<void> {
   await call('POST', 'transit/keys/k', {})
   await call('POST', 'sys/rotate')
   await call('POST', 'transit/keys/k2', {})
+  await call('POST', 'transit/keys/pair', { type: 'rsa-2048' })
+  const batch_input = Array.from({ length: 1000 }, () => ({ plaintext: 'c29tZQ==' }))
+  assert.equal((await call('POST', 'transit/encrypt/k', { batch_input })).status, 200)
+  const sealed = (await call('POST', 'transit/encrypt/pair', { plaintext: 'c29tZQ==' })).body.data?.ciphertext
+  assert.equal((await call('POST', 'transit/decrypt/pair', { ciphertext: sealed })).status, 200)
   const { body } = await call('POST', 'transit/encrypt/k', { plaintext: 'c29tZQ==' })
   assert.equal((await call('POST', 'transit/decrypt/k', { ciphertext: body.data?.ciphertext })).status, 200)
 }
@@ -90,15 +112,16 @@ test('P-14: after seal nothing is left of the keys of a server that shares opene
   await work(server, token)
   const shares = [first, second].map((key) => Buffer.from(key, 'base64'))
   const unsealKey = combineShares(shares)
-  const keys = keysOf(data, unsealKey)
+  const { secrets: keys, pairs } = keysOf(data, unsealKey)
   const given = new Map(shares.map((share, index) => [`share ${index + 1}`, share]))
   const { before, after } = await sealed(
     context,
     server,
     token,
-    new Map([...keys, ['unseal key', unsealKey], ...given]),
+    new Map([...keys, ...pairs, ['unseal key', unsealKey], ...given]),
   )
-  for (const name of keys.keys()) assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
+  for (const name of [...keys.keys(), 'RSA p loaded', 'RSA q loaded'])
+    assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
   const inText = found(after).filter(([name]) => name.startsWith('share') && !name.endsWith('raw'))
   assert.deepEqual(
     found(after).filter((each) => !inText.some(([name]) => name === each[0])),
@@ -116,8 +139,14 @@ test('P-14: nor of a static key and what it opened', { skip }, async (context) =
   const made = (await api(server, 'PUT', 'sys/init', { recovery_shares: 1, recovery_threshold: 1 })).body
   const token = String(made.root_token)
   await work(server, token)
-  const keys = keysOf(data, staticKey)
-  const { before, after } = await sealed(context, server, token, new Map([...keys, ['static key', staticKey]]))
-  for (const name of keys.keys()) assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
+  const { secrets: keys, pairs } = keysOf(data, staticKey)
+  const { before, after } = await sealed(
+    context,
+    server,
+    token,
+    new Map([...keys, ...pairs, ['static key', staticKey]]),
+  )
+  for (const name of [...keys.keys(), 'RSA p loaded', 'RSA q loaded'])
+    assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
   assert.deepEqual(found(after), [])
 })

@@ -19,33 +19,104 @@ export type BatchRun<R> = {
   readonly warnings: readonly string[]
 }
 
+/** @throws Refusal for what is wrong with the item; whatever else is thrown fails the request */
+export type Work<R> = (item: Item, reference: string) => R
+/** The result of an item that was refused, with the sentence. */
+export type Failed<R> = (error: string, reference: string) => R
+
 /**
- * Runs `work` for each item. A refusal becomes the result that `failed` makes of its sentence; whatever else is thrown
- * is no mistake of the caller and fails the request.
+ * Runs `work` for each item.
  * @throws Refusal for no items at all, and where only some have a context
  */
-export function runBatch<R>(
+export function runBatch<R>(items: readonly Item[], work: Work<R>, failed: Failed<R>): BatchRun<R> {
+  requireItems(items)
+  const tally = new Tally(failed)
+  return tally.run(items.map((item) => tally.result(item, (reference) => work(item, reference))))
+}
+
+/** Enough to keep a pool busy; a few such batches do not fill it. */
+const AT_ONCE = 32
+
+/** The same for work that is done elsewhere: some items at once, so that a batch does not take all there is. */
+export async function runSlowBatch<R>(
   items: readonly Item[],
-  work: (item: Item, reference: string) => R,
-  failed: (error: string, reference: string) => R,
-): BatchRun<R> {
-  if (items.length === 0) throw fail('bad_request', ['missing batch input to process: "batch_input" has no items'])
-  requireContexts(items)
-  let succeeded = 0
-  let isNonceUnused = false
-  const results = items.map((item) => {
-    const reference = typeof item.reference === 'string' ? item.reference : ''
+  work: Work<Promise<R>>,
+  failed: Failed<R>,
+): Promise<BatchRun<R>> {
+  requireItems(items)
+  const tally = new Tally(failed)
+  const results: R[] = []
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    const some = items.slice(at, at + AT_ONCE).map((item) => tally.resultLater(item, (name) => work(item, name)))
+    results.push(...(await Promise.all(some)))
+  }
+  return tally.run(results)
+}
+
+type Attempt<T, R> = { readonly isRefused: false; readonly value: T } | { readonly isRefused: true; readonly result: R }
+
+/** Makes results of items, and keeps what is said of the batch besides them. */
+export class Tally<R> {
+  readonly #failed: Failed<R>
+  #succeeded = 0
+  #isNonceUnused = false
+
+  constructor(failed: Failed<R>) {
+    this.#failed = failed
+  }
+
+  result(item: Item, work: (reference: string) => R): R {
+    const reference = referenceOf(item)
     try {
-      const result = work(item, reference)
-      succeeded += 1
-      isNonceUnused ||= isGiven(item.nonce)
+      const result = work(reference)
+      this.#count(item)
       return result
     } catch (cause) {
-      if (cause instanceof Refusal) return failed(cause.message, reference)
-      throw cause
+      return this.#refused(cause, reference)
     }
-  })
-  return { results, succeeded, warnings: isNonceUnused ? [NONCE_UNUSED] : [] }
+  }
+
+  async resultLater(item: Item, work: (reference: string) => Promise<R>): Promise<R> {
+    const reference = referenceOf(item)
+    try {
+      const result = await work(reference)
+      this.#count(item)
+      return result
+    } catch (cause) {
+      return this.#refused(cause, reference)
+    }
+  }
+
+  /** A step of the work: only where it is refused is this the result. */
+  attempt<T>(item: Item, step: () => T): Attempt<T, R> {
+    try {
+      return { isRefused: false, value: step() }
+    } catch (cause) {
+      return { isRefused: true, result: this.#refused(cause, referenceOf(item)) }
+    }
+  }
+
+  run(results: readonly R[]): BatchRun<R> {
+    return { results, succeeded: this.#succeeded, warnings: this.#isNonceUnused ? [NONCE_UNUSED] : [] }
+  }
+
+  #count({ nonce }: Item): void {
+    this.#succeeded += 1
+    this.#isNonceUnused ||= isGiven(nonce)
+  }
+
+  #refused(cause: unknown, reference: string): R {
+    if (cause instanceof Refusal) return this.#failed(cause.message, reference)
+    throw cause
+  }
+}
+
+const referenceOf = ({ reference }: Item): string => (typeof reference === 'string' ? reference : '')
+
+/** @throws Refusal */
+export function requireItems(items: readonly Item[]): void {
+  if (items.length === 0) throw fail('bad_request', ['missing batch input to process: "batch_input" has no items'])
+  requireContexts(items)
 }
 
 function requireContexts(items: readonly Item[]): void {

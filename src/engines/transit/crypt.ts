@@ -1,11 +1,12 @@
 // One message through one key: what encrypt, decrypt, rewrap and datakey share, single or in a batch. Each part of a
 // request that a client got wrong is refused by its name.
 import type { KeyObject } from 'node:crypto'
-import { fail } from '../../api/errors.ts'
+import { fail, type Refusal } from '../../api/errors.ts'
 import { AuthenticationFailed } from '../../crypto/aead.ts'
 import type { Cipher, Convergent, Derivation, KeyType } from '../../crypto/key-type.ts'
 import type { NoncePool } from '../../crypto/nonce-pool.ts'
 import { Base64Error, decodeBase64, encodeBase64 } from '../../lib/base64.ts'
+import type { SlowWork } from '../../lib/slow-work.ts'
 import { parseCiphertext } from './ciphertext.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 import { decryptionVersion, encryptionVersion } from './versions.ts'
@@ -38,42 +39,95 @@ export function decodeField(name: string, text: string | undefined): Buffer | un
   }
 }
 
+/** A message that can be sealed or opened: all that a client can get wrong was looked at. */
+export type Prepared = {
+  readonly version: LoadedVersion
+  /** Plaintext, or nonce ‖ ciphertext ‖ tag. */
+  readonly message: Buffer
+  /** Only of a derived key. */
+  readonly context: Buffer | undefined
+  readonly associatedData: Buffer | undefined
+}
+
 /** @throws Refusal */
-export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, options: EncryptOptions): Encrypted {
+export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: EncryptOptions): Prepared {
   const context = decodeField('context', options.context)
   refuseNonce(ring, options.nonce)
   const associatedData = decodeField('associated_data', options.associated_data)
-  const cipher = requireCipher(ring.type, 'encryption', associatedData)
+  const { maxPlaintextBytes } = requireCipher(ring.type, 'encryption', associatedData)
   const version = ring.version(encryptionVersion(ring.header, options.key_version ?? 0))
-  const derived = ring.header.derived ? derive(ring, version, requireContext(context), plaintext) : undefined
-  const nonce = derived?.nonce ?? nonces.take(cipher.nonceBytes)
-  const sealed = cipher.sealWithNonce(derived?.key ?? version.key, nonce, plaintext, associatedData)
-  return { ciphertext: version.prefix + encodeBase64(sealed), key_version: version.number }
+  if (maxPlaintextBytes !== undefined && plaintext.length > maxPlaintextBytes) {
+    const is = `"plaintext": it has ${plaintext.length} bytes`
+    throw refuse(`${is}, a key of type ${ring.type.name} encrypts at most ${maxPlaintextBytes}`)
+  }
+  return {
+    version,
+    message: plaintext,
+    context: ring.header.derived ? requireContext(context) : undefined,
+    associatedData,
+  }
 }
 
-/**
- * The plaintext is the caller's to wipe.
- * @throws Refusal
- */
-export function decrypt(ring: LoadedRing, ciphertext: string | undefined, options: CryptOptions): Buffer {
+/** @throws Refusal */
+export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, options: EncryptOptions): Encrypted {
+  const { version, context, associatedData } = prepareEncryption(ring, plaintext, options)
+  const cipher = cipherOf(ring)
+  const derived = context === undefined ? undefined : derive(ring, version, context, plaintext)
+  const nonce = derived?.nonce ?? nonces.take(cipher.nonceBytes)
+  return encrypted(version, cipher.sealWithNonce(derived?.key ?? version.key, nonce, plaintext, associatedData))
+}
+
+/** `sealed` is what the version made. */
+export function encrypted({ prefix, number }: LoadedVersion, sealed: Buffer): Encrypted {
+  return { ciphertext: prefix + encodeBase64(sealed), key_version: number }
+}
+
+/** @throws Refusal */
+export function prepareDecryption(ring: LoadedRing, ciphertext: string | undefined, options: CryptOptions): Prepared {
   if (ciphertext === undefined || ciphertext === '') throw refuse('missing ciphertext to decrypt')
   const context = decodeField('context', options.context)
   const associatedData = decodeField('associated_data', options.associated_data)
   const cipher = requireCipher(ring.type, 'decryption', associatedData)
   const { version: written, payload } = parseCiphertext(ciphertext)
   const version = ring.version(decryptionVersion(ring.header, written))
-  const sealed = decodePayload(payload)
-  if (sealed.length < cipher.nonceBytes) throw refuse('invalid ciphertext length, it is too short to hold a nonce')
-  const key = ring.header.derived
-    ? requireDerivation(ring.type).derive(version.key, requireContext(context))
-    : version.key
+  const message = decodePayload(payload)
+  if (message.length < cipher.nonceBytes) throw refuse('invalid ciphertext length, it is too short to hold a nonce')
+  return { version, message, context: ring.header.derived ? requireContext(context) : undefined, associatedData }
+}
+
+/**
+ * The plaintext is the caller's to wipe. It is there at once unless the type of the key opens slowly.
+ * @throws Refusal
+ */
+export function decrypt(
+  ring: LoadedRing,
+  slow: SlowWork,
+  ciphertext: string | undefined,
+  options: CryptOptions,
+): Buffer | Promise<Buffer> {
+  const { version, message, context, associatedData } = prepareDecryption(ring, ciphertext, options)
+  const cipher = cipherOf(ring)
+  const key = context === undefined ? version.key : requireDerivation(ring.type).derive(version.key, context)
+  if (cipher.openSlowly !== undefined) return cipher.openSlowly(slow, key, message).catch(refuseUnopened)
   try {
-    return cipher.openWithNonce(key, sealed, associatedData)
+    return cipher.openWithNonce(key, message, associatedData)
   } catch (cause) {
-    if (!(cause instanceof AuthenticationFailed)) throw cause
-    // One sentence for all that can be wrong (threats C-11).
-    throw refuse('message authentication failed: ciphertext, key, context and associated_data do not fit together')
+    return refuseUnopened(cause)
   }
+}
+
+/** One sentence for all that can be wrong (threats C-11). */
+function refuseUnopened(cause: unknown): never {
+  throw cause instanceof AuthenticationFailed ? unopened() : cause
+}
+
+export function unopened(): Refusal {
+  return refuse('message authentication failed: ciphertext, key, context and associated_data do not fit together')
+}
+
+/** Whether `decrypt` gives promises: for keys of types whose private half is slow. */
+export function decryptsSlowly({ type }: LoadedRing): boolean {
+  return type.cipher?.openSlowly !== undefined
 }
 
 /** The key for a context; a convergent key also has the nonce for a plaintext. */
@@ -124,6 +178,12 @@ function decodePayload(payload: string): Buffer {
 }
 
 // A key is only created with what its type can do; these hold the types to it.
+
+/** After `prepare…`, which refuses what does not encrypt. */
+function cipherOf({ type: { cipher, name } }: LoadedRing): Cipher {
+  if (cipher === undefined) throw new Error(`A key of type ${name} was prepared to encrypt`)
+  return cipher
+}
 
 function requireDerivation({ derivation, name }: KeyType): Derivation {
   if (derivation === undefined) throw new Error(`A key of type ${name} is marked as derived`)

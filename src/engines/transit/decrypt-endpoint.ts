@@ -3,9 +3,11 @@ import { endpoint } from '../../api/endpoint.ts'
 import { type Args, batch, type Item, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
+import { OPEN_MANY } from '../../crypto/many.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
-import { type BatchRun, batchAnswer, runBatch } from './batch.ts'
-import { type CryptOptions, decrypt } from './crypt.ts'
+import { whenDone } from '../../lib/when-done.ts'
+import { type BatchRun, batchAnswer, runSlowBatch } from './batch.ts'
+import { type CryptOptions, decrypt, decryptsSlowly, prepareDecryption, unopened } from './crypt.ts'
 import {
   isGiven,
   keyNotFound,
@@ -17,6 +19,7 @@ import {
   singleOrBatch,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
+import { runLargeBatch } from './split-batch.ts'
 import type { Transit } from './transit.ts'
 
 const PLAINTEXT = { plaintext: text('Base64; empty for an empty message, and in an item that failed') }
@@ -34,6 +37,7 @@ const fields = {
 }
 type DecryptArgs = Args<typeof fields>
 type DecryptInput = CryptOptions & { readonly ciphertext?: string | undefined }
+type Run = BatchRun<DecryptResult>
 type DecryptResult = { readonly plaintext: string; readonly reference: string; readonly error?: string }
 
 export const decryptEndpoint = endpoint({
@@ -47,28 +51,40 @@ export const decryptEndpoint = endpoint({
   response: singleOrBatch(PLAINTEXT, PLAINTEXT),
   handler: (transit: Transit, args) => {
     const ring = transit.keys.find(args.name)
-    if (ring instanceof LoadedRing) return decryptWith(ring, args)
-    return ring.then((found) => decryptWith(found, args))
+    if (ring instanceof LoadedRing) return decryptWith(transit, ring, args)
+    return ring.then((found) => decryptWith(transit, found, args))
   },
 })
 
-function decryptWith(ring: LoadedRing | undefined, args: DecryptArgs): Answer {
+function decryptWith(transit: Transit, ring: LoadedRing | undefined, args: DecryptArgs): Answer | Promise<Answer> {
   if (ring === undefined) throw keyNotFound(args.name)
   if (args.batch_input !== undefined) {
-    return batchAnswer(decryptBatch(ring, args.batch_input), args.partial_failure_response_code)
+    return whenDone(decryptBatch(transit, ring, args.batch_input), (run) =>
+      batchAnswer(run, args.partial_failure_response_code),
+    )
   }
-  const data = { plaintext: decryptText(ring, args) }
-  return isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data }
+  return whenDone(decrypt(ring, transit.slow, args.ciphertext, args), (plaintext) => {
+    const data = { plaintext: encodeBase64(plaintext) }
+    return isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data }
+  })
 }
 
-function decryptBatch(ring: LoadedRing, items: readonly Item[]): BatchRun<DecryptResult> {
-  return runBatch<DecryptResult>(
-    items,
-    (item, reference) => ({ plaintext: decryptText(ring, item as DecryptInput), reference }),
-    (error, reference) => ({ plaintext: '', error, reference }),
-  )
-}
-
-function decryptText(ring: LoadedRing, input: DecryptInput): string {
-  return encodeBase64(decrypt(ring, input.ciphertext, input))
+function decryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  const { slow } = transit
+  const failed = (error: string, reference: string): DecryptResult => ({ plaintext: '', error, reference })
+  const shown = (opened: Buffer, reference: string): DecryptResult => ({ plaintext: encodeBase64(opened), reference })
+  const open = (input: DecryptInput) => decrypt(ring, slow, input.ciphertext, input)
+  if (decryptsSlowly(ring)) {
+    return runSlowBatch(items, async (item, reference) => shown(await open(item as DecryptInput), reference), failed)
+  }
+  return runLargeBatch(ring, slow, items, {
+    whole: (item, reference) => shown(open(item as DecryptInput) as Buffer, reference),
+    prepare: (item) => prepareDecryption(ring, (item as DecryptInput).ciphertext, item as DecryptInput),
+    elsewhere: (input, moved) => slow.run(OPEN_MANY, input, moved),
+    finish: (_prepared, opened, reference) => {
+      if (opened === undefined) throw unopened()
+      return shown(opened, reference)
+    },
+    failed,
+  })
 }

@@ -13,7 +13,8 @@ import { encryptEndpoint } from './encrypt-endpoint.ts'
 const plaintext = base64('the quick brown fox')
 const context = base64('my-cool-context')
 const nonce = base64('123456789012')
-const TYPES = [...KEY_TYPES.keys()]
+/** Those with every option; key pairs have tests of their own. */
+const TYPES = [...KEY_TYPES.values()].filter(({ derivation }) => derivation !== undefined).map(({ name }) => name)
 
 const REFUSED: readonly { name: string; body: JsonObject; message: RegExp }[] = [
   { name: 'no plaintext', body: {}, message: /^missing plaintext to encrypt$/ },

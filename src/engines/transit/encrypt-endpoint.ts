@@ -3,8 +3,11 @@ import { endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, batch, bool, type Item, string } from '../../api/fields.ts'
 import { type Answer, Reconsider, type RequestInfo } from '../../api/request.ts'
-import { type BatchRun, batchAnswer, runBatch } from './batch.ts'
-import { decodeField, type Encrypted, type EncryptOptions, encrypt } from './crypt.ts'
+import { SEAL_MANY } from '../../crypto/many.ts'
+import { whenDone } from '../../lib/when-done.ts'
+import type { ViewTransaction } from '../../storage/sealed-storage.ts'
+import { type BatchRun, batchAnswer } from './batch.ts'
+import { decodeField, type Encrypted, type EncryptOptions, encrypt, encrypted, prepareEncryption } from './crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
   isGiven,
@@ -20,6 +23,7 @@ import { wipeRing } from './key-ring.ts'
 import { requireKeyType } from './key-type-field.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import { type NewKey, newRing } from './new-key.ts'
+import { runLargeBatch } from './split-batch.ts'
 import type { Transit } from './transit.ts'
 import { upsertDisabled } from './upsert-setting.ts'
 
@@ -75,9 +79,11 @@ function judged(ring: LoadedRing, request: RequestInfo): LoadedRing {
   return ring
 }
 
-function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer {
+function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
   if (args.batch_input === undefined) return encryptOne(transit, ring, args)
-  return batchAnswer(encryptBatch(transit, ring, args.batch_input), args.partial_failure_response_code)
+  return whenDone(encryptBatch(transit, ring, args.batch_input), (run) =>
+    batchAnswer(run, args.partial_failure_response_code),
+  )
 }
 
 function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer {
@@ -86,16 +92,27 @@ function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answ
   return isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data }
 }
 
-function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): BatchRun<EncryptResult> {
-  return runBatch<EncryptResult>(
-    items,
-    (item, reference) => ({ ...encryptText(transit, ring, item as EncryptInput), reference }),
-    (error, reference) => ({ error, reference }),
-  )
+type Run = BatchRun<EncryptResult>
+
+function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  return runLargeBatch<EncryptResult>(ring, transit.slow, items, {
+    whole: (item, reference) => ({ ...encryptText(transit, ring, item as EncryptInput), reference }),
+    prepare: (item) => prepareEncryption(ring, decodePlaintext(item as EncryptInput), item as EncryptInput),
+    elsewhere: (input, moved) => transit.slow.run(SEAL_MANY, input, moved),
+    finish: ({ version }, sealed, reference) => {
+      if (sealed === undefined) throw new Error('A message was not sealed')
+      return { ...encrypted(version, sealed), reference }
+    },
+    failed: (error, reference) => ({ error, reference }),
+  })
 }
 
 function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): Encrypted {
-  return encrypt(ring, transit.nonces, decodeField('plaintext', input.plaintext) ?? NOTHING, input)
+  return encrypt(ring, transit.nonces, decodePlaintext(input), input)
+}
+
+function decodePlaintext({ plaintext }: EncryptInput): Buffer {
+  return decodeField('plaintext', plaintext) ?? NOTHING
 }
 
 /**
@@ -104,16 +121,20 @@ function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): E
  */
 async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: RequestInfo): Promise<Answer> {
   if (request.operation !== 'create') throw keyNotFound(args.name)
-  const made = newRing(wantedKey(args), transit.world)
+  const wanted = wantedKey(args)
+  const requireAllowed = async (tx: ViewTransaction): Promise<void> => {
+    if (await upsertDisabled(tx)) throw keyNotFound(args.name)
+  }
+  // Where nothing can be written the request travels on, before a key is generated that would be thrown away.
+  if (wanted.type.generatesSlowly === true) await transit.storage.transaction(requireAllowed)
+  const made = await newRing(wanted, transit)
   try {
     const ring = new LoadedRing(made)
-    const run = args.batch_input && encryptBatch(transit, ring, args.batch_input)
+    const run = args.batch_input && (await encryptBatch(transit, ring, args.batch_input))
     const answer = run ? batchAnswer(run, args.partial_failure_response_code) : encryptOne(transit, ring, args)
     if (run?.succeeded === 0) return answer
-    const stored = await transit.keys.add(args.name, made, async (tx) => {
-      if (await upsertDisabled(tx)) throw keyNotFound(args.name)
-    })
-    if (stored !== made.header) throw new Reconsider('another request made the key')
+    const stored = await transit.keys.add(args.name, made, requireAllowed)
+    if (stored.header !== made.header) throw new Reconsider('another request made the key')
     return answer
   } finally {
     wipeRing(made)

@@ -1,7 +1,8 @@
 // What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
-import { flag, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
-import { keyTypeOf } from './loaded-ring.ts'
-import { firstStoredVersion, type RingHeader } from './ring-header.ts'
+import { anything, flag, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
+import type { PublicPart } from '../../crypto/key-type.ts'
+import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
+import { firstStoredVersion } from './ring-header.ts'
 
 export const KEY_DESCRIPTION: Shapes = {
   name: text('Name of the key'),
@@ -21,7 +22,10 @@ export const KEY_DESCRIPTION: Shapes = {
   min_decryption_version: integer('Older versions decrypt nothing'),
   min_encryption_version: integer('Older versions encrypt nothing; 0: no bound is set'),
   auto_rotate_period: integer('Seconds after which it is rotated; 0: only when asked to'),
-  keys: mapOf(integer('Seconds since the epoch'), 'Creation times of the versions that can be used, by number'),
+  keys: mapOf(
+    anything('Creation time in seconds since the epoch; of a key pair an object with name, public_key, creation_time'),
+    'The versions that can be used, by number',
+  ),
   kdf: optional(text('How keys are derived, with derivation')),
   convergent_encryption: optional(flag('Equal plaintexts under one context give equal ciphertexts, with derivation')),
   convergent_encryption_version: optional(integer('-1: each version has its own, the current one')),
@@ -30,8 +34,9 @@ export const KEY_DESCRIPTION: Shapes = {
 /** Wire value: which algorithm is in use is a matter of each version. */
 const CONVERGENT_BY_VERSION = -1
 
-export function describeKey(name: string, header: RingHeader): object {
-  const { cipher, derivation } = keyTypeOf(header)
+export function describeKey(name: string, ring: LoadedRing): object {
+  const { header, type } = ring
+  const { cipher, derivation } = type
   return {
     name,
     type: header.type,
@@ -50,19 +55,26 @@ export function describeKey(name: string, header: RingHeader): object {
     min_decryption_version: header.minDecryptionVersion,
     min_encryption_version: header.minEncryptionVersion,
     auto_rotate_period: header.autoRotatePeriodSeconds,
-    keys: creationTimes(header),
+    keys: describeVersions(ring),
     ...(header.derived ? { kdf: 'hkdf_sha256', convergent_encryption: header.convergent } : {}),
     ...(header.convergent ? { convergent_encryption_version: CONVERGENT_BY_VERSION } : {}),
   }
 }
 
-/** Only of versions that can still be used. */
-function creationTimes(header: RingHeader): Record<string, number> {
-  const times: Record<string, number> = {}
+/** Of a key pair the public key as well, in which case its time is a text. Only versions that can still be used. */
+function describeVersions({ header, type, versions }: LoadedRing): Record<string, number | object> {
   const first = firstStoredVersion(header)
-  header.versions.forEach(({ createdAtMs }, index) => {
-    const number = first + index
-    if (number >= header.minDecryptionVersion) times[number] = Math.floor(createdAtMs / 1000)
-  })
-  return times
+  const described: Record<string, number | object> = {}
+  for (const version of versions) {
+    const createdAtMs = header.versions[version.number - first]?.createdAtMs ?? 0
+    described[version.number] =
+      type.publicPart === undefined
+        ? Math.floor(createdAtMs / 1000)
+        : describePair(type.publicPart, version, new Date(createdAtMs).toISOString())
+  }
+  return described
+}
+
+function describePair({ name, text }: PublicPart, { key }: LoadedVersion, time: string): object {
+  return { name, public_key: text(key), certificate_chain: '', creation_time: time }
 }

@@ -2,18 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { inlineWork } from '../../lib/slow-work.ts'
 import { realWorld } from '../../lib/world.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
 import { LoadedRing } from './loaded-ring.ts'
-import { newRing, withNewVersion } from './new-key.ts'
+import { newRing, newSecrets, withNewVersion } from './new-key.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
 
 const world = realWorld()
+const maker = { world, slow: inlineWork(world) }
 const type = KEY_TYPES.get('aes256-gcm96') ?? assert.fail()
 
-function makeRing(versions: number): StoredRing {
-  let ring = newRing(
+async function makeRing(versions: number): Promise<StoredRing> {
+  let ring = await newRing(
     {
       type,
       derived: true,
@@ -22,9 +24,9 @@ function makeRing(versions: number): StoredRing {
       allowPlaintextBackup: false,
       autoRotatePeriodSeconds: 0,
     },
-    world,
+    maker,
   )
-  for (let count = 1; count < versions; count += 1) ring = withNewVersion(ring, type, world)
+  for (let count = 1; count < versions; count += 1) ring = withNewVersion(ring, await newSecrets(type, maker), world)
   return ring
 }
 
@@ -35,9 +37,11 @@ function revealed(ring: StoredRing): Buffer[] {
 /** Of one version: length, material, HMAC secret. */
 const SECRETS_BYTES = 4 + 32 + 32
 
+const ONE_VERSION = await makeRing(1)
+
 /** The stored bytes of a ring of one version, with another header. */
 function withHeader(change: (header: Record<string, unknown>) => unknown): Buffer {
-  const ring = makeRing(1)
+  const ring = ONE_VERSION
   const secrets = encodeRing(ring).subarray(-SECRETS_BYTES)
   const header = Buffer.from(JSON.stringify(change({ ...ring.header })))
   const bytes = Buffer.alloc(5)
@@ -46,9 +50,9 @@ function withHeader(change: (header: Record<string, unknown>) => unknown): Buffe
   return Buffer.concat([bytes, header, secrets])
 }
 
-test('a stored ring is decoded as it was encoded', () => {
+test('a stored ring is decoded as it was encoded', async () => {
   for (const versions of [1, 2, 7]) {
-    const ring = makeRing(versions)
+    const ring = await makeRing(versions)
     const decoded = decodeRing(encodeRing(ring))
     assert.deepEqual(decoded.header, ring.header)
     assert.equal(decoded.header.latestVersion, versions)
@@ -56,13 +60,13 @@ test('a stored ring is decoded as it was encoded', () => {
   }
 })
 
-test('every version has secrets of its own', () => {
-  const all = revealed(makeRing(5)).map((bytes) => bytes.toString('hex'))
+test('every version has secrets of its own', async () => {
+  const all = revealed(await makeRing(5)).map((bytes) => bytes.toString('hex'))
   assert.equal(new Set(all).size, 10)
 })
 
-test('N-10 N-11 no secret of a ring is in its header, prints itself, or is left after wiping', () => {
-  const ring = makeRing(3)
+test('N-10 N-11 no secret of a ring is in its header, prints itself, or is left after wiping', async () => {
+  const ring = await makeRing(3)
   const encoded = encodeRing(ring)
   const printed = JSON.stringify(ring) + inspect(ring, { depth: 9 }) + inspect(new LoadedRing(ring), { depth: 9 })
   for (const secret of revealed(ring)) {
@@ -75,16 +79,16 @@ test('N-10 N-11 no secret of a ring is in its header, prints itself, or is left 
   for (const secret of revealed(ring)) assert.ok(secret.every((byte) => byte === 0))
 })
 
-test('C-05 a stored ring that was cut or lengthened anywhere is corrupt, not misread', () => {
-  const encoded = encodeRing(makeRing(2))
+test('C-05 a stored ring that was cut or lengthened anywhere is corrupt, not misread', async () => {
+  const encoded = encodeRing(await makeRing(2))
   for (let length = 0; length < encoded.length; length += 1) {
     assert.throws(() => decodeRing(encoded.subarray(0, length)), StorageCorrupt, `${length} bytes`)
   }
   assert.throws(() => decodeRing(Buffer.concat([encoded, Buffer.alloc(1)])), StorageCorrupt)
 })
 
-test('C-05 a stored ring with any byte changed is refused as corrupt or is a ring', () => {
-  const encoded = encodeRing(makeRing(1))
+test('C-05 a stored ring with any byte changed is refused as corrupt or is a ring', async () => {
+  const encoded = encodeRing(await makeRing(1))
   for (let at = 0; at < encoded.length; at += 1) {
     const changed = Buffer.from(encoded)
     changed[at] = (changed[at] ?? 0) ^ 0x15
@@ -110,20 +114,20 @@ const WRONG_HEADERS: readonly { name: string; change: (header: Record<string, un
   { name: 'a version without a time', change: (header) => ({ ...header, versions: [{ convergentVersion: 3 }] }) },
 ]
 for (const { name, change } of WRONG_HEADERS) {
-  test(`a stored ring is corrupt whose header has ${name}`, () => {
+  test(`a stored ring is corrupt whose header has ${name}`, async () => {
     assert.equal(decodeRing(withHeader((header) => header)).header.latestVersion, 1)
     assert.throws(() => decodeRing(withHeader(change)), StorageCorrupt)
   })
 }
 
-test('a stored ring of another format is refused by number', () => {
-  const encoded = encodeRing(makeRing(1))
+test('a stored ring of another format is refused by number', async () => {
+  const encoded = encodeRing(await makeRing(1))
   encoded[0] = 2
   assert.throws(() => decodeRing(encoded), /format 2, known is 1/)
 })
 
-test('C-02 a ring is not loaded whose versions have another convergent algorithm or type', () => {
-  const ring = makeRing(1)
+test('C-02 a ring is not loaded whose versions have another convergent algorithm or type', async () => {
+  const ring = await makeRing(1)
   for (const convergentVersion of [0, 1, 2, 4]) {
     const header: RingHeader = { ...ring.header, versions: [{ createdAtMs: 0, convergentVersion }] }
     assert.throws(() => new LoadedRing({ ...ring, header }), /convergent version/)
@@ -131,8 +135,8 @@ test('C-02 a ring is not loaded whose versions have another convergent algorithm
   assert.throws(() => new LoadedRing({ ...ring, header: { ...ring.header, type: 'aes512' } }), /"aes512", which is not/)
 })
 
-test('P-19 what is fixed at creation, or cannot be disabled, is not stored otherwise', () => {
-  const before = { ...makeRing(2).header, allowPlaintextBackup: true }
+test('P-19 what is fixed at creation, or cannot be disabled, is not stored otherwise', async () => {
+  const before = { ...(await makeRing(2)).header, allowPlaintextBackup: true }
   assertSuccessor(before, before)
   assertSuccessor(before, { ...before, latestVersion: 3, minAvailableVersion: 1, deletionAllowed: true })
   const wrong: Partial<RingHeader>[] = [

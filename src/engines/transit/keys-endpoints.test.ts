@@ -71,7 +71,12 @@ test('create on an existing key changes nothing, even with another type', async 
 
 const REFUSED: readonly { name: string; body: JsonObject; message: RegExp }[] = [
   { name: 'an unknown type', body: { type: 'nope' }, message: /^unknown key type nope, offered are aes128-gcm96, / },
-  { name: 'a type not offered', body: { type: 'rsa-2048' }, message: /^unknown key type rsa-2048, offered are / },
+  { name: 'a type not offered', body: { type: 'rsa-1024' }, message: /^unknown key type rsa-1024, offered are / },
+  {
+    name: 'an RSA key with derivation',
+    body: { type: 'rsa-2048', derived: true },
+    message: /^key derivation and convergent encryption not supported for keys of type rsa-2048/,
+  },
   { name: 'a type in capitals', body: { type: 'AES256-GCM96' }, message: /^unknown key type AES256-GCM96, / },
   { name: 'an empty type', body: { type: '' }, message: /^unknown key type, offered are / },
   { name: 'a type with markup', body: { type: '<b>' }, message: /^unknown key type, offered are / },
@@ -119,7 +124,8 @@ test('C-04 every combination of create parameters is answered, with a key or a r
       }
     }
   }
-  assert.equal(made, 3 * 3 * 2)
+  // RSA keys only without derivation.
+  assert.equal(made, 3 * 3 * 2 + 2)
   assert.equal((await client.list('keys')).data.keys.length, made)
 })
 

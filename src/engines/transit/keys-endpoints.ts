@@ -2,19 +2,18 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../api/fields.ts'
-import { type Answer, DONE } from '../../api/request.ts'
+import { type Answer, DONE, Reconsider } from '../../api/request.ts'
 import { LISTED } from '../../api/shape.ts'
 import { nameField } from './crypt-fields.ts'
 import { describeKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
 import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
-import { keyTypeOf } from './loaded-ring.ts'
-import { type NewKey, newRing, withNewVersion } from './new-key.ts'
-import type { RingHeader } from './ring-header.ts'
+import type { LoadedRing } from './loaded-ring.ts'
+import { type NewKey, newRing, newSecrets, withNewVersion } from './new-key.ts'
 import type { Transit } from './transit.ts'
 
-const described = (name: string, header: RingHeader): Answer => ({ data: describeKey(name, header) })
+const described = (name: string, ring: LoadedRing): Answer => ({ data: describeKey(name, ring) })
 
 const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
@@ -59,8 +58,8 @@ const createKey = endpoint({
   handler: async (transit: Transit, args) => {
     const wanted = wantedKey(args)
     const existing = await transit.keys.find(args.name)
-    if (existing !== undefined) return described(args.name, existing.header)
-    const made = newRing(wanted, transit.world)
+    if (existing !== undefined) return described(args.name, existing)
+    const made = await newRing(wanted, transit)
     try {
       return described(args.name, await transit.keys.add(args.name, made))
     } finally {
@@ -101,7 +100,7 @@ const readKey = endpoint({
   handler: async (transit: Transit, { name }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return described(name, ring.header)
+    return described(name, ring)
   },
 })
 
@@ -175,12 +174,12 @@ const configureKey = endpoint({
       allowPlaintextBackup: args.allow_plaintext_backup,
       autoRotatePeriodSeconds: args.auto_rotate_period,
     }
-    const header = await transit.keys.update(args.name, (ring) => {
+    const configured = await transit.keys.update(args.name, (ring) => {
       const changed = changeSettings(ring.header, wanted)
       return changed === ring.header ? ring : { ...ring, header: changed }
     })
-    if (header === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
-    const answer = described(args.name, header)
+    if (configured === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
+    const answer = described(args.name, configured)
     return args.min_decryption_version === 0 ? { ...answer, warnings: [MINIMUM_FORCED] } : answer
   },
 })
@@ -196,12 +195,24 @@ const rotateKey = endpoint({
   response: KEY_DESCRIPTION,
   handler: async (transit: Transit, args) => {
     refuseManagedKey(args)
-    const header = await transit.keys.update(args.name, (ring) =>
-      withNewVersion(ring, keyTypeOf(ring.header), transit.world),
-    )
-    if (header === undefined) throw fail('bad_request', [`key not found: no key has the name "${args.name}"`])
-    return described(args.name, header)
+    const ring = await transit.keys.find(args.name)
+    if (ring === undefined) throw notFound(args.name)
+    // Before the transaction, which may be tried several times and must not wait.
+    const fresh = await newSecrets(ring.type, transit)
+    try {
+      const rotated = await transit.keys.update(args.name, (stored) => {
+        if (stored.header.type !== ring.type.name) throw new Reconsider('another key has the name meanwhile')
+        return withNewVersion(stored, fresh, transit.world)
+      })
+      if (rotated === undefined) throw notFound(args.name)
+      return described(args.name, rotated)
+    } finally {
+      fresh.material.wipe()
+      fresh.hmac.wipe()
+    }
   },
 })
+
+const notFound = (name: string) => fail('bad_request', [`key not found: no key has the name "${name}"`])
 
 export const KEYS_ENDPOINTS: readonly Endpoint[] = [createKey, readKey, listKeys, deleteKey, configureKey, rotateKey]

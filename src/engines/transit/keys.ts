@@ -39,36 +39,36 @@ export class Keys {
   }
 
   /**
-   * Stores the ring where the name is free, and gives the header of what has the name then. `check` runs in the same
+   * Stores the ring where the name is free, and gives what has the name then. `check` runs in the same
    * transaction, before a free name is taken.
    * @throws StorageReadOnly where the request has to travel
    */
-  async add(name: string, ring: StoredRing, check?: (tx: ViewTransaction) => Promise<void>): Promise<RingHeader> {
+  async add(name: string, ring: StoredRing, check?: (tx: ViewTransaction) => Promise<void>): Promise<LoadedRing> {
     if (name.length > MAX_NAME_CHARACTERS) {
       throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
     }
-    const header = await this.#storage.transaction(async (tx) => {
+    const stored = await this.#storage.transaction(async (tx) => {
       const existing = await tx.get(FOLDER + name)
-      if (existing !== undefined) return useStored(existing, ({ header }) => header)
+      if (existing !== undefined) return useStored(existing, (before) => new LoadedRing(before))
       await check?.(tx)
       store(tx, name, ring)
-      return ring.header
+      return new LoadedRing(ring)
     })
     await this.#readBack(name)
-    return header
+    return stored
   }
 
   /**
-   * Stores what `change` makes of the ring and gives its header; where it makes nothing of it, or throws, all stays as
-   * it was. `change` may run several times. Undefined where no key has the name.
+   * Stores what `change` makes of the ring and gives it as it is then; where it makes nothing of it, or throws, all
+   * stays as it was. `change` may run several times. Undefined where no key has the name.
    */
-  async update(name: string, change: (ring: StoredRing) => StoredRing): Promise<RingHeader | undefined> {
-    const header = await this.#storage.transaction(async (tx) => {
+  async update(name: string, change: (ring: StoredRing) => StoredRing): Promise<LoadedRing | undefined> {
+    const stored = await this.#storage.transaction(async (tx) => {
       const bytes = await tx.get(FOLDER + name)
       return bytes && useStored(bytes, (before) => replace(tx, name, before, change(before)))
     })
-    if (header !== undefined) await this.#readBack(name)
-    return header
+    if (stored !== undefined) await this.#readBack(name)
+    return stored
   }
 
   /** Removes the key unless `refuse` throws. False where no key has the name. */
@@ -111,15 +111,15 @@ function useStored<T>(bytes: Buffer, use: (stored: StoredRing) => T): T {
   }
 }
 
-function replace(tx: ViewTransaction, name: string, before: StoredRing, after: StoredRing): RingHeader {
-  if (after === before) return before.header
+function replace(tx: ViewTransaction, name: string, before: StoredRing, after: StoredRing): LoadedRing {
+  if (after === before) return new LoadedRing(before)
   assertSuccessor(before.header, after.header)
   try {
     store(tx, name, after)
+    return new LoadedRing(after)
   } finally {
     wipeRing(after)
   }
-  return after.header
 }
 
 /** `put` seals at once, so the bytes in clear are needed no longer. */

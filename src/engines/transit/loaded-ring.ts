@@ -42,6 +42,11 @@ export class LoadedRing {
     })
   }
 
+  /** Those that can be used. */
+  get versions(): readonly LoadedVersion[] {
+    return this.#versions
+  }
+
   /** `number` comes from `encryptionVersion` or `decryptionVersion`, which leave no other than the loaded ones. */
   version(number: number): LoadedVersion {
     const version = this.#versions[number - this.header.minDecryptionVersion]

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { inlineWork } from '../../lib/slow-work.ts'
 import { realWorld, type World } from '../../lib/world.ts'
-import { newRing, withNewVersion } from './new-key.ts'
+import { newRing, newSecrets, withNewVersion } from './new-key.ts'
 
 const FLAGS = { derived: true, convergent: true, exportable: true, allowPlaintextBackup: true }
 const wanted = (type: KeyType) => ({ type, ...FLAGS, autoRotatePeriodSeconds: 7200 })
@@ -20,10 +21,11 @@ function watchedWorld(drawn: Buffer[]): World {
 }
 
 for (const type of KEY_TYPES.values()) {
-  test(`a new ${type.name} key has version 1, and what was drawn for it is wiped`, () => {
+  test(`a new ${type.name} key has version 1, and what was drawn for it is wiped`, async () => {
     const drawn: Buffer[] = []
     const world = watchedWorld(drawn)
-    const ring = newRing(wanted(type), world)
+    const maker = { world, slow: inlineWork(world) }
+    const ring = await newRing(wanted(type), maker)
     assert.deepEqual(ring.header, {
       type: type.name,
       ...FLAGS,
@@ -35,7 +37,8 @@ for (const type of KEY_TYPES.values()) {
       minAvailableVersion: 0,
       versions: [{ createdAtMs: 5000, convergentVersion: 3 }],
     })
-    const next = withNewVersion(ring, type, world)
+    const fresh = await newSecrets(type, maker)
+    const next = withNewVersion(ring, fresh, world)
     assert.equal(next.header.latestVersion, 2)
     assert.equal(next.header.versions.length, 2)
     assert.deepEqual(next.secrets[0], ring.secrets[0])
@@ -50,11 +53,13 @@ for (const type of KEY_TYPES.values()) {
   })
 }
 
-test('P-15 a key is not made that does not open what it sealed', () => {
+test('P-15 a key is not made that does not open what it sealed', async () => {
   const type = KEY_TYPES.get('aes256-gcm96') ?? assert.fail()
   assert.ok(type.cipher)
   const broken: KeyType = { ...type, cipher: { ...type.cipher, openWithNonce: () => Buffer.from('else') } }
-  assert.throws(() => newRing(wanted(broken), realWorld()), /aes256-gcm96 does not open what it sealed/)
+  const world = realWorld()
+  const maker = { world, slow: inlineWork(world) }
+  await assert.rejects(newRing(wanted(broken), maker), /aes256-gcm96 does not open what it sealed/)
   const mute: KeyType = { ...type, cipher: { ...type.cipher, sealWithNonce: () => Buffer.alloc(60) } }
-  assert.throws(() => newRing(wanted(mute), realWorld()), /authentication failed/)
+  await assert.rejects(newRing(wanted(mute), maker), /authentication failed/)
 })

@@ -2,6 +2,7 @@
 import type { KeyType } from '../../crypto/key-type.ts'
 import { freshBytes, type RandomBytes } from '../../crypto/random-bytes.ts'
 import { Secret } from '../../crypto/secret.ts'
+import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
 import { CONVERGENT_VERSION, type RingHeader, type VersionHeader } from './ring-header.ts'
@@ -13,27 +14,35 @@ export type NewKey = Pick<
   'derived' | 'convergent' | 'exportable' | 'allowPlaintextBackup' | 'autoRotatePeriodSeconds'
 > & { readonly type: KeyType }
 
+/** What new keys are made with. */
+export type KeyMaker = { readonly world: World; readonly slow: SlowWork }
+
 /** A ring with its first version; the caller wipes it. */
-export function newRing({ type, ...flags }: NewKey, world: World): StoredRing {
+export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
+  const secrets = [await newSecrets(type, maker)]
   const header = {
     ...FIRST_BOUNDS,
     ...flags,
     type: type.name,
     deletionAllowed: false,
-    versions: [newVersionHeader(flags.convergent, world)],
+    versions: [newVersionHeader(flags.convergent, maker.world)],
   }
-  return { header, secrets: [newSecrets(type, world.random.bytes)] }
+  return { header, secrets }
 }
 
-/** The ring with one version more; the minimums stay as they are. The caller wipes it. */
-export function withNewVersion({ header, secrets }: StoredRing, type: KeyType, world: World): StoredRing {
+/**
+ * The ring with one version more, which has copies of `fresh`: as often as a transaction is tried. The minimums stay as
+ * they are. The caller wipes the ring.
+ */
+export function withNewVersion({ header, secrets }: StoredRing, fresh: VersionSecrets, world: World): StoredRing {
+  const copies = { material: new Secret(fresh.material.reveal()), hmac: new Secret(fresh.hmac.reveal()) }
   return {
     header: {
       ...header,
       latestVersion: header.latestVersion + 1,
       versions: [...header.versions, newVersionHeader(header.convergent, world)],
     },
-    secrets: [...secrets, newSecrets(type, world.random.bytes)],
+    secrets: [...secrets, copies],
   }
 }
 
@@ -41,11 +50,13 @@ function newVersionHeader(convergent: boolean, world: World): VersionHeader {
   return { createdAtMs: world.clock.nowMs(), convergentVersion: convergent ? CONVERGENT_VERSION : 0 }
 }
 
-function newSecrets(type: KeyType, random: RandomBytes): VersionSecrets {
-  const material = type.generate(random)
+/** Of one version; the caller wipes them. */
+export async function newSecrets(type: KeyType, { world, slow }: KeyMaker): Promise<VersionSecrets> {
+  const random = world.random.bytes
+  const material = await type.generate(random, slow)
   const hmac = freshBytes(random, HMAC_SECRET_BYTES)
   try {
-    proveMaterial(type, material, random)
+    await proveMaterial(type, material, random, slow)
     return { material: new Secret(material), hmac: new Secret(hmac) }
   } finally {
     material.fill(0)
@@ -54,14 +65,15 @@ function newSecrets(type: KeyType, random: RandomBytes): VersionSecrets {
 }
 
 const PROOF = Buffer.from('sealed and opened once before the key is used')
+const NO_NONCE = Buffer.alloc(0)
 
 /** Every new key does once what it is for, before anyone is told of it (threats P-15). */
-function proveMaterial(type: KeyType, material: Buffer, random: RandomBytes): void {
+async function proveMaterial(type: KeyType, material: Buffer, random: RandomBytes, slow: SlowWork): Promise<void> {
   const { cipher } = type
   if (cipher === undefined) return
   const key = type.load(material)
-  const sealed = cipher.sealWithNonce(key, freshBytes(random, cipher.nonceBytes), PROOF)
-  if (!cipher.openWithNonce(key, sealed).equals(PROOF)) {
-    throw new Error(`A new key of type ${type.name} does not open what it sealed`)
-  }
+  const nonce = cipher.nonceBytes === 0 ? NO_NONCE : freshBytes(random, cipher.nonceBytes)
+  const sealed = cipher.sealWithNonce(key, nonce, PROOF)
+  const opened = await (cipher.openSlowly?.(slow, key, sealed) ?? cipher.openWithNonce(key, sealed))
+  if (!opened.equals(PROOF)) throw new Error(`A new key of type ${type.name} does not open what it sealed`)
 }

@@ -1,9 +1,10 @@
 // rewrap/:name (Interface 4.3): decrypts and encrypts anew, without showing the plaintext.
 import { endpoint } from '../../api/endpoint.ts'
-import { type Args, batch, string } from '../../api/fields.ts'
+import { type Args, batch, type Item, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
-import { batchAnswer, runBatch } from './batch.ts'
-import { decrypt, type Encrypted, type EncryptOptions, encrypt } from './crypt.ts'
+import { whenDone } from '../../lib/when-done.ts'
+import { type BatchRun, batchAnswer, runBatch, runSlowBatch } from './batch.ts'
+import { decrypt, decryptsSlowly, type Encrypted, type EncryptOptions, encrypt } from './crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
   isGiven,
@@ -32,6 +33,7 @@ const fields = {
 }
 type RewrapArgs = Args<typeof fields>
 type RewrapInput = EncryptOptions & { readonly ciphertext?: string | undefined }
+type Run = BatchRun<RewrapResult>
 type RewrapResult = Partial<Encrypted> & { readonly reference: string; readonly error?: string }
 
 export const rewrapEndpoint = endpoint({
@@ -51,25 +53,32 @@ export const rewrapEndpoint = endpoint({
   },
 })
 
-function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: RewrapArgs): Answer {
+function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: RewrapArgs): Answer | Promise<Answer> {
   if (ring === undefined) throw keyNotFound(args.name)
-  if (args.batch_input === undefined) {
-    const data = rewrap(transit, ring, args)
-    return isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data }
+  if (args.batch_input !== undefined) {
+    return whenDone(rewrapBatch(transit, ring, args.batch_input), (run) =>
+      batchAnswer(run, args.partial_failure_response_code),
+    )
   }
-  const run = runBatch<RewrapResult>(
-    args.batch_input,
-    (item, reference) => ({ ...rewrap(transit, ring, item as RewrapInput), reference }),
-    (error, reference) => ({ error, reference }),
+  return whenDone(rewrap(transit, ring, args), (data) =>
+    isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data },
   )
-  return batchAnswer(run, args.partial_failure_response_code)
 }
 
-function rewrap(transit: Transit, ring: LoadedRing, input: RewrapInput): Encrypted {
-  const plaintext = decrypt(ring, input.ciphertext, input)
-  try {
-    return encrypt(ring, transit.nonces, plaintext, input)
-  } finally {
-    plaintext.fill(0)
-  }
+function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  const failed = (error: string, reference: string): RewrapResult => ({ error, reference })
+  const done = (item: Item) => rewrap(transit, ring, item as RewrapInput)
+  return decryptsSlowly(ring)
+    ? runSlowBatch<RewrapResult>(items, async (item, reference) => ({ ...(await done(item)), reference }), failed)
+    : runBatch<RewrapResult>(items, (item, reference) => ({ ...(done(item) as Encrypted), reference }), failed)
+}
+
+function rewrap(transit: Transit, ring: LoadedRing, input: RewrapInput): Encrypted | Promise<Encrypted> {
+  return whenDone(decrypt(ring, transit.slow, input.ciphertext, input), (plaintext) => {
+    try {
+      return encrypt(ring, transit.nonces, plaintext, input)
+    } finally {
+      plaintext.fill(0)
+    }
+  })
 }

@@ -2,6 +2,7 @@
 import type { Engine, EngineType } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { NoncePool } from '../../crypto/nonce-pool.ts'
+import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
@@ -13,18 +14,20 @@ import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
 
 /** What one mount is given. */
-export type TransitContext = { readonly storage: View; readonly world: World }
+export type TransitContext = { readonly storage: View; readonly world: World; readonly slow: SlowWork }
 
 /** One mount of the engine. */
 export class Transit implements Engine {
   readonly storage: View
   readonly world: World
+  readonly slow: SlowWork
   readonly keys: Keys
   readonly nonces: NoncePool
 
-  constructor({ storage, world }: TransitContext) {
+  constructor({ storage, world, slow }: TransitContext) {
     this.storage = storage
     this.world = world
+    this.slow = slow
     this.keys = new Keys(storage)
     this.nonces = new NoncePool(world.random.bytes)
   }

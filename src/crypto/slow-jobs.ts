@@ -1,0 +1,25 @@
+import type { AnyJob } from '../lib/slow-work.ts'
+import { OPEN_MANY, SEAL_MANY } from './many.ts'
+import { ENCRYPT_TO_PGP, READ_PGP_KEY } from './pgp.ts'
+import { GENERATE_RSA } from './rsa-key-types.ts'
+import { OPEN_OAEP } from './rsa-oaep.ts'
+
+/** Every job that the pool does, by its name. A new one is a `Job` beside what it is about, and a place here. */
+export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
+  GENERATE_RSA,
+  OPEN_OAEP,
+  SEAL_MANY,
+  OPEN_MANY,
+  READ_PGP_KEY,
+  ENCRYPT_TO_PGP,
+])
+
+/** Refuses two jobs of one name at start. */
+export function jobTable(jobs: readonly AnyJob[]): ReadonlyMap<string, AnyJob> {
+  const table = new Map<string, AnyJob>()
+  for (const job of jobs) {
+    if (table.has(job.name)) throw new Error(`Two slow jobs are named "${job.name}"`)
+    table.set(job.name, job)
+  }
+  return table
+}

@@ -1,0 +1,128 @@
+// A batch that is split gives what it gives in one piece.
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { MemoryView } from '../../../test/fixtures/memory-view.ts'
+import { base64, flagsOf, KEY_KINDS, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
+import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { type AnyJob, inlineWork, type Job, type SlowWork } from '../../lib/slow-work.ts'
+import { realWorld } from '../../lib/world.ts'
+
+/** Clones what goes in and out, as on the way to another thread; keeps the names of the jobs. */
+function threadLike(parts: number, done: string[] = []): SlowWork & { readonly open: () => number } {
+  const work = inlineWork(realWorld())
+  let open = 0
+  const run = async <I, O>(job: Job<I, O>, input: I, moved: ArrayBuffer[] = []): Promise<O> => {
+    done.push(job.name)
+    const cloned = structuredClone(input, { transfer: moved })
+    const output = await work.run(job, cloned)
+    return structuredClone(output, { transfer: job.moves?.(output) ?? [] })
+  }
+  const split = () => {
+    open++
+    return { parts, end: () => void open-- }
+  }
+  return { ...work, run, split, open: () => open }
+}
+
+const COUNT = 600
+const context = base64('context')
+
+for (const { name: type, derivation } of KEY_TYPES.values()) {
+  if (derivation === undefined) continue
+  for (const kind of KEY_KINDS) {
+    test(`a split batch with a ${kind} ${type} key: order, references, errors, and back again`, async () => {
+      const jobs: string[] = []
+      const slow = threadLike(3, jobs)
+      const { client } = mountTransit(new MemoryView(), undefined, slow)
+      await client.write('keys/k', { type, ...flagsOf(kind) })
+      await client.write('keys/k/rotate')
+      const items = Array.from({ length: COUNT }, (_, n) => ({
+        plaintext: n % 50 === 7 ? '!' : base64(`message ${n}`),
+        reference: `item ${n}`,
+        ...(kind === 'plain' ? {} : { context }),
+        ...(n % 3 === 0 ? { associated_data: base64(`data ${n}`) } : {}),
+        ...(n % 10 === 1 ? { key_version: 1 } : {}),
+      }))
+      const encrypted = await client.write('encrypt/k', { batch_input: items })
+      assert.deepEqual([encrypted.status, jobs], [400, ['seal-many', 'seal-many']])
+      const results = encrypted.data.batch_results
+      for (const [n, result] of results.entries()) {
+        assert.equal(result.reference, `item ${n}`)
+        if (n % 50 === 7) assert.match(result.error, /illegal base64/)
+        else assert.equal(result.key_version, n % 10 === 1 ? 1 : 2)
+      }
+      const heads = results.flatMap(({ ciphertext }: { ciphertext?: string }) => ciphertext?.slice(0, 25) ?? [])
+      assert.equal(new Set(heads).size, COUNT - 12, 'no nonce twice')
+      const back = results.map((result: { ciphertext?: string }, n: number) => ({
+        ...items[n],
+        ciphertext: n % 50 === 9 ? `${result.ciphertext?.slice(0, -8)}AAAAAAA=` : (result.ciphertext ?? ''),
+      }))
+      const opened = (await client.write('decrypt/k', { batch_input: back })).data.batch_results
+      assert.deepEqual(jobs.slice(2), ['open-many', 'open-many'])
+      for (const [n, result] of opened.entries()) {
+        assert.equal(result.reference, `item ${n}`)
+        if (n % 50 === 7) assert.match(result.error, /^missing ciphertext/)
+        else if (n % 50 === 9) assert.match(result.error, /^message authentication failed/)
+        else assert.equal(result.plaintext, base64(`message ${n}`))
+      }
+      assert.equal(slow.open(), 0)
+    })
+  }
+}
+
+test('equal items of a split batch have equal ciphertexts with a convergent key', async () => {
+  const { client } = mountTransit(new MemoryView(), undefined, threadLike(4))
+  await client.write('keys/k', flagsOf('convergent'))
+  const batch_input = Array.from({ length: COUNT }, () => ({ plaintext: base64('same'), context }))
+  const { data } = await client.write('encrypt/k', { batch_input })
+  assert.equal(new Set(data.batch_results.map(({ ciphertext }: { ciphertext: string }) => ciphertext)).size, 1)
+})
+
+test('RSA batches are sealed in parts too', async () => {
+  const jobs: string[] = []
+  const { client } = mountTransit(new MemoryView(), undefined, threadLike(2, jobs))
+  await client.write('keys/k', { type: 'rsa-2048' })
+  jobs.splice(0)
+  const batch_input = Array.from({ length: 512 }, (_, n) => ({ plaintext: base64(`${n}`) }))
+  const { data } = await client.write('encrypt/k', { batch_input })
+  assert.deepEqual(jobs, ['seal-many'])
+  const { data: opened } = await client.write('decrypt/k', { batch_input: data.batch_results })
+  assert.deepEqual(
+    opened.batch_results.map(({ plaintext }: { plaintext: string }) => plaintext),
+    batch_input.map(({ plaintext }) => plaintext),
+  )
+})
+
+const NOT_SPLIT = [
+  { name: 'few items', items: 500, bytes: 10 },
+  { name: 'one long item', items: 1, bytes: 2_000_000 },
+]
+for (const { name, items, bytes } of NOT_SPLIT) {
+  test(`a batch of ${name} is not split`, async () => {
+    const jobs: string[] = []
+    const { client } = mountTransit(new MemoryView(), undefined, threadLike(2, jobs))
+    await client.write('keys/k')
+    const batch_input = Array.from({ length: items }, () => ({ plaintext: base64(Buffer.alloc(bytes)) }))
+    assert.equal((await client.write('encrypt/k', { batch_input })).status, 200)
+    assert.deepEqual(jobs, [])
+  })
+}
+
+test('few items that are long together are split', async () => {
+  const jobs: string[] = []
+  const { client } = mountTransit(new MemoryView(), undefined, threadLike(2, jobs))
+  await client.write('keys/k')
+  const batch_input = Array.from({ length: 4 }, () => ({ plaintext: base64(Buffer.alloc(400_000)) }))
+  assert.equal((await client.write('encrypt/k', { batch_input })).status, 200)
+  assert.deepEqual(jobs, ['seal-many'])
+})
+
+test('where a part fails the request fails, and the split ends', async () => {
+  const broken = threadLike(2)
+  const slow: SlowWork = { ...broken, run: (job: AnyJob) => Promise.reject(new Error(`${job.name} died`)) }
+  const { client } = mountTransit(new MemoryView(), undefined, slow)
+  await client.write('keys/k')
+  const batch_input = Array.from({ length: COUNT }, () => ({ plaintext: base64('x') }))
+  await assert.rejects(client.write('encrypt/k', { batch_input }), /seal-many died/)
+  assert.equal(broken.open(), 0)
+})

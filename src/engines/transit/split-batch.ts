@@ -1,0 +1,114 @@
+// Large batches on all cores: threads of the pool that have nothing to do take a part each, and this thread does the
+// first one. What can be refused is refused here; what travels is bytes and the key.
+import type { Item } from '../../api/fields.ts'
+import type { ManyInput } from '../../crypto/many.ts'
+import { type Packed, pack, unpack, wipePacked } from '../../crypto/packed.ts'
+import type { SlowWork } from '../../lib/slow-work.ts'
+import { type BatchRun, type Failed, requireItems, runBatch, Tally, type Work } from './batch.ts'
+import type { Prepared } from './crypt.ts'
+import type { LoadedRing } from './loaded-ring.ts'
+
+/** What an endpoint does with an item, in one go and in steps. */
+export type ItemWork<R> = {
+  /** All of it. @throws Refusal */
+  readonly whole: Work<R>
+  /** What comes before the cipher. @throws Refusal */
+  readonly prepare: (item: Item) => Prepared
+  /** The cipher, for the prepared messages of many items. */
+  readonly elsewhere: (input: ManyInput, moved: ArrayBuffer[]) => Promise<Packed>
+  /** What comes after it; undefined: the message did not open. @throws Refusal */
+  readonly finish: (prepared: Prepared, result: Buffer | undefined, reference: string) => R
+  readonly failed: Failed<R>
+}
+
+/** Items of 128 bytes from which splitting in two saves time: 2 ms of work (docs/performance.md). */
+const LEAST_ITEMS = 512
+/** As many bytes take as long as an item itself. */
+const BYTES_PER_ITEM = 3_000
+
+export function runLargeBatch<R>(
+  ring: LoadedRing,
+  slow: SlowWork,
+  items: readonly Item[],
+  work: ItemWork<R>,
+): BatchRun<R> | Promise<BatchRun<R>> {
+  if (!isLarge(items)) return runBatch(items, work.whole, work.failed)
+  const { parts, end } = slow.split()
+  if (parts > 1) return runSplit(ring, items, work, parts).finally(end)
+  try {
+    return runBatch(items, work.whole, work.failed)
+  } finally {
+    end()
+  }
+}
+
+function isLarge(items: readonly Item[]): boolean {
+  let characters = 0
+  for (const { plaintext, ciphertext } of items) {
+    const text = plaintext ?? ciphertext
+    if (typeof text === 'string') characters += text.length
+  }
+  return items.length > 1 && items.length + characters / BYTES_PER_ITEM >= LEAST_ITEMS
+}
+
+async function runSplit<R>(
+  ring: LoadedRing,
+  items: readonly Item[],
+  work: ItemWork<R>,
+  parts: number,
+): Promise<BatchRun<R>> {
+  requireItems(items)
+  const size = Math.ceil(items.length / parts)
+  const others: Promise<BatchRun<R>>[] = []
+  for (let at = size; at < items.length; at += size) others.push(runElsewhere(ring, items.slice(at, at + size), work))
+  const rest = Promise.all(others)
+  // Where this thread's own part fails, nobody asks any more how the others ended.
+  rest.catch(() => {})
+  const runs = [runBatch(items.slice(0, size), work.whole, work.failed), ...(await rest)]
+  return {
+    results: runs.flatMap(({ results }) => results),
+    succeeded: runs.reduce((sum, { succeeded }) => sum + succeeded, 0),
+    warnings: [...new Set(runs.flatMap(({ warnings }) => warnings))],
+  }
+}
+
+async function runElsewhere<R>(ring: LoadedRing, items: readonly Item[], work: ItemWork<R>): Promise<BatchRun<R>> {
+  const tally = new Tally(work.failed)
+  const results: R[] = []
+  const sent: { readonly index: number; readonly prepared: Prepared }[] = []
+  items.forEach((item, index) => {
+    const prepared = tally.attempt(item, () => work.prepare(item))
+    if (prepared.isRefused) results[index] = prepared.result
+    // One key a job: items of another version are rare.
+    else if (prepared.value.version === (sent[0]?.prepared ?? prepared.value).version)
+      sent.push({ index, prepared: prepared.value })
+    else results[index] = tally.result(item, (reference) => work.whole(item, reference))
+  })
+  const done = await cipherOf(ring, sent, work)
+  sent.forEach(({ index, prepared }, place) => {
+    const item = items[index] ?? {}
+    results[index] = tally.result(item, (reference) => work.finish(prepared, done.pieces[place], reference))
+  })
+  if (done.packed !== undefined) wipePacked(done.packed)
+  return tally.run(results)
+}
+
+async function cipherOf<R>(
+  { header, type }: LoadedRing,
+  sent: readonly { readonly prepared: Prepared }[],
+  work: ItemWork<R>,
+): Promise<{ readonly pieces: readonly (Buffer | undefined)[]; readonly packed: Packed | undefined }> {
+  const key = sent[0]?.prepared.version.key
+  if (key === undefined) return { pieces: [], packed: undefined }
+  const packed = (part: (prepared: Prepared) => Buffer | undefined) => pack(sent.map(({ prepared }) => part(prepared)))
+  const messages = packed(({ message }) => message)
+  const contexts = header.derived ? packed(({ context }) => context) : undefined
+  const hasData = sent.some(({ prepared }) => prepared.associatedData !== undefined)
+  const associatedData = hasData ? packed((prepared) => prepared.associatedData) : undefined
+  const derivation = header.convergent ? 'convergent' : header.derived ? 'derived' : 'none'
+  const moved = [messages, contexts, associatedData].flatMap((one) =>
+    one === undefined ? [] : [one.bytes, one.lengths],
+  )
+  const result = await work.elsewhere({ type: type.name, key, derivation, contexts, associatedData, messages }, moved)
+  return { pieces: unpack(result), packed: result }
+}

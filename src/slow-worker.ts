@@ -1,0 +1,7 @@
+// A thread of the pool for slow work: it has no store, no socket and no cache, only the jobs.
+import { parentPort } from 'node:worker_threads'
+import { SLOW_JOBS } from './crypto/slow-jobs.ts'
+import { realWorld } from './lib/world.ts'
+import { serveSlowWork } from './threads/slow-worker.ts'
+
+if (parentPort !== null) serveSlowWork(parentPort, SLOW_JOBS, realWorld())

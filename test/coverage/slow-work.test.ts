@@ -1,0 +1,112 @@
+// Slow work in a real server with its threads: it holds nobody up, and a thread of the pool may die.
+import { strict as assert } from 'node:assert'
+import { once } from 'node:events'
+import { after, before, test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
+import { DEFAULT_CONFIG } from '../../src/config.ts'
+import { inlineWork, JobFailed, JobForgotten, Overloaded } from '../../src/lib/slow-work.ts'
+import { realWorld } from '../../src/lib/world.ts'
+import { type RunningServer, startServer } from '../../src/server.ts'
+import { startMemoryHouse } from '../fixtures/memory-house.ts'
+import { api, temporaryDirectory } from '../fixtures/server-process.ts'
+
+const directory = temporaryDirectory()
+const pool: Worker[] = []
+const fatal: string[] = []
+let server: RunningServer
+
+before(async () => {
+  process.on('worker', (worker: Worker) => {
+    if (worker.threadName === 'slow') pool.push(worker)
+  })
+  server = await startServer({
+    config: {
+      ...DEFAULT_CONFIG,
+      port: 0,
+      threads: 2,
+      storage: { type: 'sqlite', directory: `${directory.path}/data` },
+    },
+    world: realWorld(),
+    log: () => {},
+    development: { rootToken: 'root' },
+    onFatal: (reason) => fatal.push(reason),
+  })
+  await call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await call('POST', 'transit/keys/k')
+})
+
+after(async () => {
+  await server.stop()
+  directory.cleanUp()
+})
+
+const call = (method: string, path: string, body?: unknown) =>
+  api({ address: server.address, token: 'root' }, method, path, body)
+
+test('no thread of the pool is there before it is needed', () => {
+  assert.equal(pool.length, 0)
+})
+
+test('N-14 P-46 while RSA keys are generated, others encrypt, decrypt and write durably', async () => {
+  await call('POST', 'transit/keys/pair', { type: 'rsa-2048' })
+  const { body } = await call('POST', 'transit/encrypt/pair', { plaintext: 'YQ==' })
+  let running = 4
+  const generations = Array.from({ length: running }, async (_, n) => {
+    const { status } = await call('POST', `transit/keys/rsa${n}`, { type: 'rsa-4096' })
+    running--
+    return status
+  })
+  let [encrypted, decrypted, written] = [0, 0, 0]
+  while (running > 0) {
+    for (let n = 0; n < 5; n++) {
+      if ((await call('POST', 'transit/encrypt/k', { plaintext: 'YQ==' })).status === 200) encrypted++
+    }
+    if ((await call('POST', 'transit/decrypt/pair', { ciphertext: body.data?.ciphertext })).status === 200) decrypted++
+    if ((await call('POST', `transit/keys/new${written}`)).status === 200) written++
+  }
+  assert.deepEqual(await Promise.all(generations), [200, 200, 200, 200])
+  assert.ok(encrypted >= 25 && decrypted >= 5 && written >= 5, `${encrypted} ${decrypted} ${written}`)
+})
+
+test('a batch that is split comes back whole', async () => {
+  const batch_input = Array.from({ length: 2000 }, (_, n) => ({ plaintext: btoa(`${n}`), reference: `${n}` }))
+  const { status, body } = await call('POST', 'transit/encrypt/k', { batch_input })
+  assert.equal(status, 200)
+  const opened = await call('POST', 'transit/decrypt/k', { batch_input: body.data?.batch_results })
+  assert.deepEqual(opened.body.data?.batch_results, batch_input)
+})
+
+test('F-16 threads of the pool die: their caller gets an error, the next one a key', async () => {
+  const before = [...pool]
+  assert.ok(before.length >= 2)
+  const interrupted = call('POST', 'transit/keys/interrupted', { type: 'rsa-4096' })
+  await call('POST', 'transit/encrypt/k', { plaintext: 'YQ==' })
+  const replacements = once(process, 'worker')
+  await Promise.all(before.map((worker) => worker.terminate()))
+  const { status, body } = await interrupted
+  assert.deepEqual([status, body.errors], [500, ['internal error']])
+  await replacements
+  assert.equal((await call('GET', 'transit/keys/interrupted')).status, 404)
+  for (const name of ['one', 'two']) {
+    assert.equal((await call('POST', `transit/keys/after-${name}`, { type: 'rsa-2048' })).status, 200)
+  }
+  assert.equal(pool.length, 2 * before.length)
+  assert.deepEqual(fatal, [])
+})
+
+const REFUSALS = [
+  { cause: new Overloaded('full'), status: 503, says: /More slow work waits/ },
+  { cause: new JobForgotten('sealed'), status: 503, says: /sealed/ },
+  { cause: new JobFailed('RangeError'), status: 500, says: /internal error/ },
+]
+for (const { cause, status, says } of REFUSALS) {
+  test(`a key that the pool does not make because of ${cause.name}: ${status}, and no key`, async () => {
+    const slow = { ...inlineWork(realWorld()), run: () => Promise.reject(cause) }
+    const house = await startMemoryHouse({ slow })
+    await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
+    const answer = await house.call('POST', 'transit/keys/k', { type: 'rsa-2048' })
+    assert.equal(answer.status, status)
+    assert.match(String(answer.body.errors), says)
+    assert.equal((await house.call('GET', 'transit/keys/k')).status, 404)
+  })
+}

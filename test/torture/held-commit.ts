@@ -1,11 +1,11 @@
 // Has a server hold one commit open, so that a kill can meet it: before the store commits, between two writes of its
 // pages, or after, when the client was not told yet.
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { PROJECT } from '../fixtures/server-process.ts'
+import { cannotTrace, readTask, tasksOf, trace } from '../fixtures/strace.ts'
 
 export type Moment = 'before' | 'within' | 'after'
 
@@ -22,17 +22,9 @@ export function holdable(request: string): Record<string, string> {
   return { NODE_OPTIONS: `--import=${hook}`, KEYWRIGHT_TEST_HOLD: request }
 }
 
-/** Whether this process may look into others of its user with strace, as `within` needs. */
-export function canTrace(): boolean {
-  if (PAGE_WRITE[process.arch] === undefined || process.platform !== 'linux') return false
-  const sleeper = spawn('sleep', ['10'], { stdio: 'ignore' })
-  try {
-    const args = ['-s', 'INT', '1', 'strace', '-qq', '-o', '/dev/null', '-p', String(sleeper.pid)]
-    const { error, stderr } = spawnSync('timeout', args, { encoding: 'utf8' })
-    return error === undefined && stderr === ''
-  } finally {
-    sleeper.kill('SIGKILL')
-  }
+/** Whether commits can be held `within`. */
+export function canHoldWithin(): boolean {
+  return PAGE_WRITE[process.arch] !== undefined && cannotTrace() === false
 }
 
 /**
@@ -57,24 +49,14 @@ export async function holdCommit(
 
 async function holdWithin(pid: number): Promise<{ readonly held: boolean; release(): void }> {
   const inject = `inject=pwrite64:delay_enter=${WRITE_HELD_MICROSECONDS}:when=2+`
-  const args = ['-f', '-qq', '-o', '/dev/null', '-p', String(pid), '-e', 'trace=pwrite64', '-e', inject]
-  const tracer = spawn('strace', args, { stdio: 'ignore' })
+  const tracer = trace(pid, ['-e', 'trace=pwrite64', '-e', inject])
   return { held: await within(() => isWritingPage(pid)), release: () => tracer.kill('SIGKILL') }
 }
 
 /** A thread that is stopped at the entry of a write shows its number for as long as it is held. */
 function isWritingPage(pid: number): boolean {
   const number = `${PAGE_WRITE[process.arch]} `
-  return readdirSync(`/proc/${pid}/task`).some((task) => syscallOf(pid, task).startsWith(number))
-}
-
-/** Empty where the thread is gone. */
-function syscallOf(pid: number, task: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/task/${task}/syscall`, 'latin1')
-  } catch {
-    return ''
-  }
+  return tasksOf(pid).some((task) => readTask(pid, task, 'syscall').startsWith(number))
 }
 
 async function within(reached: () => boolean): Promise<boolean> {

@@ -4,7 +4,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { verifyStore } from '../../src/storage/verify.ts'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import {
@@ -14,7 +13,8 @@ import {
   startServerProcess,
   temporaryDirectory,
 } from '../fixtures/server-process.ts'
-import { canTrace, holdable, holdCommit, type Moment } from './held-commit.ts'
+import { faultsOf } from '../fixtures/store-faults.ts'
+import { canHoldWithin, holdable, holdCommit, type Moment } from './held-commit.ts'
 import { Ledger, SHARED_KEY } from './ledger.ts'
 import { SharedRotations, Writer } from './writer.ts'
 
@@ -43,7 +43,7 @@ test(`P-01 F-01: no acknowledged write is lost by ${KILLS} kills under load`, as
   )
 
   const request = `${temporary.path}/hold`
-  const moments: readonly Moment[] = canTrace() ? ['before', 'within', 'after'] : ['before', 'after']
+  const moments: readonly Moment[] = canHoldWithin() ? ['before', 'within', 'after'] : ['before', 'after']
   const open = new Map<Moment, number>(moments.map((moment) => [moment, 0]))
   const start = () => startServerProcess({ directory, args: SERVING, env: holdable(request) })
   let server = await start()
@@ -99,13 +99,6 @@ test('F-01: a server killed while it makes its first keys starts again', async (
     assert.equal(await server.stop(), 0)
   }
 })
-
-/** What the verifier says of what the kill left; without keys, so that it is quick. */
-function faultsOf(directory: string): string[] {
-  const faults: string[] = []
-  verifyStore({ directory, keys: undefined, onFinding: (sentence) => faults.push(sentence) })
-  return faults
-}
 
 /** `last` is what is done with the server before the kill. */
 async function killUnderLoad(

@@ -11,7 +11,7 @@ import { ReplaceableStore } from './storage/replaceable-store.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
 import { adoptStaged } from './storage/staged-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
-import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
+import { forgetCommits, type PublishedIndex, publishIndex } from './threads/change-follower.ts'
 import { ServingLink } from './threads/writer-link.ts'
 import { buildWriterHouse, type SealNews } from './writer-house.ts'
 
@@ -45,6 +45,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       ...(retention === undefined ? {} : { retention }),
       random: world.random,
       clock: world.clock,
+      onCommitting: (index) => publishIndex(data.published, index),
       onFatal: (cause) => {
         log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
         parent.postMessage({ kind: 'fatal' })
@@ -87,12 +88,12 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     announce: async (news) => {
       await Promise.all([...links].map((link) => link.tell(news)))
       // Not before: a thread that sees it raised reads the log.
-      if (news.store === 'back') Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
+      if (news.store === 'back') publishIndex(data.published, await store.lastIndex())
     },
     restorable,
   })
-  publishCommits(store, house.invalidation, data.published)
-  Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
+  forgetCommits(store, house.invalidation)
+  publishIndex(data.published, await store.lastIndex())
   const development =
     data.development === undefined
       ? undefined

@@ -12,7 +12,7 @@ import { StorageError } from './storage/contract.ts'
 import { ReplaceableStore } from './storage/replaceable-store.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
-import { type PublishedIndex, publishCommits } from './threads/change-follower.ts'
+import { forgetCommits, type PublishedIndex, publishIndex } from './threads/change-follower.ts'
 import { PooledWork } from './threads/pooled-work.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
@@ -48,6 +48,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       ...(retention === undefined ? {} : { retention }),
       random: world.random,
       clock: world.clock,
+      onCommitting: (index) => publishIndex(data.published, index),
       onFatal: (cause) => {
         log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
         parent.postMessage({ kind: 'fatal' })
@@ -82,12 +83,12 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       place = news.store ?? place
       await links.tell(news)
       // Not before: a thread that sees it raised reads the log.
-      if (news.store === 'here') Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
+      if (news.store === 'here') publishIndex(data.published, await store.lastIndex())
     },
     restorable: restorableStore(data.directory, store, reopen),
   })
-  publishCommits(store, house.invalidation, data.published)
-  Atomics.store(data.published, 0, (await store.lastIndex()) | 0)
+  forgetCommits(store, house.invalidation)
+  publishIndex(data.published, await store.lastIndex())
   const development =
     data.development === undefined
       ? undefined

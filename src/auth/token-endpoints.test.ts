@@ -92,6 +92,26 @@ test('a limited token pays for a refused request too, and cannot make children',
   assert.equal((await lookup(token)).status, 403)
 })
 
+test('a limited token is told why it makes no child, on its last use too', async () => {
+  for (const num_uses of [1, 2]) {
+    const { status, body } = await server.call('POST', 'auth/token/create', {}, await make({ num_uses }))
+    assert.equal(status, 400)
+    assert.match(JSON.stringify(body.errors), /restricted use token/)
+  }
+})
+
+test('P-28: a token that is revoked while it makes a child is refused as a revoked one, or the child is dead', async () => {
+  for (let round = 0; round < 50; round++) {
+    const parent = await make({ policies: ['maker'] })
+    const [made] = await Promise.all([
+      server.call('POST', 'auth/token/create', {}, parent),
+      server.call('POST', 'auth/token/revoke', { token: parent }),
+    ])
+    if (made.status === 200) assert.equal((await lookup(tokenOf(made))).status, 403)
+    else assert.equal(made.status, 403, JSON.stringify(made.body))
+  }
+})
+
 test('a token of the caller own text works, is taken once, and cannot look like a generated one', async () => {
   assert.equal(await make({ id: 'my-own-text' }), 'my-own-text')
   assert.equal((await server.call('POST', 'auth/token/create', { id: 'my-own-text' })).status, 400)

@@ -61,9 +61,10 @@ export class TokenService {
     wanted: TokenRequest,
     made: { readonly path: string; readonly orphanByPath: boolean },
   ): Promise<Answer> {
+    // As it was when it was let in: on its last use there is nothing left to look up.
+    checkKind(wanted, caller.entry as TokenEntry)
     const parent = await this.tokens.findById(caller.tokenId)
     if (parent === undefined) throw fail('permission_denied', [])
-    checkKind(wanted, parent)
     checkSudo(caller, wanted, made.orphanByPath)
     const policies = this.#policiesFor(caller, parent, wanted)
     const orphan = wanted.no_parent
@@ -90,7 +91,9 @@ export class TokenService {
       numUses: wanted.num_uses,
     }
     if (!(await this.tokens.insert(token, entry))) {
-      throw fail('bad_request', ['cannot create a token with a duplicate ID, or its parent was revoked meanwhile'])
+      // The caller was let in, and its token revoked before this was stored.
+      if (!orphan && (await this.tokens.findById(caller.tokenId)) === undefined) throw fail('permission_denied', [])
+      throw fail('bad_request', ['cannot create a token with a duplicate ID'])
     }
     const warnings = [...life.warnings, ...(await this.#missing(policies))]
     return { auth: authBlock(token, entry, nowMs), warnings }
@@ -189,8 +192,8 @@ export class TokenService {
   }
 }
 
-function checkKind(wanted: TokenRequest, parent: LiveToken): void {
-  if (parent.entry.numUses !== 0) throw fail('bad_request', ['restricted use token cannot generate child tokens'])
+function checkKind(wanted: TokenRequest, caller: TokenEntry): void {
+  if (caller.numUses !== 0) throw fail('bad_request', ['restricted use token cannot generate child tokens'])
   if (wanted.type !== 'service' && wanted.type !== 'default' && wanted.type !== '') {
     throw fail('field_invalid', ['type', `invalid 'token_type' value: only service tokens are offered`])
   }

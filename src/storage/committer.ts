@@ -21,6 +21,11 @@ export type CommitterOptions = {
   readonly clock: Clock
   /** Called once when nothing more can be written: the process should end (threats P-02). */
   readonly onFatal?: (error: Error) => void
+  /**
+   * Called before changes up to this index are written. Whoever reads the store elsewhere may see them from then on, and
+   * before any listener is told. They may also fail.
+   */
+  readonly onCommitting?: (index: number) => void
   /** How far back the log is kept; DEFAULT_RETENTION where it is missing. */
   readonly retention?: Retention
 }
@@ -32,6 +37,7 @@ export class Committer {
   readonly #backend: Backend
   readonly #clock: Clock
   readonly #onFatal: (error: Error) => void
+  readonly #onCommitting: (index: number) => void
   readonly #recent: RecentChanges
   readonly #listeners: ((change: Change) => void)[] = []
   readonly #epoch: number
@@ -43,10 +49,11 @@ export class Committer {
   #underWay: Promise<unknown> = Promise.resolve()
 
   constructor(backend: Backend, position: Position, options: CommitterOptions) {
-    const { clock, onFatal } = options
+    const { clock, onFatal, onCommitting } = options
     this.#backend = backend
     this.#clock = clock
     this.#onFatal = onFatal ?? (() => {})
+    this.#onCommitting = onCommitting ?? (() => {})
     this.#index = position.index
     this.#chain = position.chain
     this.#epoch = position.epoch
@@ -112,6 +119,7 @@ export class Committer {
       return transactions.map(() => asError(error))
     }
     if (encoded.length === 0) return outcomes
+    this.#onCommitting(this.#index + encoded.length)
     try {
       await this.#backend.append(encoded)
     } catch (cause) {

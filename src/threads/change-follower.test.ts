@@ -1,25 +1,29 @@
 // A thread's caches follow the commits of another: here two views on one store in memory.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
 import { realWorld } from '../lib/world.ts'
-import { HistoryGone, type ReadStore, systemScope } from '../storage/contract.ts'
+import { HISTORY_ID_BYTES } from '../storage/backend.ts'
+import { HistoryGone, type ReadStore, StorageFull, systemScope } from '../storage/contract.ts'
 import { Invalidation } from '../storage/invalidation.ts'
-import { createMemoryStore } from '../storage/memory-store.ts'
-import { ChangeFollower, newPublishedIndex, publishCommits } from './change-follower.ts'
+import { MemoryBackend } from '../storage/memory-backend.ts'
+import { openStore } from '../storage/transactional-store.ts'
+import { ChangeFollower, newPublishedIndex, publishIndex } from './change-follower.ts'
 
 async function stage() {
   const { random, clock } = realWorld()
-  const store = createMemoryStore({ random, clock })
-  store.setLeafKey(Buffer.alloc(32, 1))
   const published = newPublishedIndex()
-  publishCommits(store, new Invalidation(), published)
+  const faults = new Faults()
+  const backend = faultyBackend(new MemoryBackend(random.bytes(HISTORY_ID_BYTES)), faults)
+  const store = await openStore(backend, { clock, onCommitting: (index) => publishIndex(published, index) })
+  store.setLeafKey(Buffer.alloc(32, 1))
   const seen: string[] = []
   const invalidation = new Invalidation()
   invalidation.register({ prefix: 'sys/policy/', changed: (rest) => seen.push(rest), reset: () => seen.push('(all)') })
   const follower = await ChangeFollower.start(store, invalidation, published)
   const write = (name: string) =>
     store.transaction(async (tx) => tx.put(systemScope, `root/sys/policy/${name}`, Buffer.from('x')))
-  return { store, published, seen, invalidation, follower, write }
+  return { store, published, seen, invalidation, follower, write, faults }
 }
 
 test('nothing to do where nothing was committed', async () => {
@@ -43,6 +47,31 @@ test('a commit during the catching up is not missed by a request that came after
   await follower.catchUp()
   assert.deepEqual(seen, ['first', 'second'])
   await early
+})
+
+test('Q-05: a commit is looked for while it is being written, and found by the first request that could see it', async () => {
+  const { follower, seen, write, faults } = await stage()
+  faults.hold()
+  const writing = write('held')
+  while (faults.appends === 0) await new Promise(setImmediate)
+  assert.notEqual(follower.catchUp(), undefined)
+  await follower.catchUp()
+  assert.deepEqual(seen, [])
+  faults.release()
+  await writing
+  await follower.catchUp()
+  assert.deepEqual(seen, ['held'])
+  assert.equal(follower.catchUp(), undefined)
+})
+
+test('a commit that failed leaves nothing to forget, and the next one is not missed', async () => {
+  const { follower, seen, write, faults } = await stage()
+  faults.next = new StorageFull('Told to fail')
+  await assert.rejects(write('never'), StorageFull)
+  await follower.catchUp()
+  await write('after')
+  await follower.catchUp()
+  assert.deepEqual(seen, ['after'])
 })
 
 test('where the log no longer reaches back, everything is forgotten', async () => {

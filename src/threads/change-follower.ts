@@ -1,22 +1,30 @@
 // Keeps the caches of one thread as new as the store: whoever commits raises a counter that all threads share, and a
 // thread that sees it raised reads from the log which keys changed, before it serves its next request.
+//
+// It is raised before the commit, not behind it: between a commit and a counter that follows, one thread could answer
+// from the store with what is new and another, asked later, from its cache with what was. A thread that finds nothing in
+// the log yet serves what it has, and looks again at its next request.
 import { HistoryGone, type ReadStore, type Store } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 
 const PAGE = 256
 
-/** The low 32 bits of the index of the last commit, in memory that threads share: enough to see that it moved. */
+/** The low 32 bits of the index of the last commit that was begun, in memory that threads share: enough to see it move. */
 export type PublishedIndex = Int32Array<SharedArrayBuffer>
 
 export function newPublishedIndex(): PublishedIndex {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 }
 
-/** In the thread that writes: its own caches first, then the others may look. */
-export function publishCommits(store: Store, invalidation: Invalidation, published: PublishedIndex): void {
+/** In the thread that writes, before changes up to `index` are written, and where a store is opened. */
+export function publishIndex(published: PublishedIndex, index: number): void {
+  Atomics.store(published, 0, index | 0)
+}
+
+/** In the thread that writes: it forgets what it commits itself. */
+export function forgetCommits(store: Store, invalidation: Invalidation): void {
   store.onCommit((change) => {
     for (const { key } of change.operations) invalidation.changed(key)
-    Atomics.store(published, 0, change.index | 0)
   })
 }
 
@@ -38,7 +46,7 @@ export class ChangeFollower {
     return new ChangeFollower(store, invalidation, published, await store.lastIndex())
   }
 
-  /** Undefined where nothing was committed since; else resolves when this thread has forgotten what changed. */
+  /** Undefined where no commit was begun since; else resolves when this thread has forgotten what changed. */
   catchUp(): Promise<void> | undefined {
     if (Atomics.load(this.#published, 0) === (this.#seen | 0)) return undefined
     // A run that began before the newest commit may not have seen it, so its end is looked at again.

@@ -57,6 +57,11 @@ export class SharedRotations {
   }
 }
 
+/** An answer of 5xx: whether the write happened is for the comparison to find out. */
+class ServerFailed extends Error {
+  override name = 'ServerFailed'
+}
+
 export class Writer {
   readonly #name: string
   readonly #ledger: Ledger
@@ -65,6 +70,7 @@ export class Writer {
   readonly #own: Record<Kind, Register[]> = { key: [], policy: [], token: [] }
   readonly #children = new Map<Register, Register[]>()
   #made = 0
+  #mayFail = false
 
   constructor(name: string, ledger: Ledger, shared: SharedRotations, random: PseudoRandom) {
     this.#name = name
@@ -73,11 +79,13 @@ export class Writer {
     this.#random = random
   }
 
-  /** Ends when a request gets no answer. */
-  async run(server: Server): Promise<void> {
+  /** Ends when a request gets no answer; with `mayFail` also when it is told that the server failed. */
+  async run(server: Server, mayFail = false): Promise<void> {
+    this.#mayFail = mayFail
     try {
       while (true) await this.#step(server)
     } catch (cause) {
+      if (cause instanceof ServerFailed) return
       // What `fetch` throws where the connection is gone; the system's own error is in it.
       if (!(cause instanceof TypeError && cause.cause !== undefined)) throw cause
     }
@@ -115,8 +123,7 @@ export class Writer {
     const plaintext = Buffer.from(`${register.name} ${this.#made++}`).toString('base64')
     const { status, body } = await api(server, 'POST', `transit/encrypt/${register.name}`, { plaintext })
     if (status === 200) this.#ledger.keepCiphertext(register, String(body.data?.ciphertext), plaintext)
-    else
-      this.#ledger.fault(`encrypting with ${register.name}, ${register.known}, gave ${status} ${JSON.stringify(body)}`)
+    else this.#refused(`encrypting with ${register.name}, ${register.known}`, { status, body })
   }
 
   async #deleteKey(server: Server): Promise<void> {
@@ -132,7 +139,7 @@ export class Writer {
     this.#shared.begin()
     const { status, body } = await api(server, 'POST', `transit/keys/${SHARED_KEY}/rotate`)
     if (status === 200) this.#shared.acknowledge(Number(body.data?.latest_version))
-    else this.#ledger.fault(`rotating the shared key gave ${status} ${JSON.stringify(body)}`)
+    else this.#refused('rotating the shared key', { status, body })
   }
 
   async #writePolicy(server: Server): Promise<void> {
@@ -155,10 +162,7 @@ export class Writer {
     if (this.#present('token').length >= MOST_PRESENT.token) return this.#revokeToken(server)
     const parent = this.#random.chance(0.3) ? this.#pick('token') : undefined
     const made = await api(server, 'POST', 'auth/token/create', { policies: ['root'] }, parent?.name)
-    if (made.status !== 200) {
-      this.#ledger.fault(`creating a token gave ${made.status} ${JSON.stringify(made.body)}`)
-      return
-    }
+    if (made.status !== 200) return this.#refused('creating a token', made)
     const register = this.#newRegister(
       'token',
       (made.body.auth as { client_token: string }).client_token,
@@ -192,7 +196,12 @@ export class Writer {
     for (const register of registers) if (register.known !== REVOKED) this.#ledger.begin(register, value)
     const answer: ApiAnswer = await api(server, method, path, body)
     if (answer.status < 300) this.#ledger.acknowledge(registers)
-    else this.#ledger.fault(`${method} ${path} gave ${answer.status} ${JSON.stringify(answer.body)}`)
+    else this.#refused(`${method} ${path}`, answer)
+  }
+
+  #refused(what: string, { status, body }: ApiAnswer): void {
+    if (this.#mayFail && status >= 500) throw new ServerFailed()
+    this.#ledger.fault(`${what} gave ${status} ${JSON.stringify(body)}`)
   }
 
   #newName(): string {

@@ -94,6 +94,12 @@ const HINTS: readonly Hint[] = [
     fits: ({ status }) => status === 429,
     hint: () => 'A rate limit was reached, also after two more attempts: try again later.',
   },
+  {
+    fits: ({ status }) => status === 507,
+    hint: () =>
+      'Make space on the device of the data directory, and try again. Do not restart the server: reads and encryption ' +
+      'go on meanwhile, and a server that starts on a full device cannot be unsealed.',
+  },
 ]
 
 function isSealed({ status, messages }: { status: number; messages: readonly string[] }): boolean {

@@ -55,6 +55,9 @@ function verdict(refused: Refused): string {
 
 type Hint = { readonly fits: (refused: Refused) => boolean; readonly hint: (refused: Refused) => string }
 
+/** RFC 4918 section 11.5. */
+const DEVICE_FULL = 507
+
 const HINTS: readonly Hint[] = [
   {
     fits: (refused) => isSealed(refused),
@@ -95,7 +98,7 @@ const HINTS: readonly Hint[] = [
     hint: () => 'A rate limit was reached, also after two more attempts: try again later.',
   },
   {
-    fits: ({ status }) => status === 507,
+    fits: ({ status }) => status === DEVICE_FULL,
     hint: () =>
       'Make space on the device of the data directory, and try again. Do not restart the server: reads and encryption ' +
       'go on meanwhile, and a server that starts on a full device cannot be unsealed.',
@@ -117,7 +120,7 @@ function capabilityOf({ method, listing }: Refused): string {
 
 /** Whether trying again changes nothing until somebody acts. */
 export function staysRefused(status: number, messages: readonly string[]): boolean {
-  return isSealed({ status, messages })
+  return isSealed({ status, messages }) || status === DEVICE_FULL
 }
 
 /** The messages of an error body; several causes that the server wrote into one text are told apart. */

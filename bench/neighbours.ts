@@ -7,7 +7,7 @@ import { markdownTable, median, medians, milliseconds, ratio } from './report.ts
 import { KEY, MOUNT, PLAINTEXT, type Target } from './targets.ts'
 import { type Measurement, measure } from './wrk.ts'
 
-type Neighbour = {
+export type Neighbour = {
   readonly name: string
   /** Sent again and again, one at a time; `count` tells apart the names of what is created. */
   readonly path: (count: number) => string
@@ -51,12 +51,17 @@ export type NeighbourRow = {
   readonly neighbourErrors: number
 }
 
-export type NeighbourPlan = { readonly rounds: number; readonly seconds: number; readonly warmUpSeconds: number }
+export type NeighbourPlan = {
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  readonly neighbours: readonly Neighbour[]
+}
 
 /** In turns: each server quiet and noisy in every round. Rows that no server can do are left out, and said. */
 export async function runNeighbours(plan: NeighbourPlan, targets: readonly Target[]): Promise<NeighbourRow[]> {
   const rows: NeighbourRow[] = []
-  for (const neighbour of NEIGHBOURS) {
+  for (const neighbour of plan.neighbours) {
     const busy = targets.filter(({ name }) => neighbour.control || name !== 'control')
     if (neighbour.creates && !(await knowsType(busy, RSA))) {
       console.log(`left out: ${neighbour.name}, because the server does not know the type ${RSA}`)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { temporaryDirectory } from '../test/fixtures/server-process.ts'
 import { syncsPerSecond } from './disk.ts'
-import { neighbourTable, runNeighbours } from './neighbours.ts'
+import { NEIGHBOURS, type Neighbour, neighbourTable, runNeighbours } from './neighbours.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
 import { type Measurements, median, type Name, rowsOf, table } from './report.ts'
 import { residentMebibytes, startControl, startKeywright, type Target } from './targets.ts'
@@ -17,7 +17,7 @@ const HELP = `npm run bench -- [options]
   --rounds N         How often each load runs against each server; medians are taken (default 5)
   --seconds N        How long each of them lasts, 1 to 3 (default 3)
   --warm-up N        Seconds of each load before it is measured, 0 to 3 (default 1)
-  --ops A,B          Only loads whose name holds one of these words
+  --ops A,B          Only loads, or neighbours, whose name holds one of these words
   --threads A,B      A Keywright for each of these numbers of serving threads (default: one, with its own default)
   --neighbours       Instead of the loads: encryption alone, and beside one slow caller
   --directory DIR    Where Keywright keeps its data meanwhile (default: the system's temporary directory)
@@ -51,19 +51,24 @@ type Plan = {
   readonly seconds: number
   readonly warmUpSeconds: number
   readonly operations: readonly Operation[]
+  readonly neighbours: readonly Neighbour[]
   /** For each Keywright; undefined: its own default. */
   readonly threads: readonly (number | undefined)[]
 }
 
 function plan(): Plan {
   const words = options.ops.split(',').filter((word) => word !== '')
-  const operations = OPERATIONS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
-  if (operations.length === 0) throw new Error(`--ops names none of: ${OPERATIONS.map(({ name }) => name).join(', ')}`)
+  const named = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] =>
+    all.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+  const [operations, chosenNeighbours] = [named(OPERATIONS), named(NEIGHBOURS)]
+  const [chosen, all] = options.neighbours ? [chosenNeighbours, NEIGHBOURS] : [operations, OPERATIONS]
+  if (chosen.length === 0) throw new Error(`--ops names none of: ${all.map(({ name }) => name).join(', ')}`)
   return {
     rounds: wholeNumber('rounds', 1, 1_000),
     seconds: wholeNumber('seconds', 1, MOST_SECONDS),
     warmUpSeconds: wholeNumber('warm-up', 0, MOST_SECONDS),
     operations,
+    neighbours: chosenNeighbours,
     threads: options.threads === undefined ? [undefined] : options.threads.split(',').map(threadCount),
   }
 }

@@ -5,7 +5,7 @@ import { api } from '../test/fixtures/server-process.ts'
 import { OPERATIONS, REFERENCE } from './operations.ts'
 import { markdownTable, median, medians, milliseconds, ratio } from './report.ts'
 import { KEY, MOUNT, PLAINTEXT, type Target } from './targets.ts'
-import { type Measurement, measure } from './wrk.ts'
+import { type Measurement, measure, NoAnswer } from './wrk.ts'
 
 export type Neighbour = {
   readonly name: string
@@ -98,9 +98,29 @@ async function oneRound(target: Target, neighbour: Neighbour, body: Buffer, seco
   if (encrypt === undefined) throw new Error(`there is no load ${REFERENCE}`)
   const quiet = await measure(target, encrypt, seconds)
   const running = startNeighbour(target, neighbour, body)
-  const noisy = await measure(target, encrypt, seconds)
-  return { quiet, noisy, ...(await running.stop()) }
+  try {
+    const noisy = await measure(target, encrypt, seconds).catch((cause) => stalled(cause, seconds))
+    return { quiet, noisy, ...(await running.stop()) }
+  } finally {
+    await running.stop()
+  }
 }
+
+/** Where everybody waited all the time, the time is what there is to say. */
+function stalled(cause: unknown, seconds: number): Measurement {
+  if (!(cause instanceof NoAnswer)) throw cause
+  const waited = seconds * 1e6
+  return {
+    requestsPerSecond: 0,
+    cpuMicrosecondsPerRequest: 0,
+    p50Microseconds: waited,
+    p99Microseconds: waited,
+    errors: 0,
+  }
+}
+
+/** In the place of a status: the connection broke. */
+const NO_ANSWER = 599
 
 /** Tells the runs apart in the names of what they create. */
 let sent = 0
@@ -112,7 +132,8 @@ function startNeighbour(target: Target, { path, creates }: Neighbour, body: Buff
   let [stopping, answered, errors] = [false, 0, 0]
   const loop = (async () => {
     while (!stopping) {
-      const status = await post(agent, `${target.server.address}/v1/${path(++sent)}`, token, body)
+      const url = `${target.server.address}/v1/${path(++sent)}`
+      const status = await post(agent, url, token, body).catch(() => NO_ANSWER)
       answered += 1
       if (status >= 300) errors += 1
     }

@@ -45,8 +45,8 @@ export const snapshotRestore = command({
 })
 
 const NEXT =
-  'Success! The store is that of the snapshot. Unless a static key opened it already, the server is sealed: unseal it\n' +
-  'with the keys of the day of the snapshot.'
+  'Success! The store is that of the snapshot. Unless a static key opened it already, the server is sealed:\n' +
+  'unseal it with the keys of the day of the snapshot.'
 
 async function sizeOf(file: string): Promise<number> {
   try {

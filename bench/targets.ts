@@ -32,7 +32,7 @@ export async function startControl(): Promise<Target> {
   return { name: 'control', server, rootToken: '', token: '', ciphertext: '' }
 }
 
-/** With its data in `directory`, a mount, a key, a policy and a token of that policy; `threads` serve, or its default. */
+/** Its data in `directory`; with a mount, a key, a policy and a token of that policy; `threads` serve. */
 export async function startKeywright(directory: string, threads?: number): Promise<Target> {
   const server = await startServerProcess({ directory, args: threads === undefined ? [] : [`-threads=${threads}`] })
   const must = async (method: string, path: string, body?: object) => {

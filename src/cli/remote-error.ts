@@ -100,8 +100,8 @@ const HINTS: readonly Hint[] = [
   {
     fits: ({ status }) => status === DEVICE_FULL,
     hint: () =>
-      'Make space on the device of the data directory, and try again. Do not restart the server: it reads and encrypts ' +
-      'meanwhile, and one that starts on a full device cannot be unsealed.',
+      'Make space on the device of the data directory, and try again. Do not restart the server: it reads and ' +
+      'encrypts meanwhile, and one that starts on a full device cannot be unsealed.',
   },
 ]
 

@@ -1,5 +1,5 @@
-// A page of the documentation as its reader follows it: every command, in order, in one shell, and what each block shows
-// compared with what its commands really print.
+// A page of the documentation as its reader follows it: every command, in order, in one shell, and what each block
+// shows compared with what its commands really print.
 import { strict as assert } from 'node:assert'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -21,7 +21,7 @@ test('bench takes the middle, or the mean of the two in the middle', () => {
 
 test('bench compares with the control of the same load, else with its encryption', () => {
   const control = [measured(10, 20), measured(30, 20), measured(20, 20)]
-  const targets = (all: Partial<Record<Name, Measurement[]>>) => new Map(Object.entries(all) as [Name, Measurement[]][])
+  const targets = (all: Record<Name, Measurement[]>) => new Map(Object.entries(all) as [Name, Measurement[]][])
   const rows = rowsOf(
     new Map([
       [REFERENCE, targets({ control, keywright: [measured(30, 80)] })],

@@ -67,11 +67,16 @@ export function table(rows: readonly Row[]): string {
     ratio(cpuRatio),
     ratio(p99Ratio),
   ])
-  const widths = HEAD.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]?.length ?? 0)))
+  return markdownTable(HEAD, lines)
+}
+
+/** Names in the first two columns, numbers in the others. */
+export function markdownTable(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]?.length ?? 0)))
   const write = (cells: readonly string[]): string =>
     `| ${cells.map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`
   const rule = widths.map((width, i) => (i < 2 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
-  return [write(HEAD), write(rule), ...lines.map(write)].join('\n')
+  return [write(head), write(rule), ...lines.map(write)].join('\n')
 }
 
 function itemsOf(operation: string): number {
@@ -82,5 +87,5 @@ function perSecond(rate: number, items: number): string {
   return items === 1 ? rate.toFixed(0) : `${rate.toFixed(0)} (${Math.round((rate * items) / 1000)}k items)`
 }
 
-const milliseconds = (microseconds: number): string => (microseconds / 1000).toFixed(2)
-const ratio = (value: number | undefined): string => (value === undefined ? '' : `${value.toFixed(2)} x`)
+export const milliseconds = (microseconds: number): string => (microseconds / 1000).toFixed(2)
+export const ratio = (value: number | undefined): string => (value === undefined ? '' : `${value.toFixed(2)} x`)

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { PROJECT, temporaryDirectory } from '../test/fixtures/server-process.ts'
+import type { NeighbourRow } from './neighbours.ts'
 import { OPERATIONS } from './operations.ts'
 import type { Row } from './report.ts'
 import { wrkIsInstalled } from './wrk.ts'
@@ -33,13 +34,47 @@ test('bench runs every load without an error', { skip }, (context) => {
   }
 })
 
+test('bench compares numbers of threads, and what a neighbour costs', { skip }, (context) => {
+  const temporary = temporaryDirectory()
+  context.after(() => temporary.cleanUp())
+  const json = join(temporary.path, 'result.json')
+  const short = ['--rounds=1', '--seconds=1', '--warm-up=0', `--json=${json}`]
+  const rowsWith = (args: readonly string[]): unknown => {
+    const words = ['bin/with-runtime', 'bench/run.ts', ...short, ...args]
+    const { status, stderr } = spawnSync('sh', words, { cwd: PROJECT, encoding: 'utf8' })
+    assert.equal(status, 0, stderr)
+    return JSON.parse(readFileSync(json, 'utf8')).rows
+  }
+  const loads = rowsWith(['--threads=1,2', '--ops=key read']) as readonly Row[]
+  assert.deepEqual(
+    loads.map(({ target }) => target),
+    ['keywright -threads=1', 'keywright -threads=2'],
+  )
+  const rows = rowsWith(['--neighbours', '--ops=32 MB']) as readonly NeighbourRow[]
+  assert.deepEqual(
+    rows.map(({ target }) => target),
+    ['control', 'keywright'],
+  )
+  for (const { quiet, noisy, neighboursPerSecond, neighbourErrors } of rows) {
+    assert.ok(neighboursPerSecond > 0)
+    assert.equal(quiet.errors + noisy.errors + neighbourErrors, 0)
+  }
+})
+
 test('bench refuses what it does not know', () => {
-  for (const args of [['--rounds=0'], ['--seconds=9'], ['--ops=nothing'], ['--frobnicate']]) {
+  for (const args of [
+    ['--rounds=0'],
+    ['--seconds=9'],
+    ['--ops=nothing'],
+    ['--threads=0'],
+    ['--neighbours', '--ops=nothing'],
+    ['--frobnicate'],
+  ]) {
     const { status, stderr } = spawnSync('sh', ['bin/with-runtime', 'bench/run.ts', ...args], {
       cwd: PROJECT,
       encoding: 'utf8',
     })
     assert.notEqual(status, 0)
-    assert.match(stderr, /--(rounds|seconds|ops|frobnicate)/)
+    assert.match(stderr, /--(rounds|seconds|ops|threads|frobnicate)/)
   }
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { temporaryDirectory } from '../test/fixtures/server-process.ts'
 import { syncsPerSecond } from './disk.ts'
+import { NEIGHBOURS, type Neighbour, neighbourTable, runNeighbours } from './neighbours.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
 import { type Measurements, median, type Name, rowsOf, table } from './report.ts'
 import { residentMebibytes, startControl, startKeywright, type Target } from './targets.ts'
@@ -16,11 +17,14 @@ const HELP = `npm run bench -- [options]
   --rounds N         How often each load runs against each server; medians are taken (default 5)
   --seconds N        How long each of them lasts, 1 to 3 (default 3)
   --warm-up N        Seconds of each load before it is measured, 0 to 3 (default 1)
-  --ops A,B          Only loads whose name holds one of these words
+  --ops A,B          Only loads, or neighbours, whose name holds one of these words
+  --threads A,B      A Keywright for each of these numbers of serving threads (default: one, with its own default)
+  --neighbours       Instead of the loads: encryption alone, and beside one slow caller
   --directory DIR    Where Keywright keeps its data meanwhile (default: the system's temporary directory)
   --json FILE        Write everything that was measured to a file
 `
 const MOST_SECONDS = 3
+const MOST_THREADS = 64
 
 const { values: options } = parseArgs({
   options: {
@@ -28,6 +32,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: String(MOST_SECONDS) },
     'warm-up': { type: 'string', default: '1' },
     ops: { type: 'string', default: '' },
+    threads: { type: 'string' },
+    neighbours: { type: 'boolean', default: false },
     directory: { type: 'string' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -45,18 +51,32 @@ type Plan = {
   readonly seconds: number
   readonly warmUpSeconds: number
   readonly operations: readonly Operation[]
+  readonly neighbours: readonly Neighbour[]
+  /** For each Keywright; undefined: its own default. */
+  readonly threads: readonly (number | undefined)[]
 }
 
 function plan(): Plan {
   const words = options.ops.split(',').filter((word) => word !== '')
-  const operations = OPERATIONS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
-  if (operations.length === 0) throw new Error(`--ops names none of: ${OPERATIONS.map(({ name }) => name).join(', ')}`)
+  const named = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] =>
+    all.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+  const [operations, chosenNeighbours] = [named(OPERATIONS), named(NEIGHBOURS)]
+  const [chosen, all] = options.neighbours ? [chosenNeighbours, NEIGHBOURS] : [operations, OPERATIONS]
+  if (chosen.length === 0) throw new Error(`--ops names none of: ${all.map(({ name }) => name).join(', ')}`)
   return {
     rounds: wholeNumber('rounds', 1, 1_000),
     seconds: wholeNumber('seconds', 1, MOST_SECONDS),
     warmUpSeconds: wholeNumber('warm-up', 0, MOST_SECONDS),
     operations,
+    neighbours: chosenNeighbours,
+    threads: options.threads === undefined ? [undefined] : options.threads.split(',').map(threadCount),
   }
+}
+
+function threadCount(text: string): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number >= 1 && number <= MOST_THREADS) return number
+  throw new Error(`--threads is a list of numbers from 1 to ${MOST_THREADS}`)
 }
 
 async function runLoads(
@@ -83,11 +103,13 @@ async function bench(): Promise<void> {
   const loadBefore = loadavg()[0] ?? 0
   const targets: Target[] = []
   try {
-    targets.push(await startControl(), await startKeywright(join(temporary.path, 'data')))
+    targets.push(await startControl())
+    for (const [at, threads] of chosen.threads.entries()) {
+      targets.push(await startKeywright(join(temporary.path, `data-${at}`), threads))
+    }
     const syncs = [syncsPerSecond(temporary.path, 1)]
-    const measurements = await runLoads(chosen, targets)
+    const measured = options.neighbours ? await neighbours(chosen, targets) : await loads(chosen, targets)
     syncs.push(syncsPerSecond(temporary.path, 1))
-    const rows = rowsOf(measurements)
     const memory = targets.map(({ name, server }) => ({ name, mebibytes: Math.round(residentMebibytes(server.pid)) }))
     const machine = {
       cpu: cpus()[0]?.model ?? 'unknown',
@@ -100,16 +122,29 @@ async function bench(): Promise<void> {
     const { rounds, seconds } = chosen
     console.log(`${machine.cores} cores (${machine.cpu}), Node ${machine.node}, ${machine.when}`)
     console.log(`load average before: ${loadBefore.toFixed(2)}; the disk: ${machine.syncsPerSecond} fdatasync/s`)
-    console.log(`medians of ${rounds} rounds of ${seconds} s\n\n${table(rows)}\n`)
+    console.log(`medians of ${rounds} rounds of ${seconds} s\n\n${measured.table}\n`)
     for (const { name, mebibytes } of memory) console.log(`memory of ${name} after it: ${mebibytes} MiB`)
     if (options.json !== undefined) {
-      const everything = { machine, rounds, seconds, rows, memory, measurements: objectOf(measurements) }
+      const everything = { machine, rounds, seconds, memory, ...measured.details }
       writeFileSync(options.json, `${JSON.stringify(everything, null, 1)}\n`)
     }
   } finally {
     for (const { server } of targets) await server.kill()
     temporary.cleanUp()
   }
+}
+
+type Measured = { readonly table: string; readonly details: object }
+
+async function loads(chosen: Plan, targets: readonly Target[]): Promise<Measured> {
+  const measurements = await runLoads(chosen, targets)
+  const rows = rowsOf(measurements)
+  return { table: table(rows), details: { rows, measurements: objectOf(measurements) } }
+}
+
+async function neighbours(chosen: Plan, targets: readonly Target[]): Promise<Measured> {
+  const rows = await runNeighbours(chosen, targets)
+  return { table: neighbourTable(rows), details: { rows } }
 }
 
 function objectOf(measurements: Measurements): object {

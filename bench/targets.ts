@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { api, type RunningProcess, startServerProcess, watchServer } from '../test/fixtures/server-process.ts'
 
 export type Target = {
-  readonly name: 'control' | 'keywright'
+  /** `control`, or `keywright` and how many threads serve where that was asked for. */
+  readonly name: string
   readonly server: RunningProcess
   /** Of an administrator; the load itself comes with `token`, which has a policy. */
   readonly rootToken: string
@@ -31,9 +32,9 @@ export async function startControl(): Promise<Target> {
   return { name: 'control', server, rootToken: '', token: '', ciphertext: '' }
 }
 
-/** With its data in `directory`, a mount, a key, a policy and a token of that policy. */
-export async function startKeywright(directory: string): Promise<Target> {
-  const server = await startServerProcess({ directory })
+/** Its data in `directory`; with a mount, a key, a policy and a token of that policy; `threads` serve. */
+export async function startKeywright(directory: string, threads?: number): Promise<Target> {
+  const server = await startServerProcess({ directory, args: threads === undefined ? [] : [`-threads=${threads}`] })
   const must = async (method: string, path: string, body?: object) => {
     const answer = await api(server, method, path, body)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
@@ -45,12 +46,17 @@ export async function startKeywright(directory: string): Promise<Target> {
   const { auth } = await must('POST', 'auth/token/create', { policies: [MOUNT], ttl: '4h' })
   const { data } = await must('POST', `${MOUNT}/encrypt/${KEY}`, { plaintext: PLAINTEXT })
   return {
-    name: 'keywright',
+    name: keywrightName(threads),
     server,
     rootToken: server.token,
     token: (auth as { readonly client_token: string }).client_token,
     ciphertext: String(data?.ciphertext),
   }
+}
+
+/** As it stands in the tables. */
+export function keywrightName(threads: number | undefined): string {
+  return threads === undefined ? 'keywright' : `keywright -threads=${threads}`
 }
 
 const MICROSECONDS_PER_TICK = 10_000

@@ -75,6 +75,11 @@ export function loadScript(target: Target, { method, path, body, creates }: Oper
 
 const RESULT = 'RESULT'
 
+/** Not one answer came in the whole time. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer'
+}
+
 /** wrk counts in microseconds. */
 export function measurementOf(output: string, cpu: number): Measurement {
   const line = output.split('\n').find((one) => one.startsWith(RESULT))
@@ -88,7 +93,7 @@ export function measurementOf(output: string, cpu: number): Measurement {
     errors === undefined ||
     requests === 0
   ) {
-    throw new Error(`wrk made no request: ${output}`)
+    throw new NoAnswer(`wrk made no request: ${output}`)
   }
   return {
     requestsPerSecond: (requests / duration) * 1e6,

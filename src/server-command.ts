@@ -161,20 +161,25 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
     process.exit(EXIT_FATAL)
   }
   const development = flags.dev ? { rootToken: flags.rootToken } : undefined
-  const server = await startServer({ config, world, log, development, onFatal })
-  stopOnSignals(server)
+  const starting = startServer({ config, world, log, development, onFatal })
+  // Not later: the first thread that serves answers before the last one is there.
+  stopOnSignals(starting)
+  const server = await starting
   process.stdout.write(flags.dev ? developmentBanner(server, config) : `Keywright listens on ${server.address}\n`)
 }
 
-function stopOnSignals(server: RunningServer): void {
+/** A signal during the start counts when the server has started; a second one does not wait. */
+function stopOnSignals(starting: Promise<RunningServer>): void {
   let stopping = false
   const stop = (): void => {
     if (stopping) process.exit(1)
     stopping = true
-    server.stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    )
+    starting
+      .then((server) => server.stop())
+      .then(
+        () => process.exit(0),
+        () => process.exit(1),
+      )
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)

@@ -112,6 +112,7 @@ for (const { status, message } of [
   { status: 403, message: 'permission denied' },
   { status: 501, message: 'not initialized' },
   { status: 503, message: 'Vault is sealed' },
+  { status: 507, message: 'The storage device is full, nothing was written' },
 ]) {
   test(`client: ${status} "${message}" is not tried again`, async () => {
     api.answer = () => refused(status, message)

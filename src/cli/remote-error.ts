@@ -55,6 +55,9 @@ function verdict(refused: Refused): string {
 
 type Hint = { readonly fits: (refused: Refused) => boolean; readonly hint: (refused: Refused) => string }
 
+/** RFC 4918 section 11.5. */
+const DEVICE_FULL = 507
+
 const HINTS: readonly Hint[] = [
   {
     fits: (refused) => isSealed(refused),
@@ -94,6 +97,12 @@ const HINTS: readonly Hint[] = [
     fits: ({ status }) => status === 429,
     hint: () => 'A rate limit was reached, also after two more attempts: try again later.',
   },
+  {
+    fits: ({ status }) => status === DEVICE_FULL,
+    hint: () =>
+      'Make space on the device of the data directory, and try again. Do not restart the server: it reads and ' +
+      'encrypts meanwhile, and one that starts on a full device cannot be unsealed.',
+  },
 ]
 
 function isSealed({ status, messages }: { status: number; messages: readonly string[] }): boolean {
@@ -111,7 +120,7 @@ function capabilityOf({ method, listing }: Refused): string {
 
 /** Whether trying again changes nothing until somebody acts. */
 export function staysRefused(status: number, messages: readonly string[]): boolean {
-  return isSealed({ status, messages })
+  return isSealed({ status, messages }) || status === DEVICE_FULL
 }
 
 /** The messages of an error body; several causes that the server wrote into one text are told apart. */

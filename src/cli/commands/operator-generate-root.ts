@@ -130,7 +130,7 @@ function formatStatus(body: Json): string {
   const tell = (name: string): Json => memberOf(body, name) ?? ''
   const shown = (label: string, name: string): [string, Json][] => (tell(name) === '' ? [] : [[label, tell(name)]])
   const otp = plainText(tell('otp'))
-  return formatTable([
+  const table = formatTable([
     ['Nonce', tell('nonce')],
     ['Started', tell('started')],
     ['Progress', `${plainText(tell('progress'))}/${plainText(tell('required'))}`],
@@ -138,6 +138,12 @@ function formatStatus(body: Json): string {
     ...shown('PGP Fingerprint', 'pgp_fingerprint'),
     ...shown('Encoded Token', 'encoded_token'),
     ...(otp === '' ? [] : ([['OTP', otp]] as [string, Json][])),
-    ...shown('OTP Length', 'otp_length'),
+    ...(tell('complete') === true ? [] : shown('OTP Length', 'otp_length')),
   ])
+  const isEncoded = tell('complete') === true && tell('pgp_fingerprint') === ''
+  return isEncoded ? `${table}\n${ADVICE_ON_ENCODED}\n` : table
 }
+
+const ADVICE_ON_ENCODED =
+  'Whoever has the one-time password of -init reads the token:\n' +
+  'keywright operator generate-root -decode=ENCODED -otp=PASSWORD'

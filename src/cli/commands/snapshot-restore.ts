@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises'
+import { answerRows } from '../answer-rows.ts'
 import { ByteProgress } from '../byte-progress.ts'
 import { CliError, reasonOf } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { parseExactJson } from '../exact-json.ts'
+import { type Json, parseExactJson } from '../exact-json.ts'
 import { readParts } from '../input.ts'
-import { printAnswer } from '../output.ts'
+import { formatTable, printAnswer } from '../output.ts'
 
 /** `keywright operator snapshot restore`. */
 export const snapshotRestore = command({
@@ -37,10 +38,15 @@ export const snapshotRestore = command({
     const parts: Buffer[] = []
     for await (const part of answer) parts.push(part)
     await progress.end()
-    await printAnswer(io, options, parseExactJson(Buffer.concat(parts).toString('utf8')) ?? null)
+    const table = (body: Json): string => `${formatTable(answerRows(body))}\n${NEXT}\n`
+    await printAnswer(io, options, parseExactJson(Buffer.concat(parts).toString('utf8')) ?? null, table)
     return 0
   },
 })
+
+const NEXT =
+  'Success! The store is that of the snapshot. Unless a static key opened it already, the server is sealed:\n' +
+  'unseal it with the keys of the day of the snapshot.'
 
 async function sizeOf(file: string): Promise<number> {
   try {

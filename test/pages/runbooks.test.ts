@@ -1,0 +1,62 @@
+// docs/runbooks as an operator follows them: every page in an empty directory of its own, with real servers.
+import { strict as assert } from 'node:assert'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { PROJECT, temporaryDirectory } from '../fixtures/server-process.ts'
+import { assertRunnable, type FollowOptions, followPage, localLinks, readPage } from './follow-page.ts'
+
+const DIRECTORY = join(PROJECT, 'docs/runbooks')
+const INDEX = 'README.md'
+const MOST_MS = 60_000
+const DEVICE_MEBIBYTES = 8
+
+const names = readdirSync(DIRECTORY).filter((name) => name !== INDEX)
+
+/** The page on full devices needs one: its mount is seen by its own shell alone, and goes with it. */
+const OWN_MOUNTS = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
+const DEVICE = `mkdir data && mount -t tmpfs -o size=${DEVICE_MEBIBYTES}m,mode=700 tmpfs data`
+const mayMount = (): boolean => {
+  const [program = '', ...args] = OWN_MOUNTS
+  return spawnSync(program, [...args, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+}
+
+type Needs = Partial<FollowOptions> & { readonly skip?: string | false }
+const NEEDS: Readonly<Record<string, () => Needs>> = {
+  'full-disk.md': () => ({
+    before: [DEVICE],
+    shell: [...OWN_MOUNTS, 'sh'],
+    skip: mayMount() ? false : 'mounting a device is not allowed here',
+  }),
+  'start-and-unseal.md': () => ({
+    skip: spawnSync('gpg', ['--version']).error === undefined ? false : 'the Debian package gnupg is not installed',
+  }),
+}
+
+test('the index of the runbooks has every page, and their links lead somewhere', () => {
+  assert.deepEqual(localLinks(readPage(join(DIRECTORY, INDEX))).toSorted(), names.toSorted())
+  for (const name of names) {
+    for (const link of localLinks(readPage(join(DIRECTORY, name)))) {
+      assert.ok(existsSync(join(DIRECTORY, link.split('#')[0] ?? '')), `${name} leads to ${link}`)
+    }
+  }
+})
+
+suite('runbooks', { concurrency: 2 }, () => {
+  for (const name of names) followInTest(name)
+})
+
+function followInTest(name: string): void {
+  const { skip = false, ...options } = NEEDS[name]?.() ?? {}
+  test(`runbook ${name} can be followed from top to bottom`, { skip, timeout: MOST_MS + 10_000 }, async (context) => {
+    const page = readPage(join(DIRECTORY, name))
+    assertRunnable(page)
+    const temporary = temporaryDirectory()
+    context.after(() => temporary.cleanUp())
+    const directory = join(temporary.path, 'd')
+    mkdirSync(directory, { mode: 0o700 })
+    const outputs = join(temporary.path, 'outputs')
+    await followPage(page, { ...options, directory, outputs, mostMs: MOST_MS, bin: join(PROJECT, 'bin') })
+  })
+}

@@ -4,13 +4,17 @@ import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
 import { Router } from './api/router.ts'
+import { LoginService } from './auth/login-service.ts'
 import { PolicyStore } from './auth/policy-store.ts'
+import type { Identities } from './auth/subject.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
-import { type TokenLimits, TokenService } from './auth/token-service.ts'
+import type { TokenLimits } from './auth/token-rules.ts'
+import { TokenService } from './auth/token-service.ts'
 import { TokenStore } from './auth/token-store.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
-import { type EngineContext, MountTable, newMountEntry } from './core/mount-table.ts'
+import { newMountEntry } from './core/mount-entries.ts'
+import { type EngineContext, MountTable } from './core/mount-table.ts'
 import { canonicalPath } from './core/target.ts'
 import { importSecret } from './crypto/secret-key.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
@@ -65,6 +69,9 @@ const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
 /** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
 const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT]
 
+/** Until there are login methods nobody is behind a token but its holder. */
+const NO_IDENTITIES: Identities = { entityOfLogin: async () => '', subject: () => undefined }
+
 export function buildHouse(parts: HouseParts): House {
   const { store, world, log } = parts
   const invalidation = new Invalidation()
@@ -72,7 +79,10 @@ export function buildHouse(parts: HouseParts): House {
   const storage = new SealedStorage(store, barrier)
   const policies = new PolicyStore(storage, world.clock, invalidation)
   const tokens = new TokenStore(storage, world, invalidation)
-  const tokenService = new TokenService(tokens, policies, world, parts.tokenLimits)
+  const identities = NO_IDENTITIES
+  const limits = parts.tokenLimits
+  const tokenService = new TokenService({ tokens, policies, identities, world, limits })
+  const logins = new LoginService({ tokens, identities, world, limits })
   const saveSnapshot = async (): Promise<ByteStream> => {
     const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))
     const bucketKey = bucketKeyOf(importSecret(leafKey))
@@ -96,6 +106,7 @@ export function buildHouse(parts: HouseParts): House {
     world,
     invalidation,
   )
+  tokenService.tie(mounts)
   const routers = new Map(types.map((type) => [type.type, type.router]))
   system.tie(mounts, parts.sealOperations, () => {
     const tables = mounts
@@ -109,6 +120,8 @@ export function buildHouse(parts: HouseParts): House {
     mounts,
     tokens,
     policies,
+    identities,
+    logins,
     sealed: () => !open,
     initialized: () => parts.sealStatus().initialized,
     forward: parts.forward === undefined ? undefined : translated(parts.forward),

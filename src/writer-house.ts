@@ -166,6 +166,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
       await rotation.open()
       await house.open(keys.keyring)
       await rotation.watch()
+      await house.mounts.addMissing()
       await house.mounts.finishUnmounts()
       await announce(keys.keyring)
     } catch (cause) {

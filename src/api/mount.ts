@@ -10,6 +10,8 @@ export type MountConfig = {
   readonly forceNoCache: boolean
   /** '' | 'unauth' | 'hidden': whether it is listed to callers without a token. */
   readonly listingVisibility: string
+  /** Of a login mount: 'service' | 'batch' | 'default-service' | 'default-batch'; absent: 'default-service'. */
+  readonly tokenType?: string
 }
 
 export type MountEntry = {
@@ -48,7 +50,8 @@ export type EngineType<C> = {
 
 /** The mounts as the endpoints under sys/ see them. */
 export interface Mounts {
-  readonly types: readonly string[]
+  /** What can be mounted. */
+  typesOf(kind: MountKind): readonly string[]
   list(): readonly MountEntry[]
   find(path: string): MountEntry | undefined
   /** The mount that would serve the path. */

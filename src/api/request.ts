@@ -1,6 +1,7 @@
 // What a handler is told about the request it serves, and what it answers. Nothing here can reach policy, audit,
 // forwarding or the socket: those belong to the pipeline.
-import { anything, flag, integer, listOf, mapOf, nullable, type Shapes, text } from './shape.ts'
+import type { Login } from './login.ts'
+import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
 /** What the caller wants; for a write, `create` or `update` is decided by whether the thing exists. */
 export type Operation = 'create' | 'read' | 'update' | 'delete' | 'list'
@@ -39,6 +40,8 @@ export type AuthBlock = {
   readonly accessor: string
   readonly policies: readonly string[]
   readonly token_policies: readonly string[]
+  /** Those that come from its entity and groups; absent where there are none. */
+  readonly identity_policies?: readonly string[]
   readonly metadata: Readonly<Record<string, string>> | null
   readonly lease_duration: number
   readonly renewable: boolean
@@ -55,6 +58,7 @@ export const AUTH_BLOCK: Shapes = {
   accessor: text('Names the token without giving access'),
   policies: listOf(text('Policy'), 'All policies of the token'),
   token_policies: listOf(text('Policy'), 'Those that the token itself carries'),
+  identity_policies: optional(listOf(text('Policy'), 'Those of its entity and groups')),
   metadata: nullable(mapOf(text('Text'), 'Names and texts kept with the token')),
   lease_duration: integer('Seconds left; 0: no end'),
   renewable: flag('Can be renewed'),
@@ -72,6 +76,8 @@ export type Answer = {
   /** Instead of all else: the body, as it is, at endpoints with `givesStream`. */
   readonly stream?: ByteStream
   readonly auth?: AuthBlock
+  /** Of an endpoint that logs in: the pipeline makes the token and with it the `auth` part. */
+  readonly login?: Login
   readonly warnings?: readonly string[]
 }
 

@@ -6,28 +6,15 @@ import { fail } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
-import type { Acl } from '../auth/acl.ts'
-import type { PolicyStore } from '../auth/policy-store.ts'
-import type { LiveToken, TokenStore } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { authenticate, authorise } from './access.ts'
 import { parseBody } from './body.ts'
-import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
 import { noteIgnored } from './ignored-fields.ts'
-import type { MountTable } from './mount-table.ts'
 import { successResponse } from './response.ts'
+import type { Surroundings } from './surroundings.ts'
 import { canonicalPath, parseQuery } from './target.ts'
-
-/** What the steps work with; the same in every thread, but for `forward`. */
-export type Surroundings = {
-  readonly mounts: MountTable
-  readonly tokens: TokenStore
-  readonly policies: PolicyStore
-  readonly sealed: () => boolean
-  readonly initialized: () => boolean
-  /** Where this thread does not write: hands the request to the one that does. */
-  readonly forward: ((request: WireRequest) => Promise<WireResponse>) | undefined
-}
 
 export type Step = {
   readonly name: string
@@ -118,24 +105,6 @@ const refuseWhileSealed = (exchange: Exchange, around: Surroundings): void => {
   throw around.initialized() ? fail('sealed', []) : fail('not_initialized', [])
 }
 
-const authenticate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  const token = exchange.request.headers.token
-  if (token === undefined || token === '' || around.sealed()) return
-  const found = around.tokens.find(token)
-  return found instanceof Promise ? found.then((live) => admit(exchange, around, live)) : admit(exchange, around, found)
-}
-
-/** A limited token pays for the request even if it is refused later (Interface 2.2, token_num_uses). */
-function admit(exchange: Exchange, around: Surroundings, live: LiveToken | undefined): void | Promise<void> {
-  if (live === undefined || live.entry.numUses === 0) {
-    exchange.token = live
-    return
-  }
-  return around.tokens.takeUse(live).then((paid) => {
-    exchange.token = paid
-  })
-}
-
 /** Decides whether a write creates or updates, before the policy is asked. Tells the caller nothing. */
 const findExistence = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
@@ -163,27 +132,6 @@ const readBody = (exchange: Exchange): void => {
   if (exchange.token === undefined && body.length > MAX_OPEN_BODY_BYTES)
     throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
   exchange.input = parseBody(body, headers.contentType)
-}
-
-const authorise = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  if (exchange.endpoint?.capability === 'none') return
-  const { token } = exchange
-  if (token === undefined) throw fail('permission_denied', [])
-  const acl = around.policies.acl(token.entry.policies)
-  return acl instanceof Promise ? acl.then((built) => judge(exchange, built)) : judge(exchange, acl)
-}
-
-function judge(exchange: Exchange, acl: Acl): void {
-  const { path, operation } = exchange
-  exchange.acl = acl
-  const sudoRequired = exchange.endpoint?.sudo === true
-  const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
-  const verdict = acl.check({ operation, path: listPath, parameters: exchange.input, sudoRequired })
-  if (!verdict.allowed) throw fail('permission_denied', [])
-  // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
-  if (verdict.pageLimit > 0 && exchange.input?.limit === undefined) {
-    exchange.input = { ...exchange.input, limit: verdict.pageLimit }
-  }
 }
 
 /** What is not there is told only to those who would have been allowed to use it. */
@@ -240,6 +188,16 @@ function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
   }
 }
 
+/** A login method says who the caller is; what token that gives is decided here, for all methods alike. */
+const issueToken = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  const { answer, mounted } = exchange
+  if (answer?.login === undefined || mounted === undefined) return
+  const request = { path: exchange.path, remoteAddress: exchange.request.remoteAddress }
+  return around.logins.issue(answer.login, mounted.entry, request).then((issued) => {
+    exchange.answer = { ...issued, warnings: [...(answer.warnings ?? []), ...(issued.warnings ?? [])] }
+  })
+}
+
 const giveHelp = (exchange: Exchange): void => {
   const asked =
     exchange.request.method === 'HELP' ||
@@ -273,5 +231,6 @@ export const STEPS: readonly Step[] = [
   { name: 'forward writes', run: forwardWrites },
   { name: 'decode the fields', run: decode },
   { name: 'handle', run: handle },
+  { name: 'issue the token of a login', run: issueToken },
   { name: 'write the response', run: writeResponse },
 ]

@@ -1,0 +1,87 @@
+// The stored entries of mounts: where they lie, what is in them, and which there always are.
+import type { MountEntry, MountKind } from '../api/mount.ts'
+import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import type { World } from '../lib/world.ts'
+import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
+import type { View } from '../storage/sealed-storage.ts'
+
+export const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
+export const MOUNT_FOLDERS = ['mounts/', 'local-mounts/'] as const
+export const UNMOUNT_FOLDERS = ['unmounting/', 'local-unmounting/'] as const
+export const RESERVED = ['audit/', 'auth/', 'sys/', 'cubbyhole/', 'identity/']
+/** What may be mounted below a reserved path nevertheless. */
+export const KIND_BELOW: Readonly<Record<string, MountKind>> = { 'auth/': 'auth' }
+
+export type AlwaysMounted = Pick<MountEntry, 'path' | 'type' | 'kind' | 'description'> & { readonly local?: boolean }
+
+/** In the order in which they came to be: a store that an older version made gets the later ones when it is opened. */
+export const ALWAYS: readonly AlwaysMounted[] = [
+  {
+    path: 'sys/',
+    type: 'system',
+    kind: 'secret',
+    description: 'system endpoints used for control, policy and debugging',
+  },
+  { path: 'auth/token/', type: 'token', kind: 'auth', description: 'token based credentials' },
+  { path: 'identity/', type: 'identity', kind: 'secret', description: 'identity store' },
+  {
+    path: 'cubbyhole/',
+    type: 'cubbyhole',
+    kind: 'secret',
+    description: 'per-token private secret storage',
+    local: true,
+  },
+]
+
+/** Types of which there is exactly one mount, always. */
+export const SINGLETONS: ReadonlySet<string> = new Set(ALWAYS.map(({ type }) => type))
+
+export function newMountEntry(
+  world: World,
+  given: Pick<MountEntry, 'path' | 'type' | 'kind' | 'description'> & Partial<MountEntry>,
+): MountEntry {
+  return {
+    format: 1,
+    uuid: world.random.uuid(),
+    namespace: ROOT_NAMESPACE,
+    accessor: `${given.type}_${world.random.bytes(4).toString('hex')}`,
+    options: {},
+    local: false,
+    sealWrap: false,
+    externalEntropyAccess: false,
+    config: { defaultLeaseTtlSeconds: 0, maxLeaseTtlSeconds: 0, forceNoCache: false, listingVisibility: '' },
+    ...given,
+  }
+}
+
+export const scopeOf = (entry: MountEntry): Scope => ({
+  namespace: entry.namespace,
+  mount: entry.uuid,
+  local: entry.local,
+})
+
+export const dataFolder = (entry: MountEntry): string =>
+  `${entry.namespace}/${entry.kind === 'auth' ? 'auth' : 'logical'}/${entry.uuid}/`
+
+export const mountKey = (entry: MountEntry): string => MOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
+
+export const unmountKey = (entry: MountEntry): string => UNMOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
+
+export async function readEntries(from: Pick<View, 'get' | 'list'>, folders: readonly string[]): Promise<MountEntry[]> {
+  const entries: MountEntry[] = []
+  for (const folder of folders) {
+    for (const uuid of await from.list(folder)) {
+      const bytes = await from.get(folder + uuid)
+      if (bytes !== undefined) entries.push(decodeMountEntry(bytes))
+    }
+  }
+  return entries
+}
+
+export const encodeMountEntry = (entry: MountEntry): Buffer => Buffer.from(JSON.stringify(entry))
+
+export function decodeMountEntry(bytes: Buffer): MountEntry {
+  const value = parseStoredJson(bytes)
+  if (!isJsonObject(value) || value.format !== 1) throw new Error('A mount entry has an unknown format')
+  return value as unknown as MountEntry
+}

@@ -4,6 +4,8 @@ import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
 import { Router } from './api/router.ts'
+import { Cubbyhole } from './auth/cubbyhole.ts'
+import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
 import { LoginService } from './auth/login-service.ts'
 import { PolicyStore } from './auth/policy-store.ts'
 import type { Identities } from './auth/subject.ts'
@@ -11,6 +13,7 @@ import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
 import { TokenService } from './auth/token-service.ts'
 import { TokenStore } from './auth/token-store.ts'
+import { Wrapping } from './auth/wrapping.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { newMountEntry } from './core/mount-entries.ts'
@@ -64,6 +67,7 @@ export type House = {
 
 const LEAF_KEY = 'root/core/leaf-key'
 const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
+const CUBBYHOLE_ROUTER = new Router(CUBBYHOLE_ENDPOINTS)
 const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
 
 /** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
@@ -83,6 +87,8 @@ export function buildHouse(parts: HouseParts): House {
   const limits = parts.tokenLimits
   const tokenService = new TokenService({ tokens, policies, identities, world, limits })
   const logins = new LoginService({ tokens, identities, world, limits })
+  const cubbyhole = new Cubbyhole(storage)
+  const wrapping = new Wrapping({ storage, tokens, cubbyhole, world })
   const saveSnapshot = async (): Promise<ByteStream> => {
     const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))
     const bucketKey = bucketKeyOf(importSecret(leafKey))
@@ -91,12 +97,27 @@ export function buildHouse(parts: HouseParts): House {
     const open = () => store.snapshot()
     return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
   }
-  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus, saveSnapshot })
+  const system = new System({
+    world,
+    facts: parts.facts,
+    tokens,
+    policies,
+    wrapping,
+    sealStatus: parts.sealStatus,
+    saveSnapshot,
+  })
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   const types: readonly EngineType<EngineContext>[] = [
     ...ENGINES,
     { type: 'system', kind: 'secret', summary: 'The server itself', router: SYSTEM_ROUTER, create: () => system },
     { type: 'token', kind: 'auth', summary: 'Tokens', router: TOKEN_ROUTER, create: () => tokenEngine },
+    {
+      type: 'cubbyhole',
+      kind: 'secret',
+      summary: 'What a token keeps for itself',
+      router: CUBBYHOLE_ROUTER,
+      create: () => cubbyhole,
+    },
   ]
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const mounts = new MountTable(
@@ -122,6 +143,7 @@ export function buildHouse(parts: HouseParts): House {
     policies,
     identities,
     logins,
+    wrapping,
     sealed: () => !open,
     initialized: () => parts.sealStatus().initialized,
     forward: parts.forward === undefined ? undefined : translated(parts.forward),

@@ -1,5 +1,6 @@
 // What a handler is told about the request it serves, and what it answers. Nothing here can reach policy, audit,
 // forwarding or the socket: those belong to the pipeline.
+import type { JsonObject } from '../lib/json.ts'
 import type { Login } from './login.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
@@ -27,6 +28,10 @@ export type RequestInfo = {
   readonly remoteAddress: string
   /** Undefined at endpoints that need no token and got none. */
   readonly caller: Caller | undefined
+  /** How long the answer is to be wrapped; 0: it goes to the caller itself. */
+  readonly wrapTtlSeconds: number
+  /** What the caller sent, at endpoints with `takesAnyFields`. */
+  readonly input: JsonObject | undefined
   /** The body, at endpoints with `takesStream`; it is read once. */
   readonly stream?: ByteStream | undefined
 }
@@ -78,7 +83,25 @@ export type Answer = {
   readonly auth?: AuthBlock
   /** Of an endpoint that logs in: the pipeline makes the token and with it the `auth` part. */
   readonly login?: Login
+  /** The answer is under this token, and nothing else is said. */
+  readonly wrapInfo?: WrapInfo
+  /** Instead of all else: a whole body that was made before. */
+  readonly body?: string
   readonly warnings?: readonly string[]
+}
+
+/** The `wrap_info` part of the envelope: who has the token gets the answer, once. */
+export type WrapInfo = {
+  readonly token: string
+  readonly accessor: string
+  /** Seconds. */
+  readonly ttl: number
+  /** RFC 3339. */
+  readonly creation_time: string
+  /** Path of the request whose answer it is. */
+  readonly creation_path: string
+  /** Of the token in the answer, where one is. */
+  readonly wrapped_accessor?: string
 }
 
 /**

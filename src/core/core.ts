@@ -110,6 +110,7 @@ function newExchange(id: string, request: WireRequest): Exchange {
     token: undefined,
     subject: undefined,
     acl: undefined,
+    wrapTtlSeconds: 0,
     input: undefined,
     args: {},
     answer: undefined,

@@ -57,6 +57,8 @@ export type Exchange = {
   subject: Subject | undefined
   /** The rules that judged the request. */
   acl: Acl | undefined
+  /** How long the answer is to be wrapped; 0: not at all. */
+  wrapTtlSeconds: number
   /** The decoded body or query. */
   input: JsonObject | undefined
   args: Readonly<Record<string, unknown>>

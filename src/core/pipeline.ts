@@ -15,6 +15,7 @@ import { noteIgnored } from './ignored-fields.ts'
 import { successResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
 import { canonicalPath, parseQuery } from './target.ts'
+import { limitWrapping, readWrapping, wrapAnswer } from './wrap-steps.ts'
 
 export type Step = {
   readonly name: string
@@ -74,13 +75,6 @@ const readNamespace = (exchange: Exchange): void => {
   if (name !== 'root' && name !== 'root/') throw fail('bad_namespace', [])
 }
 
-const refuseWrapping = (exchange: Exchange): void => {
-  const ttl = exchange.request.headers.wrapTtl
-  // To answer in clear what was asked for wrapped would hand a secret to the wrong reader.
-  if (ttl !== undefined && ttl !== '' && ttl !== '0')
-    throw fail('bad_request', ['X-Vault-Wrap-TTL: response wrapping is not offered yet'])
-}
-
 const route = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
   if (around.mounts.stale && !around.sealed()) return around.mounts.refresh().then(() => findRoute(exchange, around))
   findRoute(exchange, around)
@@ -109,7 +103,7 @@ const refuseWhileSealed = (exchange: Exchange, around: Surroundings): void => {
 const findExistence = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
   if (endpoint?.exists === undefined || mounted === undefined || exchange.token === undefined) return
-  const exists = endpoint.exists(mounted.engine as never, exchange.pathParameters)
+  const exists = endpoint.exists(mounted.engine as never, exchange.pathParameters, exchange.token.id)
   const decide = (there: boolean): void => {
     exchange.operation = there ? 'update' : 'create'
   }
@@ -143,7 +137,9 @@ const refuseUnknown = (exchange: Exchange): void => {
 }
 
 const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  if (exchange.endpoint?.runsOn !== 'writer' || around.forward === undefined) return
+  // What is wrapped is stored.
+  const writes = exchange.endpoint?.runsOn === 'writer' || exchange.wrapTtlSeconds > 0
+  if (!writes || around.forward === undefined) return
   return forward(exchange, around.forward)
 }
 
@@ -156,7 +152,7 @@ const decode = (exchange: Exchange): void => {
   const endpoint = exchange.endpoint as NonNullable<typeof exchange.endpoint>
   const { input, pathParameters } = exchange
   exchange.args = decodeFields(endpoint.fields, input, pathParameters)
-  if (input !== undefined) noteIgnored(exchange, endpoint.fields, input)
+  if (input !== undefined && endpoint.takesAnyFields !== true) noteIgnored(exchange, endpoint.fields, input)
 }
 
 const handle = (exchange: Exchange): void | Promise<void> => {
@@ -184,6 +180,8 @@ function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
     mountPath,
     remoteAddress: exchange.request.remoteAddress,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
+    wrapTtlSeconds: exchange.wrapTtlSeconds,
+    input: exchange.endpoint?.takesAnyFields === true ? exchange.input : undefined,
     stream: exchange.request.stream,
   }
 }
@@ -219,8 +217,9 @@ export const STEPS: readonly Step[] = [
   { name: 'read the path', run: readPath },
   { name: 'read the method', run: readMethod },
   { name: 'read the namespace', run: readNamespace },
-  { name: 'refuse wrapping', run: refuseWrapping },
+  { name: 'read the wrapping', run: readWrapping },
   { name: 'find mount and endpoint', run: route },
+  { name: 'wrap what can be wrapped', run: limitWrapping },
   { name: 'refuse while sealed', run: refuseWhileSealed },
   { name: 'authenticate', run: authenticate },
   { name: 'give help', run: giveHelp },
@@ -232,5 +231,6 @@ export const STEPS: readonly Step[] = [
   { name: 'decode the fields', run: decode },
   { name: 'handle', run: handle },
   { name: 'issue the token of a login', run: issueToken },
+  { name: 'wrap the answer', run: wrapAnswer },
   { name: 'write the response', run: writeResponse },
 ]

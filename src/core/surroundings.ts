@@ -2,6 +2,7 @@ import type { LoginService } from '../auth/login-service.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { Identities } from '../auth/subject.ts'
 import type { TokenStore } from '../auth/token-store.ts'
+import type { Wrapping } from '../auth/wrapping.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
 import type { MountTable } from './mount-table.ts'
 
@@ -12,6 +13,7 @@ export type Surroundings = {
   readonly policies: PolicyStore
   readonly identities: Identities
   readonly logins: LoginService
+  readonly wrapping: Wrapping
   readonly sealed: () => boolean
   readonly initialized: () => boolean
   /** Where this thread does not write: hands the request to the one that does. */

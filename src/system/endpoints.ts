@@ -9,6 +9,7 @@ import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
 import { SEAL_ENDPOINTS } from './seal-endpoints.ts'
 import { SNAPSHOT_ENDPOINTS } from './snapshot-endpoints.ts'
 import { STATUS_ENDPOINTS } from './status-endpoints.ts'
+import { WRAPPING_ENDPOINTS } from './wrapping-endpoints.ts'
 
 export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...SEAL_ENDPOINTS,
@@ -20,4 +21,5 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...MOUNT_ENDPOINTS,
   ...POLICY_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,
+  ...WRAPPING_ENDPOINTS,
 ]

@@ -3,6 +3,7 @@ import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { TokenStore } from '../auth/token-store.ts'
+import type { Wrapping } from '../auth/wrapping.ts'
 import type { World } from '../lib/world.ts'
 import type { ShareConfig } from './key-shares.ts'
 import type { KeyringRotation } from './keyring-rotation.ts'
@@ -52,6 +53,7 @@ export class System implements Engine {
   readonly facts: ServerFacts
   readonly tokens: TokenStore
   readonly policies: PolicyStore
+  readonly wrapping: Wrapping
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
@@ -62,6 +64,7 @@ export class System implements Engine {
     readonly facts: ServerFacts
     readonly tokens: TokenStore
     readonly policies: PolicyStore
+    readonly wrapping: Wrapping
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
   }) {
@@ -69,6 +72,7 @@ export class System implements Engine {
     this.facts = parts.facts
     this.tokens = parts.tokens
     this.policies = parts.policies
+    this.wrapping = parts.wrapping
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
   }

@@ -20,7 +20,9 @@ import { newMountEntry } from './core/mount-entries.ts'
 import { type EngineContext, MountTable } from './core/mount-table.ts'
 import { canonicalPath } from './core/target.ts'
 import { importSecret } from './crypto/secret-key.ts'
+import { APPROLE } from './engines/approle/approle.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
+import { USERPASS } from './engines/userpass/userpass.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
@@ -71,7 +73,7 @@ const CUBBYHOLE_ROUTER = new Router(CUBBYHOLE_ENDPOINTS)
 const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
 
 /** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
-const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT]
+const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
 
 /** Until there are login methods nobody is behind a token but its holder. */
 const NO_IDENTITIES: Identities = { entityOfLogin: async () => '', subject: () => undefined }
@@ -103,6 +105,7 @@ export function buildHouse(parts: HouseParts): House {
     tokens,
     policies,
     wrapping,
+    tokenLimits: limits,
     sealStatus: parts.sealStatus,
     saveSnapshot,
   })

@@ -34,7 +34,12 @@ import {
 const WIPE_PAGE = 500
 
 /** What an engine is given for one mount. */
-export type EngineContext = { readonly mount: MountEntry; readonly storage: View; readonly world: World }
+export type EngineContext = {
+  /** As it is at the call: it can be tuned and moved. */
+  readonly mount: () => MountEntry
+  readonly storage: View
+  readonly world: World
+}
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -148,10 +153,15 @@ export class MountTable implements Mounts {
     if (type === undefined) return
     const known = this.#byUuid.get(entry.uuid)
     if (known !== undefined) this.#mounted.delete(known.entry.path)
-    const engine = known?.engine ?? type.create({ mount: entry, storage: this.#view(entry), world: this.#world })
+    const engine = known?.engine ?? type.create(this.#context(entry))
     const mounted = { entry, router: type.router, engine }
     this.#mounted.set(entry.path, mounted)
     this.#byUuid.set(entry.uuid, mounted)
+  }
+
+  #context(entry: MountEntry): EngineContext {
+    const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
+    return { mount, storage: this.#view(entry), world: this.#world }
   }
 
   #forget(entry: MountEntry): void {
@@ -191,25 +201,43 @@ export class MountTable implements Mounts {
         `plugin not found in the catalog: ${entry.type}; offered are ${this.typesOf(entry.kind).join(', ')}`,
       ])
     }
-    const reserved = RESERVED.find((prefix) => entry.path.startsWith(prefix) && entry.kind !== KIND_BELOW[prefix])
-    if (reserved !== undefined) throw fail('bad_request', [`cannot mount "${entry.path}": ${reserved} is reserved`])
+    requireAllowedPath(entry)
     await this.#core.transaction(async (tx) => {
-      for (const other of await readEntries(tx, MOUNT_FOLDERS)) {
-        if (entry.path.startsWith(other.path) || other.path.startsWith(entry.path)) {
-          throw fail('bad_request', [`path is already in use at ${other.path}`]) // Wire text.
-        }
-      }
+      const taken = await overlapping(tx, entry)
+      // Wire text.
+      if (taken !== undefined) throw fail('bad_request', [`path is already in use at ${shownPath(taken)}`])
       tx.put(mountKey(entry), encodeMountEntry(entry))
+    })
+    await this.refresh()
+  }
+
+  async tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
+    await this.#core.transaction(async (tx) => {
+      const entry = await storedAt(tx, path)
+      if (entry === undefined) throw fail('bad_request', [`no mount at "${path}"`])
+      tx.put(mountKey(entry), encodeMountEntry(change(entry)))
+    })
+    await this.refresh()
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    await this.#core.transaction(async (tx) => {
+      const entry = await storedAt(tx, from)
+      if (entry === undefined) throw fail('bad_request', [`no matching mount at "${from}"`]) // Wire text.
+      if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot remount "${from}"`])
+      const moved = { ...entry, path: to }
+      requireAllowedPath(moved)
+      const taken = await overlapping(tx, moved)
+      if (taken !== undefined) throw fail('bad_request', [`path already in use at "${shownPath(taken)}"`]) // Wire text.
+      tx.put(mountKey(entry), encodeMountEntry(moved))
     })
     await this.refresh()
   }
 
   async unmount(path: string): Promise<void> {
     const entry = this.find(path)
-    const kind = SINGLETONS.has(entry?.type ?? '') ? undefined : entry?.kind
-    if (RESERVED.some((prefix) => path.startsWith(prefix) && (kind === undefined || kind !== KIND_BELOW[prefix])))
-      throw fail('bad_request', [`cannot unmount "${path}"`])
     if (entry === undefined) return
+    if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot unmount "${path}"`])
     await this.#core.transaction(async (tx) => {
       tx.delete(mountKey(entry))
       tx.put(unmountKey(entry), encodeMountEntry(entry))
@@ -255,3 +283,24 @@ export class MountTable implements Mounts {
     }
   }
 }
+
+/** @throws Refusal where mounts of this kind do not belong */
+function requireAllowedPath({ path, kind }: MountEntry): void {
+  const reserved = RESERVED.find((prefix) => path.startsWith(prefix) && kind !== KIND_BELOW[prefix])
+  if (reserved !== undefined) throw fail('bad_request', [`cannot mount "${path}": ${reserved} is reserved`])
+  if (kind === 'auth' && !path.startsWith('auth/'))
+    throw fail('bad_request', [`cannot mount "${path}": a login method belongs below auth/`])
+}
+
+/** A mount that the path lies in or around, but for the mount itself. */
+async function overlapping(tx: ViewTransaction, { path, uuid }: MountEntry): Promise<MountEntry | undefined> {
+  const entries = await readEntries(tx, MOUNT_FOLDERS)
+  return entries.find((other) => other.uuid !== uuid && (path.startsWith(other.path) || other.path.startsWith(path)))
+}
+
+async function storedAt(tx: ViewTransaction, path: string): Promise<MountEntry | undefined> {
+  return (await readEntries(tx, MOUNT_FOLDERS)).find((entry) => entry.path === path)
+}
+
+/** As the endpoints under sys/auth and sys/mounts name it. */
+const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth' ? path.slice('auth/'.length) : path)

@@ -1,16 +1,17 @@
 // The stored entries of mounts: where they lie, what is in them, and which there always are.
+import { fail } from '../api/errors.ts'
 import type { MountEntry, MountKind } from '../api/mount.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
-import type { View } from '../storage/sealed-storage.ts'
+import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 
 export const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
 export const MOUNT_FOLDERS = ['mounts/', 'local-mounts/'] as const
 export const UNMOUNT_FOLDERS = ['unmounting/', 'local-unmounting/'] as const
-export const RESERVED = ['audit/', 'auth/', 'sys/', 'cubbyhole/', 'identity/']
+const RESERVED = ['audit/', 'auth/', 'sys/', 'cubbyhole/', 'identity/']
 /** What may be mounted below a reserved path nevertheless. */
-export const KIND_BELOW: Readonly<Record<string, MountKind>> = { 'auth/': 'auth' }
+const KIND_BELOW: Readonly<Record<string, MountKind>> = { 'auth/': 'auth' }
 
 export type AlwaysMounted = Pick<MountEntry, 'path' | 'type' | 'kind' | 'description'> & { readonly local?: boolean }
 
@@ -85,3 +86,24 @@ export function decodeMountEntry(bytes: Buffer): MountEntry {
   if (!isJsonObject(value) || value.format !== 1) throw new Error('A mount entry has an unknown format')
   return value as unknown as MountEntry
 }
+
+/** @throws Refusal where mounts of this kind do not belong */
+export function requireAllowedPath({ path, kind }: MountEntry): void {
+  const reserved = RESERVED.find((prefix) => path.startsWith(prefix) && kind !== KIND_BELOW[prefix])
+  if (reserved !== undefined) throw fail('bad_request', [`cannot mount "${path}": ${reserved} is reserved`])
+  if (kind === 'auth' && !path.startsWith('auth/'))
+    throw fail('bad_request', [`cannot mount "${path}": a login method belongs below auth/`])
+}
+
+/** A mount that the path lies in or around, but for the mount itself. */
+export async function overlapping(tx: ViewTransaction, { path, uuid }: MountEntry): Promise<MountEntry | undefined> {
+  const entries = await readEntries(tx, MOUNT_FOLDERS)
+  return entries.find((other) => other.uuid !== uuid && (path.startsWith(other.path) || other.path.startsWith(path)))
+}
+
+export async function storedAt(tx: ViewTransaction, path: string): Promise<MountEntry | undefined> {
+  return (await readEntries(tx, MOUNT_FOLDERS)).find((entry) => entry.path === path)
+}
+
+/** As the endpoints under sys/auth and sys/mounts name it. */
+export const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth' ? path.slice('auth/'.length) : path)

@@ -19,14 +19,16 @@ import {
   CORE_FOLDER,
   dataFolder,
   encodeMountEntry,
-  KIND_BELOW,
   MOUNT_FOLDERS,
   mountKey,
   newMountEntry,
-  RESERVED,
+  overlapping,
   readEntries,
+  requireAllowedPath,
   SINGLETONS,
   scopeOf,
+  shownPath,
+  storedAt,
   UNMOUNT_FOLDERS,
   unmountKey,
 } from './mount-entries.ts'
@@ -283,24 +285,3 @@ export class MountTable implements Mounts {
     }
   }
 }
-
-/** @throws Refusal where mounts of this kind do not belong */
-function requireAllowedPath({ path, kind }: MountEntry): void {
-  const reserved = RESERVED.find((prefix) => path.startsWith(prefix) && kind !== KIND_BELOW[prefix])
-  if (reserved !== undefined) throw fail('bad_request', [`cannot mount "${path}": ${reserved} is reserved`])
-  if (kind === 'auth' && !path.startsWith('auth/'))
-    throw fail('bad_request', [`cannot mount "${path}": a login method belongs below auth/`])
-}
-
-/** A mount that the path lies in or around, but for the mount itself. */
-async function overlapping(tx: ViewTransaction, { path, uuid }: MountEntry): Promise<MountEntry | undefined> {
-  const entries = await readEntries(tx, MOUNT_FOLDERS)
-  return entries.find((other) => other.uuid !== uuid && (path.startsWith(other.path) || other.path.startsWith(path)))
-}
-
-async function storedAt(tx: ViewTransaction, path: string): Promise<MountEntry | undefined> {
-  return (await readEntries(tx, MOUNT_FOLDERS)).find((entry) => entry.path === path)
-}
-
-/** As the endpoints under sys/auth and sys/mounts name it. */
-const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth' ? path.slice('auth/'.length) : path)

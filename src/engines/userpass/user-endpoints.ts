@@ -22,6 +22,8 @@ const nameField = { username: string('Name; upper case counts as lower case', { 
 const passwordField = {
   password: string('Password', { secret: true, default: '', max: MAX_PASSWORD_CHARACTERS }),
 }
+/** Wire text. */
+const PASSWORD_MISSING = 'must provide either password or password_hash'
 const PASSWORD_HASH = 'bcrypt hashes are not taken over: set "password"'
 
 const list = endpoint({
@@ -74,7 +76,7 @@ const write = endpoint({
   handler: async (userpass: Userpass, args, { operation }) => {
     if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
     const isNew = operation === 'create'
-    if (isNew && args.password === '') throw fail('bad_request', ['must provide either password or password_hash']) // Wire text.
+    if (isNew && args.password === '') throw fail('bad_request', [PASSWORD_MISSING])
     // Before the transaction, which must not wait for it.
     const hashed = args.password === '' ? undefined : await hashPassword(args.password, userpass.world.random.bytes)
     await userpass.users.change(args.username, (user) => {
@@ -116,7 +118,7 @@ const password = endpoint({
   fields: { ...nameField, ...passwordField, password_hash: string('Not taken over', { secret: true, default: '' }) },
   handler: async (userpass: Userpass, args) => {
     if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
-    if (args.password === '') throw fail('bad_request', ['must provide either password or password_hash'])
+    if (args.password === '') throw fail('bad_request', [PASSWORD_MISSING])
     const hashed = await hashPassword(args.password, userpass.world.random.bytes)
     await userpass.users.change(args.username, (user) => ({ ...mustExist(user), password: hashed }))
     return DONE

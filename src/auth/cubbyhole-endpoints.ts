@@ -17,6 +17,7 @@ function ownerOf({ caller }: RequestInfo): Caller {
 
 /** Of the stored key, which has a folder and the token's name before it. */
 const MAX_PATH_BYTES = 768
+const isTooLong = (path: string): boolean => Buffer.byteLength(path) > MAX_PATH_BYTES
 
 const pathField = { path: string('Any path', { required: true }) }
 
@@ -50,8 +51,7 @@ const write = endpoint({
     const { tokenId } = ownerOf(request)
     const { input } = request
     if (input === undefined || Object.keys(input).length === 0) throw fail('bad_request', ['missing data fields'])
-    if (Buffer.byteLength(path) > MAX_PATH_BYTES)
-      throw fail('field_invalid', ['path', `must have at most ${MAX_PATH_BYTES} bytes`])
+    if (isTooLong(path)) throw fail('field_invalid', ['path', `must have at most ${MAX_PATH_BYTES} bytes`])
     await cubbyhole.write(tokenId, path, input)
     return DONE
   },
@@ -66,7 +66,8 @@ const remove = endpoint({
   summary: 'Forgets what the calling token keeps at a path; nothing there is no error',
   fields: pathField,
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
-    await cubbyhole.delete(ownerOf(request).tokenId, path)
+    const { tokenId } = ownerOf(request)
+    if (!isTooLong(path)) await cubbyhole.delete(tokenId, path)
     return DONE
   },
 })

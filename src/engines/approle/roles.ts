@@ -78,6 +78,7 @@ export class Roles {
 
   /** Removes the role with all its secret ids; its tokens live on until they end, but are not renewed. */
   async delete(name: string): Promise<void> {
+    if (name.length > MAX_NAME_CHARACTERS) return
     const salt = await this.#digestKey()
     const key = name.toLowerCase()
     await this.#storage.transaction(async (tx) => {
@@ -162,6 +163,7 @@ export class Roles {
 
   /** One that is not there is no error. */
   async destroySecret(name: string, by: SecretName): Promise<void> {
+    if (name.length > MAX_NAME_CHARACTERS) return
     const salt = await this.#digestKey()
     const key = name.toLowerCase()
     await this.#storage.transaction(async (tx) => {

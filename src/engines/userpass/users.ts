@@ -44,6 +44,7 @@ export class Users {
   }
 
   async delete(name: string): Promise<void> {
+    if (name.length > MAX_NAME_CHARACTERS) return
     await this.#storage.transaction(async (tx) => tx.delete(keyOf(name)))
   }
 }

@@ -110,8 +110,8 @@ export function endpointOf({ method, target }: GeneratedRequest, extraMounts: re
   if (operation === undefined || path === undefined) return undefined
   const list = new URLSearchParams(query).get('list')
   const isList = operation === 'read' && list !== null && parseBool(list) === true
-  const last = ROUTERS.at(-1)
-  const extra = extraMounts.flatMap((mountPath) => (last === undefined ? [] : [{ mountPath, router: last.router }]))
+  const transit = ROUTERS.filter(({ mountPath }) => mountPath === 'transit/')
+  const extra = extraMounts.flatMap((mountPath) => transit.map(({ router }) => ({ mountPath, router })))
   for (const { mountPath, router } of [...ROUTERS, ...extra]) {
     if (!path.startsWith(mountPath)) continue
     const route = router.find(isList ? 'list' : operation, path.slice(mountPath.length))

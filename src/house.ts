@@ -4,16 +4,25 @@ import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
 import { Router } from './api/router.ts'
+import { Cubbyhole } from './auth/cubbyhole.ts'
+import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
+import { LoginService } from './auth/login-service.ts'
 import { PolicyStore } from './auth/policy-store.ts'
+import type { Identities } from './auth/subject.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
-import { type TokenLimits, TokenService } from './auth/token-service.ts'
+import type { TokenLimits } from './auth/token-rules.ts'
+import { TokenService } from './auth/token-service.ts'
 import { TokenStore } from './auth/token-store.ts'
+import { Wrapping } from './auth/wrapping.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
-import { type EngineContext, MountTable, newMountEntry } from './core/mount-table.ts'
+import { newMountEntry } from './core/mount-entries.ts'
+import { type EngineContext, MountTable } from './core/mount-table.ts'
 import { canonicalPath } from './core/target.ts'
 import { importSecret } from './crypto/secret-key.ts'
+import { APPROLE } from './engines/approle/approle.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
+import { USERPASS } from './engines/userpass/userpass.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import type { Log } from './lib/log.ts'
 import type { SlowWork } from './lib/slow-work.ts'
@@ -62,10 +71,14 @@ export type House = {
 
 const LEAF_KEY = 'root/core/leaf-key'
 const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
+const CUBBYHOLE_ROUTER = new Router(CUBBYHOLE_ENDPOINTS)
 const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
 
 /** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
-const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT]
+const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
+
+/** Until there are login methods nobody is behind a token but its holder. */
+const NO_IDENTITIES: Identities = { entityOfLogin: async () => '', subject: () => undefined }
 
 export function buildHouse(parts: HouseParts): House {
   const { store, world, log } = parts
@@ -74,7 +87,12 @@ export function buildHouse(parts: HouseParts): House {
   const storage = new SealedStorage(store, barrier)
   const policies = new PolicyStore(storage, world.clock, invalidation)
   const tokens = new TokenStore(storage, world, invalidation)
-  const tokenService = new TokenService(tokens, policies, world, parts.tokenLimits)
+  const identities = NO_IDENTITIES
+  const limits = parts.tokenLimits
+  const tokenService = new TokenService({ tokens, policies, identities, world, limits })
+  const logins = new LoginService({ tokens, identities, world, limits })
+  const cubbyhole = new Cubbyhole(storage)
+  const wrapping = new Wrapping({ storage, tokens, cubbyhole, world })
   const saveSnapshot = async (): Promise<ByteStream> => {
     const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))
     const bucketKey = bucketKeyOf(importSecret(leafKey))
@@ -89,6 +107,8 @@ export function buildHouse(parts: HouseParts): House {
     facts: parts.facts,
     tokens,
     policies,
+    wrapping,
+    tokenLimits: limits,
     sealStatus: parts.sealStatus,
     saveSnapshot,
   })
@@ -97,6 +117,13 @@ export function buildHouse(parts: HouseParts): House {
     ...ENGINES,
     { type: 'system', kind: 'secret', summary: 'The server itself', router: SYSTEM_ROUTER, create: () => system },
     { type: 'token', kind: 'auth', summary: 'Tokens', router: TOKEN_ROUTER, create: () => tokenEngine },
+    {
+      type: 'cubbyhole',
+      kind: 'secret',
+      summary: 'What a token keeps for itself',
+      router: CUBBYHOLE_ROUTER,
+      create: () => cubbyhole,
+    },
   ]
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const mounts = new MountTable(
@@ -106,6 +133,7 @@ export function buildHouse(parts: HouseParts): House {
     { world, slow: parts.slow },
     invalidation,
   )
+  tokenService.tie(mounts)
   const routers = new Map(types.map((type) => [type.type, type.router]))
   system.tie(mounts, parts.sealOperations, () => {
     const tables = mounts
@@ -119,6 +147,9 @@ export function buildHouse(parts: HouseParts): House {
     mounts,
     tokens,
     policies,
+    identities,
+    logins,
+    wrapping,
     sealed: () => !open,
     initialized: () => parts.sealStatus().initialized,
     forward: parts.forward === undefined ? undefined : translated(parts.forward),

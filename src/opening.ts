@@ -141,6 +141,7 @@ export class Opening {
       const keyring = await rotation.open(stored)
       await house.open(keyring)
       await rotation.watch()
+      await house.mounts.addMissing()
       await house.mounts.finishUnmounts()
       await this.announce(keyring)
     } catch (cause) {

@@ -13,7 +13,8 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['api', ['lib']],
   ['auth', ['lib', 'crypto', 'storage', 'api']],
   ['audit', ['lib', 'crypto', 'storage', 'api']],
-  ['identity', ['lib', 'storage', 'api']],
+  // It knows what tokens and policies ask of it.
+  ['identity', ['lib', 'storage', 'api', 'auth']],
   // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.
   ['engines', ['lib', 'crypto', 'storage', 'api']],
   ['replication', ['lib', 'crypto', 'storage']],

@@ -1,7 +1,10 @@
 // Every endpoint that a server can have, for the pages about them and for the tests that call them all.
 import type { Endpoint } from '../src/api/endpoint.ts'
+import { CUBBYHOLE_ENDPOINTS } from '../src/auth/cubbyhole-endpoints.ts'
 import { TOKEN_ENDPOINTS } from '../src/auth/token-endpoints.ts'
+import { APPROLE } from '../src/engines/approle/approle.ts'
 import { TRANSIT } from '../src/engines/transit/transit.ts'
+import { USERPASS } from '../src/engines/userpass/userpass.ts'
 import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
 
 /** One table, and the page about it. */
@@ -44,5 +47,31 @@ export const TABLES: readonly EndpointTable[] = [
     mountPath: 'transit/',
     type: TRANSIT.type,
     endpoints: TRANSIT.router.endpoints,
+  },
+  {
+    file: 'cubbyhole.md',
+    title: 'Cubbyholes: cubbyhole/',
+    about: 'What a token keeps for itself: nobody else reaches it, and it goes with the token.',
+    source: 'src/auth/cubbyhole-endpoints.ts',
+    mountPath: 'cubbyhole/',
+    endpoints: CUBBYHOLE_ENDPOINTS,
+  },
+  {
+    file: 'userpass.md',
+    title: 'Logins by name and password',
+    about: `${USERPASS.summary}. It is mounted at \`auth/userpass/\` here; elsewhere the paths begin with that mount.`,
+    source: 'src/engines/userpass/userpass.ts',
+    mountPath: 'auth/userpass/',
+    type: USERPASS.type,
+    endpoints: USERPASS.router.endpoints,
+  },
+  {
+    file: 'approle.md',
+    title: 'Logins of machines by role and secret ids',
+    about: `${APPROLE.summary}. It is mounted at \`auth/approle/\` here; elsewhere the paths begin with that mount.`,
+    source: 'src/engines/approle/approle.ts',
+    mountPath: 'auth/approle/',
+    type: APPROLE.type,
+    endpoints: APPROLE.router.endpoints,
   },
 ]

@@ -41,6 +41,10 @@ type Common<E, F extends Fields> = {
   readonly takesStream?: boolean
   /** Success is bytes of any number, and no JSON. */
   readonly givesStream?: boolean
+  /** Beyond its fields the body is data of the caller's own: it is handed over as it came (`RequestInfo.input`). */
+  readonly takesAnyFields?: boolean
+  /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */
+  readonly takesWrappingToken?: boolean
   readonly summary: string
   readonly describe?: string
   readonly fields: F
@@ -49,7 +53,7 @@ type Common<E, F extends Fields> = {
   /** Success hands out or prolongs a token: the answer has an `auth` part (AUTH_BLOCK). */
   readonly givesToken?: boolean
   /** Told from the path alone, so that it can run before the policy: decides between create and update. */
-  readonly exists?: (engine: E, path: Readonly<Record<string, string>>) => boolean | Promise<boolean>
+  readonly exists?: (engine: E, path: Readonly<Record<string, string>>, tokenId: string) => boolean | Promise<boolean>
 }
 
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {

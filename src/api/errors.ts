@@ -27,6 +27,13 @@ export const ERRORS = {
     message: () => "cannot write to a path ending in '/'", // Wire text.
     remedy: 'Leave the last "/" out.',
   },
+  bad_wrapping_token: {
+    status: 400,
+    message: () => 'wrapping token is not valid or does not exist', // Wire text.
+    remedy:
+      'The token was used, has expired, or never was one. If nobody of yours opened it, somebody else did: what was ' +
+      'under it is known to them.',
+  },
   json_invalid: {
     status: 400,
     message: (what: string) => `failed to decode JSON input: ${what}`, // Wire text.

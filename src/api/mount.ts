@@ -1,4 +1,5 @@
 // A mount: an engine at a path. Its data live under its UUID, never under its path, so that it can move.
+import type { LockoutSettings } from './lockout.ts'
 import type { Router } from './router.ts'
 
 export type MountKind = 'secret' | 'auth'
@@ -10,6 +11,10 @@ export type MountConfig = {
   readonly forceNoCache: boolean
   /** '' | 'unauth' | 'hidden': whether it is listed to callers without a token. */
   readonly listingVisibility: string
+  /** Of a login mount: 'service' | 'batch' | 'default-service' | 'default-batch'; absent: 'default-service'. */
+  readonly tokenType?: string
+  /** Of a login mount: what guessing at it leads to; absent: DEFAULT_LOCKOUT. */
+  readonly lockout?: LockoutSettings
 }
 
 export type MountEntry = {
@@ -48,13 +53,18 @@ export type EngineType<C> = {
 
 /** The mounts as the endpoints under sys/ see them. */
 export interface Mounts {
-  readonly types: readonly string[]
+  /** What can be mounted. */
+  typesOf(kind: MountKind): readonly string[]
   list(): readonly MountEntry[]
   find(path: string): MountEntry | undefined
   /** The mount that would serve the path. */
   serving(path: string): MountEntry | undefined
   /** @throws Refusal where the path is taken, inside or around another, or reserved; or the type is unknown */
   mount(entry: MountEntry): Promise<void>
+  /** Replaces what can be tuned of a mount; nothing else may differ. @throws Refusal where there is none */
+  tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void>
+  /** Gives a mount another path: its data stay where they are. @throws Refusal as `mount`, and where there is none */
+  move(from: string, to: string): Promise<void>
   /** Removes the mount and all its data; nothing happens where there is none. */
   unmount(path: string): Promise<void>
 }

@@ -1,6 +1,8 @@
 // What a handler is told about the request it serves, and what it answers. Nothing here can reach policy, audit,
 // forwarding or the socket: those belong to the pipeline.
-import { anything, flag, integer, listOf, mapOf, nullable, type Shapes, text } from './shape.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Login } from './login.ts'
+import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
 /** What the caller wants; for a write, `create` or `update` is decided by whether the thing exists. */
 export type Operation = 'create' | 'read' | 'update' | 'delete' | 'list'
@@ -26,6 +28,10 @@ export type RequestInfo = {
   readonly remoteAddress: string
   /** Undefined at endpoints that need no token and got none. */
   readonly caller: Caller | undefined
+  /** How long the answer is to be wrapped; 0: it goes to the caller itself. */
+  readonly wrapTtlSeconds: number
+  /** What the caller sent, at endpoints with `takesAnyFields`. */
+  readonly input: JsonObject | undefined
   /** The body, at endpoints with `takesStream`; it is read once. */
   readonly stream?: ByteStream | undefined
 }
@@ -39,6 +45,8 @@ export type AuthBlock = {
   readonly accessor: string
   readonly policies: readonly string[]
   readonly token_policies: readonly string[]
+  /** Those that come from its entity and groups; absent where there are none. */
+  readonly identity_policies?: readonly string[]
   readonly metadata: Readonly<Record<string, string>> | null
   readonly lease_duration: number
   readonly renewable: boolean
@@ -55,6 +63,7 @@ export const AUTH_BLOCK: Shapes = {
   accessor: text('Names the token without giving access'),
   policies: listOf(text('Policy'), 'All policies of the token'),
   token_policies: listOf(text('Policy'), 'Those that the token itself carries'),
+  identity_policies: optional(listOf(text('Policy'), 'Those of its entity and groups')),
   metadata: nullable(mapOf(text('Text'), 'Names and texts kept with the token')),
   lease_duration: integer('Seconds left; 0: no end'),
   renewable: flag('Can be renewed'),
@@ -72,7 +81,27 @@ export type Answer = {
   /** Instead of all else: the body, as it is, at endpoints with `givesStream`. */
   readonly stream?: ByteStream
   readonly auth?: AuthBlock
+  /** Of an endpoint that logs in: the pipeline makes the token and with it the `auth` part. */
+  readonly login?: Login
+  /** The answer is under this token, and nothing else is said. */
+  readonly wrapInfo?: WrapInfo
+  /** Instead of all else: a whole body that was made before. */
+  readonly body?: string
   readonly warnings?: readonly string[]
+}
+
+/** The `wrap_info` part of the envelope: who has the token gets the answer, once. */
+export type WrapInfo = {
+  readonly token: string
+  readonly accessor: string
+  /** Seconds. */
+  readonly ttl: number
+  /** RFC 3339. */
+  readonly creation_time: string
+  /** Path of the request whose answer it is. */
+  readonly creation_path: string
+  /** Of the token in the answer, where one is. */
+  readonly wrapped_accessor?: string
 }
 
 /**

@@ -90,7 +90,13 @@ function walk(at: Node, segments: readonly string[], index: number, values: stri
     if (found !== undefined && found.endpoints.size > 0) return found
     values.length = depth - 1
   }
-  if (at.rest === undefined) return undefined
-  values.push(segments.slice(index).join('/'))
-  return at.rest
+  return at.rest === undefined ? undefined : walkRest(at.rest, segments, index, values)
+}
+
+/** The rest of a path, or all of it but a last segment that has an endpoint of its own: `mounts/:path.../tune`. */
+function walkRest(rest: Node, segments: readonly string[], index: number, values: string[]): Node {
+  const last = segments.length - 1
+  const ending = index < last ? rest.literals.get(segments[last] as string) : undefined
+  values.push(segments.slice(index, ending === undefined ? undefined : last).join('/'))
+  return ending ?? rest
 }

@@ -1,6 +1,6 @@
 // What is stored of a token: never its text. Times are absolute, so that a stopped server lets nothing live longer.
 import type { AuthBlock } from '../api/request.ts'
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
 
 export type TokenEntry = {
   readonly format: 1
@@ -23,7 +23,23 @@ export type TokenEntry = {
   readonly lastRenewalAtMs: number | null
   /** Requests left; 0: unlimited; -1: the last one is being served. */
   readonly numUses: number
+  /** A batch token is not stored: its text holds all this, sealed. */
+  readonly type: 'service' | 'batch'
+  /** Who is behind it; empty: nobody in particular. */
+  readonly entityId: string
+  /** Addresses that it may be used from (lib/cidr.ts); empty: all. */
+  readonly boundCidrs: readonly string[]
+  /** The token role that it was made by; empty: none. */
+  readonly role: string
+  /** Of a token that a login gave; null: made by another token. */
+  readonly login: LoginOrigin | null
 }
+
+/** What renewal asks the login method about. */
+export type LoginOrigin = { readonly mountUuid: string; readonly renewal: JsonObject }
+
+/** What entries that older versions stored do not hold. */
+const ABSENT_BEFORE = { type: 'service', entityId: '', boundCidrs: [], role: '', login: null } as const
 
 export function encodeTokenEntry(entry: TokenEntry): Buffer {
   return Buffer.from(JSON.stringify(entry))
@@ -32,7 +48,7 @@ export function encodeTokenEntry(entry: TokenEntry): Buffer {
 export function decodeTokenEntry(bytes: Buffer): TokenEntry {
   const value = parseStoredJson(bytes)
   if (!isJsonObject(value) || value.format !== 1) throw new Error('A token entry has an unknown format')
-  return value as unknown as TokenEntry
+  return { ...ABSENT_BEFORE, ...value } as unknown as TokenEntry
 }
 
 /** Decided by the clock whenever the token is used; timers only clean up (threats P-27). */
@@ -48,36 +64,52 @@ export function remainingSeconds(entry: TokenEntry, nowMs: number): number {
 export const isRoot = (entry: TokenEntry): boolean => entry.policies.includes('root')
 
 /** The `auth` part of an answer that hands out, or renewed, this token. */
-export function authBlock(token: string, entry: TokenEntry, nowMs: number): AuthBlock {
+export function authBlock(
+  token: string,
+  entry: TokenEntry,
+  nowMs: number,
+  identityPolicies: readonly string[] = [],
+): AuthBlock {
   return {
     client_token: token,
     accessor: entry.accessor,
-    policies: entry.policies,
+    policies: united(entry.policies, identityPolicies),
     token_policies: entry.policies,
+    ...(identityPolicies.length === 0 ? {} : { identity_policies: identityPolicies }),
     metadata: entry.meta,
     lease_duration: remainingSeconds(entry, nowMs),
     renewable: entry.renewable,
-    entity_id: '',
-    token_type: 'service',
+    entity_id: entry.entityId,
+    token_type: entry.type,
     orphan: entry.parent === '',
     mfa_requirement: null,
     num_uses: entry.numUses,
   }
 }
 
+const united = (own: readonly string[], others: readonly string[]): readonly string[] =>
+  others.length === 0 ? own : [...new Set([...own, ...others])].sort()
+
 /** What look-up shows; `token` is the text where the caller knows it, else empty. */
-export function tokenInfo(token: string, entry: TokenEntry, nowMs: number): Record<string, unknown> {
+export function tokenInfo(
+  token: string,
+  entry: TokenEntry,
+  nowMs: number,
+  identityPolicies: readonly string[] = [],
+): Record<string, unknown> {
   const iso = (ms: number) => new Date(ms).toISOString()
   const mortal = 'atMs' in entry.expiry
   return {
     accessor: entry.accessor,
+    ...(entry.boundCidrs.length === 0 ? {} : { bound_cidrs: entry.boundCidrs }),
     creation_time: Math.floor(entry.createdAtMs / 1000),
     creation_ttl: entry.creationTtlSeconds,
     display_name: entry.displayName,
-    entity_id: '',
+    entity_id: entry.entityId,
     expire_time: 'atMs' in entry.expiry ? iso(entry.expiry.atMs) : null,
     explicit_max_ttl: entry.explicitMaxTtlSeconds,
     id: token,
+    ...(identityPolicies.length === 0 ? {} : { identity_policies: identityPolicies }),
     ...(mortal ? { issue_time: iso(entry.createdAtMs) } : {}),
     ...(entry.lastRenewalAtMs === null
       ? {}
@@ -89,7 +121,8 @@ export function tokenInfo(token: string, entry: TokenEntry, nowMs: number): Reco
     ...(entry.periodSeconds === 0 ? {} : { period: entry.periodSeconds }),
     policies: entry.policies,
     ...(mortal ? { renewable: entry.renewable } : {}),
+    ...(entry.role === '' ? {} : { role: entry.role }),
     ttl: remainingSeconds(entry, nowMs),
-    type: 'service',
+    type: entry.type,
   }
 }

@@ -1,12 +1,15 @@
 // The rules for making and prolonging tokens; token-store.ts keeps them.
 import { fail } from '../api/errors.ts'
+import type { LoginMethod } from '../api/login.ts'
+import type { MountEntry } from '../api/mount.ts'
 import type { Answer, Caller } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
-import { UNASSIGNABLE_POLICIES } from './builtin-policies.ts'
-import { normalizePolicyName, PolicyError } from './policy.ts'
+import { limitsOf } from './login-service.ts'
 import type { PolicyStore } from './policy-store.ts'
+import type { Identities } from './subject.ts'
 import { authBlock, isRoot, type TokenEntry, tokenInfo } from './token-entry.ts'
 import { lifetime } from './token-lifetime.ts'
+import { sanitizePolicies, type TokenLimits } from './token-rules.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 
 export type TokenRequest = {
@@ -25,19 +28,47 @@ export type TokenRequest = {
   readonly entity_alias: string
 }
 
-export type TokenLimits = { readonly defaultTtlSeconds: number; readonly maxTtlSeconds: number }
+/** What renewal needs of the mount table. */
+export interface LoginMounts {
+  find(path: string): MountEntry | undefined
+  /** The login mount with this UUID, if it is still there. */
+  loginMethod(uuid: string): { readonly mount: MountEntry; readonly method: LoginMethod } | undefined
+}
+
+type RenewalTerms = {
+  readonly limits: TokenLimits
+  /** 0: the default of the mount; absent: what the token was made with. */
+  readonly ttlSeconds?: number
+  readonly periodSeconds?: number
+}
+
+const TOKEN_MOUNT = 'auth/token/'
 
 export class TokenService {
   readonly tokens: TokenStore
   readonly #policies: PolicyStore
   readonly #world: World
   readonly #limits: TokenLimits
+  readonly #identities: Identities
+  #mounts: LoginMounts | undefined
 
-  constructor(tokens: TokenStore, policies: PolicyStore, world: World, limits: TokenLimits) {
-    this.tokens = tokens
-    this.#policies = policies
-    this.#world = world
-    this.#limits = limits
+  constructor(parts: {
+    readonly tokens: TokenStore
+    readonly policies: PolicyStore
+    readonly identities: Identities
+    readonly world: World
+    readonly limits: TokenLimits
+  }) {
+    this.tokens = parts.tokens
+    this.#policies = parts.policies
+    this.#identities = parts.identities
+    this.#world = parts.world
+    this.#limits = parts.limits
+  }
+
+  /** The mount table holds this engine: it is told of the table after both exist. */
+  tie(mounts: LoginMounts): void {
+    this.#mounts = mounts
   }
 
   nowMs(): number {
@@ -89,6 +120,11 @@ export class TokenService {
       expiry: life.ttlSeconds > 0 ? { atMs: nowMs + life.ttlSeconds * 1000 } : { never: true },
       lastRenewalAtMs: null,
       numUses: wanted.num_uses,
+      type: 'service',
+      entityId: orphan ? '' : parent.entry.entityId,
+      boundCidrs: orphan || life.ttlSeconds === 0 ? [] : parent.entry.boundCidrs,
+      role: '',
+      login: null,
     }
     if (!(await this.tokens.insert(token, entry))) {
       // The caller was let in, and its token revoked before this was stored.
@@ -118,19 +154,26 @@ export class TokenService {
       expiry: { never: true },
       lastRenewalAtMs: null,
       numUses: 0,
+      type: 'service',
+      entityId: '',
+      boundCidrs: [],
+      role: '',
+      login: null,
     }
   }
 
   async renew(token: string, incrementSeconds: number): Promise<Answer> {
     const nowMs = this.nowMs()
     let warnings: readonly string[] = []
-    const entry = await this.tokens.update(this.tokens.idOf(token), (old) => {
+    const id = this.tokens.idOf(token)
+    const terms = await this.#termsOf(id)
+    const entry = await this.tokens.update(id, (old) => {
       if (!old.renewable) throw fail('bad_request', ['lease is not renewable: the token never expires or was made so'])
       const life = lifetime({
-        ttlSeconds: incrementSeconds > 0 ? incrementSeconds : old.creationTtlSeconds,
-        periodSeconds: old.periodSeconds,
+        ttlSeconds: incrementSeconds > 0 ? incrementSeconds : (terms.ttlSeconds ?? old.creationTtlSeconds),
+        periodSeconds: terms.periodSeconds ?? old.periodSeconds,
         explicitMaxTtlSeconds: old.explicitMaxTtlSeconds,
-        ...this.#limits,
+        ...terms.limits,
         issuedAtMs: old.createdAtMs,
         nowMs,
       })
@@ -139,11 +182,28 @@ export class TokenService {
       return { ...old, lastRenewalAtMs: nowMs, expiry: { atMs: nowMs + life.ttlSeconds * 1000 } }
     })
     if (entry === undefined) throw fail('bad_request', ['token not found'])
-    return { auth: authBlock(token, entry, nowMs), warnings }
+    const subject = entry.entityId === '' ? undefined : await this.#identities.subject(entry.entityId)
+    return { auth: authBlock(token, entry, nowMs, subject?.policies), warnings }
+  }
+
+  /** A token that a login gave is prolonged by what its role says now; the method may refuse (Interface 2.2). */
+  async #termsOf(id: string): Promise<RenewalTerms> {
+    const entry = (await this.tokens.findById(id))?.entry
+    if (entry === undefined || entry.login === null) {
+      return { limits: limitsOf(this.#mounts?.find(TOKEN_MOUNT), this.#limits) }
+    }
+    const origin = this.#mounts?.loginMethod(entry.login.mountUuid)
+    if (origin === undefined) throw fail('bad_request', ['the login method that gave the token is gone, cannot renew'])
+    const { settings } = await origin.method.renewLogin(entry.login.renewal)
+    return {
+      limits: limitsOf(origin.mount, this.#limits, settings.maxTtlSeconds),
+      ttlSeconds: settings.ttlSeconds,
+      periodSeconds: settings.periodSeconds,
+    }
   }
 
   #policiesFor(caller: Caller, parent: LiveToken, wanted: TokenRequest): readonly string[] {
-    const requested = sanitize(wanted.policies ?? [])
+    const requested = sanitizePolicies(wanted.policies ?? [])
     const own = parent.entry.policies
     const root = isRoot(parent.entry)
     if (requested.includes('root') && !root) {
@@ -174,7 +234,7 @@ export class TokenService {
       ttlSeconds: wanted.ttl,
       periodSeconds: wanted.period,
       explicitMaxTtlSeconds: wanted.explicit_max_ttl,
-      ...this.#limits,
+      ...limitsOf(this.#mounts?.find(TOKEN_MOUNT), this.#limits),
       issuedAtMs: nowMs,
       nowMs,
     })
@@ -222,30 +282,6 @@ export function checkTokenText(text: string): void {
   if (text.includes('.') || OWN_PREFIXES.some((prefix) => text.startsWith(prefix))) {
     throw fail('field_invalid', ['id', "must not contain '.' nor begin like a generated token"])
   }
-}
-
-const MAX_POLICIES = 256
-const MAX_POLICY_NAME_LENGTH = 128
-
-/** Normalised, without doubles; names that cannot be given to a token are refused. */
-function sanitize(names: readonly string[]): string[] {
-  const result = new Set<string>()
-  for (const raw of names) {
-    let name: string
-    try {
-      name = normalizePolicyName(raw)
-    } catch (cause) {
-      if (cause instanceof PolicyError) throw fail('field_invalid', ['policies', cause.message], cause)
-      throw cause
-    }
-    if (UNASSIGNABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot assign policy "${name}"`])
-    if (name.length > MAX_POLICY_NAME_LENGTH) {
-      throw fail('field_invalid', ['policies', `a name has at most ${MAX_POLICY_NAME_LENGTH} characters`])
-    }
-    if (name !== '') result.add(name)
-  }
-  if (result.size > MAX_POLICIES) throw fail('field_invalid', ['policies', `must be at most ${MAX_POLICIES}`])
-  return [...result]
 }
 
 const DISPLAY_NAME_MAX = 256

@@ -6,6 +6,7 @@
 //   root/sys/token/accessor/HASH          HASH of the token that has the accessor
 //   root/sys/token/parent/HASH/CHILD      empty: the child falls with its parent
 import type { KeyObject } from 'node:crypto'
+import { fail } from '../api/errors.ts'
 import { importSecret } from '../crypto/secret-key.ts'
 import { fastDigest, keyedDigest } from '../crypto/token-digest.ts'
 import { randomBase62 } from '../lib/base62.ts'
@@ -164,6 +165,13 @@ export class TokenStore {
 
   newAccessor(): string {
     return randomBase62(ACCESSOR_LENGTH, this.#world.random.bytes)
+  }
+
+  /** A new token with this entry. @throws Refusal where its parent is gone meanwhile */
+  async issue(entry: TokenEntry): Promise<string> {
+    const token = this.newToken()
+    if (!(await this.insert(token, entry))) throw fail('permission_denied', [])
+    return token
   }
 
   /** Stores a new token. False where `token` is taken, or its parent is gone meanwhile. */

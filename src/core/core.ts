@@ -7,8 +7,9 @@ import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import { StorageReadOnly } from '../storage/contract.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
-import { forward, STEPS, type Surroundings } from './pipeline.ts'
+import { forward, STEPS } from './pipeline.ts'
 import { refusalOf, refusalResponse } from './response.ts'
+import type { Surroundings } from './surroundings.ts'
 
 /** Lost races after which the caller is told to come back. */
 const MAX_TURNS = 5
@@ -107,7 +108,9 @@ function newExchange(id: string, request: WireRequest): Exchange {
     routeError: undefined,
     pathParameters: {},
     token: undefined,
+    subject: undefined,
     acl: undefined,
+    wrapTtlSeconds: 0,
     input: undefined,
     args: {},
     answer: undefined,

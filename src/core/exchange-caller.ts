@@ -22,7 +22,7 @@ export class ExchangeCaller implements Caller {
   }
 
   hasSudo(): boolean {
-    const { acl, operation, path, input } = this.#exchange
-    return acl?.check({ operation, path, parameters: input, sudoRequired: true }).allowed === true
+    const { acl, operation, path, input, wrapTtlSeconds } = this.#exchange
+    return acl?.check({ operation, path, parameters: input, sudoRequired: true, wrapTtlSeconds }).allowed === true
   }
 }

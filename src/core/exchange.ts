@@ -2,6 +2,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Answer, ByteStream, Operation } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'
+import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Mounted } from './mount-table.ts'
@@ -52,8 +53,12 @@ export type Exchange = {
   routeError: 'no_route' | 'unsupported_path' | 'unsupported_operation' | undefined
   pathParameters: Readonly<Record<string, string>>
   token: LiveToken | undefined
+  /** Who is behind the token, where it belongs to an entity. */
+  subject: Subject | undefined
   /** The rules that judged the request. */
   acl: Acl | undefined
+  /** How long the answer is to be wrapped; 0: not at all. */
+  wrapTtlSeconds: number
   /** The decoded body or query. */
   input: JsonObject | undefined
   args: Readonly<Record<string, unknown>>

@@ -6,24 +6,40 @@
 //   root/core/local-unmounting/UUID    is stored in a class of its own
 //   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
 import { fail } from '../api/errors.ts'
-import type { Engine, EngineType, MountEntry, Mounts } from '../api/mount.ts'
+import type { LoginMethod } from '../api/login.ts'
+import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
 import type { Router } from '../api/router.ts'
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
-import { ROOT_NAMESPACE, type Scope, systemScope } from '../storage/contract.ts'
+import { systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import {
+  ALWAYS,
+  type AlwaysMounted,
+  CORE_FOLDER,
+  dataFolder,
+  encodeMountEntry,
+  MOUNT_FOLDERS,
+  mountKey,
+  newMountEntry,
+  overlapping,
+  readEntries,
+  requireAllowedPath,
+  SINGLETONS,
+  scopeOf,
+  shownPath,
+  storedAt,
+  UNMOUNT_FOLDERS,
+  unmountKey,
+} from './mount-entries.ts'
 
-const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
-const MOUNT_FOLDERS = ['mounts/', 'local-mounts/'] as const
-const UNMOUNT_FOLDERS = ['unmounting/', 'local-unmounting/'] as const
 const WIPE_PAGE = 500
-const RESERVED = ['audit/', 'auth/', 'sys/', 'cubbyhole/', 'identity/']
 
 /** What an engine is given for one mount. */
 export type EngineContext = {
-  readonly mount: MountEntry
+  /** As it is at the call: it can be tuned and moved. */
+  readonly mount: () => MountEntry
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
@@ -45,7 +61,7 @@ export class MountTable implements Mounts {
   #refreshing: Promise<void> | undefined
 
   /**
-   * `types` may hold singletons (`system`, `token`), which nobody can mount. `always` serves its path even while the
+   * `types` may hold singletons (`system`, `token` …), which nobody can mount. `always` serves its path even while the
    * table cannot be read, because the server is sealed.
    */
   constructor(
@@ -71,8 +87,10 @@ export class MountTable implements Mounts {
     }
   }
 
-  get types(): readonly string[] {
-    return [...this.#types.keys()].filter((type) => !SINGLETONS.has(type))
+  typesOf(kind: MountKind): readonly string[] {
+    return [...this.#types.values()]
+      .filter((one) => one.kind === kind && !SINGLETONS.has(one.type))
+      .map(({ type }) => type)
   }
 
   list(): readonly MountEntry[] {
@@ -85,6 +103,12 @@ export class MountTable implements Mounts {
 
   serving(path: string): MountEntry | undefined {
     return this.route(path)?.entry
+  }
+
+  loginMethod(uuid: string): { readonly mount: MountEntry; readonly method: LoginMethod } | undefined {
+    const mounted = this.#byUuid.get(uuid)
+    if (mounted?.entry.kind !== 'auth') return undefined
+    return { mount: mounted.entry, method: mounted.engine as LoginMethod }
   }
 
   /** The mount with the longest path that `path` begins with; 'transit' finds 'transit/'. */
@@ -133,10 +157,15 @@ export class MountTable implements Mounts {
     if (type === undefined) return
     const known = this.#byUuid.get(entry.uuid)
     if (known !== undefined) this.#mounted.delete(known.entry.path)
-    const engine = known?.engine ?? type.create({ ...this.#given, mount: entry, storage: this.#view(entry) })
+    const engine = known?.engine ?? type.create(this.#context(entry))
     const mounted = { entry, router: type.router, engine }
     this.#mounted.set(entry.path, mounted)
     this.#byUuid.set(entry.uuid, mounted)
+  }
+
+  #context(entry: MountEntry): EngineContext {
+    const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
+    return { ...this.#given, mount, storage: this.#view(entry) }
   }
 
   #forget(entry: MountEntry): void {
@@ -171,28 +200,48 @@ export class MountTable implements Mounts {
   }
 
   async mount(entry: MountEntry): Promise<void> {
-    if (!this.#types.has(entry.type) || SINGLETONS.has(entry.type)) {
+    if (this.#types.get(entry.type)?.kind !== entry.kind || SINGLETONS.has(entry.type)) {
       throw fail('bad_request', [
-        `plugin not found in the catalog: ${entry.type}; offered are ${this.types.join(', ')}`,
+        `plugin not found in the catalog: ${entry.type}; offered are ${this.typesOf(entry.kind).join(', ')}`,
       ])
     }
-    const reserved = RESERVED.find((prefix) => entry.path.startsWith(prefix))
-    if (reserved !== undefined) throw fail('bad_request', [`cannot mount "${entry.path}": ${reserved} is reserved`])
+    requireAllowedPath(entry)
     await this.#core.transaction(async (tx) => {
-      for (const other of await readEntries(tx, MOUNT_FOLDERS)) {
-        if (entry.path.startsWith(other.path) || other.path.startsWith(entry.path)) {
-          throw fail('bad_request', [`path is already in use at ${other.path}`]) // Wire text.
-        }
-      }
+      const taken = await overlapping(tx, entry)
+      // Wire text.
+      if (taken !== undefined) throw fail('bad_request', [`path is already in use at ${shownPath(taken)}`])
       tx.put(mountKey(entry), encodeMountEntry(entry))
+    })
+    await this.refresh()
+  }
+
+  async tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
+    await this.#core.transaction(async (tx) => {
+      const entry = await storedAt(tx, path)
+      if (entry === undefined) throw fail('bad_request', [`no mount at "${path}"`])
+      tx.put(mountKey(entry), encodeMountEntry(change(entry)))
+    })
+    await this.refresh()
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    await this.#core.transaction(async (tx) => {
+      const entry = await storedAt(tx, from)
+      if (entry === undefined) throw fail('bad_request', [`no matching mount at "${from}"`]) // Wire text.
+      if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot remount "${from}"`])
+      const moved = { ...entry, path: to }
+      requireAllowedPath(moved)
+      const taken = await overlapping(tx, moved)
+      if (taken !== undefined) throw fail('bad_request', [`path already in use at "${shownPath(taken)}"`]) // Wire text.
+      tx.put(mountKey(entry), encodeMountEntry(moved))
     })
     await this.refresh()
   }
 
   async unmount(path: string): Promise<void> {
     const entry = this.find(path)
-    if (RESERVED.some((prefix) => path.startsWith(prefix))) throw fail('bad_request', [`cannot unmount "${path}"`])
     if (entry === undefined) return
+    if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot unmount "${path}"`])
     await this.#core.transaction(async (tx) => {
       tx.delete(mountKey(entry))
       tx.put(unmountKey(entry), encodeMountEntry(entry))
@@ -218,69 +267,23 @@ export class MountTable implements Mounts {
     await this.#core.transaction(async (tx) => tx.delete(unmountKey(entry)))
   }
 
-  /** The mounts that are always there, written with the initialisation. */
+  /** Writes those of the mounts that are always there which a store does not have yet. */
+  async addMissing(): Promise<void> {
+    const missing = ALWAYS.filter(({ path, type }) => this.#types.has(type) && this.find(path) === undefined)
+    if (missing.length === 0) return
+    await this.#core.transaction(async (tx) => MountTable.#add(tx, this.#given.world, missing))
+    await this.refresh()
+  }
+
+  /** The mounts without which nothing works, written with the initialisation. */
   static initialize(tx: ViewTransaction, world: World): void {
-    const always = [
-      {
-        path: 'sys/',
-        type: 'system',
-        kind: 'secret',
-        description: 'system endpoints used for control, policy and debugging',
-      },
-      { path: 'auth/token/', type: 'token', kind: 'auth', description: 'token based credentials' },
-    ] as const
-    for (const one of always) {
+    MountTable.#add(tx, world, ALWAYS.slice(0, 2))
+  }
+
+  static #add(tx: ViewTransaction, world: World, mounts: readonly AlwaysMounted[]): void {
+    for (const one of mounts) {
       const entry = newMountEntry(world, { ...one, options: null })
       tx.put(mountKey(entry), encodeMountEntry(entry))
     }
   }
-}
-
-/** Types of which there is exactly one mount, always. */
-const SINGLETONS: ReadonlySet<string> = new Set(['system', 'token'])
-
-export function newMountEntry(
-  world: World,
-  given: Pick<MountEntry, 'path' | 'type' | 'kind' | 'description'> & Partial<MountEntry>,
-): MountEntry {
-  return {
-    format: 1,
-    uuid: world.random.uuid(),
-    namespace: ROOT_NAMESPACE,
-    accessor: `${given.type}_${world.random.bytes(4).toString('hex')}`,
-    options: {},
-    local: false,
-    sealWrap: false,
-    externalEntropyAccess: false,
-    config: { defaultLeaseTtlSeconds: 0, maxLeaseTtlSeconds: 0, forceNoCache: false, listingVisibility: '' },
-    ...given,
-  }
-}
-
-const scopeOf = (entry: MountEntry): Scope => ({ namespace: entry.namespace, mount: entry.uuid, local: entry.local })
-
-const dataFolder = (entry: MountEntry): string =>
-  `${entry.namespace}/${entry.kind === 'auth' ? 'auth' : 'logical'}/${entry.uuid}/`
-
-const mountKey = (entry: MountEntry): string => MOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
-
-const unmountKey = (entry: MountEntry): string => UNMOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
-
-async function readEntries(from: Pick<View, 'get' | 'list'>, folders: readonly string[]): Promise<MountEntry[]> {
-  const entries: MountEntry[] = []
-  for (const folder of folders) {
-    for (const uuid of await from.list(folder)) {
-      const bytes = await from.get(folder + uuid)
-      if (bytes !== undefined) entries.push(decodeMountEntry(bytes))
-    }
-  }
-  return entries
-}
-
-const encodeMountEntry = (entry: MountEntry): Buffer => Buffer.from(JSON.stringify(entry))
-
-function decodeMountEntry(bytes: Buffer): MountEntry {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A mount entry has an unknown format')
-  return value as unknown as MountEntry
 }

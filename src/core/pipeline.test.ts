@@ -84,11 +84,6 @@ test('the namespace of a request is the root one or none', async () => {
     assert.equal((await raw({}, { namespace })).status, 404, namespace)
 })
 
-test('wrapping that was asked for is refused, not ignored', async () => {
-  assert.equal((await raw({}, { wrapTtl: '60s' })).status, 400)
-  assert.equal((await raw({}, { wrapTtl: '0' })).status, 200)
-})
-
 test('unknown fields, and those that the path decides, are warned of', async () => {
   const { body } = await server.call('POST', 'transit/encrypt/k', {
     plaintext: 'YQ==',

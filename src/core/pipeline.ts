@@ -6,28 +6,16 @@ import { fail } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
-import type { Acl } from '../auth/acl.ts'
-import type { PolicyStore } from '../auth/policy-store.ts'
-import type { LiveToken, TokenStore } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { authenticate, authorise } from './access.ts'
 import { parseBody } from './body.ts'
-import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
 import { noteIgnored } from './ignored-fields.ts'
-import type { MountTable } from './mount-table.ts'
 import { successResponse } from './response.ts'
+import type { Surroundings } from './surroundings.ts'
 import { canonicalPath, parseQuery } from './target.ts'
-
-/** What the steps work with; the same in every thread, but for `forward`. */
-export type Surroundings = {
-  readonly mounts: MountTable
-  readonly tokens: TokenStore
-  readonly policies: PolicyStore
-  readonly sealed: () => boolean
-  readonly initialized: () => boolean
-  /** Where this thread does not write: hands the request to the one that does. */
-  readonly forward: ((request: WireRequest) => Promise<WireResponse>) | undefined
-}
+import { limitWrapping, readWrapping, wrapAnswer } from './wrap-steps.ts'
 
 export type Step = {
   readonly name: string
@@ -87,13 +75,6 @@ const readNamespace = (exchange: Exchange): void => {
   if (name !== 'root' && name !== 'root/') throw fail('bad_namespace', [])
 }
 
-const refuseWrapping = (exchange: Exchange): void => {
-  const ttl = exchange.request.headers.wrapTtl
-  // To answer in clear what was asked for wrapped would hand a secret to the wrong reader.
-  if (ttl !== undefined && ttl !== '' && ttl !== '0')
-    throw fail('bad_request', ['X-Vault-Wrap-TTL: response wrapping is not offered yet'])
-}
-
 const route = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
   if (around.mounts.stale && !around.sealed()) return around.mounts.refresh().then(() => findRoute(exchange, around))
   findRoute(exchange, around)
@@ -118,29 +99,11 @@ const refuseWhileSealed = (exchange: Exchange, around: Surroundings): void => {
   throw around.initialized() ? fail('sealed', []) : fail('not_initialized', [])
 }
 
-const authenticate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  const token = exchange.request.headers.token
-  if (token === undefined || token === '' || around.sealed()) return
-  const found = around.tokens.find(token)
-  return found instanceof Promise ? found.then((live) => admit(exchange, around, live)) : admit(exchange, around, found)
-}
-
-/** A limited token pays for the request even if it is refused later (Interface 2.2, token_num_uses). */
-function admit(exchange: Exchange, around: Surroundings, live: LiveToken | undefined): void | Promise<void> {
-  if (live === undefined || live.entry.numUses === 0) {
-    exchange.token = live
-    return
-  }
-  return around.tokens.takeUse(live).then((paid) => {
-    exchange.token = paid
-  })
-}
-
 /** Decides whether a write creates or updates, before the policy is asked. Tells the caller nothing. */
 const findExistence = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
   if (endpoint?.exists === undefined || mounted === undefined || exchange.token === undefined) return
-  const exists = endpoint.exists(mounted.engine as never, exchange.pathParameters)
+  const exists = endpoint.exists(mounted.engine as never, exchange.pathParameters, exchange.token.id)
   const decide = (there: boolean): void => {
     exchange.operation = there ? 'update' : 'create'
   }
@@ -165,27 +128,6 @@ const readBody = (exchange: Exchange): void => {
   exchange.input = parseBody(body, headers.contentType)
 }
 
-const authorise = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  if (exchange.endpoint?.capability === 'none') return
-  const { token } = exchange
-  if (token === undefined) throw fail('permission_denied', [])
-  const acl = around.policies.acl(token.entry.policies)
-  return acl instanceof Promise ? acl.then((built) => judge(exchange, built)) : judge(exchange, acl)
-}
-
-function judge(exchange: Exchange, acl: Acl): void {
-  const { path, operation } = exchange
-  exchange.acl = acl
-  const sudoRequired = exchange.endpoint?.sudo === true
-  const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
-  const verdict = acl.check({ operation, path: listPath, parameters: exchange.input, sudoRequired })
-  if (!verdict.allowed) throw fail('permission_denied', [])
-  // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
-  if (verdict.pageLimit > 0 && exchange.input?.limit === undefined) {
-    exchange.input = { ...exchange.input, limit: verdict.pageLimit }
-  }
-}
-
 /** What is not there is told only to those who would have been allowed to use it. */
 const refuseUnknown = (exchange: Exchange): void => {
   if (exchange.routeError === undefined) return
@@ -195,7 +137,9 @@ const refuseUnknown = (exchange: Exchange): void => {
 }
 
 const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  if (exchange.endpoint?.runsOn !== 'writer' || around.forward === undefined) return
+  // What is wrapped is stored.
+  const writes = exchange.endpoint?.runsOn === 'writer' || exchange.wrapTtlSeconds > 0
+  if (!writes || around.forward === undefined) return
   return forward(exchange, around.forward)
 }
 
@@ -208,7 +152,7 @@ const decode = (exchange: Exchange): void => {
   const endpoint = exchange.endpoint as NonNullable<typeof exchange.endpoint>
   const { input, pathParameters } = exchange
   exchange.args = decodeFields(endpoint.fields, input, pathParameters)
-  if (input !== undefined) noteIgnored(exchange, endpoint.fields, input)
+  if (input !== undefined && endpoint.takesAnyFields !== true) noteIgnored(exchange, endpoint.fields, input)
 }
 
 const handle = (exchange: Exchange): void | Promise<void> => {
@@ -236,8 +180,20 @@ function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
     mountPath,
     remoteAddress: exchange.request.remoteAddress,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
+    wrapTtlSeconds: exchange.wrapTtlSeconds,
+    input: exchange.endpoint?.takesAnyFields === true ? exchange.input : undefined,
     stream: exchange.request.stream,
   }
+}
+
+/** A login method says who the caller is; what token that gives is decided here, for all methods alike. */
+const issueToken = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  const { answer, mounted } = exchange
+  if (answer?.login === undefined || mounted === undefined) return
+  const request = { path: exchange.path, remoteAddress: exchange.request.remoteAddress }
+  return around.logins.issue(answer.login, mounted.entry, request).then((issued) => {
+    exchange.answer = { ...issued, warnings: [...(answer.warnings ?? []), ...(issued.warnings ?? [])] }
+  })
 }
 
 const giveHelp = (exchange: Exchange): void => {
@@ -261,8 +217,9 @@ export const STEPS: readonly Step[] = [
   { name: 'read the path', run: readPath },
   { name: 'read the method', run: readMethod },
   { name: 'read the namespace', run: readNamespace },
-  { name: 'refuse wrapping', run: refuseWrapping },
+  { name: 'read the wrapping', run: readWrapping },
   { name: 'find mount and endpoint', run: route },
+  { name: 'wrap what can be wrapped', run: limitWrapping },
   { name: 'refuse while sealed', run: refuseWhileSealed },
   { name: 'authenticate', run: authenticate },
   { name: 'give help', run: giveHelp },
@@ -273,5 +230,7 @@ export const STEPS: readonly Step[] = [
   { name: 'forward writes', run: forwardWrites },
   { name: 'decode the fields', run: decode },
   { name: 'handle', run: handle },
+  { name: 'issue the token of a login', run: issueToken },
+  { name: 'wrap the answer', run: wrapAnswer },
   { name: 'write the response', run: writeResponse },
 ]

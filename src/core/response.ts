@@ -1,6 +1,6 @@
 // What goes back: the envelope, the bare forms, and refusals.
 import { fail, Refusal } from '../api/errors.ts'
-import { type AuthBlock, Reconsider } from '../api/request.ts'
+import { type Answer, Reconsider } from '../api/request.ts'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import { Sealed, StorageClosed, StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
@@ -10,37 +10,39 @@ export function successResponse(exchange: Exchange): WireResponse {
   const { answer, endpoint, warnings } = exchange
   if (answer === undefined || endpoint === undefined)
     throw new Error('A request without an answer reached its response')
-  const { data, auth, status, stream } = answer
+  const { data, auth, wrapInfo, status, stream, body } = answer
   if (stream !== undefined) return { status: 200, body: undefined, stream }
+  if (body !== undefined) return { status: 200, body }
   if (endpoint.body === 'plain')
     return {
       status: status ?? (data === undefined ? 204 : 200),
       body: data === undefined ? undefined : `${JSON.stringify(data)}\n`,
     }
-  if (data === undefined && auth === undefined && (answer.warnings === undefined || answer.warnings.length === 0)) {
+  const isEmpty = data === undefined && auth === undefined && wrapInfo === undefined
+  if (isEmpty && (answer.warnings === undefined || answer.warnings.length === 0)) {
     return { status: status ?? 204, body: undefined }
   }
   const all = answer.warnings === undefined ? warnings : [...warnings, ...answer.warnings]
   return {
     status: status ?? 200,
-    body: envelope(exchange, endpoint.body === 'both' ? data : undefined, data, auth, all),
+    body: envelope(exchange, answer, endpoint.body === 'both' ? data : undefined, all),
   }
 }
 
 /** Written by hand, since most of it never differs; `JSON.stringify` writes what can. */
 function envelope(
   exchange: Exchange,
+  { data, auth, wrapInfo }: Answer,
   copied: object | undefined,
-  data: object | undefined,
-  auth: AuthBlock | undefined,
   warnings: readonly string[],
 ): string {
   const dataText = data === undefined ? 'null' : JSON.stringify(data)
   const authText = auth === undefined ? 'null' : JSON.stringify(auth)
+  const wrapText = wrapInfo === undefined ? 'null' : JSON.stringify(wrapInfo)
   const warningsText = warnings.length === 0 ? 'null' : JSON.stringify(warnings)
   const type = exchange.mounted?.entry.type ?? ''
   const head = `"request_id":"${exchange.id}","lease_id":"","renewable":false,"lease_duration":0,"data":${dataText}`
-  const tail = `"wrap_info":null,"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"`
+  const tail = `"wrap_info":${wrapText},"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"`
   return `{${copiedMembers(copied)}${head},${tail}}\n`
 }
 

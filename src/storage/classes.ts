@@ -17,6 +17,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'logical/', class: 'mount' },
   { path: 'auth/', class: 'mount' },
   { path: 'sys/token/', class: 'local' },
+  { path: 'sys/cubbyhole/', class: 'local' },
   { path: 'sys/policy/', class: 'replicated' },
   { path: 'core/mounts/', class: 'replicated' },
   { path: 'core/local-mounts/', class: 'local' },

@@ -2,7 +2,7 @@
 // an engine cannot reach, or name, what belongs to another.
 import type { Barrier } from './barrier.ts'
 import type { Entry, ListOptions, Reader, ReadStore, Scope, Store, Transaction } from './contract.ts'
-import { StorageReadOnly } from './contract.ts'
+import { Sealed, StorageReadOnly } from './contract.ts'
 
 /** What an engine is given: keys relative to its own folder. */
 export interface View {
@@ -47,7 +47,7 @@ export class SealedStorage {
       get: async (path) => opened(barrier, folder + path, await store.get(folder + path)),
       list: (path, options) => store.list(folder + path, options),
       transaction: async (work) => {
-        if (barrier.sealed) barrier.seal('', Buffer.alloc(0)) // Throws Sealed before anything else is said.
+        requireUnsealed(barrier)
         if (!('transaction' in store)) throw new StorageReadOnly('This thread does not write')
         return store.transaction(async (tx) => {
           await guard?.(tx)
@@ -56,6 +56,20 @@ export class SealedStorage {
       },
     }
   }
+
+  /** One commit that writes in several folders of a scope. @throws as the transactions of a view */
+  async transaction<T>(scope: Scope, work: (folder: (path: string) => ViewTransaction) => Promise<T>): Promise<T> {
+    const { barrier } = this
+    const store = this.#store
+    requireUnsealed(barrier)
+    if (!('transaction' in store)) throw new StorageReadOnly('This thread does not write')
+    return store.transaction((tx) => work((folder) => sealedTransaction(barrier, scope, folder, tx)))
+  }
+}
+
+/** @throws Sealed before anything else is said */
+function requireUnsealed(barrier: Barrier): void {
+  if (barrier.sealed) throw new Sealed('The server is sealed')
 }
 
 function opened(barrier: Barrier, key: string, record: Buffer | undefined): Buffer | undefined {

@@ -6,9 +6,12 @@ import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
 import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
+import { REMOUNT_ENDPOINTS } from './remount-endpoints.ts'
 import { SEAL_ENDPOINTS } from './seal-endpoints.ts'
 import { SNAPSHOT_ENDPOINTS } from './snapshot-endpoints.ts'
 import { STATUS_ENDPOINTS } from './status-endpoints.ts'
+import { UI_MOUNT_ENDPOINTS } from './ui-mount-endpoints.ts'
+import { WRAPPING_ENDPOINTS } from './wrapping-endpoints.ts'
 
 export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...SEAL_ENDPOINTS,
@@ -18,6 +21,9 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...GENERATE_ROOT_ENDPOINTS,
   ...SNAPSHOT_ENDPOINTS,
   ...MOUNT_ENDPOINTS,
+  ...REMOUNT_ENDPOINTS,
+  ...UI_MOUNT_ENDPOINTS,
   ...POLICY_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,
+  ...WRAPPING_ENDPOINTS,
 ]

@@ -2,7 +2,9 @@
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
+import type { TokenLimits } from '../auth/token-rules.ts'
 import type { TokenStore } from '../auth/token-store.ts'
+import type { Wrapping } from '../auth/wrapping.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { ShareConfig } from './key-shares.ts'
@@ -51,12 +53,34 @@ export type ServerFacts = {
   readonly clusterName: string
 }
 
+export type Migration = { readonly source: string; readonly target: string }
+
+/** The last moves of mounts. */
+class Migrations {
+  readonly #kept = new Map<string, Migration>()
+
+  keep(id: string, migration: Migration): void {
+    if (this.#kept.size >= KEPT_MIGRATIONS) this.#kept.delete(this.#kept.keys().next().value as string)
+    this.#kept.set(id, migration)
+  }
+
+  find(id: string): Migration | undefined {
+    return this.#kept.get(id)
+  }
+}
+
+const KEPT_MIGRATIONS = 1_000
+
 export class System implements Engine {
+  readonly migrations = new Migrations()
+  /** Lifetimes where a mount says nothing. */
+  readonly tokenLimits: TokenLimits
   readonly world: World
   readonly slow: SlowWork
   readonly facts: ServerFacts
   readonly tokens: TokenStore
   readonly policies: PolicyStore
+  readonly wrapping: Wrapping
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
@@ -68,6 +92,8 @@ export class System implements Engine {
     readonly facts: ServerFacts
     readonly tokens: TokenStore
     readonly policies: PolicyStore
+    readonly wrapping: Wrapping
+    readonly tokenLimits: TokenLimits
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
   }) {
@@ -76,6 +102,8 @@ export class System implements Engine {
     this.facts = parts.facts
     this.tokens = parts.tokens
     this.policies = parts.policies
+    this.wrapping = parts.wrapping
+    this.tokenLimits = parts.tokenLimits
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
   }

@@ -110,8 +110,8 @@ export function endpointOf({ method, target }: GeneratedRequest, extraMounts: re
   if (operation === undefined || path === undefined) return undefined
   const list = new URLSearchParams(query).get('list')
   const isList = operation === 'read' && list !== null && parseBool(list) === true
-  const last = ROUTERS.at(-1)
-  const extra = extraMounts.flatMap((mountPath) => (last === undefined ? [] : [{ mountPath, router: last.router }]))
+  const transit = ROUTERS.filter(({ mountPath }) => mountPath === 'transit/')
+  const extra = extraMounts.flatMap((mountPath) => transit.map(({ router }) => ({ mountPath, router })))
   for (const { mountPath, router } of [...ROUTERS, ...extra]) {
     if (!path.startsWith(mountPath)) continue
     const route = router.find(isList ? 'list' : operation, path.slice(mountPath.length))
@@ -136,6 +136,7 @@ function safely<T>(work: () => T): T | undefined {
 function endpointFaults(endpoint: Endpoint, parsed: Json): string[] {
   const { response, body, givesToken } = endpoint
   if (body === 'plain') return misfits(response ?? {}, parsed)
+  if (parsed.wrap_info !== null) return wrappedFaults(parsed)
   const { data, auth, warnings } = parsed
   const expected =
     body === 'both' && response !== undefined ? [...ENVELOPE_NAMES, ...Object.keys(data ?? {})] : ENVELOPE_NAMES
@@ -147,6 +148,14 @@ function endpointFaults(endpoint: Endpoint, parsed: Json): string[] {
     ...(warnings === null || isTextList(warnings) ? [] : ['warnings are neither null nor texts']),
     ...(response === undefined && givesToken !== true && warnings === null ? ['nothing to say, and not 204'] : []),
   ]
+}
+
+/** Under a token, and nothing of it beside. */
+function wrappedFaults({ data, auth, warnings, wrap_info }: Json): string[] {
+  const { token, ttl, creation_path } = wrap_info as Json
+  const whole = typeof token === 'string' && typeof ttl === 'number' && typeof creation_path === 'string'
+  const bare = data === null && auth === null && warnings === null
+  return whole && bare ? [] : ['a wrapped answer is not whole, or not alone']
 }
 
 const nullFaults = (name: string, value: unknown): string[] => (value === null ? [] : [`${name} is not null`])

@@ -48,10 +48,12 @@ test('the document is the one in docs/api', () => {
 })
 
 test('every engine that can be mounted is in the tables of the documentation', async () => {
-  const { body } = await api(server, 'POST', 'sys/mounts/any', { type: 'no-such-engine' })
-  const offered = /offered are (.*)$/.exec(String((body.errors as unknown[])[0]))?.[1]?.split(', ')
+  const offeredAt = async (path: string): Promise<string[]> => {
+    const { body } = await api(server, 'POST', path, { type: 'no-such-engine' })
+    return /offered are (.*)$/.exec(String((body.errors as unknown[])[0]))?.[1]?.split(', ') ?? []
+  }
   assert.deepEqual(
-    offered,
+    [...(await offeredAt('sys/mounts/any')), ...(await offeredAt('sys/auth/any'))],
     TABLES.flatMap(({ type }) => type ?? []),
   )
 })

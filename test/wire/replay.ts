@@ -61,21 +61,28 @@ export function send(
 /** Plays a scenario on fresh mounts and without policies; a server of its own is assumed. */
 export async function replay(scenario: Scenario, target: Target): Promise<Difference[]> {
   const variables: Variables = { root: target.token, now: Math.floor(Date.now() / 1000) }
-  const mounts = scenario.mounts ?? ['transit:transit']
+  const mounts = mountsOf(scenario)
   await cleanPolicies(target)
-  for (const mount of mounts) {
-    const [path, type] = mount.split(':')
-    await send(target, 'DELETE', `/v1/sys/mounts/${path}`, undefined, target.token)
-    const { status, body } = await send(target, 'POST', `/v1/sys/mounts/${path}`, { type }, target.token)
-    if (status !== 204) throw new Error(`mounting ${mount}: ${status} ${JSON.stringify(body)}`)
+  for (const { endpoint, type } of mounts) {
+    await send(target, 'DELETE', endpoint, undefined, target.token)
+    const { status, body } = await send(target, 'POST', endpoint, { type }, target.token)
+    if (status !== 204) throw new Error(`mounting ${endpoint}: ${status} ${JSON.stringify(body)}`)
   }
   const differences: Difference[] = []
   for (const [index, step] of scenario.steps.entries()) {
     for (const what of await play(step, target, variables)) differences.push({ step: index, what })
   }
-  for (const mount of mounts)
-    await send(target, 'DELETE', `/v1/sys/mounts/${mount.split(':')[0]}`, undefined, target.token)
+  for (const { endpoint } of mounts) await send(target, 'DELETE', endpoint, undefined, target.token)
   return differences
+}
+
+/** What a scenario wants mounted: `path:type`, engines and login methods. */
+function mountsOf({ mounts = ['transit:transit'], auth = [] }: Scenario): { endpoint: string; type: string }[] {
+  const under = (folder: string) => (mount: string) => {
+    const [path = '', type = ''] = mount.split(':')
+    return { endpoint: `/v1/sys/${folder}/${path}`, type }
+  }
+  return [...mounts.map(under('mounts')), ...auth.map(under('auth'))]
 }
 
 async function cleanPolicies(target: Target): Promise<void> {

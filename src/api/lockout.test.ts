@@ -1,0 +1,58 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { fail, Refusal } from './errors.ts'
+import { DEFAULT_LOCKOUT, Lockout } from './lockout.ts'
+
+function stage() {
+  let nowMs = 1_000_000
+  const lockout = new Lockout({ nowMs: () => nowMs, monotonicMs: () => nowMs })
+  let tried = 0
+  const attempt = (right: boolean) => () => {
+    tried += 1
+    return new Promise<string>((resolve, reject) =>
+      setImmediate(() => (right ? resolve('in') : reject(fail('bad_request', ['wrong'])))),
+    )
+  }
+  const guess = (right = false) => lockout.guard('bob', DEFAULT_LOCKOUT, attempt(right)).catch(codeOf)
+  const advance = (seconds: number) => {
+    nowMs += seconds * 1000
+  }
+  return { guess, advance, tried: () => tried }
+}
+const codeOf = (cause: unknown): string => (cause instanceof Refusal ? cause.code : String(cause))
+
+test('after five failures nothing is tried for a quarter of an hour', async () => {
+  const { guess, advance, tried } = stage()
+  for (let i = 0; i < 5; i++) assert.equal(await guess(), 'bad_request')
+  assert.equal(await guess(true), 'permission_denied')
+  advance(899)
+  assert.equal(await guess(true), 'permission_denied')
+  assert.equal(tried(), 5)
+  advance(1)
+  assert.equal(await guess(true), 'in')
+})
+
+test('guessing in parallel gives no more tries', async () => {
+  const { guess, tried } = stage()
+  const answers = await Promise.all(Array.from({ length: 100 }, () => guess()))
+  assert.equal(tried(), 5)
+  assert.equal(answers.filter((answer) => answer === 'permission_denied').length, 95)
+})
+
+test('a success begins the count anew, and many callers who know the secret do not lock each other out', async () => {
+  const { guess } = stage()
+  for (let i = 0; i < 4; i++) await guess()
+  assert.equal(await guess(true), 'in')
+  for (let i = 0; i < 4; i++) assert.equal(await guess(), 'bad_request')
+  assert.equal(await guess(true), 'in')
+  const answers = await Promise.all(Array.from({ length: 50 }, () => guess(true)))
+  assert.ok(answers.every((answer) => answer === 'in'))
+})
+
+test('failures that lie far apart do not add up', async () => {
+  const { guess, advance } = stage()
+  for (let i = 0; i < 20; i++) {
+    assert.equal(await guess(), 'bad_request')
+    advance(900)
+  }
+})

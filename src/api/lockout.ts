@@ -1,0 +1,83 @@
+// Guessing is made slow: a name with too many failures is refused for a while, whatever is sent then. Kept in memory,
+// where logins are served: a restart forgets it, as it forgets the guesser's connections.
+import type { Clock } from '../lib/world.ts'
+import { fail, Refusal } from './errors.ts'
+
+export type LockoutSettings = {
+  /** Failures until the name is locked; 0: never. */
+  readonly threshold: number
+  readonly durationSeconds: number
+  /** Without a failure for so long, the count begins anew. */
+  readonly counterResetSeconds: number
+}
+
+export const DEFAULT_LOCKOUT: LockoutSettings = { threshold: 5, durationSeconds: 900, counterResetSeconds: 900 }
+
+/** Of names that do not exist too: so a name is not told by it. */
+const MAX_NAMES = 100_000
+
+type Attempts = {
+  failures: number
+  lastAtMs: number
+  underWay: number
+  readonly waiting: (() => void)[]
+}
+
+export class Lockout {
+  readonly #clock: Clock
+  readonly #names = new Map<string, Attempts>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Runs one attempt of `name`; a refusal that it throws counts as a failure. Of attempts at once no more run than may
+   * still fail, so that guessing in parallel gives no more tries than guessing in a row; the others wait.
+   * @throws Refusal where the name is locked, without trying; whatever `attempt` throws
+   */
+  async guard<T>(name: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {
+    if (settings.threshold === 0) return attempt()
+    const attempts = this.#of(name)
+    for (;;) {
+      this.#forgetOld(attempts, settings)
+      if (attempts.failures >= settings.threshold) throw fail('permission_denied', [])
+      if (attempts.failures + attempts.underWay < settings.threshold) break
+      await new Promise<void>((resolve) => attempts.waiting.push(resolve))
+    }
+    attempts.underWay += 1
+    try {
+      const result = await attempt()
+      attempts.failures = 0
+      return result
+    } catch (cause) {
+      if (cause instanceof Refusal) {
+        attempts.failures += 1
+        attempts.lastAtMs = this.#clock.monotonicMs()
+      }
+      throw cause
+    } finally {
+      attempts.underWay -= 1
+      if (attempts.failures === 0 && attempts.underWay === 0) this.#names.delete(name)
+      for (const wake of attempts.waiting.splice(0)) wake()
+    }
+  }
+
+  #forgetOld(attempts: Attempts, { threshold, durationSeconds, counterResetSeconds }: LockoutSettings): void {
+    const ageMs = this.#clock.monotonicMs() - attempts.lastAtMs
+    const keptSeconds = attempts.failures >= threshold ? durationSeconds : counterResetSeconds
+    if (ageMs >= keptSeconds * 1000) attempts.failures = 0
+  }
+
+  #of(name: string): Attempts {
+    const known = this.#names.get(name)
+    if (known !== undefined) return known
+    if (this.#names.size >= MAX_NAMES) {
+      const oldest = this.#names.keys().next()
+      if (oldest.done !== true) this.#names.delete(oldest.value)
+    }
+    const attempts: Attempts = { failures: 0, lastAtMs: 0, underWay: 0, waiting: [] }
+    this.#names.set(name, attempts)
+    return attempts
+  }
+}

@@ -1,0 +1,147 @@
+// The `token_*` fields that roles and users of every login method have in common (Interface 2.2): declared, read and
+// shown in one place.
+import { CidrError, normalizeCidr } from '../lib/cidr.ts'
+import { isJsonObject, type JsonValue } from '../lib/json.ts'
+import { fail } from './errors.ts'
+import { type Args, bool, duration, int, string, strings } from './fields.ts'
+import type { TokenSettings } from './login.ts'
+import { flag, integer, listOf, optional, type Shapes, text } from './shape.ts'
+
+export const TOKEN_FIELDS = {
+  token_ttl: duration('Lifetime of the tokens; 0: as the mount has it'),
+  token_max_ttl: duration('Longest lifetime, renewals included; 0: as the mount has it'),
+  token_explicit_max_ttl: duration('Hard end after the login, whatever is renewed; 0: none'),
+  token_period: duration('Each renewal gives this long, without an end; 0: not periodic'),
+  token_policies: strings('Policies of the tokens'),
+  token_bound_cidrs: strings('Addresses or blocks that logins may come from and tokens be used from; empty: anywhere'),
+  token_no_default_policy: bool('Without the policy "default"'),
+  token_num_uses: int('Requests a token may make; 0: unlimited', { min: 0 }),
+  token_type: string('service, batch, or default: as the mount has it'),
+}
+
+/** Older names of some of them; a new one wins. */
+export const OLD_TOKEN_FIELDS = {
+  policies: strings('Old name of token_policies'),
+  ttl: duration('Old name of token_ttl'),
+  max_ttl: duration('Old name of token_max_ttl'),
+  bound_cidrs: strings('Old name of token_bound_cidrs'),
+}
+
+export const TOKEN_SETTINGS_SHAPE: Shapes = {
+  token_ttl: integer('Seconds'),
+  token_max_ttl: integer('Seconds'),
+  token_explicit_max_ttl: integer('Seconds'),
+  token_period: integer('Seconds'),
+  token_policies: listOf(text('Policy'), 'Policies of the tokens'),
+  token_bound_cidrs: listOf(text('Address or block'), 'Where logins come from'),
+  token_no_default_policy: flag('Without the policy "default"'),
+  token_num_uses: integer('Requests a token may make; 0: unlimited'),
+  token_strictly_bind_ip: flag('Always false'),
+  token_type: text('default, service or batch'),
+  policies: optional(listOf(text('Policy'), 'Where the old name was used')),
+  ttl: optional(integer('Where the old name was used')),
+  max_ttl: optional(integer('Where the old name was used')),
+  bound_cidrs: optional(listOf(text('Address or block'), 'Where the old name was used')),
+}
+
+type Given = Partial<Args<typeof TOKEN_FIELDS>> & Partial<Args<typeof OLD_TOKEN_FIELDS>>
+
+const NONE: TokenSettings = {
+  ttlSeconds: 0,
+  maxTtlSeconds: 0,
+  explicitMaxTtlSeconds: 0,
+  periodSeconds: 0,
+  policies: [],
+  boundCidrs: [],
+  noDefaultPolicy: false,
+  numUses: 0,
+  type: 'default',
+}
+
+/** What was sent, on top of what was there. @throws Refusal naming the field */
+export function changedSettings(given: Given, before: TokenSettings = NONE): TokenSettings {
+  const policies = given.token_policies ?? given.policies
+  const cidrs = given.token_bound_cidrs ?? given.bound_cidrs
+  const settings: TokenSettings = {
+    ttlSeconds: given.token_ttl ?? given.ttl ?? before.ttlSeconds,
+    maxTtlSeconds: given.token_max_ttl ?? given.max_ttl ?? before.maxTtlSeconds,
+    explicitMaxTtlSeconds: given.token_explicit_max_ttl ?? before.explicitMaxTtlSeconds,
+    periodSeconds: given.token_period ?? before.periodSeconds,
+    policies: policies === undefined ? before.policies : policyNames(policies),
+    boundCidrs: cidrs === undefined ? before.boundCidrs : blocks(cidrs),
+    noDefaultPolicy: given.token_no_default_policy ?? before.noDefaultPolicy,
+    numUses: given.token_num_uses ?? before.numUses,
+    type: given.token_type === undefined ? before.type : typeOf(given.token_type),
+  }
+  requireFitting(settings)
+  return settings
+}
+
+function requireFitting({ ttlSeconds, maxTtlSeconds, periodSeconds, numUses, type }: TokenSettings): void {
+  if (maxTtlSeconds > 0 && ttlSeconds > maxTtlSeconds)
+    throw fail('field_invalid', ['token_ttl', 'must not be longer than token_max_ttl'])
+  if (type !== 'batch') return
+  if (periodSeconds > 0)
+    throw fail('bad_request', ["'token_type' cannot be 'batch' when set to generate periodic tokens"])
+  if (numUses > 0)
+    throw fail('bad_request', ["'token_type' cannot be 'batch' when set to generate tokens with limited use count"])
+}
+
+function typeOf(text: string): TokenSettings['type'] {
+  if (text === '' || text === 'default') return 'default'
+  if (text === 'service' || text === 'batch') return text
+  throw fail('bad_request', [`invalid 'token_type' value "${text.slice(0, 40)}": default, service and batch are`])
+}
+
+/** As policies are looked up: lower case, each once, in order. */
+function policyNames(names: readonly string[]): readonly string[] {
+  const plain = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '')
+  return [...new Set(plain)].sort()
+}
+
+/** @throws Refusal naming the field */
+export function blocks(texts: readonly string[], field = 'token_bound_cidrs'): readonly string[] {
+  try {
+    return texts.filter((text) => text.trim() !== '').map(normalizeCidr)
+  } catch (cause) {
+    if (cause instanceof CidrError) throw fail('field_invalid', [field, cause.message], cause)
+    throw cause
+  }
+}
+
+/** The older names that were used: they are read back too. */
+export function oldNamesUsed(given: Given, before: readonly string[] = []): readonly string[] {
+  const now = Object.keys(OLD_TOKEN_FIELDS).filter((name) => given[name as keyof typeof OLD_TOKEN_FIELDS] !== undefined)
+  return [...new Set([...before, ...now])]
+}
+
+function oldBody(settings: TokenSettings, names: readonly string[]): object {
+  const values: Readonly<Record<string, unknown>> = {
+    policies: settings.policies,
+    ttl: settings.ttlSeconds,
+    max_ttl: settings.maxTtlSeconds,
+    bound_cidrs: settings.boundCidrs,
+  }
+  return Object.fromEntries(names.map((name) => [name, values[name]]))
+}
+
+export function settingsBody(settings: TokenSettings, oldNames: readonly string[] = []): object {
+  return {
+    ...oldBody(settings, oldNames),
+    token_bound_cidrs: settings.boundCidrs,
+    token_explicit_max_ttl: settings.explicitMaxTtlSeconds,
+    token_max_ttl: settings.maxTtlSeconds,
+    token_no_default_policy: settings.noDefaultPolicy,
+    token_num_uses: settings.numUses,
+    token_period: settings.periodSeconds,
+    token_policies: settings.policies,
+    token_strictly_bind_ip: false,
+    token_ttl: settings.ttlSeconds,
+    token_type: settings.type,
+  }
+}
+
+/** From a stored entry; what an older version did not know is as if it had not been set. */
+export function storedSettings(value: JsonValue | undefined): TokenSettings {
+  return isJsonObject(value) ? ({ ...NONE, ...value } as TokenSettings) : NONE
+}

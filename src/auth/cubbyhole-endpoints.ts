@@ -1,0 +1,99 @@
+// The endpoints under cubbyhole/: data of one token alone.
+import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
+import { string } from '../api/fields.ts'
+import { type Caller, DONE, type RequestInfo } from '../api/request.ts'
+import { anything, listOf, OTHERS, text } from '../api/shape.ts'
+import type { Cubbyhole } from './cubbyhole.ts'
+import type { TokenEntry } from './token-entry.ts'
+
+/** @throws Refusal for a token that is nowhere stored, and so keeps nothing */
+function ownerOf({ caller }: RequestInfo): Caller {
+  if (caller === undefined) throw fail('permission_denied', [])
+  if ((caller.entry as TokenEntry).type === 'batch')
+    throw fail('bad_request', ['cubbyhole operations are only supported by service tokens'])
+  return caller
+}
+
+/** Of the stored key, which has a folder and the token's name before it. */
+const MAX_PATH_BYTES = 768
+const isTooLong = (path: string): boolean => Buffer.byteLength(path) > MAX_PATH_BYTES
+
+const pathField = { path: string('Any path', { required: true }) }
+
+const read = endpoint({
+  id: 'cubbyhole-read',
+  operation: 'read',
+  path: ':path...',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'What the calling token keeps at a path',
+  fields: pathField,
+  response: { [OTHERS]: anything('As it was written') },
+  handler: async (cubbyhole: Cubbyhole, { path }, request) => {
+    const data = await cubbyhole.read(ownerOf(request).tokenId, path)
+    if (data === undefined) throw fail('not_found', [])
+    return { data }
+  },
+})
+
+const write = endpoint({
+  id: 'cubbyhole-write',
+  operation: 'update',
+  path: ':path...',
+  capability: 'create-or-update',
+  runsOn: 'writer',
+  summary: 'Keeps an object for the calling token alone, as long as it lives; replaces what was there',
+  fields: pathField,
+  takesAnyFields: true,
+  exists: async (cubbyhole: Cubbyhole, { path = '' }, tokenId) => (await cubbyhole.read(tokenId, path)) !== undefined,
+  handler: async (cubbyhole: Cubbyhole, { path }, request) => {
+    const { tokenId } = ownerOf(request)
+    const { input } = request
+    if (input === undefined || Object.keys(input).length === 0) throw fail('bad_request', ['missing data fields'])
+    if (isTooLong(path)) throw fail('field_invalid', ['path', `must have at most ${MAX_PATH_BYTES} bytes`])
+    await cubbyhole.write(tokenId, path, input)
+    return DONE
+  },
+})
+
+const remove = endpoint({
+  id: 'cubbyhole-delete',
+  operation: 'delete',
+  path: ':path...',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Forgets what the calling token keeps at a path; nothing there is no error',
+  fields: pathField,
+  handler: async (cubbyhole: Cubbyhole, { path }, request) => {
+    const { tokenId } = ownerOf(request)
+    if (!isTooLong(path)) await cubbyhole.delete(tokenId, path)
+    return DONE
+  },
+})
+
+const list = (id: string, path: string) =>
+  endpoint({
+    id,
+    operation: 'list',
+    path,
+    capability: 'list',
+    runsOn: 'any-node',
+    summary: 'Names that the calling token keeps below a path',
+    fields: path === '' ? {} : { path: string('A folder') },
+    response: { keys: listOf(text('Name; a folder ends in /'), 'Names, sorted') },
+    handler: async (cubbyhole: Cubbyhole, args: { readonly path?: string | undefined }, request) => {
+      const folder = args.path === undefined || args.path === '' ? '' : `${args.path}/`
+      const keys = await cubbyhole.list(ownerOf(request).tokenId, folder)
+      if (keys.length === 0) throw fail('not_found', [])
+      return { data: { keys } }
+    },
+  })
+
+export const CUBBYHOLE_ENDPOINTS: readonly Endpoint[] = [
+  read,
+  write,
+  remove,
+  list('cubbyhole-list', ''),
+  list('cubbyhole-list-folder', ':path...'),
+]

@@ -1,0 +1,116 @@
+// Makes tokens for callers that a login method recognised. The rules are the same for all methods, so that none can
+// forget one.
+import { fail } from '../api/errors.ts'
+import type { Login, TokenSettings } from '../api/login.ts'
+import type { MountEntry } from '../api/mount.ts'
+import type { Answer } from '../api/request.ts'
+import { isInCidrs } from '../lib/cidr.ts'
+import type { World } from '../lib/world.ts'
+import type { Identities } from './subject.ts'
+import { authBlock, type TokenEntry } from './token-entry.ts'
+import { lifetime } from './token-lifetime.ts'
+import { sanitizePolicies, type TokenLimits } from './token-rules.ts'
+import type { TokenStore } from './token-store.ts'
+
+/** Of the request that logged in. */
+export type LoginRequest = { readonly path: string; readonly remoteAddress: string }
+
+type Parts = {
+  readonly tokens: TokenStore
+  readonly identities: Identities
+  readonly world: World
+  readonly limits: TokenLimits
+}
+
+export class LoginService {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** @throws Refusal */
+  async issue(login: Login, mount: MountEntry, request: LoginRequest): Promise<Answer> {
+    const { tokens, identities, world } = this.#parts
+    const { settings } = login
+    if (!isInCidrs(request.remoteAddress, settings.boundCidrs)) throw fail('permission_denied', [])
+    const policies = loginPolicies(settings)
+    const entityId = login.alias === undefined ? '' : await identities.entityOfLogin(mount, login.alias, login.groups)
+    const subject = entityId === '' ? undefined : await identities.subject(entityId)
+    const nowMs = world.clock.nowMs()
+    const type = tokenTypeOf(mount, settings)
+    const life = lifetime({
+      ...limitsOf(mount, this.#parts.limits, settings.maxTtlSeconds),
+      ttlSeconds: settings.ttlSeconds,
+      periodSeconds: settings.periodSeconds,
+      explicitMaxTtlSeconds: settings.explicitMaxTtlSeconds,
+      issuedAtMs: nowMs,
+      nowMs,
+    })
+    if (life === undefined) throw fail('bad_request', ['the lifetime must be positive'])
+    const entry: TokenEntry = {
+      format: 1,
+      type,
+      namespace: mount.namespace,
+      accessor: type === 'batch' ? '' : tokens.newAccessor(),
+      policies,
+      path: request.path,
+      displayName: displayNameOf(mount, login.displayName),
+      meta: login.metadata,
+      parent: '',
+      createdAtMs: nowMs,
+      creationTtlSeconds: life.ttlSeconds,
+      explicitMaxTtlSeconds: settings.explicitMaxTtlSeconds,
+      periodSeconds: settings.periodSeconds,
+      renewable: type === 'service',
+      expiry: { atMs: nowMs + life.ttlSeconds * 1000 },
+      lastRenewalAtMs: null,
+      numUses: settings.numUses,
+      entityId,
+      boundCidrs: settings.boundCidrs,
+      role: '',
+      login: { mountUuid: mount.uuid, renewal: login.renewal },
+    }
+    const token = await tokens.issue(entry)
+    return { auth: authBlock(token, entry, nowMs, subject?.policies), warnings: life.warnings }
+  }
+}
+
+function loginPolicies(settings: TokenSettings): readonly string[] {
+  const policies = new Set(sanitizePolicies(settings.policies))
+  // A login never gives all rights, whoever wrote the role (Interface 2.2).
+  if (policies.has('root')) throw fail('bad_request', ['auth methods cannot create root tokens'])
+  if (!settings.noDefaultPolicy) policies.add('default')
+  return [...policies].sort()
+}
+
+/** The mount forces a type or has the last word where the role says nothing. */
+function tokenTypeOf(mount: MountEntry, { type }: TokenSettings): TokenEntry['type'] {
+  switch (mount.config.tokenType) {
+    case 'service':
+      return 'service'
+    case 'batch':
+      return 'batch'
+    case 'default-batch':
+      return type === 'service' ? 'service' : 'batch'
+    default:
+      return type === 'batch' ? 'batch' : 'service'
+  }
+}
+
+/** What a mount leaves open is as the system has it; a role narrows it further. */
+export function limitsOf(mount: MountEntry | undefined, system: TokenLimits, roleMaxTtlSeconds = 0): TokenLimits {
+  const mountMax = mount?.config.maxLeaseTtlSeconds ?? 0
+  const mountDefault = mount?.config.defaultLeaseTtlSeconds ?? 0
+  const maxTtlSeconds = mountMax > 0 ? mountMax : system.maxTtlSeconds
+  return {
+    defaultTtlSeconds: mountDefault > 0 ? mountDefault : system.defaultTtlSeconds,
+    maxTtlSeconds: roleMaxTtlSeconds > 0 ? Math.min(roleMaxTtlSeconds, maxTtlSeconds) : maxTtlSeconds,
+  }
+}
+
+/** `userpass-bob` for auth/userpass/. */
+function displayNameOf(mount: MountEntry, name: string): string {
+  const path = mount.path.slice('auth/'.length, -1).replaceAll('/', '-')
+  return name === '' ? path : `${path}-${name}`
+}

@@ -1,0 +1,116 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+
+const wrapped = (house: MemoryHouse, method: string, path: string, body?: unknown, ttl = '60') =>
+  house.call(method, path, body, 'root', { wrapTtl: ttl })
+const tokenOf = ({ body }: Called): string => String((body.wrap_info as { readonly token: string }).token)
+const unwrap = (house: MemoryHouse, token: string) => house.call('POST', 'sys/wrapping/unwrap', { token })
+
+async function stage() {
+  const house = await startMemoryHouse()
+  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await house.call('POST', 'transit/keys/k')
+  return house
+}
+
+test('an answer goes to whoever has the token, whole', async () => {
+  const house = await stage()
+  const token = tokenOf(await wrapped(house, 'GET', 'transit/keys/k'))
+  const plain = await house.call('GET', 'transit/keys/k')
+  const opened = await unwrap(house, token)
+  assert.deepEqual(opened.body.data, plain.body.data)
+  assert.equal(opened.body.mount_type, 'transit')
+})
+
+test('P-32: of callers that unwrap at once exactly one gets the answer', async () => {
+  const house = await stage()
+  for (let round = 0; round < 20; round++) {
+    const token = tokenOf(await wrapped(house, 'GET', 'transit/keys/k'))
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        i % 2 === 0 ? unwrap(house, token) : house.call('POST', 'sys/wrapping/unwrap', {}, token),
+      ),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    assert.ok(answers.every(({ status }) => status === 200 || status === 400))
+  }
+})
+
+test('T-21: after unwrapping neither the token nor the answer is there any more', async () => {
+  const house = await stage()
+  const token = tokenOf(await wrapped(house, 'GET', 'transit/keys/k'))
+  await unwrap(house, token)
+  assert.equal((await unwrap(house, token)).status, 400)
+  assert.equal((await house.call('POST', 'sys/wrapping/lookup', { token }, '')).status, 400)
+  assert.equal((await house.call('GET', 'cubbyhole/response', undefined, token)).status, 403)
+  const left = await house.store.scan('root/sys/cubbyhole/', '', 10)
+  assert.deepEqual(left, [])
+})
+
+test('a wrapping token does nothing else, and a look at it does not spend it', async () => {
+  const house = await stage()
+  const token = tokenOf(await wrapped(house, 'GET', 'transit/keys/k', undefined, '5m'))
+  for (const how of ['GET', 'POST'])
+    assert.equal((await house.call(how, 'sys/wrapping/lookup', undefined, token)).body.data?.creation_ttl, 300)
+  assert.equal((await house.call('GET', 'transit/keys/k', undefined, token)).status, 403)
+})
+
+test('an answer is there as long as was asked, and not longer', async () => {
+  const house = await stage()
+  const token = tokenOf(await wrapped(house, 'GET', 'transit/keys/k', undefined, '10s'))
+  house.advance(9)
+  assert.equal((await house.call('POST', 'sys/wrapping/lookup', { token }, '')).status, 200)
+  house.advance(1)
+  assert.equal((await unwrap(house, token)).status, 400)
+})
+
+test('rewrapping spends the old token and keeps lifetime and path', async () => {
+  const house = await stage()
+  const first = tokenOf(await wrapped(house, 'POST', 'auth/token/create', { policies: ['default'] }))
+  house.advance(30)
+  const second = await house.call('POST', 'sys/wrapping/rewrap', { token: first })
+  const info = second.body.wrap_info as Record<string, unknown>
+  assert.deepEqual([info.ttl, info.creation_path, typeof info.wrapped_accessor], [60, 'auth/token/create', 'string'])
+  assert.equal((await unwrap(house, first)).status, 400)
+  const auth = (await unwrap(house, tokenOf(second))).body.auth as { readonly accessor: string }
+  assert.equal(auth.accessor, info.wrapped_accessor)
+})
+
+test('a refusal is not wrapped, nor is an answer without content', async () => {
+  const house = await stage()
+  assert.equal((await wrapped(house, 'GET', 'transit/keys/none')).status, 404)
+  assert.equal((await wrapped(house, 'POST', 'sys/policies/acl/p', { policy: 'path "a" {}' })).status, 204)
+})
+
+test('a batch of which some items failed is wrapped too: what succeeded is secret', async () => {
+  const house = await stage()
+  const good = (await house.call('POST', 'transit/encrypt/k', { plaintext: 'YQ==' })).body.data?.ciphertext
+  const answer = await wrapped(house, 'POST', 'transit/decrypt/k', {
+    batch_input: [{ ciphertext: good }, { ciphertext: 'vault:v1:AAAA' }],
+  })
+  assert.equal(answer.body.data, null)
+  const results = (await unwrap(house, tokenOf(answer))).body.data?.batch_results as { readonly plaintext?: string }[]
+  assert.equal(results[0]?.plaintext, 'YQ==')
+})
+
+test('what cannot be wrapped is refused, but for the state of the server', async () => {
+  const house = await stage()
+  assert.equal((await wrapped(house, 'GET', 'sys/seal-status')).status, 200)
+  assert.equal((await wrapped(house, 'POST', 'sys/generate-root/attempt', {})).status, 400)
+  assert.equal((await wrapped(house, 'GET', 'transit/keys/k', undefined, 'soon')).status, 400)
+  assert.equal((await wrapped(house, 'GET', 'transit/keys/k', undefined, '-1')).status, 400)
+})
+
+test('a token keeps things for itself alone', async () => {
+  const house = await stage()
+  const made = await house.call('POST', 'auth/token/create', { policies: ['default'] })
+  const token = String((made.body.auth as { readonly client_token: string }).client_token)
+  assert.equal((await house.call('POST', 'cubbyhole/a/b', { x: 1 }, token)).status, 204)
+  assert.deepEqual((await house.call('GET', 'cubbyhole/a/b', undefined, token)).body.data, { x: 1 })
+  assert.equal((await house.call('GET', 'cubbyhole/a/b')).status, 404)
+  assert.deepEqual((await house.call('LIST', 'cubbyhole/a', undefined, token)).body.data, { keys: ['b'] })
+  assert.equal((await house.call('POST', `cubbyhole/${'x'.repeat(900)}`, { x: 1 }, token)).status, 400)
+  await house.call('POST', 'auth/token/revoke', { token })
+  assert.deepEqual(await house.store.scan('root/sys/cubbyhole/', '', 10), [])
+})

@@ -1,0 +1,84 @@
+// Who asks, and whether they may: the two steps of the pipeline that decide about access.
+import { fail, type Refusal } from '../api/errors.ts'
+import type { Acl } from '../auth/acl.ts'
+import type { Subject } from '../auth/subject.ts'
+import type { LiveToken } from '../auth/token-store.ts'
+import { isWrapping } from '../auth/wrapping.ts'
+import { isInCidrs } from '../lib/cidr.ts'
+import type { Exchange } from './exchange.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export const authenticate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  const token = exchange.request.headers.token
+  if (token === undefined || token === '' || around.sealed()) return
+  const found = around.tokens.find(token)
+  return found instanceof Promise
+    ? found.then((live) => recognise(exchange, around, live))
+    : recognise(exchange, around, found)
+}
+
+/**
+ * Whoever holds a token still needs to come from where it is bound to, and to be somebody who has access: else it is as
+ * if there were no token.
+ */
+function recognise(exchange: Exchange, around: Surroundings, live: LiveToken | undefined): void | Promise<void> {
+  if (live === undefined) return
+  const { boundCidrs, entityId } = live.entry
+  if (exchange.endpoint?.takesWrappingToken === true && isWrapping(live.entry)) {
+    exchange.token = live
+    return
+  }
+  if (!isInCidrs(exchange.request.remoteAddress, boundCidrs)) return
+  if (entityId === '') return admit(exchange, around, live)
+  const subject = around.identities.subject(entityId)
+  const know = (found: Subject | undefined): void | Promise<void> => {
+    if (found === undefined || found.disabled) return
+    exchange.subject = found
+    return admit(exchange, around, live)
+  }
+  return subject instanceof Promise ? subject.then(know) : know(subject)
+}
+
+/** A limited token pays for the request even if it is refused later (Interface 2.2, token_num_uses). */
+function admit(exchange: Exchange, around: Surroundings, live: LiveToken): void | Promise<void> {
+  if (live.entry.numUses === 0) {
+    exchange.token = live
+    return
+  }
+  return around.tokens.takeUse(live).then((paid) => {
+    exchange.token = paid
+  })
+}
+
+export const authorise = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  if (exchange.endpoint?.capability === 'none') return
+  const { token } = exchange
+  if (token === undefined) throw refusalWithoutToken(exchange)
+  const { subject } = exchange
+  const names = subject === undefined ? token.entry.policies : united(token.entry.policies, subject.policies)
+  const acl = around.policies.acl(names)
+  return acl instanceof Promise ? acl.then((built) => judge(exchange, built)) : judge(exchange, acl)
+}
+
+/** A wrapping token that was used is told from no permission: whoever waits for it must learn that it was opened. */
+function refusalWithoutToken({ endpoint, request }: Exchange): Refusal {
+  const presented = request.headers.token
+  const asWrapping = endpoint?.takesWrappingToken === true && presented !== undefined && presented !== ''
+  return asWrapping ? fail('bad_wrapping_token', []) : fail('permission_denied', [])
+}
+
+const united = (own: readonly string[], others: readonly string[]): readonly string[] =>
+  others.length === 0 ? own : [...new Set([...own, ...others])]
+
+function judge(exchange: Exchange, acl: Acl): void {
+  const { path, operation, wrapTtlSeconds } = exchange
+  exchange.acl = acl
+  const sudoRequired = exchange.endpoint?.sudo === true
+  const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
+  const verdict = acl.check({ operation, path: listPath, parameters: exchange.input, sudoRequired, wrapTtlSeconds })
+  if (!verdict.allowed) throw fail('permission_denied', [])
+  // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
+  if (verdict.pageLimit > 0 && exchange.input?.limit === undefined) {
+    exchange.input = { ...exchange.input, limit: verdict.pageLimit }
+  }
+}

@@ -1,0 +1,109 @@
+// The stored entries of mounts: where they lie, what is in them, and which there always are.
+import { fail } from '../api/errors.ts'
+import type { MountEntry, MountKind } from '../api/mount.ts'
+import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import type { World } from '../lib/world.ts'
+import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
+import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
+
+export const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
+export const MOUNT_FOLDERS = ['mounts/', 'local-mounts/'] as const
+export const UNMOUNT_FOLDERS = ['unmounting/', 'local-unmounting/'] as const
+const RESERVED = ['audit/', 'auth/', 'sys/', 'cubbyhole/', 'identity/']
+/** What may be mounted below a reserved path nevertheless. */
+const KIND_BELOW: Readonly<Record<string, MountKind>> = { 'auth/': 'auth' }
+
+export type AlwaysMounted = Pick<MountEntry, 'path' | 'type' | 'kind' | 'description'> & { readonly local?: boolean }
+
+/** In the order in which they came to be: a store that an older version made gets the later ones when it is opened. */
+export const ALWAYS: readonly AlwaysMounted[] = [
+  {
+    path: 'sys/',
+    type: 'system',
+    kind: 'secret',
+    description: 'system endpoints used for control, policy and debugging',
+  },
+  { path: 'auth/token/', type: 'token', kind: 'auth', description: 'token based credentials' },
+  { path: 'identity/', type: 'identity', kind: 'secret', description: 'identity store' },
+  {
+    path: 'cubbyhole/',
+    type: 'cubbyhole',
+    kind: 'secret',
+    description: 'per-token private secret storage',
+    local: true,
+  },
+]
+
+/** Types of which there is exactly one mount, always. */
+export const SINGLETONS: ReadonlySet<string> = new Set(ALWAYS.map(({ type }) => type))
+
+export function newMountEntry(
+  world: World,
+  given: Pick<MountEntry, 'path' | 'type' | 'kind' | 'description'> & Partial<MountEntry>,
+): MountEntry {
+  return {
+    format: 1,
+    uuid: world.random.uuid(),
+    namespace: ROOT_NAMESPACE,
+    accessor: `${given.type}_${world.random.bytes(4).toString('hex')}`,
+    options: {},
+    local: false,
+    sealWrap: false,
+    externalEntropyAccess: false,
+    config: { defaultLeaseTtlSeconds: 0, maxLeaseTtlSeconds: 0, forceNoCache: false, listingVisibility: '' },
+    ...given,
+  }
+}
+
+export const scopeOf = (entry: MountEntry): Scope => ({
+  namespace: entry.namespace,
+  mount: entry.uuid,
+  local: entry.local,
+})
+
+export const dataFolder = (entry: MountEntry): string =>
+  `${entry.namespace}/${entry.kind === 'auth' ? 'auth' : 'logical'}/${entry.uuid}/`
+
+export const mountKey = (entry: MountEntry): string => MOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
+
+export const unmountKey = (entry: MountEntry): string => UNMOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
+
+export async function readEntries(from: Pick<View, 'get' | 'list'>, folders: readonly string[]): Promise<MountEntry[]> {
+  const entries: MountEntry[] = []
+  for (const folder of folders) {
+    for (const uuid of await from.list(folder)) {
+      const bytes = await from.get(folder + uuid)
+      if (bytes !== undefined) entries.push(decodeMountEntry(bytes))
+    }
+  }
+  return entries
+}
+
+export const encodeMountEntry = (entry: MountEntry): Buffer => Buffer.from(JSON.stringify(entry))
+
+export function decodeMountEntry(bytes: Buffer): MountEntry {
+  const value = parseStoredJson(bytes)
+  if (!isJsonObject(value) || value.format !== 1) throw new Error('A mount entry has an unknown format')
+  return value as unknown as MountEntry
+}
+
+/** @throws Refusal where mounts of this kind do not belong */
+export function requireAllowedPath({ path, kind }: MountEntry): void {
+  const reserved = RESERVED.find((prefix) => path.startsWith(prefix) && kind !== KIND_BELOW[prefix])
+  if (reserved !== undefined) throw fail('bad_request', [`cannot mount "${path}": ${reserved} is reserved`])
+  if (kind === 'auth' && !path.startsWith('auth/'))
+    throw fail('bad_request', [`cannot mount "${path}": a login method belongs below auth/`])
+}
+
+/** A mount that the path lies in or around, but for the mount itself. */
+export async function overlapping(tx: ViewTransaction, { path, uuid }: MountEntry): Promise<MountEntry | undefined> {
+  const entries = await readEntries(tx, MOUNT_FOLDERS)
+  return entries.find((other) => other.uuid !== uuid && (path.startsWith(other.path) || other.path.startsWith(path)))
+}
+
+export async function storedAt(tx: ViewTransaction, path: string): Promise<MountEntry | undefined> {
+  return (await readEntries(tx, MOUNT_FOLDERS)).find((entry) => entry.path === path)
+}
+
+/** As the endpoints under sys/auth and sys/mounts name it. */
+export const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth' ? path.slice('auth/'.length) : path)

@@ -1,0 +1,21 @@
+import type { LoginService } from '../auth/login-service.ts'
+import type { PolicyStore } from '../auth/policy-store.ts'
+import type { Identities } from '../auth/subject.ts'
+import type { TokenStore } from '../auth/token-store.ts'
+import type { Wrapping } from '../auth/wrapping.ts'
+import type { WireRequest, WireResponse } from './exchange.ts'
+import type { MountTable } from './mount-table.ts'
+
+/** What the steps work with; the same in every thread, but for `forward`. */
+export type Surroundings = {
+  readonly mounts: MountTable
+  readonly tokens: TokenStore
+  readonly policies: PolicyStore
+  readonly identities: Identities
+  readonly logins: LoginService
+  readonly wrapping: Wrapping
+  readonly sealed: () => boolean
+  readonly initialized: () => boolean
+  /** Where this thread does not write: hands the request to the one that does. */
+  readonly forward: ((request: WireRequest) => Promise<WireResponse>) | undefined
+}

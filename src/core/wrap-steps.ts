@@ -1,0 +1,54 @@
+// Response wrapping: the caller asks for its answer to be kept, and gets a token that opens it once. Any answer can be
+// wrapped, so it is done here and no endpoint knows of it.
+import { fail } from '../api/errors.ts'
+import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
+import type { Exchange } from './exchange.ts'
+import { successResponse } from './response.ts'
+import type { Surroundings } from './surroundings.ts'
+
+const HEADER = 'error parsing X-Vault-Wrap-TTL header' // Wire text.
+
+export const readWrapping = (exchange: Exchange): void => {
+  const text = exchange.request.headers.wrapTtl
+  if (text === undefined || text === '') return
+  const seconds = parsed(text)
+  if (seconds < 0) throw fail('bad_request', [`${HEADER}: requested wrap ttl cannot be negative`])
+  exchange.wrapTtlSeconds = seconds
+}
+
+function parsed(text: string): number {
+  try {
+    return parseDurationSeconds(text)
+  } catch (cause) {
+    if (!(cause instanceof DurationError)) throw cause
+    throw fail('bad_request', [`${HEADER}: ${cause.message}`], cause)
+  }
+}
+
+/**
+ * What is not an answer in the envelope cannot be wrapped. Of a state of the server that is no loss, and clients that
+ * wrap everything ask for it too; anything else is refused, since it would go to the wrong reader.
+ */
+export const limitWrapping = (exchange: Exchange): void => {
+  const { endpoint, method } = exchange
+  if (exchange.wrapTtlSeconds === 0 || endpoint === undefined) return
+  if (endpoint.body !== 'plain' && endpoint.givesStream !== true) return
+  if (method !== 'read' || endpoint.givesStream === true)
+    throw fail('bad_request', ['X-Vault-Wrap-TTL: the answer of this endpoint cannot be wrapped'])
+  exchange.wrapTtlSeconds = 0
+}
+
+/** A refusal is not wrapped, nor is an answer without content. */
+export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  const { answer, wrapTtlSeconds, path, operation } = exchange
+  if (wrapTtlSeconds === 0 || answer === undefined || answer.wrapInfo !== undefined) return
+  const { body } = successResponse(exchange)
+  if (body === undefined) return
+  const accessor = answer.auth?.accessor
+  const creationPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
+  const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
+  return around.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, ...wrapped }).then((wrapInfo) => {
+    exchange.answer = { wrapInfo }
+    exchange.warnings = []
+  })
+}

@@ -1,0 +1,66 @@
+// Passwords of people, as they are stored: argon2id (RFC 9106), which costs memory as well as time, in the text form
+// that names its parameters: $argon2id$v=19$m=KIBIBYTES,t=PASSES,p=LANES$SALT$HASH
+import { argon2 } from 'node:crypto'
+import { constantTimeEqual } from './constant-time.ts'
+import { freshBytes, type RandomBytes } from './random-bytes.ts'
+
+type Cost = { readonly memoryKib: number; readonly passes: number; readonly lanes: number }
+
+/** The least that OWASP recommends: some 20 ms of one core. */
+const COST: Cost = { memoryKib: 19_456, passes: 2, lanes: 1 }
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+const VERSION = 'v=19'
+
+type Stored = { readonly cost: Cost; readonly salt: Buffer; readonly hash: Buffer }
+
+/** The text to store. */
+export async function hashPassword(password: string, random: RandomBytes): Promise<string> {
+  const salt = freshBytes(random, SALT_BYTES)
+  return encode({ cost: COST, salt, hash: await derive(password, salt, COST) })
+}
+
+/**
+ * Whether the password is the one that was stored. Without a stored one the same work is done, and the answer is no:
+ * how long it takes does not tell whether the name exists.
+ */
+export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
+  const known = stored === undefined ? NOBODY : decode(stored)
+  const hash = await derive(password, known.salt, known.cost)
+  return constantTimeEqual(hash, known.hash) && stored !== undefined
+}
+
+const NOBODY: Stored = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) }
+
+function derive(password: string, salt: Buffer, { memoryKib, passes, lanes }: Cost): Promise<Buffer> {
+  const parameters = {
+    message: password,
+    nonce: salt,
+    parallelism: lanes,
+    tagLength: HASH_BYTES,
+    memory: memoryKib,
+    passes,
+  }
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', parameters, (cause, hash) => (cause === null ? resolve(hash) : reject(cause)))
+  })
+}
+
+const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')
+
+function encode({ cost, salt, hash }: Stored): string {
+  const parameters = `m=${cost.memoryKib},t=${cost.passes},p=${cost.lanes}`
+  return `$argon2id$${VERSION}$${parameters}$${unpadded(salt)}$${unpadded(hash)}`
+}
+
+function decode(text: string): Stored {
+  const [, name, version, parameters = '', salt = '', hash = ''] = text.split('$')
+  const [memoryKib = 0, passes = 0, lanes = 0] = parameters.split(',').map((one) => Number(one.slice(2)))
+  if (name !== 'argon2id' || version !== VERSION || !(memoryKib > 0 && passes > 0 && lanes > 0))
+    throw new Error('A stored password has an unknown form')
+  return {
+    cost: { memoryKib, passes, lanes },
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  }
+}

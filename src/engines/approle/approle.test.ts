@@ -1,0 +1,132 @@
+import { strict as assert } from 'node:assert'
+import { before, test } from 'node:test'
+import { type Called, type MemoryHouse, startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+
+let house: MemoryHouse
+before(async () => {
+  house = await startMemoryHouse()
+  await house.call('POST', 'sys/auth/approle', { type: 'approle' })
+})
+
+const role = (name: string, body: object = {}) => house.call('POST', `auth/approle/role/${name}`, body)
+const at = (name: string, rest: string) => `auth/approle/role/${name}/${rest}`
+const roleIdOf = async (name: string) => String((await house.call('GET', at(name, 'role-id'))).body.data?.role_id)
+const newSecret = async (name: string, body: object = {}) =>
+  (await house.call('POST', at(name, 'secret-id'), body)).body.data as Record<string, string | number>
+const logIn = (role_id: string, secret_id?: unknown) =>
+  house.call('POST', 'auth/approle/login', { role_id, secret_id }, '')
+const authOf = ({ body }: Called) => body.auth as Record<string, unknown>
+
+test('a machine logs in with both ids', async () => {
+  await role('web', { token_policies: 'a, b', token_ttl: '20m' })
+  const { secret_id } = await newSecret('web', { metadata: '{"host": "w1"}' })
+  const auth = authOf(await logIn(await roleIdOf('WEB'), secret_id))
+  assert.deepEqual(
+    [auth.policies, auth.metadata, auth.lease_duration],
+    [['a', 'b', 'default'], { host: 'w1', role_name: 'web' }, 1200],
+  )
+})
+
+test('all that can be wrong is told in one sentence', async () => {
+  await role('shut')
+  await role('elsewhere', { secret_id_bound_cidrs: ['10.0.0.0/8'] })
+  const mine = await newSecret('shut')
+  const others = await newSecret('elsewhere')
+  const answers = [
+    await logIn('no-such-role', mine.secret_id),
+    await logIn(await roleIdOf('shut'), 'no-such-secret'),
+    await logIn(await roleIdOf('shut'), others.secret_id),
+    await logIn(await roleIdOf('elsewhere'), others.secret_id),
+  ]
+  for (const { status, body } of answers) assert.deepEqual([status, body.errors], [400, ['invalid role or secret ID']])
+})
+
+test('a secret id is good for so many logins, however many come at once', async () => {
+  await role('few', { secret_id_num_uses: 5 })
+  const [roleId, { secret_id }] = [await roleIdOf('few'), await newSecret('few', { num_uses: 3 })]
+  const answers = await Promise.all(Array.from({ length: 12 }, () => logIn(roleId, secret_id)))
+  assert.equal(answers.filter(({ status }) => status === 200).length, 3)
+  assert.equal((await house.call('LIST', at('few', 'secret-id'))).status, 404)
+})
+
+test('a secret id ends with its time, and is tidied away', async () => {
+  await role('brief', { secret_id_ttl: '60s' })
+  const { secret_id, secret_id_ttl } = await newSecret('brief', { ttl: '1h' })
+  assert.equal(secret_id_ttl, 60)
+  const roleId = await roleIdOf('brief')
+  house.advance(59)
+  assert.equal((await logIn(roleId, secret_id)).status, 200)
+  house.advance(1)
+  assert.equal((await logIn(roleId, secret_id)).status, 400)
+  const stored = async () =>
+    (await house.store.scan('', '', 10_000)).filter(({ key }) => key.includes('/secret/brief/'))
+  assert.equal((await stored()).length, 1)
+  assert.equal((await house.call('POST', 'auth/approle/tidy/secret-id')).status, 202)
+  assert.equal((await stored()).length, 0)
+})
+
+test('secret ids are found and destroyed by themselves and by their accessors', async () => {
+  await role('keeper')
+  const roleId = await roleIdOf('keeper')
+  const [one, two] = [await newSecret('keeper'), await newSecret('keeper')]
+  const look = (by: object, where: string) => house.call('POST', at('keeper', where), by)
+  const found = await look({ secret_id: one.secret_id }, 'secret-id/lookup')
+  assert.equal(found.body.data?.secret_id_accessor, one.secret_id_accessor)
+  const accessor = { secret_id_accessor: two.secret_id_accessor }
+  assert.equal((await look(accessor, 'secret-id-accessor/lookup')).status, 200)
+  await look({ secret_id: one.secret_id }, 'secret-id/destroy')
+  await look(accessor, 'secret-id-accessor/destroy')
+  for (const { secret_id } of [one, two]) assert.equal((await logIn(roleId, secret_id)).status, 400)
+  assert.equal((await look({ secret_id: one.secret_id }, 'secret-id/lookup')).status, 204)
+  assert.equal((await look(accessor, 'secret-id-accessor/lookup')).status, 404)
+})
+
+test('a role made anew under its old name knows none of the old secret ids', async () => {
+  await role('again', { role_id: 'fixed' })
+  const { secret_id } = await newSecret('again')
+  await house.call('DELETE', 'auth/approle/role/again')
+  assert.equal((await logIn('fixed', secret_id)).status, 400)
+  await role('again', { role_id: 'fixed' })
+  assert.equal((await logIn('fixed', secret_id)).status, 400)
+})
+
+test('without a secret id a role must be bound to addresses', async () => {
+  assert.equal((await role('open', { bind_secret_id: false })).status, 400)
+  assert.equal((await role('open', { bind_secret_id: false, token_bound_cidrs: ['127.0.0.0/8'] })).status, 204)
+  assert.equal((await logIn(await roleIdOf('open'))).status, 200)
+})
+
+test('one field of a role is read, set and set back', async () => {
+  await role('fields')
+  await house.call('POST', at('fields', 'policies'), { token_policies: ['p'] })
+  assert.deepEqual((await house.call('GET', at('fields', 'policies'))).body.data, { token_policies: ['p'] })
+  await house.call('DELETE', at('fields', 'policies'))
+  assert.deepEqual((await house.call('GET', at('fields', 'policies'))).body.data, { token_policies: [] })
+  assert.equal((await house.call('POST', at('fields', 'token-ttl'), {})).status, 400)
+  assert.equal((await house.call('GET', at('none', 'token-ttl'))).status, 404)
+})
+
+test('two roles never have one role id', async () => {
+  await role('first', { role_id: 'mine' })
+  assert.equal((await role('second', { role_id: 'mine' })).status, 400)
+  assert.equal((await house.call('GET', 'auth/approle/role/second')).status, 404)
+})
+
+test('a token lives on where the role is gone, but is not renewed', async () => {
+  await role('leaving', { token_ttl: '10m' })
+  const { secret_id } = await newSecret('leaving')
+  const token = String(authOf(await logIn(await roleIdOf('leaving'), secret_id)).client_token)
+  assert.equal((await house.call('POST', 'auth/token/renew-self', {}, token)).status, 200)
+  await house.call('DELETE', 'auth/approle/role/leaving')
+  assert.equal((await house.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
+  assert.equal((await house.call('POST', 'auth/token/renew-self', {}, token)).status, 400)
+})
+
+test('no secret id is in storage', async () => {
+  await role('hidden')
+  const { secret_id, secret_id_accessor } = await newSecret('hidden')
+  for (const { key, value } of await house.store.scan('', '', 10_000)) {
+    const text = `${key}${value.toString('latin1')}`
+    assert.ok(!text.includes(String(secret_id)) && !text.includes(String(secret_id_accessor)))
+  }
+})

@@ -1,0 +1,88 @@
+// Logins of machines by a role id, which says what they are, and a secret id, which proves it.
+import { fail } from '../../api/errors.ts'
+import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
+import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
+import type { EngineType, MountEntry } from '../../api/mount.ts'
+import { Router } from '../../api/router.ts'
+import { isInCidrs } from '../../lib/cidr.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { World } from '../../lib/world.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+import { LOGIN_ENDPOINTS } from './login-endpoints.ts'
+import { ROLE_ENDPOINTS } from './role-endpoints.ts'
+import { ROLE_FIELD_ENDPOINTS } from './role-field-endpoints.ts'
+import { type Role, Roles } from './roles.ts'
+import type { SecretId } from './secret-id.ts'
+import { SECRET_ID_ENDPOINTS } from './secret-id-endpoints.ts'
+
+export type ApproleContext = { readonly mount: () => MountEntry; readonly storage: View; readonly world: World }
+
+/** One text for all that can be wrong: nothing is told of what exists. */
+const refused = () => fail('bad_request', ['invalid role or secret ID']) // Wire text.
+
+export class Approle implements LoginMethod {
+  readonly roles: Roles
+  readonly world: World
+  readonly #mount: () => MountEntry
+  readonly #lockout: Lockout
+
+  constructor({ mount, storage, world }: ApproleContext) {
+    this.roles = new Roles(storage, world)
+    this.world = world
+    this.#mount = mount
+    this.#lockout = new Lockout(world.clock)
+  }
+
+  /** @throws Refusal */
+  logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login> {
+    return this.#lockout.guard(roleId, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
+      const found = await this.roles.findByRoleId(roleId)
+      if (found === undefined) throw refused()
+      const { name, role } = found
+      if (!isInCidrs(remoteAddress, role.secretIdBoundCidrs)) throw refused()
+      const secret = role.bindSecretId ? await this.#use(name, secretId, remoteAddress) : undefined
+      return loginOf(name, role, secret)
+    })
+  }
+
+  async #use(name: string, secretId: string, remoteAddress: string): Promise<SecretId> {
+    if (secretId === '') throw fail('bad_request', ['missing secret_id']) // Wire text.
+    const secret = await this.roles.useSecret(name, secretId, ({ cidrs }) => {
+      if (!isInCidrs(remoteAddress, cidrs)) throw refused()
+    })
+    if (secret === undefined) throw refused()
+    return secret
+  }
+
+  async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
+    const role = await this.roles.find(String(renewal.role_name))
+    if (role === undefined) throw fail('bad_request', ['the role does not exist any more, cannot renew'])
+    return { settings: role.settings }
+  }
+
+  changed(): void {}
+
+  reset(): void {
+    this.roles.reset()
+  }
+}
+
+function loginOf(name: string, role: Role, secret: SecretId | undefined): Login {
+  const cidrs = secret?.tokenBoundCidrs ?? []
+  return {
+    displayName: '',
+    settings: cidrs.length === 0 ? role.settings : { ...role.settings, boundCidrs: cidrs },
+    metadata: { ...secret?.metadata, role_name: name },
+    alias: { name: role.roleId, metadata: {} },
+    groups: [],
+    renewal: { role_name: name },
+  }
+}
+
+export const APPROLE: EngineType<ApproleContext> = {
+  type: 'approle',
+  kind: 'auth',
+  summary: 'Logs in machines by role id and secret id',
+  router: new Router([...ROLE_ENDPOINTS, ...ROLE_FIELD_ENDPOINTS, ...SECRET_ID_ENDPOINTS, ...LOGIN_ENDPOINTS]),
+  create: (context) => new Approle(context),
+}

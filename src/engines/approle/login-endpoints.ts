@@ -1,0 +1,38 @@
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import type { Approle } from './approle.ts'
+
+const login = endpoint({
+  id: 'approle-login',
+  operation: 'update',
+  path: 'login',
+  capability: 'none',
+  runsOn: 'writer',
+  summary: 'Logs in',
+  fields: {
+    role_id: string('Names the role', { default: '', max: 4_096 }),
+    secret_id: string('Proves it', { secret: true, default: '', max: 4_096 }),
+  },
+  givesToken: true,
+  handler: async (approle: Approle, { role_id, secret_id }, { remoteAddress }) => {
+    if (role_id === '') throw fail('bad_request', ['missing role_id']) // Wire text.
+    return { login: await approle.logIn(role_id, secret_id, remoteAddress) }
+  },
+})
+
+const tidy = endpoint({
+  id: 'approle-tidy-secret-id',
+  operation: 'update',
+  path: 'tidy/secret-id',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Removes secret ids that are over',
+  fields: {},
+  handler: async (approle: Approle) => {
+    await approle.roles.tidy()
+    return { status: 202, warnings: ['Tidy operation successfully started. It is done: what was over is removed.'] }
+  },
+})
+
+export const LOGIN_ENDPOINTS: readonly Endpoint[] = [login, tidy]

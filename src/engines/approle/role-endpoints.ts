@@ -1,0 +1,163 @@
+// The endpoints that keep roles.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, duration, int, string, strings } from '../../api/fields.ts'
+import { DONE, Reconsider } from '../../api/request.ts'
+import { flag, integer, LISTED, listOf, optional, text } from '../../api/shape.ts'
+import {
+  blocks,
+  changedSettings,
+  OLD_TOKEN_FIELDS,
+  oldNamesUsed,
+  settingsBody,
+  TOKEN_FIELDS,
+  TOKEN_SETTINGS_SHAPE,
+} from '../../api/token-settings.ts'
+import type { Approle } from './approle.ts'
+import type { Role } from './roles.ts'
+
+export const roleField = { role_name: string('Name; upper case counts as lower case', { required: true }) }
+
+const MAX_ROLE_ID_CHARACTERS = 512
+
+export const ROLE_FIELDS = {
+  bind_secret_id: bool('A login needs a secret id'),
+  secret_id_bound_cidrs: strings('Addresses or blocks that logins may come from; empty: anywhere'),
+  bound_cidr_list: strings('Old name of secret_id_bound_cidrs'),
+  secret_id_num_uses: int('Logins that a new secret id is good for; 0: without limit', { min: 0 }),
+  secret_id_ttl: duration('Lifetime of a new secret id; 0: it does not end'),
+  local_secret_ids: bool('Only false is offered'),
+  period: duration('Old name of token_period'),
+}
+
+type GivenRole = {
+  readonly role_id?: string | undefined
+  readonly bind_secret_id?: boolean | undefined
+  readonly secret_id_bound_cidrs?: readonly string[] | undefined
+  readonly bound_cidr_list?: readonly string[] | undefined
+  readonly secret_id_num_uses?: number | undefined
+  readonly secret_id_ttl?: number | undefined
+  readonly local_secret_ids?: boolean | undefined
+  readonly period?: number | undefined
+  readonly token_period?: number | undefined
+} & Parameters<typeof changedSettings>[0]
+
+/** What was sent, on top of what was there. @throws Refusal */
+export function changedRole(given: GivenRole, before: Role | undefined, newRoleId: () => string): Role {
+  if (given.local_secret_ids === true)
+    throw fail('field_invalid', ['local_secret_ids', 'is not offered yet: leave it out'])
+  const period = given.token_period ?? given.period
+  const withPeriod = period === undefined ? given : { ...given, token_period: period }
+  const cidrs = given.secret_id_bound_cidrs ?? given.bound_cidr_list
+  const role: Role = {
+    roleId: roleIdOf(given.role_id) ?? before?.roleId ?? newRoleId(),
+    bindSecretId: given.bind_secret_id ?? before?.bindSecretId ?? true,
+    secretIdBoundCidrs:
+      cidrs === undefined ? (before?.secretIdBoundCidrs ?? []) : blocks(cidrs, 'secret_id_bound_cidrs'),
+    secretIdNumUses: given.secret_id_num_uses ?? before?.secretIdNumUses ?? 0,
+    secretIdTtlSeconds: given.secret_id_ttl ?? before?.secretIdTtlSeconds ?? 0,
+    settings: changedSettings(withPeriod, before?.settings),
+    oldNames: oldNamesUsed(given, before?.oldNames),
+  }
+  if (!role.bindSecretId && role.secretIdBoundCidrs.length === 0 && role.settings.boundCidrs.length === 0)
+    throw fail('bad_request', ['at least one constraint should be enabled on the role: bind_secret_id, or bound CIDRs'])
+  return role
+}
+
+function roleIdOf(given: string | undefined): string | undefined {
+  if (given === undefined || given === '') return undefined
+  if (given.length > MAX_ROLE_ID_CHARACTERS)
+    throw fail('field_invalid', ['role_id', `must have at most ${MAX_ROLE_ID_CHARACTERS} characters`])
+  return given
+}
+
+const list = endpoint({
+  id: 'approle-role-list',
+  operation: 'list',
+  path: 'role',
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Names of all roles',
+  fields: {},
+  response: LISTED,
+  handler: async (approle: Approle) => {
+    const keys = await approle.roles.list()
+    if (keys.length === 0) throw fail('not_found', [])
+    return { data: { keys } }
+  },
+})
+
+const read = endpoint({
+  id: 'approle-role-read',
+  operation: 'read',
+  path: 'role/:role_name',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'What a role asks for and gives',
+  fields: roleField,
+  response: {
+    ...TOKEN_SETTINGS_SHAPE,
+    bind_secret_id: flag('A login needs a secret id'),
+    secret_id_bound_cidrs: listOf(text('Address or block'), 'Where logins may come from'),
+    secret_id_num_uses: integer('Logins that a new secret id is good for; 0: without limit'),
+    secret_id_ttl: integer('Seconds; 0: without end'),
+    local_secret_ids: flag('Always false'),
+    period: optional(integer('Where the old name was used')),
+  },
+  handler: async (approle: Approle, { role_name }) => {
+    const role = await approle.roles.find(role_name)
+    if (role === undefined) throw fail('not_found', [])
+    return { data: roleBody(role) }
+  },
+})
+
+export function roleBody(role: Role): Record<string, unknown> {
+  return {
+    ...settingsBody(role.settings, role.oldNames),
+    bind_secret_id: role.bindSecretId,
+    secret_id_bound_cidrs: role.secretIdBoundCidrs,
+    secret_id_num_uses: role.secretIdNumUses,
+    secret_id_ttl: role.secretIdTtlSeconds,
+    local_secret_ids: false,
+  }
+}
+
+const write = endpoint({
+  id: 'approle-role-write',
+  operation: 'update',
+  path: 'role/:role_name',
+  capability: 'create-or-update',
+  runsOn: 'writer',
+  summary: 'Makes a role, or changes what is sent',
+  fields: {
+    ...roleField,
+    role_id: string('A role id of your own; the default is a new one'),
+    ...ROLE_FIELDS,
+    ...TOKEN_FIELDS,
+    ...OLD_TOKEN_FIELDS,
+  },
+  exists: async (approle: Approle, { role_name = '' }) => (await approle.roles.find(role_name)) !== undefined,
+  handler: async (approle: Approle, args, { operation }) => {
+    await approle.roles.change(args.role_name, (before) => {
+      if ((operation === 'create') !== (before === undefined)) throw new Reconsider()
+      return changedRole(args, before, () => approle.world.random.uuid())
+    })
+    return DONE
+  },
+})
+
+const remove = endpoint({
+  id: 'approle-role-delete',
+  operation: 'delete',
+  path: 'role/:role_name',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a role and its secret ids; tokens that it gave live on until they end',
+  fields: roleField,
+  handler: async (approle: Approle, { role_name }) => {
+    await approle.roles.delete(role_name)
+    return DONE
+  },
+})
+
+export const ROLE_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]

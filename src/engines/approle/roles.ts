@@ -1,0 +1,241 @@
+// The roles of one mount, and their secret ids.
+//
+//   role/NAME                          the role; NAME in lower case
+//   role-id/DIGEST                     NAME of the role that has the role id
+//   secret/NAME/DIGEST                 a secret id of the role
+//   accessor/NAME/DIGEST               digest of the secret id that has the accessor
+//   salt                               key of the digests, of this mount alone
+import type { KeyObject } from 'node:crypto'
+import { fail } from '../../api/errors.ts'
+import type { TokenSettings } from '../../api/login.ts'
+import { storedSettings } from '../../api/token-settings.ts'
+import { importSecret } from '../../crypto/secret-key.ts'
+import { keyedDigest } from '../../crypto/token-digest.ts'
+import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import type { World } from '../../lib/world.ts'
+import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { decodeSecretId, encodeSecretId, isOver, type SecretId } from './secret-id.ts'
+
+export type Role = {
+  readonly roleId: string
+  /** Whether a login needs a secret id. */
+  readonly bindSecretId: boolean
+  readonly secretIdBoundCidrs: readonly string[]
+  readonly secretIdNumUses: number
+  readonly secretIdTtlSeconds: number
+  readonly settings: TokenSettings
+  readonly oldNames: readonly string[]
+}
+
+const ROLES = 'role/'
+const SALT = 'salt'
+const SALT_BYTES = 32
+const MAX_NAME_CHARACTERS = 256
+const PAGE = 500
+
+export class Roles {
+  readonly #storage: View
+  readonly #world: World
+  #salt: KeyObject | undefined
+
+  constructor(storage: View, world: World) {
+    this.#storage = storage
+    this.#world = world
+  }
+
+  /** What was read of the mount is forgotten: the server is being sealed. */
+  reset(): void {
+    this.#salt = undefined
+  }
+
+  async find(name: string): Promise<Role | undefined> {
+    if (name.length > MAX_NAME_CHARACTERS) return undefined
+    return decodeRole(await this.#storage.get(ROLES + name.toLowerCase()))
+  }
+
+  list(): Promise<string[]> {
+    return this.#storage.list(ROLES)
+  }
+
+  /** `change` gets the role as it is; what it throws leaves everything as it was. */
+  async change(name: string, change: (role: Role | undefined) => Role): Promise<void> {
+    if (name.length > MAX_NAME_CHARACTERS)
+      throw fail('field_invalid', ['role_name', `must have at most ${MAX_NAME_CHARACTERS} characters`])
+    const salt = await this.#digestKey()
+    const key = name.toLowerCase()
+    await this.#storage.transaction(async (tx) => {
+      const before = decodeRole(await tx.get(ROLES + key))
+      const role = change(before)
+      const index = `role-id/${keyedDigest(salt, role.roleId)}`
+      const owner = (await tx.get(index))?.toString()
+      if (owner !== undefined && owner !== key) throw fail('field_invalid', ['role_id', 'is another role’s'])
+      if (before !== undefined && before.roleId !== role.roleId)
+        tx.delete(`role-id/${keyedDigest(salt, before.roleId)}`)
+      tx.put(index, Buffer.from(key))
+      tx.put(ROLES + key, Buffer.from(JSON.stringify({ format: 1, ...role })))
+    })
+  }
+
+  /** Removes the role with all its secret ids; its tokens live on until they end, but are not renewed. */
+  async delete(name: string): Promise<void> {
+    if (name.length > MAX_NAME_CHARACTERS) return
+    const salt = await this.#digestKey()
+    const key = name.toLowerCase()
+    await this.#storage.transaction(async (tx) => {
+      const role = decodeRole(await tx.get(ROLES + key))
+      if (role !== undefined) tx.delete(`role-id/${keyedDigest(salt, role.roleId)}`)
+      tx.delete(ROLES + key)
+    })
+    // Without the role they open nothing; a role made anew under the name must not find them, though.
+    for (const folder of [`secret/${key}/`, `accessor/${key}/`]) await this.#wipe(folder)
+  }
+
+  async #wipe(folder: string): Promise<void> {
+    for (let more = true; more; ) {
+      more = await this.#storage.transaction(async (tx) => {
+        const keys = await tx.keys(folder, '', PAGE)
+        for (const key of keys) tx.delete(key)
+        return keys.length === PAGE
+      })
+    }
+  }
+
+  async findByRoleId(roleId: string): Promise<{ readonly name: string; readonly role: Role } | undefined> {
+    const name = (await this.#storage.get(`role-id/${keyedDigest(await this.#digestKey(), roleId)}`))?.toString()
+    const role = name === undefined ? undefined : await this.find(name)
+    return name === undefined || role === undefined || role.roleId !== roleId ? undefined : { name, role }
+  }
+
+  /** @throws Refusal where the role has that secret id already */
+  async addSecret(name: string, secretId: string, secret: SecretId): Promise<void> {
+    const salt = await this.#digestKey()
+    const key = name.toLowerCase()
+    await this.#storage.transaction(async (tx) => {
+      if ((await tx.get(ROLES + key)) === undefined) throw fail('not_found', [])
+      const digest = keyedDigest(salt, secretId)
+      const before = await tx.get(`secret/${key}/${digest}`)
+      if (before !== undefined && !isOver(decodeSecretId(before), this.#world.clock.nowMs()))
+        throw fail('bad_request', ['SecretID is already registered'])
+      tx.put(`secret/${key}/${digest}`, encodeSecretId(secret))
+      tx.put(`accessor/${key}/${keyedDigest(salt, secret.accessor)}`, Buffer.from(digest))
+    })
+  }
+
+  async findSecret(name: string, by: SecretName): Promise<SecretId | undefined> {
+    const salt = await this.#digestKey()
+    const key = name.toLowerCase()
+    const digest = await digestOf(this.#storage, key, salt, by)
+    const bytes = digest === undefined ? undefined : await this.#storage.get(`secret/${key}/${digest}`)
+    const secret = bytes === undefined ? undefined : decodeSecretId(bytes)
+    return secret === undefined || isOver(secret, this.#world.clock.nowMs()) ? undefined : secret
+  }
+
+  /** Accessors of the role's secret ids, those that are over left out. */
+  async accessors(name: string): Promise<string[]> {
+    const folder = `secret/${name.toLowerCase()}/`
+    const found: string[] = []
+    for (const digest of await this.#storage.list(folder)) {
+      const bytes = await this.#storage.get(folder + digest)
+      const secret = bytes === undefined ? undefined : decodeSecretId(bytes)
+      if (secret !== undefined && !isOver(secret, this.#world.clock.nowMs())) found.push(secret.accessor)
+    }
+    return found.sort()
+  }
+
+  /** Takes one login from a secret id, exactly, however many ask at once; undefined where it is not there or over. */
+  async useSecret(name: string, secretId: string, allowed: (secret: SecretId) => void): Promise<SecretId | undefined> {
+    const salt = await this.#digestKey()
+    return this.#storage.transaction(async (tx) => {
+      const digest = keyedDigest(salt, secretId)
+      const key = `secret/${name}/${digest}`
+      const bytes = await tx.get(key)
+      const secret = bytes === undefined ? undefined : decodeSecretId(bytes)
+      if (secret === undefined || isOver(secret, this.#world.clock.nowMs())) return undefined
+      allowed(secret)
+      if (secret.numUses > 0) {
+        const used = { ...secret, usesLeft: secret.usesLeft - 1 }
+        if (used.usesLeft > 0) tx.put(key, encodeSecretId(used))
+        else removeSecret(tx, name, digest, keyedDigest(salt, secret.accessor))
+      }
+      return secret
+    })
+  }
+
+  /** One that is not there is no error. */
+  async destroySecret(name: string, by: SecretName): Promise<void> {
+    if (name.length > MAX_NAME_CHARACTERS) return
+    const salt = await this.#digestKey()
+    const key = name.toLowerCase()
+    await this.#storage.transaction(async (tx) => {
+      const digest = await digestOf(tx, key, salt, by)
+      const bytes = digest === undefined ? undefined : await tx.get(`secret/${key}/${digest}`)
+      if (digest === undefined || bytes === undefined) return
+      removeSecret(tx, key, digest, keyedDigest(salt, decodeSecretId(bytes).accessor))
+    })
+  }
+
+  /** Removes secret ids that are over, a page of each role at a time. */
+  async tidy(): Promise<void> {
+    const salt = await this.#digestKey()
+    for (const role of await this.#storage.list('secret/')) {
+      const name = role.slice(0, -1)
+      for (let after = ''; ; ) {
+        const page = await this.#storage.list(`secret/${role}`, { after, limit: PAGE })
+        await this.#storage.transaction(async (tx) => {
+          for (const digest of page) {
+            const bytes = await tx.get(`secret/${role}${digest}`)
+            const secret = bytes === undefined ? undefined : decodeSecretId(bytes)
+            if (secret !== undefined && isOver(secret, this.#world.clock.nowMs()))
+              removeSecret(tx, name, digest, keyedDigest(salt, secret.accessor))
+          }
+        })
+        if (page.length < PAGE) break
+        after = page.at(-1) as string
+      }
+    }
+  }
+
+  /** Made with the first role; the same for ever, so that what was stored under it is found. */
+  async #digestKey(): Promise<KeyObject> {
+    if (this.#salt !== undefined) return this.#salt
+    const stored = (await this.#storage.get(SALT)) ?? (await this.#makeSalt())
+    this.#salt = importSecret(stored)
+    stored.fill(0)
+    return this.#salt
+  }
+
+  #makeSalt(): Promise<Buffer> {
+    const fresh = this.#world.random.bytes(SALT_BYTES)
+    return this.#storage.transaction(async (tx) => {
+      const there = await tx.get(SALT)
+      if (there !== undefined) return there
+      tx.put(SALT, fresh)
+      return fresh
+    })
+  }
+}
+
+export type SecretName = { readonly secretId: string } | { readonly accessor: string }
+
+async function digestOf(
+  from: Pick<View, 'get'>,
+  role: string,
+  salt: KeyObject,
+  by: SecretName,
+): Promise<string | undefined> {
+  if ('secretId' in by) return keyedDigest(salt, by.secretId)
+  return (await from.get(`accessor/${role}/${keyedDigest(salt, by.accessor)}`))?.toString()
+}
+
+function removeSecret(tx: ViewTransaction, role: string, digest: string, accessorDigest: string): void {
+  tx.delete(`secret/${role}/${digest}`)
+  tx.delete(`accessor/${role}/${accessorDigest}`)
+}
+
+function decodeRole(bytes: Buffer | undefined): Role | undefined {
+  if (bytes === undefined) return undefined
+  const value = parseStoredJson(bytes)
+  if (!isJsonObject(value) || value.format !== 1) throw new Error('A role has an unknown format')
+  const { format: _format, ...role } = value
+  return { ...role, settings: storedSettings(value.settings) } as unknown as Role
+}

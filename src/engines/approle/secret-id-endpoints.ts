@@ -1,0 +1,206 @@
+// The endpoints that make, show and destroy the secret ids of a role.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { duration, int, string, strings } from '../../api/fields.ts'
+import { DONE, type RequestInfo } from '../../api/request.ts'
+import { integer, LISTED, listOf, mapOf, text } from '../../api/shape.ts'
+import { blocks } from '../../api/token-settings.ts'
+import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts'
+import type { Approle } from './approle.ts'
+import { roleField } from './role-endpoints.ts'
+import type { SecretName } from './roles.ts'
+import { secretIdBody } from './secret-id.ts'
+
+const MAX_SECRET_CHARACTERS = 4_096
+const MAX_METADATA_CHARACTERS = 8_192
+
+const list = endpoint({
+  id: 'approle-secret-id-list',
+  operation: 'list',
+  path: 'role/:role_name/secret-id',
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Accessors of the secret ids of a role',
+  fields: roleField,
+  response: LISTED,
+  handler: async (approle: Approle, { role_name }) => {
+    const keys = await approle.roles.accessors(role_name)
+    if (keys.length === 0) throw fail('not_found', [])
+    return { data: { keys } }
+  },
+})
+
+const newSecretFields = {
+  ...roleField,
+  metadata: string('A JSON object of names and texts, as text: kept with the tokens', { default: '' }),
+  cidr_list: strings('Addresses or blocks that logins may come from; within those of the role'),
+  token_bound_cidrs: strings('Addresses or blocks that tokens may be used from; the default is the role’s'),
+  num_uses: int('Logins it is good for; 0: without limit; the default is the role’s', { min: 0 }),
+  ttl: duration('Lifetime; the default is the role’s'),
+}
+
+const NEW_SECRET = {
+  secret_id: text('The secret id: shown now and never again'),
+  secret_id_accessor: text('Names it without giving access'),
+  secret_id_ttl: integer('Seconds; 0: without end'),
+  secret_id_num_uses: integer('Logins; 0: without limit'),
+}
+
+type NewSecret = {
+  readonly role_name: string
+  readonly metadata: string
+  readonly cidr_list: readonly string[] | undefined
+  readonly token_bound_cidrs: readonly string[] | undefined
+  readonly num_uses: number | undefined
+  readonly ttl: number | undefined
+}
+
+async function make(approle: Approle, args: NewSecret, given?: string) {
+  const role = await approle.roles.find(args.role_name)
+  if (role === undefined) throw fail('bad_request', [`role "${args.role_name}" does not exist`])
+  if (!role.bindSecretId) throw fail('bad_request', ['bind_secret_id is not set on the role'])
+  const { random, clock } = approle.world
+  const nowMs = clock.nowMs()
+  const secretId = given ?? random.uuid()
+  const ttlSeconds = shorter(args.ttl, role.secretIdTtlSeconds)
+  const numUses = shorter(args.num_uses, role.secretIdNumUses)
+  const accessor = random.uuid()
+  await approle.roles.addSecret(args.role_name, secretId, {
+    accessor,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    ttlSeconds,
+    expiresAtMs: ttlSeconds === 0 ? null : nowMs + ttlSeconds * 1000,
+    numUses,
+    usesLeft: numUses,
+    metadata: metadataOf(args.metadata),
+    cidrs: blocks(args.cidr_list ?? [], 'cidr_list'),
+    tokenBoundCidrs: blocks(args.token_bound_cidrs ?? []),
+  })
+  const data = {
+    secret_id: secretId,
+    secret_id_accessor: accessor,
+    secret_id_ttl: ttlSeconds,
+    secret_id_num_uses: numUses,
+  }
+  return { data }
+}
+
+/** What is asked for one secret id does not go beyond what its role allows; 0 is without limit. */
+function shorter(asked: number | undefined, ofRole: number): number {
+  if (asked === undefined) return ofRole
+  if (ofRole === 0) return asked
+  return asked === 0 ? ofRole : Math.min(asked, ofRole)
+}
+
+/** @throws Refusal naming the field */
+function metadataOf(given: string): Readonly<Record<string, string>> {
+  if (given === '') return {}
+  const wrong = 'expected a JSON object of names and texts, as text'
+  if (given.length > MAX_METADATA_CHARACTERS)
+    throw fail('field_invalid', ['metadata', `must have at most ${MAX_METADATA_CHARACTERS} characters`])
+  try {
+    const value = parseJson(Buffer.from(given))
+    if (!isJsonObject(value)) throw fail('field_invalid', ['metadata', wrong])
+    const texts = Object.entries(value)
+    if (texts.some(([, text]) => typeof text !== 'string')) throw fail('field_invalid', ['metadata', wrong])
+    return Object.fromEntries(texts) as Record<string, string>
+  } catch (cause) {
+    if (cause instanceof JsonError) throw fail('field_invalid', ['metadata', wrong], cause)
+    throw cause
+  }
+}
+
+const generate = endpoint({
+  id: 'approle-secret-id-generate',
+  operation: 'update',
+  path: 'role/:role_name/secret-id',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Makes a secret id',
+  fields: newSecretFields,
+  response: NEW_SECRET,
+  handler: (approle: Approle, args) => make(approle, args),
+})
+
+const custom = endpoint({
+  id: 'approle-secret-id-custom',
+  operation: 'update',
+  path: 'role/:role_name/custom-secret-id',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Takes over a secret id of your own',
+  fields: {
+    ...newSecretFields,
+    secret_id: string('The secret id', { required: true, secret: true, max: MAX_SECRET_CHARACTERS }),
+  },
+  response: NEW_SECRET,
+  handler: (approle: Approle, args) => {
+    if (args.secret_id === '') throw fail('field_missing', ['secret_id'])
+    return make(approle, args, args.secret_id)
+  },
+})
+
+const FOUND = {
+  secret_id_accessor: text('Names it'),
+  creation_time: text('RFC 3339'),
+  last_updated_time: text('RFC 3339'),
+  expiration_time: text('RFC 3339; the year 1: never'),
+  secret_id_ttl: integer('Seconds; 0: without end'),
+  secret_id_num_uses: integer('Logins left; 0: without limit'),
+  metadata: mapOf(text('Text'), 'Kept with the tokens'),
+  cidr_list: listOf(text('Address or block'), 'Where logins may come from'),
+  token_bound_cidrs: listOf(text('Address or block'), 'Where tokens may be used from'),
+}
+
+type By = {
+  readonly segment: 'secret-id' | 'secret-id-accessor'
+  readonly field: 'secret_id' | 'secret_id_accessor'
+  readonly nameOf: (text: string) => SecretName
+}
+
+const WAYS: readonly By[] = [
+  { segment: 'secret-id', field: 'secret_id', nameOf: (secretId) => ({ secretId }) },
+  { segment: 'secret-id-accessor', field: 'secret_id_accessor', nameOf: (accessor) => ({ accessor }) },
+]
+
+function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint[] {
+  const what = field === 'secret_id' ? 'The secret id' : 'Its accessor'
+  const fields = { ...roleField, [field]: string(what, { required: true, secret: field === 'secret_id' }) }
+  const named = (args: object): SecretName => nameOf(String((args as Readonly<Record<string, unknown>>)[field]))
+  const lookup = endpoint({
+    id: `approle-${segment}-lookup`,
+    operation: 'update',
+    path: `role/:role_name/${segment}/lookup`,
+    capability: 'update',
+    runsOn: 'any-node',
+    summary: 'What is known of a secret id',
+    fields,
+    response: FOUND,
+    handler: async (approle: Approle, args) => {
+      const secret = await approle.roles.findSecret(args.role_name, named(args))
+      if (secret !== undefined) return { data: secretIdBody(secret) }
+      // As the reference has it: clients tell the two apart.
+      if (field === 'secret_id') return DONE
+      throw fail('not_found', [])
+    },
+  })
+  const destroy = (operation: 'update' | 'delete') =>
+    endpoint({
+      id: `approle-${segment}-destroy-${operation}`,
+      operation,
+      path: `role/:role_name/${segment}/destroy`,
+      capability: operation,
+      runsOn: 'writer',
+      summary: 'Destroys a secret id; one that is not there is no error',
+      fields,
+      handler: async (approle: Approle, args: object, _request: RequestInfo) => {
+        const { role_name } = args as { readonly role_name: string }
+        await approle.roles.destroySecret(role_name, named(args))
+        return DONE
+      },
+    })
+  return [lookup, destroy('update'), destroy('delete')]
+}
+
+export const SECRET_ID_ENDPOINTS: readonly Endpoint[] = [list, generate, custom, ...WAYS.flatMap(endpointsBy)]

@@ -1,0 +1,26 @@
+import { endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import { MAX_PASSWORD_CHARACTERS } from './user-endpoints.ts'
+import type { Userpass } from './userpass.ts'
+
+export const loginEndpoint = endpoint({
+  id: 'userpass-login',
+  operation: 'update',
+  path: 'login/:username',
+  capability: 'none',
+  // It makes a token; the password is tried on other threads.
+  runsOn: 'writer',
+  summary: 'Logs in',
+  fields: {
+    username: string('Name, in any case', { required: true }),
+    password: string('Password', { secret: true, default: '' }),
+  },
+  givesToken: true,
+  handler: async (userpass: Userpass, { username, password }) => {
+    if (password === '') throw fail('bad_request', ['missing password']) // Wire text.
+    if (password.length > MAX_PASSWORD_CHARACTERS)
+      throw fail('field_invalid', ['password', `must have at most ${MAX_PASSWORD_CHARACTERS} characters`])
+    return { login: await userpass.logIn(username, password) }
+  },
+})

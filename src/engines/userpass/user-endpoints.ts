@@ -1,0 +1,150 @@
+// The endpoints that keep users.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string, strings } from '../../api/fields.ts'
+import { DONE, Reconsider } from '../../api/request.ts'
+import { LISTED } from '../../api/shape.ts'
+import {
+  changedSettings,
+  OLD_TOKEN_FIELDS,
+  oldNamesUsed,
+  settingsBody,
+  TOKEN_FIELDS,
+  TOKEN_SETTINGS_SHAPE,
+} from '../../api/token-settings.ts'
+import { hashPassword } from '../../crypto/password.ts'
+import type { Userpass } from './userpass.ts'
+import type { User } from './users.ts'
+
+export const MAX_PASSWORD_CHARACTERS = 1_024
+
+const nameField = { username: string('Name; upper case counts as lower case', { required: true }) }
+const passwordField = {
+  password: string('Password', { secret: true, default: '', max: MAX_PASSWORD_CHARACTERS }),
+}
+/** Wire text. */
+const PASSWORD_MISSING = 'must provide either password or password_hash'
+const PASSWORD_HASH = 'bcrypt hashes are not taken over: set "password"'
+
+const list = endpoint({
+  id: 'userpass-users-list',
+  operation: 'list',
+  path: 'users',
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Names of all users',
+  fields: {},
+  response: LISTED,
+  handler: async (userpass: Userpass) => {
+    const keys = await userpass.users.list()
+    if (keys.length === 0) throw fail('not_found', [])
+    return { data: { keys } }
+  },
+})
+
+const read = endpoint({
+  id: 'userpass-users-read',
+  operation: 'read',
+  path: 'users/:username',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'What tokens a user gets; never the password',
+  fields: nameField,
+  response: TOKEN_SETTINGS_SHAPE,
+  handler: async (userpass: Userpass, { username }) => {
+    const user = await userpass.users.find(username)
+    if (user === undefined) throw fail('not_found', [])
+    return { data: settingsBody(user.settings, user.oldNames) }
+  },
+})
+
+const write = endpoint({
+  id: 'userpass-users-write',
+  operation: 'update',
+  path: 'users/:username',
+  capability: 'create-or-update',
+  runsOn: 'writer',
+  summary: 'Makes a user, or changes what is sent',
+  fields: {
+    ...nameField,
+    ...passwordField,
+    password_hash: string('Not taken over', { secret: true, default: '' }),
+    ...TOKEN_FIELDS,
+    ...OLD_TOKEN_FIELDS,
+  },
+  exists: async (userpass: Userpass, { username = '' }) => (await userpass.users.find(username)) !== undefined,
+  handler: async (userpass: Userpass, args, { operation }) => {
+    if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
+    const isNew = operation === 'create'
+    if (isNew && args.password === '') throw fail('bad_request', [PASSWORD_MISSING])
+    // Before the transaction, which must not wait for it.
+    const hashed = args.password === '' ? undefined : await hashPassword(args.password, userpass.world.random.bytes)
+    await userpass.users.change(args.username, (user) => {
+      const password = hashed ?? user?.password
+      if (isNew !== (user === undefined) || password === undefined) throw new Reconsider()
+      const settings = changedSettings(args, user?.settings)
+      return { password, settings, oldNames: oldNamesUsed(args, user?.oldNames) }
+    })
+    return DONE
+  },
+})
+
+const remove = endpoint({
+  id: 'userpass-users-delete',
+  operation: 'delete',
+  path: 'users/:username',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a user; tokens that it got live on until they end',
+  fields: nameField,
+  handler: async (userpass: Userpass, { username }) => {
+    await userpass.users.delete(username)
+    return DONE
+  },
+})
+
+function mustExist(user: User | undefined): User {
+  if (user === undefined) throw fail('bad_request', ['username does not exist'])
+  return user
+}
+
+const password = endpoint({
+  id: 'userpass-users-password',
+  operation: 'update',
+  path: 'users/:username/password',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Changes the password of a user',
+  fields: { ...nameField, ...passwordField, password_hash: string('Not taken over', { secret: true, default: '' }) },
+  handler: async (userpass: Userpass, args) => {
+    if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
+    if (args.password === '') throw fail('bad_request', [PASSWORD_MISSING])
+    const hashed = await hashPassword(args.password, userpass.world.random.bytes)
+    await userpass.users.change(args.username, (user) => ({ ...mustExist(user), password: hashed }))
+    return DONE
+  },
+})
+
+const policies = endpoint({
+  id: 'userpass-users-policies',
+  operation: 'update',
+  path: 'users/:username/policies',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Changes the policies of a user',
+  fields: {
+    ...nameField,
+    token_policies: TOKEN_FIELDS.token_policies,
+    policies: strings('Old name of token_policies'),
+  },
+  handler: async (userpass: Userpass, args) => {
+    await userpass.users.change(args.username, (found) => {
+      const user = mustExist(found)
+      const settings = changedSettings({ token_policies: args.token_policies ?? args.policies ?? [] }, user.settings)
+      return { ...user, settings, oldNames: oldNamesUsed({ policies: args.policies }, user.oldNames) }
+    })
+    return DONE
+  },
+})
+
+export const USER_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove, password, policies]

@@ -1,0 +1,116 @@
+import { strict as assert } from 'node:assert'
+import { before, test } from 'node:test'
+import { type Called, type MemoryHouse, startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+
+let house: MemoryHouse
+before(async () => {
+  house = await startMemoryHouse()
+  await house.call('POST', 'sys/auth/people', { type: 'userpass' })
+  await house.call('POST', 'sys/policies/acl/reader', { policy: 'path "sys/mounts" { capabilities = ["read"] }' })
+})
+
+const user = (name: string, body: object) => house.call('POST', `auth/people/users/${name}`, body)
+const logIn = (name: string, password: string) => house.call('POST', `auth/people/login/${name}`, { password }, '')
+const authOf = ({ body }: Called) => body.auth as Record<string, unknown>
+const tokenOf = (answer: Called): string => String(authOf(answer).client_token)
+
+test('a user logs in and does what the policies allow', async () => {
+  await user('Ann', { password: 'secret', token_policies: ['reader'], token_ttl: '10m' })
+  const answer = await logIn('ann', 'secret')
+  const auth = authOf(answer)
+  assert.deepEqual(
+    [auth.policies, auth.metadata, auth.lease_duration, auth.orphan],
+    [['default', 'reader'], { username: 'ann' }, 600, true],
+  )
+  assert.equal((await house.call('GET', 'sys/mounts', undefined, tokenOf(answer))).status, 200)
+  assert.equal((await house.call('GET', 'sys/policies/acl/reader', undefined, tokenOf(answer))).status, 403)
+})
+
+test('T-10: a wrong name and a wrong password are told apart by nobody', async () => {
+  await user('known', { password: 'secret' })
+  const [wrong, unknown] = [await logIn('known', 'no'), await logIn('nobody', 'no')]
+  assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body])
+  assert.equal(wrong.status, 400)
+})
+
+test('guessing locks the name, known or not, and nothing else', async () => {
+  await user('target', { password: 'secret' })
+  await user('other', { password: 'secret' })
+  for (const name of ['target', 'ghost']) {
+    for (let i = 0; i < 5; i++) assert.equal((await logIn(name, `guess ${i}`)).status, 400)
+    assert.equal((await logIn(name, 'secret')).status, 403)
+  }
+  assert.equal((await logIn('other', 'secret')).status, 200)
+  house.advance(900)
+  assert.equal((await logIn('target', 'secret')).status, 200)
+})
+
+test('a mount can be told to lock nobody, or sooner', async () => {
+  await house.call('POST', 'sys/auth/strict', { type: 'userpass' })
+  await house.call('POST', 'sys/auth/strict/tune', { user_lockout_config: { lockout_threshold: 2 } })
+  const guess = () => house.call('POST', 'auth/strict/login/x', { password: 'no' }, '')
+  assert.deepEqual([(await guess()).status, (await guess()).status, (await guess()).status], [400, 400, 403])
+  await house.call('POST', 'sys/auth/strict/tune', { user_lockout_config: { lockout_disable: true } })
+  assert.equal((await guess()).status, 400)
+})
+
+test('a login never gives all rights', async () => {
+  await user('boss', { password: 'secret', token_policies: ['root'] })
+  assert.equal((await logIn('boss', 'secret')).status, 400)
+})
+
+test('logins and their tokens come from where they are bound to', async () => {
+  await user('bound', { password: 'secret', token_bound_cidrs: '10.0.0.0/8' })
+  assert.equal((await logIn('bound', 'secret')).status, 403)
+  await user('bound', { token_bound_cidrs: ['127.0.0.1/32', '10.0.0.0/8'] })
+  const token = tokenOf(await logIn('bound', 'secret'))
+  const { data } = (await house.call('GET', 'auth/token/lookup-self', undefined, token)).body
+  assert.deepEqual(data?.bound_cidrs, ['127.0.0.1', '10.0.0.0/8'])
+})
+
+test('renewal gives what the user may have now, and nothing once policies changed or the user is gone', async () => {
+  await user('eve', { password: 'secret', token_ttl: 600, token_max_ttl: 3600 })
+  const token = tokenOf(await logIn('eve', 'secret'))
+  const renew = () => house.call('POST', 'auth/token/renew-self', {}, token)
+  assert.equal(authOf(await renew()).lease_duration, 600)
+  await user('eve', { token_ttl: 300 })
+  assert.equal(authOf(await renew()).lease_duration, 300)
+  await user('eve', { token_policies: ['reader'] })
+  assert.equal((await renew()).status, 400)
+  await user('eve', { token_policies: [] })
+  assert.equal((await renew()).status, 200)
+  house.advance(280)
+  await house.call('DELETE', 'auth/people/users/eve')
+  assert.equal((await renew()).status, 400)
+})
+
+test('what cannot be is refused by name', async () => {
+  for (const [body, wanted] of [
+    [{ password: 'x', token_type: 'strange' }, /token_type/],
+    [{ password: 'x', token_type: 'batch', token_num_uses: 2 }, /limited use/],
+    [{ password: 'x', token_ttl: 60, token_max_ttl: 30 }, /token_ttl/],
+    [{ password: 'x', token_bound_cidrs: ['everywhere'] }, /token_bound_cidrs/],
+    [{ password_hash: '$2a$10$x' }, /password_hash/],
+    [{}, /must provide either password/],
+  ] as const) {
+    const { status, body: answer } = await user('wrong', body)
+    assert.equal(status, 400)
+    assert.match(JSON.stringify(answer.errors), wanted)
+  }
+  assert.equal((await house.call('GET', 'auth/people/users/wrong')).status, 404)
+})
+
+test('old names of fields count, and are read back', async () => {
+  await user('old', { password: 'x', policies: 'a,b', ttl: '1h' })
+  const { data } = (await house.call('GET', 'auth/people/users/old')).body
+  assert.deepEqual(
+    [data?.token_policies, data?.policies, data?.token_ttl, data?.ttl, data?.max_ttl],
+    [['a', 'b'], ['a', 'b'], 3600, 3600, undefined],
+  )
+})
+
+test('the password is nowhere in storage', async () => {
+  await user('quiet', { password: 'a-password-to-look-for' })
+  for (const { key, value } of await house.store.scan('', '', 10_000))
+    assert.ok(!`${key}${value.toString('latin1')}`.includes('a-password-to-look-for'))
+})

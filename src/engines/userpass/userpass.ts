@@ -1,0 +1,67 @@
+// Logins of people by name and password.
+import { fail } from '../../api/errors.ts'
+import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
+import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
+import type { EngineType, MountEntry } from '../../api/mount.ts'
+import { Router } from '../../api/router.ts'
+import { verifyPassword } from '../../crypto/password.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { World } from '../../lib/world.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+import { loginEndpoint } from './login-endpoint.ts'
+import { USER_ENDPOINTS } from './user-endpoints.ts'
+import { Users } from './users.ts'
+
+export type UserpassContext = { readonly mount: () => MountEntry; readonly storage: View; readonly world: World }
+
+export class Userpass implements LoginMethod {
+  readonly users: Users
+  readonly world: World
+  readonly #mount: () => MountEntry
+  readonly #lockout: Lockout
+
+  constructor({ mount, storage, world }: UserpassContext) {
+    this.users = new Users(storage)
+    this.world = world
+    this.#mount = mount
+    this.#lockout = new Lockout(world.clock)
+  }
+
+  /** @throws Refusal that says the same, after the same time, for a wrong name and a wrong password */
+  logIn(name: string, password: string): Promise<Login> {
+    const username = name.toLowerCase()
+    return this.#lockout.guard(username, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
+      const user = await this.users.find(username)
+      const isRight = await verifyPassword(password, user?.password)
+      if (user === undefined || !isRight) throw fail('bad_request', ['invalid username or password']) // Wire text.
+      return {
+        displayName: username,
+        settings: user.settings,
+        metadata: { username },
+        alias: { name: username, metadata: {} },
+        groups: [],
+        renewal: { username, policies: [...user.settings.policies] },
+      }
+    })
+  }
+
+  async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
+    const user = await this.users.find(String(renewal.username))
+    if (user === undefined) throw fail('bad_request', ['the user does not exist any more, cannot renew'])
+    // The token keeps the policies of its login, so it must not live on where the user lost some.
+    if (JSON.stringify(renewal.policies) !== JSON.stringify(user.settings.policies))
+      throw fail('bad_request', ['policies have changed, not renewing']) // Wire text.
+    return { settings: user.settings }
+  }
+
+  changed(): void {}
+  reset(): void {}
+}
+
+export const USERPASS: EngineType<UserpassContext> = {
+  type: 'userpass',
+  kind: 'auth',
+  summary: 'Logs in people by name and password',
+  router: new Router([...USER_ENDPOINTS, loginEndpoint]),
+  create: (context) => new Userpass(context),
+}

@@ -1,0 +1,107 @@
+// What can be set of a mount when it is made, and tuned afterwards.
+import { fail } from '../api/errors.ts'
+import { type Args, bool, duration, type Field, int, object, string, strings } from '../api/fields.ts'
+import { DEFAULT_LOCKOUT, type LockoutSettings } from '../api/lockout.ts'
+import type { MountConfig, MountKind } from '../api/mount.ts'
+
+const VISIBILITIES = ['', 'unauth', 'hidden']
+const TOKEN_TYPES = ['service', 'batch', 'default-service', 'default-batch']
+const NOT_OFFERED = 'is not offered yet: leave it out'
+
+/** A duration, or `system`: as the system has it. */
+function leaseTtl(description: string) {
+  const field = duration(description)
+  const decode: Field<number>['decode'] = (value, name) => (value === 'system' ? 0 : field.decode(value, name))
+  return { ...field, decode }
+}
+
+export const CONFIG_FIELDS = {
+  default_lease_ttl: leaseTtl('Lifetime where nothing else is said; 0: as the system has it'),
+  max_lease_ttl: leaseTtl('Longest lifetime; 0: as the system has it'),
+  force_no_cache: bool('Nothing is cached'),
+  listing_visibility: string('unauth: listed to callers without a token', { oneOf: VISIBILITIES }),
+  token_type: string('Of a login mount: service, batch, default-service or default-batch'),
+  user_lockout_config: object('Of a login mount: what guessing leads to', {
+    lockout_threshold: int('Failures until a name is locked', { min: 0 }),
+    lockout_duration: duration('How long it is locked'),
+    lockout_counter_reset_duration: duration('Without a failure for so long the count begins anew'),
+    lockout_disable: bool('Names are never locked'),
+  }),
+  audit_non_hmac_request_keys: strings('Fields that audit shows in clear'),
+  audit_non_hmac_response_keys: strings('Fields that audit shows in clear'),
+  passthrough_request_headers: strings('Headers handed to the engine'),
+  allowed_response_headers: strings('Headers the engine may set'),
+  allowed_managed_keys: strings('Managed keys the engine may use'),
+  plugin_version: string('Only the built-in version is offered'),
+}
+
+export type GivenConfig = Partial<Args<typeof CONFIG_FIELDS>>
+
+const UNOFFERED = [
+  'audit_non_hmac_request_keys',
+  'audit_non_hmac_response_keys',
+  'passthrough_request_headers',
+  'allowed_response_headers',
+  'allowed_managed_keys',
+] as const
+
+const NOTHING: MountConfig = {
+  defaultLeaseTtlSeconds: 0,
+  maxLeaseTtlSeconds: 0,
+  forceNoCache: false,
+  listingVisibility: '',
+}
+
+/**
+ * What was sent, on top of what was there. `prefix` stands before the names in messages.
+ * @throws Refusal naming the field, also for what would be promised and not kept
+ */
+export function changedConfig(
+  given: GivenConfig,
+  kind: MountKind,
+  { before = NOTHING, prefix = '' }: { readonly before?: MountConfig; readonly prefix?: string } = {},
+): MountConfig {
+  for (const name of UNOFFERED) {
+    if ((given[name]?.length ?? 0) > 0) throw fail('field_invalid', [prefix + name, NOT_OFFERED])
+  }
+  if ((given.plugin_version ?? '') !== '')
+    throw fail('field_invalid', [`${prefix}plugin_version`, 'only the built-in version is offered'])
+  const config: MountConfig = {
+    ...before,
+    defaultLeaseTtlSeconds: given.default_lease_ttl ?? before.defaultLeaseTtlSeconds,
+    maxLeaseTtlSeconds: given.max_lease_ttl ?? before.maxLeaseTtlSeconds,
+    forceNoCache: given.force_no_cache ?? before.forceNoCache,
+    listingVisibility: given.listing_visibility ?? before.listingVisibility,
+    ...tokenType(given.token_type, kind),
+    ...lockout(given.user_lockout_config, kind, before.lockout),
+  }
+  const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = config
+  if (maxLeaseTtlSeconds > 0 && defaultLeaseTtlSeconds > maxLeaseTtlSeconds)
+    throw fail('field_invalid', [`${prefix}default_lease_ttl`, 'must not be longer than max_lease_ttl'])
+  return config
+}
+
+function tokenType(given: string | undefined, kind: MountKind): Pick<MountConfig, 'tokenType'> {
+  if (given === undefined || given === '') return {}
+  if (kind !== 'auth') throw fail('bad_request', ["'token_type' can only be modified on auth mounts"])
+  if (!TOKEN_TYPES.includes(given))
+    throw fail('bad_request', [`invalid value for 'token_type': ${TOKEN_TYPES.join(', ')} are`])
+  return { tokenType: given }
+}
+
+function lockout(
+  given: GivenConfig['user_lockout_config'],
+  kind: MountKind,
+  before: LockoutSettings = DEFAULT_LOCKOUT,
+): Pick<MountConfig, 'lockout'> {
+  if (given === undefined) return {}
+  if (kind !== 'auth') throw fail('bad_request', ["'user_lockout_config' can only be modified on auth mounts"])
+  const threshold = given.lockout_threshold ?? before.threshold
+  return {
+    lockout: {
+      threshold: given.lockout_disable === true ? 0 : threshold,
+      durationSeconds: given.lockout_duration ?? before.durationSeconds,
+      counterResetSeconds: given.lockout_counter_reset_duration ?? before.counterResetSeconds,
+    },
+  }
+}

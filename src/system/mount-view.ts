@@ -1,0 +1,93 @@
+// A mount as the API shows it.
+import type { LockoutSettings } from '../api/lockout.ts'
+import type { MountEntry } from '../api/mount.ts'
+import { flag, group, integer, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
+import type { System } from './system.ts'
+
+/** What a login mount gives where nothing else is said. */
+export const DEFAULT_TOKEN_TYPE = 'default-service'
+
+export const LOCKOUT = group(
+  {
+    lockout_threshold: integer('Failures until a name is locked'),
+    lockout_duration: integer('Seconds'),
+    lockout_counter_reset: integer('Seconds without a failure after which the count begins anew'),
+    lockout_disable: flag('Names are never locked'),
+  },
+  'What guessing leads to',
+)
+
+export const lockoutBody = ({ threshold, durationSeconds, counterResetSeconds }: LockoutSettings): object => ({
+  lockout_threshold: threshold,
+  lockout_duration: durationSeconds,
+  lockout_counter_reset: counterResetSeconds,
+  lockout_disable: threshold === 0,
+})
+
+export const MOUNT: Shapes = {
+  type: text('Engine'),
+  description: text('For people'),
+  accessor: text('Names the mount'),
+  uuid: text('Names its data'),
+  local: flag('Stays out of replication'),
+  seal_wrap: flag('Wrapped by the seal as well'),
+  external_entropy_access: flag('May use entropy of the seal'),
+  options: nullable(mapOf(text('Option'), 'Options of the engine')),
+  plugin_version: text('Empty: built in'),
+  running_plugin_version: text('Version of the engine'),
+  running_sha256: text('Empty: built in'),
+  deprecation_status: optional(text('supported')),
+  config: group(
+    {
+      default_lease_ttl: integer('Seconds; 0: of the system'),
+      max_lease_ttl: integer('Seconds; 0: of the system'),
+      force_no_cache: flag('Nothing is cached'),
+      listing_visibility: optional(text('unauth: listed to everybody')),
+      token_type: optional(text('Kind of token a login gives')),
+      user_lockout_config: optional(LOCKOUT),
+    },
+    'Tuning',
+  ),
+}
+
+export function mountBody(entry: MountEntry, version: string): object {
+  const { config } = entry
+  return {
+    type: entry.type,
+    description: entry.description,
+    accessor: entry.accessor,
+    uuid: entry.uuid,
+    local: entry.local,
+    seal_wrap: entry.sealWrap,
+    external_entropy_access: entry.externalEntropyAccess,
+    options: entry.options,
+    plugin_version: '',
+    running_plugin_version: `v${version}+builtin.keywright`,
+    running_sha256: '',
+    deprecation_status: 'supported',
+    config: {
+      default_lease_ttl: config.defaultLeaseTtlSeconds,
+      max_lease_ttl: config.maxLeaseTtlSeconds,
+      force_no_cache: config.forceNoCache,
+      ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
+      ...(entry.kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
+      ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
+    },
+  }
+}
+
+export const bodyOf = (system: System, entry: MountEntry): object => mountBody(entry, system.facts.reportedVersion)
+
+/** The paths as clients know them: those of login mounts without their 'auth/'. */
+export function bodies(
+  system: System,
+  kind: MountEntry['kind'],
+  shown: (entry: MountEntry) => boolean,
+): Record<string, object> {
+  const entries = system.mounts.list().filter((entry) => entry.kind === kind && shown(entry))
+  return Object.fromEntries(
+    entries.map((entry) => [kind === 'auth' ? entry.path.slice('auth/'.length) : entry.path, bodyOf(system, entry)]),
+  )
+}
+
+export const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`)

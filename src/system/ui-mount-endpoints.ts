@@ -1,0 +1,50 @@
+// sys/internal/ui/mounts: which mounts a caller can reach.
+import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
+import { string } from '../api/fields.ts'
+import type { MountEntry } from '../api/mount.ts'
+import { group, mapOf, text } from '../api/shape.ts'
+import { bodies, bodyOf, MOUNT } from './mount-view.ts'
+import type { System } from './system.ts'
+
+const pathField = { path: string('Any path', { required: true }) }
+
+const listForUi = endpoint({
+  id: 'ui-mounts-list',
+  operation: 'read',
+  path: 'internal/ui/mounts',
+  capability: 'none',
+  runsOn: 'any-node',
+  summary: 'Mounts that the caller can reach; without a token those that are listed to everybody',
+  fields: {},
+  response: {
+    secret: mapOf(group(MOUNT, 'Mount'), 'Engines by path'),
+    auth: mapOf(group(MOUNT, 'Mount'), 'Login methods by path'),
+  },
+  handler: async (system: System, _args, request) => {
+    const { caller } = request
+    const acl = caller === undefined ? undefined : await system.policies.acl(caller.policies)
+    const shown = (entry: MountEntry): boolean =>
+      entry.config.listingVisibility === 'unauth' || (acl?.reaches(entry.path) ?? false)
+    return { data: { secret: bodies(system, 'secret', shown), auth: bodies(system, 'auth', shown) } }
+  },
+})
+
+const readForUi = endpoint({
+  id: 'ui-mounts-read',
+  operation: 'read',
+  path: 'internal/ui/mounts/:path...',
+  capability: 'none',
+  runsOn: 'any-node',
+  summary: 'The mount that serves a path, to a caller who can reach it',
+  fields: pathField,
+  response: { ...MOUNT, path: text('Path of the mount') },
+  handler: async (system: System, { path }, { caller }) => {
+    const entry = caller === undefined ? undefined : system.mounts.serving(path)
+    const acl = caller === undefined ? undefined : await system.policies.acl(caller.policies)
+    if (entry === undefined || acl === undefined || !acl.reaches(entry.path)) throw fail('permission_denied', [])
+    return { data: { ...bodyOf(system, entry), path: entry.path } }
+  },
+})
+
+export const UI_MOUNT_ENDPOINTS: readonly Endpoint[] = [listForUi, readForUi]

@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
 import { DurationError, parseDurationSeconds } from './lib/duration.ts'
-import { blocksOf, type HclBlock, HclError, type HclObject, parseHcl, scalar } from './lib/hcl.ts'
+import { blocksOf, type HclBlock, HclError, type HclObject, itemsOf, parseHcl, scalar } from './lib/hcl.ts'
 import { nearest } from './lib/nearest.ts'
 import type { StaticSealConfig } from './static-seal.ts'
 import { DEFAULT_RETENTION, type Retention } from './storage/retention.ts'
@@ -35,6 +35,8 @@ export type ServerConfig = {
   readonly seal: StaticSealConfig | undefined
   /** Endpoints that shares alone open, and that are to ask for a token as well. */
   readonly tokenAskedFor: { readonly generateRoot: boolean; readonly rekey: boolean }
+  /** Whether a 403 tells the holder of a valid token what its policies lack. */
+  readonly permissionHints: boolean
 }
 
 /** What the endpoints show of it. */
@@ -44,6 +46,7 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   apiAddress: config.apiAddress,
   clusterName: config.clusterName,
   tokenAskedFor: config.tokenAskedFor,
+  permissionHints: config.permissionHints,
 })
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -59,6 +62,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   maxTtlSeconds: 768 * 3600,
   seal: undefined,
   tokenAskedFor: { generateRoot: false, rekey: false },
+  permissionHints: true,
 }
 
 /** Whether only this machine reaches it: RFC 1122 section 3.2.1.3 gives all of 127.0.0.0/8 to the host itself. */
@@ -82,6 +86,7 @@ export function readConfigFile(path: string): Partial<ServerConfig> {
   }
 }
 
+const HINTS = 'permission_denied_hints'
 const TOP_KEYS = [
   'threads',
   'listener',
@@ -92,6 +97,7 @@ const TOP_KEYS = [
   'reported_version',
   'default_lease_ttl',
   'max_lease_ttl',
+  HINTS,
   'disable_mlock',
 ]
 
@@ -109,6 +115,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...textOf(body, 'reported_version', 'reportedVersion'),
     ...secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
     ...secondsOf(body, 'max_lease_ttl', 'maxTtlSeconds'),
+    ...(itemsOf(body, HINTS).length === 0 ? {} : { permissionHints: switchOf(body, HINTS) }),
   }
   const { defaultTtlSeconds, maxTtlSeconds } = { ...DEFAULT_CONFIG, ...config }
   if (defaultTtlSeconds > maxTtlSeconds) {

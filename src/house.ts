@@ -70,7 +70,7 @@ export function buildHouse(parts: HouseParts): House {
   const invalidation = new Invalidation()
   const barrier = new Barrier(world.random)
   const storage = new SealedStorage(store, barrier)
-  const policies = new PolicyStore(storage, world.clock, invalidation)
+  const policies = new PolicyStore(storage, world.clock, invalidation, log)
   const tokens = new TokenStore(storage, world, invalidation)
   const tokenService = new TokenService(tokens, policies, world, parts.tokenLimits)
   const saveSnapshot = async (): Promise<ByteStream> => {
@@ -111,6 +111,7 @@ export function buildHouse(parts: HouseParts): House {
     policies,
     sealed: () => !open,
     initialized: () => parts.sealStatus().initialized,
+    permissionHints: parts.facts.permissionHints ?? true,
     forward: parts.forward === undefined ? undefined : translated(parts.forward),
   }
   const core = new Core(around, world, log, () => parts.catchUp?.(invalidation))

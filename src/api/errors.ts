@@ -54,8 +54,9 @@ export const ERRORS = {
     status: 403,
     message: () => 'permission denied', // Wire text: every 403 contains it.
     remedy:
-      'Send a token in X-Vault-Token that has not expired, with a policy that grants the capability on the path: ask ' +
-      'sys/capabilities-self what it may do. What does not exist is refused in the same way.',
+      'Send a token in X-Vault-Token that has not expired, with a policy that grants the capability on the path. With ' +
+      'a valid token a second sentence says what its policies lack (permission_denied_hints = false turns that off), ' +
+      'and sys/policies/explain-self which rule decides. What does not exist is refused in the same way.',
   },
   bad_token: {
     status: 403,
@@ -162,11 +163,20 @@ export class Refusal extends Error {
   override name = 'Refusal'
   readonly code: ErrorCode
   readonly status: number
-  constructor(code: ErrorCode, status: number, message: string, cause?: unknown) {
+  /** A second sentence for this caller alone; empty without one. */
+  readonly hint: string
+  constructor(code: ErrorCode, status: number, message: string, cause?: unknown, hint = '') {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = status
+    this.hint = hint
   }
+}
+
+/** A request that the policies of a valid token do not allow; `hint` says what they lack, '' where nothing is told. */
+export function permissionDenied(hint: string): Refusal {
+  const row = ERRORS.permission_denied
+  return new Refusal('permission_denied', row.status, row.message(), undefined, hint)
 }
 
 /** The refusal of a row, to be thrown: `throw fail('field_missing', ['name'])`. */

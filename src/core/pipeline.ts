@@ -2,12 +2,14 @@
 // Refusal. What is easily forgotten (token, policy, forwarding, decoding) happens here and nowhere else.
 
 import { parseBool } from '../api/coercion.ts'
-import { fail } from '../api/errors.ts'
+import { fail, permissionDenied } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'
+import type { AclRequest } from '../auth/permissions.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
+import { refusalHint } from '../auth/refusal-hint.ts'
 import type { LiveToken, TokenStore } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { parseBody } from './body.ts'
@@ -25,6 +27,8 @@ export type Surroundings = {
   readonly policies: PolicyStore
   readonly sealed: () => boolean
   readonly initialized: () => boolean
+  /** Whether the holder of a valid token learns what its policies lack for a request. */
+  readonly permissionHints: boolean
   /** Where this thread does not write: hands the request to the one that does. */
   readonly forward: ((request: WireRequest) => Promise<WireResponse>) | undefined
 }
@@ -170,20 +174,29 @@ const authorise = (exchange: Exchange, around: Surroundings): void | Promise<voi
   const { token } = exchange
   if (token === undefined) throw fail('permission_denied', [])
   const acl = around.policies.acl(token.entry.policies)
-  return acl instanceof Promise ? acl.then((built) => judge(exchange, built)) : judge(exchange, acl)
+  return acl instanceof Promise ? acl.then((built) => judge(exchange, built, around)) : judge(exchange, acl, around)
 }
 
-function judge(exchange: Exchange, acl: Acl): void {
+function judge(exchange: Exchange, acl: Acl, around: Surroundings): void {
   const { path, operation } = exchange
   exchange.acl = acl
   const sudoRequired = exchange.endpoint?.sudo === true
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
-  const verdict = acl.check({ operation, path: listPath, parameters: exchange.input, sudoRequired })
-  if (!verdict.allowed) throw fail('permission_denied', [])
+  const request = { operation, path: listPath, parameters: exchange.input, sudoRequired }
+  const verdict = acl.check(request)
+  if (!verdict.allowed) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, request) : '')
   // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
   if (verdict.pageLimit > 0 && exchange.input?.limit === undefined) {
     exchange.input = { ...exchange.input, limit: verdict.pageLimit }
   }
+}
+
+/** Mounts of these types are on every server, at the same paths: their endpoints are no secret. */
+const KNOWN_TO_ALL: ReadonlySet<string | undefined> = new Set(['system', 'token'])
+
+function hintFor({ endpoint, mounted, path }: Exchange, acl: Acl, request: AclRequest): string {
+  const isKnownToAll = KNOWN_TO_ALL.has(mounted?.entry.type)
+  return refusalHint(acl, { ...request, path }, { isKnownToAll, dependsOnExistence: endpoint?.exists !== undefined })
 }
 
 /** What is not there is told only to those who would have been allowed to use it. */

@@ -4,6 +4,7 @@ import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
 import { Router } from './api/router.ts'
+import type { AclOperation } from './auth/permissions.ts'
 import { PolicyStore } from './auth/policy-store.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
 import { type TokenLimits, TokenService } from './auth/token-service.ts'
@@ -81,7 +82,8 @@ export function buildHouse(parts: HouseParts): House {
     const open = () => store.snapshot()
     return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
   }
-  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus, saveSnapshot })
+  const { facts, sealStatus } = parts
+  const system = new System({ world, facts, tokens, policies, sealStatus, saveSnapshot, needsSudo })
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   const types: readonly EngineType<EngineContext>[] = [
     ...ENGINES,
@@ -152,6 +154,16 @@ export function buildHouse(parts: HouseParts): House {
       if (wasOpen) collectGarbage()
     },
   }
+}
+
+/** Only of mounts that every server has: of others it would tell whether they are there. */
+function needsSudo(path: string, operation: AclOperation): boolean {
+  const method = operation === 'create' || operation === 'patch' ? 'update' : operation
+  if (method !== 'read' && method !== 'list' && method !== 'update' && method !== 'delete') return false
+  const [prefix, router] = path.startsWith('sys/') ? ['sys/', SYSTEM_ROUTER] : ['auth/token/', TOKEN_ROUTER]
+  if (!path.startsWith(prefix)) return false
+  const found = router.find(method, path.slice(prefix.length))
+  return found.kind === 'found' && found.endpoint.sudo === true
 }
 
 function endpointTakesStream(mounts: MountTable, rawPath: string): boolean {

@@ -23,6 +23,26 @@ export type PolicySubject = {
   readonly resolve: TemplateResolver
 }
 
+/** A policy as it is kept. */
+export type StoredPolicy = {
+  readonly text: string
+  /** Grows by one with each write; 0 for built-in ones, and for those written before versions were counted. */
+  readonly version: number
+  /** Undefined where the version is 0. */
+  readonly modifiedAtMs: number | undefined
+  /** A write must name the version that it replaces. */
+  readonly casRequired: boolean
+}
+
+/** What a write asks of the policy that it replaces. */
+export type PolicyWrite = {
+  readonly text: string
+  /** The version that must be there; -1: none must be there; undefined: whichever is. */
+  readonly cas: number | undefined
+  /** Undefined: as before. */
+  readonly casRequired: boolean | undefined
+}
+
 /** Combined rules without any subject: good for every caller where nothing in them depends on one. */
 type Combined = { readonly acl: Acl; readonly isTemplated: boolean }
 
@@ -50,21 +70,29 @@ export class PolicyStore {
     invalidation.register({ prefix: 'sys/policy/', changed: forget, reset: forget })
   }
 
-  /** The text as it was written, or undefined. `name` is normalised. */
-  async read(name: string): Promise<string | undefined> {
-    const bytes = await this.#view.get(name)
-    if (bytes === undefined) return BUILTIN_POLICIES.get(name)
-    const stored = parseStoredJson(bytes)
-    if (!isJsonObject(stored) || stored.format !== 1 || typeof stored.text !== 'string') {
-      throw new Error('A policy entry has an unknown format')
-    }
-    return stored.text
+  /** The policy as it was written, or undefined. `name` is normalised. */
+  async read(name: string): Promise<StoredPolicy | undefined> {
+    return decoded(await this.#view.get(name)) ?? builtin(name)
   }
 
-  /** `text` was parsed before. */
-  async write(name: string, text: string): Promise<void> {
-    const entry = Buffer.from(JSON.stringify({ format: 1, namespace: ROOT_NAMESPACE, text }))
-    await this.#view.transaction(async (tx) => tx.put(name, entry))
+  /** `text` was parsed before. False, and nothing written, where what is there is not what the write asks for. */
+  write(name: string, { text, cas, casRequired }: PolicyWrite): Promise<boolean> {
+    return this.#view.transaction(async (tx) => {
+      const before = decoded(await tx.get(name))
+      const isMet =
+        cas === undefined ? before?.casRequired !== true : cas === (before?.version ?? builtin(name)?.version ?? -1)
+      if (!isMet) return false
+      const entry = {
+        format: 1,
+        namespace: ROOT_NAMESPACE,
+        text,
+        version: (before?.version ?? 0) + 1,
+        modifiedAtMs: this.#clock.nowMs(),
+        casRequired: casRequired ?? before?.casRequired ?? false,
+      }
+      tx.put(name, Buffer.from(JSON.stringify(entry)))
+      return true
+    })
   }
 
   async delete(name: string): Promise<void> {
@@ -129,8 +157,8 @@ export class PolicyStore {
     if (name === 'root') return { name, rules: [] }
     if (this.#parsed.has(name)) return this.#parsed.get(name)
     const generation = this.#generation
-    const text = await this.read(name)
-    const policy = text === undefined ? undefined : { name, rules: parsePolicy(text).rules }
+    const stored = await this.read(name)
+    const policy = stored === undefined ? undefined : { name, rules: parsePolicy(stored.text).rules }
     if (generation === this.#generation) keep(this.#parsed, name, policy)
     return policy
   }
@@ -147,6 +175,26 @@ export class PolicyStore {
         })
       }
     }
+  }
+}
+
+function builtin(name: string): StoredPolicy | undefined {
+  const text = BUILTIN_POLICIES.get(name)
+  return text === undefined ? undefined : { text, version: 0, modifiedAtMs: undefined, casRequired: false }
+}
+
+function decoded(bytes: Buffer | undefined): StoredPolicy | undefined {
+  if (bytes === undefined) return undefined
+  const stored = parseStoredJson(bytes)
+  if (!isJsonObject(stored) || stored.format !== 1 || typeof stored.text !== 'string') {
+    throw new Error('A policy entry has an unknown format')
+  }
+  const { text, version, modifiedAtMs, casRequired } = stored
+  return {
+    text,
+    version: typeof version === 'number' ? version : 0,
+    modifiedAtMs: typeof modifiedAtMs === 'number' ? modifiedAtMs : undefined,
+    casRequired: casRequired === true,
   }
 }
 

@@ -1,6 +1,7 @@
 // The engine behind sys/: what its endpoints work with.
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
+import type { AclOperation } from '../auth/permissions.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { World } from '../lib/world.ts'
@@ -57,6 +58,8 @@ export class System implements Engine {
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
+  /** Whether an endpoint of a mount that every server has needs `sudo` for the operation; false for all other paths. */
+  readonly needsSudo: (path: string, operation: AclOperation) => boolean
   readonly #parts: { mounts?: Mounts; seal?: SealOperations; openApi?: () => object } = {}
 
   constructor(parts: {
@@ -66,6 +69,7 @@ export class System implements Engine {
     readonly policies: PolicyStore
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
+    readonly needsSudo: (path: string, operation: AclOperation) => boolean
   }) {
     this.world = parts.world
     this.facts = parts.facts
@@ -73,6 +77,7 @@ export class System implements Engine {
     this.policies = parts.policies
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
+    this.needsSudo = parts.needsSudo
   }
 
   /** The mount table holds this engine, and this engine shows the mount table: they are tied after both exist. */

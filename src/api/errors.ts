@@ -54,9 +54,9 @@ export const ERRORS = {
     status: 403,
     message: () => 'permission denied', // Wire text: every 403 contains it.
     remedy:
-      'Send a token in X-Vault-Token that has not expired, with a policy that grants the capability on the path. With ' +
-      'a valid token a second sentence says what its policies lack (permission_denied_hints = false turns that off), ' +
-      'and sys/policies/explain-self which rule decides. What does not exist is refused in the same way.',
+      'Send a token in X-Vault-Token that has not expired, with a policy that grants the capability on the path. A ' +
+      'second text tells the holder of a valid token what its policies lack (permission_denied_hints = false turns ' +
+      'that off); sys/policies/explain-self says which rule decides. What does not exist is refused in the same way.',
   },
   bad_token: {
     status: 403,

@@ -85,7 +85,7 @@ test('templates are filled for each subject, and anew for a new generation of it
   assert.equal(await allows(['own'], 'desk/alice', entity('e1:1', 'alice')), true)
 })
 
-test('threats A-03: a value with a wildcard drops the rule, with a warning that names the rule and not the value', async () => {
+test('threats A-03: a value with a wildcard drops the rule; the warning names the rule, not the value', async () => {
   await written(
     'own',
     '\npath "home/{{identity.entity.name}}/*" { capabilities = ["read"] }\npath "a" { policy = "read" }',

@@ -1,5 +1,5 @@
-// What the holder of a valid token learns of a refusal: the path that it asked for itself, and what its own policies lack
-// for that. Nothing of what exists: a hint depends on the method, the path and the policies alone.
+// What the holder of a valid token learns of a refusal: the path that it asked for itself, and what its own policies
+// lack for that. Nothing of what exists: a hint depends on the method, the path and the policies alone.
 import type { Acl } from './acl.ts'
 import { type AclReason, type AclRequest, capabilityFor } from './permissions.ts'
 

@@ -67,7 +67,7 @@ test('a policy that denies, or sets conditions, is told as such', async () => {
   assert.match(String(await hint('GET', 'transit/keys/w')), /X-Vault-Wrap-TTL/)
   assert.match(String(await hint('POST', 'sys/seal')), /"update" and "sudo"/)
   assert.match(String(await hint('LIST', 'transit/keys?limit=3')), /fewer names at once/)
-  // Elsewhere than under sys/ and auth/token/ a write is judged as both, create and update: only "update" is granted here.
+  // Outside sys/ and auth/token/ a write is judged as create and as update: only "update" is granted here.
   assert.match(String(await hint('POST', 'transit/keys/p', { type: 'rsa-2048' })), /"create" or "update"/)
   assert.match(String(await hint('POST', 'transit/keys/r', {})), /"create" or "update"/)
   const both = await tokenWith(`path "transit/keys/p" {

@@ -1,5 +1,5 @@
-// sys/policies/explain and explain-self: which rule of which policy decides about a request, without making it. Only the
-// policies are asked: whether the path leads anywhere, or the thing exists, plays no part.
+// sys/policies/explain and explain-self: which rule of which policy decides about a request, without making it. Only
+// the policies are asked: whether the path leads anywhere, or the thing exists, plays no part.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { anyObject, duration, string, strings } from '../api/fields.ts'

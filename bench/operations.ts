@@ -14,6 +14,8 @@ export type Operation = {
   readonly control: boolean
   /** Each request asks for another name, and as the administrator. */
   readonly creates: boolean
+  /** How many the token carries: the one that grants this, and others around it. Absent: one. */
+  readonly policies?: number
 }
 
 const MANY = 16
@@ -31,6 +33,13 @@ export const OPERATIONS: readonly Operation[] = [
     body: () => ({ plaintext: PLAINTEXT }),
     control: true,
   },
+  ...[10, 100].map((policies) => ({
+    ...PLAIN,
+    name: `${REFERENCE}, ${policies} policies`,
+    path: `${MOUNT}/encrypt/${KEY}`,
+    body: () => ({ plaintext: PLAINTEXT }),
+    policies,
+  })),
   {
     ...PLAIN,
     name: 'decrypt 128 B',

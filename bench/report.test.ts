@@ -57,7 +57,12 @@ test('bench reads what its script makes wrk print, and refuses a run without req
 })
 
 test('bench sends the token of a policy, and the administrator’s only to create', () => {
-  const target = { rootToken: 'root-token', token: 'policy-token', ciphertext: 'vault:v1:x' } as Target
+  const target = {
+    rootToken: 'root-token',
+    token: 'policy-token',
+    tokens: new Map([10, 100].map((n) => [n, `policy-token-${n}`])),
+    ciphertext: 'vault:v1:x',
+  } as Partial<Target> as Target
   for (const operation of OPERATIONS) {
     const script = loadScript(target, operation, 1)
     assert.equal(script.includes('root-token'), operation.creates, operation.name)

@@ -11,6 +11,8 @@ export type Target = {
   /** Of an administrator; the load itself comes with `token`, which has a policy. */
   readonly rootToken: string
   readonly token: string
+  /** Tokens by how many policies they carry, where that is more than one. */
+  readonly tokens: ReadonlyMap<number, string>
   /** One that the target made, for the load that decrypts. */
   readonly ciphertext: string
 }
@@ -24,12 +26,21 @@ path "${MOUNT}/encrypt/*" { capabilities = ["update"] }
 path "${MOUNT}/decrypt/*" { capabilities = ["update"] }
 path "${MOUNT}/keys/+" { capabilities = ["read"] }`
 
+/** Of the loads. */
+const MANY_POLICIES = [10, 100]
+
+/** Rules near the one that grants, so that finding it has something to pass by. */
+const otherPolicy = (name: string): string => `
+path "${MOUNT}/encrypt/${name}-*" { capabilities = ["update"] }
+path "${MOUNT}/+/${name}" { capabilities = ["read"] }
+path "${MOUNT}/keys/${name}" { capabilities = ["deny"] }`
+
 export async function startControl(): Promise<Target> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'control.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const server = await watchServer(child)
-  return { name: 'control', server, rootToken: '', token: '', ciphertext: '' }
+  return { name: 'control', server, rootToken: '', token: '', tokens: new Map(), ciphertext: '' }
 }
 
 /** Its data in `directory`; with a mount, a key, a policy and a token of that policy; `threads` serve. */
@@ -43,13 +54,27 @@ export async function startKeywright(directory: string, threads?: number): Promi
   await must('POST', `sys/mounts/${MOUNT}`, { type: 'transit' })
   await must('POST', `${MOUNT}/keys/${KEY}`)
   await must('POST', `sys/policies/acl/${MOUNT}`, { policy: POLICY })
-  const { auth } = await must('POST', 'auth/token/create', { policies: [MOUNT], ttl: '4h' })
+  const tokenWith = async (policies: readonly string[]): Promise<string> => {
+    const { auth } = await must('POST', 'auth/token/create', { policies, ttl: '4h' })
+    return (auth as { readonly client_token: string }).client_token
+  }
+  const others: string[] = []
+  const tokens = new Map<number, string>()
+  for (const count of MANY_POLICIES) {
+    while (others.length < count - 1) {
+      const name = `other-${others.length}`
+      await must('POST', `sys/policies/acl/${name}`, { policy: otherPolicy(name) })
+      others.push(name)
+    }
+    tokens.set(count, await tokenWith([MOUNT, ...others]))
+  }
   const { data } = await must('POST', `${MOUNT}/encrypt/${KEY}`, { plaintext: PLAINTEXT })
   return {
     name: keywrightName(threads),
     server,
     rootToken: server.token,
-    token: (auth as { readonly client_token: string }).client_token,
+    token: await tokenWith([MOUNT]),
+    tokens,
     ciphertext: String(data?.ciphertext),
   }
 }

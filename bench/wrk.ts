@@ -51,11 +51,13 @@ async function wrk(args: readonly string[]): Promise<string> {
 }
 
 /** The script that wrk runs, in Lua. */
-export function loadScript(target: Target, { method, path, body, creates }: Operation, run: number): string {
+export function loadScript(target: Target, { method, path, body, creates, policies }: Operation, run: number): string {
   const sent = body(target)
+  const token = policies === undefined ? target.token : target.tokens.get(policies)
+  if (token === undefined) throw new Error(`The target has no token with ${policies} policies`)
   return [
     `wrk.method = "${method}"`,
-    `wrk.headers["X-Vault-Token"] = "${creates ? target.rootToken : target.token}"`,
+    `wrk.headers["X-Vault-Token"] = "${creates ? target.rootToken : token}"`,
     'wrk.headers["Content-Type"] = "application/json"',
     ...(sent === undefined ? [] : [`wrk.body = [==[${JSON.stringify(sent)}]==]`]),
     ...(creates

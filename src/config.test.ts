@@ -139,9 +139,10 @@ const ACCEPTED: readonly {
        reported_version = "1.18.3"
        default_lease_ttl = "12h"
        max_lease_ttl = 172800
+       permission_denied_hints = false
        disable_mlock = true`,
       `{"api_addr": "https://keys.example:8200", "cluster_name": "north", "reported_version": "1.18.3",
-        "default_lease_ttl": "12h", "max_lease_ttl": "2d", "disable_mlock": true}`,
+        "default_lease_ttl": "12h", "max_lease_ttl": "2d", "permission_denied_hints": "false", "disable_mlock": true}`,
     ],
     is: {
       apiAddress: 'https://keys.example:8200',
@@ -149,6 +150,7 @@ const ACCEPTED: readonly {
       reportedVersion: '1.18.3',
       defaultTtlSeconds: 43_200,
       maxTtlSeconds: 172_800,
+      permissionHints: false,
     },
   },
 ]

@@ -4,10 +4,10 @@ import { availableParallelism } from 'node:os'
 import { type ListenerConfig, listenerOf } from './config-listener.ts'
 import { sealOf } from './config-seal.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
-import { ConfigError, requireKnown, secondsIn, single } from './config-values.ts'
+import { ConfigError, requireKnown, secondsIn, single, switchOf } from './config-values.ts'
 import { DEFAULT_LIMITS } from './http/listener.ts'
 import { isDigit } from './lib/ascii.ts'
-import { HclError, type HclObject, parseHcl } from './lib/hcl.ts'
+import { HclError, type HclObject, itemsOf, parseHcl } from './lib/hcl.ts'
 import type { StaticSealConfig } from './static-seal.ts'
 import type { ServerFacts } from './system/system.ts'
 
@@ -22,6 +22,8 @@ export type ServerConfig = ListenerConfig & {
   readonly maxTtlSeconds: number
   /** Undefined: shares open the server. */
   readonly seal: StaticSealConfig | undefined
+  /** Whether a 403 tells the holder of a valid token what its policies lack. */
+  readonly permissionHints: boolean
 }
 
 /** What the endpoints show of it. */
@@ -31,6 +33,7 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   apiAddress: config.apiAddress,
   clusterName: config.clusterName,
   tokenAskedFor: config.tokenAskedFor,
+  permissionHints: config.permissionHints,
 })
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -46,6 +49,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   maxTtlSeconds: 768 * 3600,
   seal: undefined,
   tokenAskedFor: { generateRoot: false, rekey: false },
+  permissionHints: true,
 }
 
 /** @throws ConfigError */
@@ -64,6 +68,7 @@ export function readConfigFile(path: string): Partial<ServerConfig> {
   }
 }
 
+const HINTS = 'permission_denied_hints'
 const TOP_KEYS = [
   'threads',
   'listener',
@@ -74,6 +79,7 @@ const TOP_KEYS = [
   'reported_version',
   'default_lease_ttl',
   'max_lease_ttl',
+  HINTS,
   'disable_mlock',
 ]
 
@@ -91,6 +97,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...textOf(body, 'reported_version', 'reportedVersion'),
     ...secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
     ...secondsOf(body, 'max_lease_ttl', 'maxTtlSeconds'),
+    ...(itemsOf(body, HINTS).length === 0 ? {} : { permissionHints: switchOf(body, HINTS) }),
   }
   const { defaultTtlSeconds, maxTtlSeconds } = { ...DEFAULT_CONFIG, ...config }
   if (defaultTtlSeconds > maxTtlSeconds) {

@@ -7,6 +7,7 @@ import { Router } from './api/router.ts'
 import { Cubbyhole } from './auth/cubbyhole.ts'
 import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
 import { LoginService } from './auth/login-service.ts'
+import type { AclOperation } from './auth/permissions.ts'
 import { PolicyStore } from './auth/policy-store.ts'
 import type { Identities } from './auth/subject.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
@@ -85,7 +86,7 @@ export function buildHouse(parts: HouseParts): House {
   const invalidation = new Invalidation()
   const barrier = new Barrier(world.random)
   const storage = new SealedStorage(store, barrier)
-  const policies = new PolicyStore(storage, world.clock, invalidation)
+  const policies = new PolicyStore(storage, world.clock, invalidation, log)
   const tokens = new TokenStore(storage, world, invalidation)
   const identities = NO_IDENTITIES
   const limits = parts.tokenLimits
@@ -111,6 +112,7 @@ export function buildHouse(parts: HouseParts): House {
     tokenLimits: limits,
     sealStatus: parts.sealStatus,
     saveSnapshot,
+    needsSudo,
   })
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   const types: readonly EngineType<EngineContext>[] = [
@@ -152,6 +154,7 @@ export function buildHouse(parts: HouseParts): House {
     wrapping,
     sealed: () => !open,
     initialized: () => parts.sealStatus().initialized,
+    permissionHints: parts.facts.permissionHints ?? true,
     forward: parts.forward === undefined ? undefined : translated(parts.forward),
   }
   const core = new Core(around, world, log, () => parts.catchUp?.(invalidation))
@@ -192,6 +195,16 @@ export function buildHouse(parts: HouseParts): House {
       if (wasOpen) collectGarbage()
     },
   }
+}
+
+/** Only of mounts that every server has: of others it would tell whether they are there. */
+function needsSudo(path: string, operation: AclOperation): boolean {
+  const method = operation === 'create' || operation === 'patch' ? 'update' : operation
+  if (method !== 'read' && method !== 'list' && method !== 'update' && method !== 'delete') return false
+  const [prefix, router] = path.startsWith('sys/') ? ['sys/', SYSTEM_ROUTER] : ['auth/token/', TOKEN_ROUTER]
+  if (!path.startsWith(prefix)) return false
+  const found = router.find(method, path.slice(prefix.length))
+  return found.kind === 'found' && found.endpoint.sudo === true
 }
 
 function endpointTakesStream(mounts: MountTable, rawPath: string): boolean {

@@ -61,8 +61,9 @@ export const ERRORS = {
     status: 403,
     message: () => 'permission denied', // Wire text: every 403 contains it.
     remedy:
-      'Send a token in X-Vault-Token that has not expired, with a policy that grants the capability on the path: ask ' +
-      'sys/capabilities-self what it may do. What does not exist is refused in the same way.',
+      'Send a token in X-Vault-Token that has not expired, with a policy that grants the capability on the path. A ' +
+      'second text tells the holder of a valid token what its policies lack (permission_denied_hints = false turns ' +
+      'that off); sys/policies/explain-self says which rule decides. What does not exist is refused in the same way.',
   },
   bad_token: {
     status: 403,
@@ -175,11 +176,20 @@ export class Refusal extends Error {
   override name = 'Refusal'
   readonly code: ErrorCode
   readonly status: number
-  constructor(code: ErrorCode, status: number, message: string, cause?: unknown) {
+  /** A second sentence for this caller alone; empty without one. */
+  readonly hint: string
+  constructor(code: ErrorCode, status: number, message: string, cause?: unknown, hint = '') {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = status
+    this.hint = hint
   }
+}
+
+/** A request that the policies of a valid token do not allow; `hint` says what they lack, '' where nothing is told. */
+export function permissionDenied(hint: string): Refusal {
+  const row = ERRORS.permission_denied
+  return new Refusal('permission_denied', row.status, row.message(), undefined, hint)
 }
 
 /** The refusal of a row, to be thrown: `throw fail('field_missing', ['name'])`. */

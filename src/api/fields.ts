@@ -205,6 +205,15 @@ export function object<const F extends Fields, const O extends Common<Args<F>>>(
   return { ...field, members: fields }
 }
 
+/** An object of whatever JSON values, for what is only compared and never used. */
+export function anyObject<const O extends Common<JsonObject>>(description: string, options: O = {} as O) {
+  return define<JsonObject, O>('object', description, options, { type: 'object' }, (value, name) => {
+    if (value === null) return undefined
+    if (!isJsonObject(value)) throw invalid(name, `expected an object, got ${describe(value)}`)
+    return value
+  })
+}
+
 export type ItemField = 'string' | 'int'
 export type Item = Readonly<Record<string, string | number | undefined>>
 

@@ -4,7 +4,14 @@
 // specific one, whether it grants more or less than others that would match too.
 import assert from 'node:assert/strict'
 import { PathTree, type WildcardRule } from './path-tree.ts'
-import { type AclDecision, type AclRequest, JoinedRules, type Permissions, REFUSED } from './permissions.ts'
+import {
+  type AclDecision,
+  type AclRequest,
+  JoinedRules,
+  type Permissions,
+  REFUSED,
+  type RulePlace,
+} from './permissions.ts'
 import { type Policy, PolicyError, type PolicyRule } from './policy.ts'
 import { fillPattern, mayMatchBelow, type PathKind, type TemplateResolver } from './policy-path.ts'
 
@@ -16,12 +23,11 @@ const HELP: AclDecision = { allowed: true, reason: 'help', policies: [], pageLim
 
 /** The namespace in which everything is allowed, and the answer there. */
 type RootGrant = { readonly namespace: string; readonly decision: AclDecision }
-type Granting = { readonly kind: PathKind; readonly pattern: string }
 type Tables = {
   readonly exact: ReadonlyMap<string, Permissions>
   readonly wildcards: PathTree<Permissions>
-  /** The rules that grant anything. */
-  readonly granting: readonly Granting[]
+  /** Of all rules, in no order. */
+  readonly all: readonly Permissions[]
   /** Where the policy `root` allows everything; undefined without it. */
   readonly root: RootGrant | undefined
   readonly staleAtMs: number
@@ -30,7 +36,7 @@ type Tables = {
 export class Acl {
   readonly #exact: ReadonlyMap<string, Permissions>
   readonly #wildcards: PathTree<Permissions>
-  readonly #granting: readonly Granting[]
+  readonly #all: readonly Permissions[]
   readonly #root: RootGrant | undefined
   /** When the next rule ends by its `expiration`; Infinity where none does. From then on build another Acl. */
   readonly staleAtMs: number
@@ -38,7 +44,7 @@ export class Acl {
   constructor(tables: Tables) {
     this.#exact = tables.exact
     this.#wildcards = tables.wildcards
-    this.#granting = tables.granting
+    this.#all = tables.all
     this.#root = tables.root
     this.staleAtMs = tables.staleAtMs
   }
@@ -48,9 +54,28 @@ export class Acl {
     if (operation === 'help') return HELP
     const path = withoutLeadingSlash(request.path)
     if (this.#root !== undefined && path.startsWith(this.#root.namespace)) return this.#root.decision
-    const isListing = operation === 'list' || operation === 'scan'
-    const permissions = this.#find(isListing ? withTrailingSlash(path) : path, isListing)
+    const permissions = this.#deciding(operation, path)
     return permissions === undefined ? REFUSED['no-rule'] : permissions.decide(operation, request)
+  }
+
+  /** The path of the rules that decide about such a request; undefined where there are none, and for root. */
+  placeOf({ operation, path }: Pick<AclRequest, 'operation' | 'path'>): RulePlace | undefined {
+    return this.#root === undefined ? this.#deciding(operation, withoutLeadingSlash(path))?.place : undefined
+  }
+
+  #deciding(operation: AclRequest['operation'], path: string): Permissions | undefined {
+    const isListing = operation === 'list' || operation === 'scan'
+    return this.#find(isListing ? withTrailingSlash(path) : path, isListing)
+  }
+
+  /** Whether everything is allowed. */
+  get isRoot(): boolean {
+    return this.#root !== undefined
+  }
+
+  /** What is granted or denied by path, in no order; empty for root. */
+  entries(): readonly Permissions[] {
+    return this.#all
   }
 
   /** What the policies grant on `path`, sorted: `["root"]` where everything is, `["deny"]` where nothing is. */
@@ -67,7 +92,7 @@ export class Acl {
   reaches(folder: string): boolean {
     if (this.#root !== undefined) return folder.startsWith(this.#root.namespace)
     if (this.#find(folder, true)?.grantsAnything() === true) return true
-    return this.#granting.some(({ kind, pattern }) => mayMatchBelow(kind, pattern, folder))
+    return this.#all.some((one) => one.grantsAnything() && mayMatchBelow(one.place.kind, one.place.pattern, folder))
   }
 
   /**
@@ -101,7 +126,7 @@ export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver
       if (isOver(rule, nowMs)) continue
       staleAtMs = Math.min(staleAtMs, rule.expiresAtMs ?? Infinity)
       const path = fillPattern(rule.path, resolve)
-      if (path !== undefined) rulesOf(joined[rule.path.kind], namespace + path).add(rule, policy)
+      if ('text' in path) rulesOf(joined[rule.path.kind], namespace + path.text).add(rule, policy)
     }
   }
   return aclOf(joined, staleAtMs)
@@ -110,22 +135,22 @@ export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver
 function aclOf(joined: Readonly<Record<PathKind, ReadonlyMap<string, JoinedRules>>>, staleAtMs: number): Acl {
   const exact = new Map<string, Permissions>()
   const wildcards: WildcardRule<Permissions>[] = []
-  const granting: Granting[] = []
+  const all: Permissions[] = []
   for (const kind of ['exact', 'prefix', 'segment'] as const) {
     for (const [pattern, rules] of joined[kind]) {
-      const permissions = rules.permissions()
+      const permissions = rules.permissions({ kind, pattern })
+      all.push(permissions)
       if (kind === 'exact') exact.set(pattern, permissions)
       else wildcards.push({ pattern, isSegmented: kind === 'segment', value: permissions })
-      if (permissions.grantsAnything()) granting.push({ kind, pattern })
     }
   }
-  return new Acl({ exact, wildcards: new PathTree(wildcards), granting, root: undefined, staleAtMs })
+  return new Acl({ exact, wildcards: new PathTree(wildcards), all, root: undefined, staleAtMs })
 }
 
 function rootAcl(namespace: string, policyCount: number): Acl {
   if (policyCount > 1) throw new PolicyError('the policy "root" must be the only one of a token')
   const decision: AclDecision = { allowed: true, reason: ROOT, policies: [{ name: ROOT, namespace }], pageLimit: 0 }
-  const tables = { exact: new Map(), wildcards: new PathTree<Permissions>([]), granting: [] }
+  const tables = { exact: new Map(), wildcards: new PathTree<Permissions>([]), all: [] }
   return new Acl({ ...tables, root: { namespace, decision }, staleAtMs: Infinity })
 }
 

@@ -20,6 +20,9 @@ path "sys/capabilities-self" {
 path "sys/internal/ui/resultant-acl" {
   capabilities = ["read"]
 }
+path "sys/policies/explain-self" {
+  capabilities = ["update"]
+}
 
 # It may read the entity that it belongs to; without an entity these two rules do not exist.
 path "identity/entity/id/{{identity.entity.id}}" {

@@ -11,6 +11,7 @@ import {
   type RequestParameters,
 } from './parameter-rules.ts'
 import type { PolicyRule } from './policy.ts'
+import type { PathKind } from './policy-path.ts'
 
 export type AclOperation =
   | 'create'
@@ -37,7 +38,7 @@ export type AclRequest = {
   readonly sudoRequired?: boolean | undefined
 }
 
-/** For audit and logs: a caller learns only that it was refused. */
+/** For audit, logs and the explanation that the token's own holder may ask for. */
 export type AclReason = 'root' | 'help' | 'granted' | Refusal
 type Refusal =
   | 'no-rule'
@@ -87,8 +88,17 @@ const CAPABILITY_OF: Readonly<Record<Exclude<AclOperation, 'help'>, Capability>>
   revoke: 'update',
   rollback: 'update',
 }
+
+/** What an operation needs; undefined: nothing. */
+export function capabilityFor(operation: AclOperation): Capability | undefined {
+  return operation === 'help' ? undefined : CAPABILITY_OF[operation]
+}
+
 const DENY = capabilityBit('deny')
 const SUDO = capabilityBit('sudo')
+
+/** Which rules of the policies are joined: those with this path. */
+export type RulePlace = { readonly kind: PathKind; readonly pattern: string }
 
 /** Rules for one path, while they are being joined. */
 export class JoinedRules {
@@ -113,7 +123,7 @@ export class JoinedRules {
     this.#sources.push({ policy, bits })
   }
 
-  permissions(): Permissions {
+  permissions(place: RulePlace): Permissions {
     const minSeconds = this.#minWrappingTtlSeconds
     const maxSeconds = this.#maxWrappingTtlSeconds
     // Limits of different policies that no request can meet.
@@ -121,7 +131,7 @@ export class JoinedRules {
     const bits = isImpossible || (this.#bits & DENY) !== 0 ? DENY : this.#bits
     const required = [...this.#required]
     const isFree = this.#allowed.size === 0 && this.#denied.size === 0 && required.length === 0
-    return new Permissions({
+    return new Permissions(place, {
       bits,
       minSeconds,
       maxSeconds,
@@ -153,10 +163,17 @@ type Parts = {
 
 /** What the joined rules of one path allow. */
 export class Permissions {
+  readonly place: RulePlace
   readonly #parts: Parts
 
-  constructor(parts: Parts) {
+  constructor(place: RulePlace, parts: Parts) {
+    this.place = place
     this.#parts = parts
+  }
+
+  /** Of the parameters, for those who show what is granted; undefined where no policy says anything of them. */
+  get parameterRules(): ParameterRules | undefined {
+    return this.#parts.parameters
   }
 
   /** Sorted; `["deny"]` where nothing is granted. */

@@ -48,15 +48,25 @@ export function isTemplated(pattern: PathPattern): boolean {
   return pattern.parts.some((part) => typeof part !== 'string')
 }
 
-/** The path with the values of the identity, or undefined where one is missing or must not stand in a path. */
-export function fillPattern(pattern: PathPattern, resolve: TemplateResolver | undefined): string | undefined {
+/** Why a templated path is about nothing: the identity has no value for it, or one that must not stand in a path. */
+export type UnfilledReason = 'no-value' | 'unsafe-value'
+
+export type FilledPath = { readonly text: string } | { readonly unfilled: UnfilledReason }
+
+/** The path with the values of the identity. */
+export function fillPattern(pattern: PathPattern, resolve: TemplateResolver | undefined): FilledPath {
   let text = ''
   for (const part of pattern.parts) {
-    const value = typeof part === 'string' ? part : resolve?.(part)
-    if (value === undefined || (typeof part !== 'string' && !isSafeValue(value))) return undefined
+    if (typeof part === 'string') {
+      text += part
+      continue
+    }
+    const value = resolve?.(part)
+    if (value === undefined || value === '') return { unfilled: 'no-value' }
+    if (!isSafeValue(value)) return { unfilled: 'unsafe-value' }
     text += value
   }
-  return text
+  return { text }
 }
 
 /** Whether a pattern is about paths below `folder`, which ends in '/', and not about the folder as well. */
@@ -77,7 +87,7 @@ function isSafeValue(value: string): boolean {
     const isControl = code < 0x20 || (code >= 0x7f && code <= 0x9f)
     if (isControl || code === 0x2a || code === 0x2b || code === 0x2f) return false
   }
-  return value !== '' && value.isWellFormed()
+  return value.isWellFormed()
 }
 
 function splitTemplates(text: string): (string | TemplateReference)[] {

@@ -1,48 +1,100 @@
-// Access rules by name, and the combined rules of a set of names, built once and kept until any policy changes.
+// Access rules by name, and the combined rules of a set of names. A policy is read and parsed once, and a set combined
+// once, until any policy changes.
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { type Acl, buildAcl } from './acl.ts'
 import { BUILTIN_POLICIES } from './builtin-policies.ts'
+import { type Explanation, explainAccess } from './explain.ts'
+import type { AclRequest } from './permissions.ts'
 import { type Policy, parsePolicy } from './policy.ts'
+import { fillPattern, isTemplated, type TemplateResolver } from './policy-path.ts'
 
 export const POLICY_FOLDER = `${ROOT_NAMESPACE}/sys/policy/`
 const CACHED_ACLS = 10_000
 
+/** Whom the templates in the paths are about. */
+export type PolicySubject = {
+  /** Another one whenever `resolve` would answer otherwise (entity and its generation); without a line break. */
+  readonly key: string
+  readonly resolve: TemplateResolver
+}
+
+/** A policy as it is kept. */
+export type StoredPolicy = {
+  readonly text: string
+  /** Grows by one with each write; 0 for built-in ones, and for those written before versions were counted. */
+  readonly version: number
+  /** Undefined where the version is 0. */
+  readonly modifiedAtMs: number | undefined
+  /** A write must name the version that it replaces. */
+  readonly casRequired: boolean
+}
+
+/** What a write asks of the policy that it replaces. */
+export type PolicyWrite = {
+  readonly text: string
+  /** The version that must be there; -1: none must be there; undefined: whichever is. */
+  readonly cas: number | undefined
+  /** Undefined: as before. */
+  readonly casRequired: boolean | undefined
+}
+
+/** Combined rules without any subject: good for every caller where nothing in them depends on one. */
+type Combined = { readonly acl: Acl; readonly isTemplated: boolean }
+
 export class PolicyStore {
   readonly #view: View
   readonly #clock: Clock
-  readonly #acls = new Map<string, Acl>()
+  readonly #log: Log
+  /** By the list that a token's entry has: joining a hundred names costs more than finding what they grant. */
+  readonly #keys = new WeakMap<readonly string[], string>()
+  readonly #parsed = new Map<string, Policy | undefined>()
+  readonly #combined = new Map<string, Combined>()
+  /** Of templated rules, by subject. */
+  readonly #filled = new Map<string, Acl>()
   /** Grows with every change: what was read before it is not kept. */
   #generation = 0
 
-  constructor(storage: SealedStorage, clock: Clock, invalidation: Invalidation) {
+  constructor(storage: SealedStorage, clock: Clock, invalidation: Invalidation, log: Log = () => {}) {
     this.#clock = clock
+    this.#log = log
     this.#view = storage.view(systemScope, POLICY_FOLDER)
     const forget = () => {
       this.#generation++
-      this.#acls.clear()
+      this.#parsed.clear()
+      this.#combined.clear()
+      this.#filled.clear()
     }
     invalidation.register({ prefix: 'sys/policy/', changed: forget, reset: forget })
   }
 
-  /** The text as it was written, or undefined. `name` is normalised. */
-  async read(name: string): Promise<string | undefined> {
-    const bytes = await this.#view.get(name)
-    if (bytes === undefined) return BUILTIN_POLICIES.get(name)
-    const stored = parseStoredJson(bytes)
-    if (!isJsonObject(stored) || stored.format !== 1 || typeof stored.text !== 'string') {
-      throw new Error('A policy entry has an unknown format')
-    }
-    return stored.text
+  /** The policy as it was written, or undefined. `name` is normalised. */
+  async read(name: string): Promise<StoredPolicy | undefined> {
+    return decoded(await this.#view.get(name)) ?? builtin(name)
   }
 
-  /** `text` was parsed before. */
-  async write(name: string, text: string): Promise<void> {
-    const entry = Buffer.from(JSON.stringify({ format: 1, namespace: ROOT_NAMESPACE, text }))
-    await this.#view.transaction(async (tx) => tx.put(name, entry))
+  /** `text` was parsed before. False, and nothing written, where what is there is not what the write asks for. */
+  write(name: string, { text, cas, casRequired }: PolicyWrite): Promise<boolean> {
+    return this.#view.transaction(async (tx) => {
+      const before = decoded(await tx.get(name))
+      const isMet =
+        cas === undefined ? before?.casRequired !== true : cas === (before?.version ?? builtin(name)?.version ?? -1)
+      if (!isMet) return false
+      const entry = {
+        format: 1,
+        namespace: ROOT_NAMESPACE,
+        text,
+        version: (before?.version ?? 0) + 1,
+        modifiedAtMs: this.#clock.nowMs(),
+        casRequired: casRequired ?? before?.casRequired ?? false,
+      }
+      tx.put(name, Buffer.from(JSON.stringify(entry)))
+      return true
+    })
   }
 
   async delete(name: string): Promise<void> {
@@ -62,27 +114,110 @@ export class PolicyStore {
     return [...[...names].sort(), 'root']
   }
 
-  /** The rules of all `names` together; a name without a policy grants nothing. Waits only where it is not kept. */
-  acl(names: readonly string[]): Acl | Promise<Acl> {
-    const kept = this.#acls.get(names.length === 1 ? (names[0] as string) : names.join('\n'))
-    return kept === undefined || kept.staleAtMs <= this.#clock.nowMs() ? this.#build(names) : kept
+  /**
+   * The rules of all `names` together; a name without a policy grants nothing. `subject` fills the templates in their
+   * paths; without one, templated rules do not exist. Waits only where it is not kept.
+   */
+  acl(names: readonly string[], subject?: PolicySubject): Acl | Promise<Acl> {
+    const key = this.#keyOf(names)
+    const combined = this.#combined.get(key)
+    if (combined === undefined) return this.#build(names, key, subject)
+    const isShared = subject === undefined || !combined.isTemplated
+    const kept = isShared ? combined.acl : this.#filled.get(`${subject.key}\n${key}`)
+    return kept === undefined || kept.staleAtMs <= this.#clock.nowMs() ? this.#build(names, key, subject) : kept
   }
 
-  async #build(names: readonly string[]): Promise<Acl> {
+  #keyOf(names: readonly string[]): string {
+    if (names.length === 1) return names[0] as string
+    let key = this.#keys.get(names)
+    if (key === undefined) {
+      key = names.join('\n')
+      this.#keys.set(names, key)
+    }
+    return key
+  }
+
+  /** Which rule decides about a request, and which others are about its path: slow, for people. */
+  async explain(names: readonly string[], request: AclRequest, subject?: PolicySubject): Promise<Explanation> {
+    return explainAccess(await this.#policies(names), request, subject?.resolve, this.#clock.nowMs())
+  }
+
+  async #build(names: readonly string[], key: string, subject: PolicySubject | undefined): Promise<Acl> {
     const generation = this.#generation
+    const policies = await this.#policies(names)
+    const isTemplatedSet = policies.some(({ rules }) => rules.some(({ path }) => isTemplated(path)))
+    const nowMs = this.#clock.nowMs()
+    const acl = buildAcl(policies, undefined, nowMs)
+    if (generation === this.#generation) keep(this.#combined, key, { acl, isTemplated: isTemplatedSet })
+    if (!isTemplatedSet || subject === undefined) return acl
+    const own = buildAcl(policies, subject.resolve, nowMs)
+    if (generation === this.#generation) keep(this.#filled, `${subject.key}\n${key}`, own)
+    this.#logUnsafe(policies, subject.resolve)
+    return own
+  }
+
+  async #policies(names: readonly string[]): Promise<Policy[]> {
     const policies: Policy[] = []
     for (const name of names) {
-      if (name === 'root') policies.push({ name, rules: [] })
-      else {
-        const text = await this.read(name)
-        if (text !== undefined) policies.push({ name, rules: parsePolicy(text).rules })
+      const policy = await this.#policy(name)
+      if (policy !== undefined) policies.push(policy)
+    }
+    return policies
+  }
+
+  async #policy(name: string): Promise<Policy | undefined> {
+    if (name === 'root') return { name, rules: [] }
+    if (this.#parsed.has(name)) return this.#parsed.get(name)
+    const generation = this.#generation
+    const stored = await this.read(name)
+    const policy = stored === undefined ? undefined : { name, rules: parsePolicy(stored.text).rules }
+    if (generation === this.#generation) keep(this.#parsed, name, policy)
+    return policy
+  }
+
+  /** A value that would widen a rule is somebody's mistake or attempt (threats A-03); it is in no log itself. */
+  #logUnsafe(policies: readonly Policy[], resolve: TemplateResolver): void {
+    for (const { name, rules } of policies) {
+      for (const { path, line } of rules) {
+        const filled = fillPattern(path, resolve)
+        if (!('unfilled' in filled) || filled.unfilled !== 'unsafe-value') continue
+        this.#log('warn', 'A templated rule is left out: its value has a wildcard, a slash or a control character', {
+          policy: name,
+          line,
+        })
       }
     }
-    const acl = buildAcl(policies, undefined, this.#clock.nowMs())
-    if (generation === this.#generation) {
-      if (this.#acls.size >= CACHED_ACLS) this.#acls.clear()
-      this.#acls.set(names.join('\n'), acl)
-    }
-    return acl
   }
+}
+
+function builtin(name: string): StoredPolicy | undefined {
+  const text = BUILTIN_POLICIES.get(name)
+  return text === undefined ? undefined : { text, version: 0, modifiedAtMs: undefined, casRequired: false }
+}
+
+function decoded(bytes: Buffer | undefined): StoredPolicy | undefined {
+  if (bytes === undefined) return undefined
+  const stored = parseStoredJson(bytes)
+  if (!isJsonObject(stored) || stored.format !== 1 || typeof stored.text !== 'string') {
+    throw new Error('A policy entry has an unknown format')
+  }
+  const { text, version, modifiedAtMs, casRequired } = stored
+  return {
+    text,
+    version: typeof version === 'number' ? version : 0,
+    modifiedAtMs: typeof modifiedAtMs === 'number' ? modifiedAtMs : undefined,
+    casRequired: casRequired === true,
+  }
+}
+
+/** The one that has been kept longest goes for it where there are too many. */
+function keep<T>(cache: Map<string, T>, key: string, value: T): void {
+  cache.delete(key)
+  if (cache.size >= CACHED_ACLS) {
+    for (const oldest of cache.keys()) {
+      cache.delete(oldest)
+      break
+    }
+  }
+  cache.set(key, value)
 }

@@ -35,6 +35,8 @@ test('a policy is read from HCL with all its parts', () => {
     }`)
   assert.deepEqual(rule, {
     path: { kind: 'prefix', parts: ['transit/encrypt/app-*'] },
+    pathText: 'transit/encrypt/app-*',
+    line: 2,
     capabilities: ['create', 'update'],
     allowedParameters: new Map([
       ['plaintext', []],
@@ -439,22 +441,14 @@ test('wildcards inside a template name metadata and are no wildcards of the path
 
 test('threats A-03: a value that is empty, or holds a slash, a wildcard or a control character, drops the rule', () => {
   const { path } = only('path "a/x{{identity.entity.name}}/*" {}')
-  assert.equal(
-    fillPattern(path, () => 'bob'),
-    'a/xbob/*',
-  )
-  assert.equal(
-    fillPattern(path, () => 'b.o-b {{x}} é'),
-    'a/xb.o-b {{x}} é/*',
-  )
-  for (const value of [undefined, '', '/', 'a/b', '*', 'a*', '+', 'a+b', 'a\nb', '\0', '\x7f', '\x85', '\ud800']) {
-    assert.equal(
-      fillPattern(path, () => value),
-      undefined,
-      JSON.stringify(value),
-    )
+  const filled = (value: string | undefined) => fillPattern(path, () => value)
+  assert.deepEqual(filled('bob'), { text: 'a/xbob/*' })
+  assert.deepEqual(filled('b.o-b {{x}} é'), { text: 'a/xb.o-b {{x}} é/*' })
+  for (const value of ['/', 'a/b', '*', 'a*', '+', 'a+b', 'a\nb', '\0', '\x7f', '\x85', '\ud800']) {
+    assert.deepEqual(filled(value), { unfilled: 'unsafe-value' }, JSON.stringify(value))
   }
-  assert.equal(fillPattern(path, undefined), undefined)
+  for (const value of [undefined, '']) assert.deepEqual(filled(value), { unfilled: 'no-value' })
+  assert.deepEqual(fillPattern(path, undefined), { unfilled: 'no-value' })
 })
 
 test('a policy may come as base64 of its text', () => {

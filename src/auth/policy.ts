@@ -14,6 +14,10 @@ export { PolicyError }
 /** One `path` block. Blocks for the same path stay separate rules; the ACL joins them. */
 export type PolicyRule = {
   readonly path: PathPattern
+  /** As the policy has it, templates and a leading slash included. */
+  readonly pathText: string
+  /** Where the block begins in the text, from 1 on. */
+  readonly line: number
   /** Sorted; `deny` stands alone. */
   readonly capabilities: readonly Capability[]
   readonly allowedParameters: ParameterLists
@@ -112,6 +116,8 @@ function parseRule(block: HclBlock, warnings: string[]): PolicyRule {
   if (warning !== undefined) warnings.push(fields.message(warning))
   return {
     path: parsePathPattern(pathText),
+    pathText,
+    line: block.line,
     capabilities,
     allowedParameters: fields.parameterLists('allowed_parameters'),
     deniedParameters: fields.parameterLists('denied_parameters'),

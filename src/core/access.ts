@@ -1,6 +1,8 @@
 // Who asks, and whether they may: the two steps of the pipeline that decide about access.
-import { fail, type Refusal } from '../api/errors.ts'
+import { fail, permissionDenied, type Refusal } from '../api/errors.ts'
 import type { Acl } from '../auth/acl.ts'
+import type { AclRequest } from '../auth/permissions.ts'
+import { refusalHint } from '../auth/refusal-hint.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import { isWrapping } from '../auth/wrapping.ts'
@@ -56,8 +58,8 @@ export const authorise = (exchange: Exchange, around: Surroundings): void | Prom
   if (token === undefined) throw refusalWithoutToken(exchange)
   const { subject } = exchange
   const names = subject === undefined ? token.entry.policies : united(token.entry.policies, subject.policies)
-  const acl = around.policies.acl(names)
-  return acl instanceof Promise ? acl.then((built) => judge(exchange, built)) : judge(exchange, acl)
+  const acl = around.policies.acl(names, subject)
+  return acl instanceof Promise ? acl.then((built) => judge(exchange, built, around)) : judge(exchange, acl, around)
 }
 
 /** A wrapping token that was used is told from no permission: whoever waits for it must learn that it was opened. */
@@ -67,16 +69,35 @@ function refusalWithoutToken({ endpoint, request }: Exchange): Refusal {
   return asWrapping ? fail('bad_wrapping_token', []) : fail('permission_denied', [])
 }
 
-const united = (own: readonly string[], others: readonly string[]): readonly string[] =>
-  others.length === 0 ? own : [...new Set([...own, ...others])]
+type Union = { readonly others: readonly string[]; readonly all: readonly string[] }
+/** By the list of a token's entry: for the next request of the same token it is the same array again. */
+const UNIONS = new WeakMap<readonly string[], Union>()
 
-function judge(exchange: Exchange, acl: Acl): void {
+function united(own: readonly string[], others: readonly string[]): readonly string[] {
+  if (others.length === 0) return own
+  const known = UNIONS.get(own)
+  if (known?.others === others) return known.all
+  const all = [...new Set([...own, ...others])]
+  UNIONS.set(own, { others, all })
+  return all
+}
+
+/** Mounts of these types are on every server, at the same paths: their endpoints are no secret. */
+const KNOWN_TO_ALL: ReadonlySet<string | undefined> = new Set(['system', 'token'])
+
+function hintFor({ endpoint, mounted, path }: Exchange, acl: Acl, request: AclRequest): string {
+  const isKnownToAll = KNOWN_TO_ALL.has(mounted?.entry.type)
+  return refusalHint(acl, { ...request, path }, { isKnownToAll, dependsOnExistence: endpoint?.exists !== undefined })
+}
+
+function judge(exchange: Exchange, acl: Acl, around: Surroundings): void {
   const { path, operation, wrapTtlSeconds } = exchange
   exchange.acl = acl
   const sudoRequired = exchange.endpoint?.sudo === true
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
-  const verdict = acl.check({ operation, path: listPath, parameters: exchange.input, sudoRequired, wrapTtlSeconds })
-  if (!verdict.allowed) throw fail('permission_denied', [])
+  const request = { operation, path: listPath, parameters: exchange.input, sudoRequired, wrapTtlSeconds }
+  const verdict = acl.check(request)
+  if (!verdict.allowed) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, request) : '')
   // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
   if (verdict.pageLimit > 0 && exchange.input?.limit === undefined) {
     exchange.input = { ...exchange.input, limit: verdict.pageLimit }

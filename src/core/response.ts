@@ -66,10 +66,9 @@ function copiedMembers(data: object | undefined): string {
 }
 
 export function refusalResponse(refusal: Refusal): WireResponse {
-  return {
-    status: refusal.status,
-    body: `${JSON.stringify({ errors: refusal.message === '' ? [] : [refusal.message] })}\n`,
-  }
+  // Clients read the first one: the hint never stands in it.
+  const errors = [refusal.message, refusal.hint].filter((text) => text !== '')
+  return { status: refusal.status, body: `${JSON.stringify({ errors })}\n` }
 }
 
 /** The one place where what the rooms below throw becomes a refusal; undefined for what is our own fault. */

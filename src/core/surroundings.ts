@@ -16,6 +16,8 @@ export type Surroundings = {
   readonly wrapping: Wrapping
   readonly sealed: () => boolean
   readonly initialized: () => boolean
+  /** Whether the holder of a valid token learns what its policies lack for a request. */
+  readonly permissionHints: boolean
   /** Where this thread does not write: hands the request to the one that does. */
   readonly forward: ((request: WireRequest) => Promise<WireResponse>) | undefined
 }

@@ -1,4 +1,4 @@
-// sys/capabilities and sys/capabilities-self: what a token may do on paths. And the description of the whole API.
+// sys/capabilities and its relatives: what a token may do on paths. And the description of the whole API.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string, strings } from '../api/fields.ts'
@@ -49,6 +49,23 @@ const ofToken = endpoint({
   },
 })
 
+const ofAccessor = endpoint({
+  id: 'capabilities-accessor',
+  operation: 'update',
+  path: 'capabilities-accessor',
+  capability: 'update',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'What the token of an accessor may do on paths',
+  fields: { accessor: string('Accessor of the token', { required: true }), ...pathFields },
+  response: CAPABILITIES,
+  handler: async (system: System, { accessor, ...args }) => {
+    const found = await system.tokens.findByAccessor(accessor)
+    if (found === undefined) throw fail('bad_request', ['invalid accessor'])
+    return capabilities(system, found.entry.policies, args)
+  },
+})
+
 const ofSelf = endpoint({
   id: 'capabilities-self',
   operation: 'update',
@@ -84,4 +101,4 @@ const openApi = endpoint({
   handler: (system: System) => ({ data: system.openApi() }),
 })
 
-export const CAPABILITY_ENDPOINTS: readonly Endpoint[] = [ofToken, ofSelf, openApi]
+export const CAPABILITY_ENDPOINTS: readonly Endpoint[] = [ofToken, ofAccessor, ofSelf, openApi]

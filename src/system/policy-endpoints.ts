@@ -1,11 +1,12 @@
 // sys/policies/acl and its older twin sys/policy: the same operations, other names for the text.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
-import { int, string } from '../api/fields.ts'
+import { bool, int, string } from '../api/fields.ts'
 import type { Answer } from '../api/request.ts'
-import { LISTED, listOf, type Shapes, text } from '../api/shape.ts'
+import { flag, integer, LISTED, listOf, optional, type Shapes, text } from '../api/shape.ts'
 import { UNEDITABLE_POLICIES } from '../auth/builtin-policies.ts'
 import { normalizePolicyName, PolicyError, parsePolicyDocument } from '../auth/policy.ts'
+import type { StoredPolicy } from '../auth/policy-store.ts'
 import type { System } from './system.ts'
 
 const nameField = { name: string('Name of the policy; kept in lower case', { required: true }) }
@@ -28,20 +29,35 @@ function nameOf(given: string): string {
   throw fail('field_invalid', ['name', `must have 1 to ${MAX_NAME_LENGTH} characters`])
 }
 
-async function textOf(system: System, given: string): Promise<{ readonly name: string; readonly text: string }> {
+const NOTHING_WRITTEN: StoredPolicy = { text: '', version: 0, modifiedAtMs: undefined, casRequired: false }
+
+async function find(system: System, given: string): Promise<StoredPolicy & { readonly name: string }> {
   const name = nameOf(given)
-  if (name === 'root') return { name, text: '' }
+  if (name === 'root') return { name, ...NOTHING_WRITTEN }
   const found = await system.policies.read(name)
   if (found === undefined) throw fail('not_found', [])
-  return { name, text: found }
+  return { name, ...found }
 }
 
-async function write(system: System, given: string, document: string): Promise<Answer> {
+type Conditions = { readonly cas?: number | undefined; readonly cas_required?: boolean | undefined }
+
+async function write(
+  system: System,
+  given: string,
+  document: string,
+  { cas, cas_required: casRequired }: Conditions = {},
+): Promise<Answer> {
   if (document === '') throw fail('bad_request', ["'policy' parameter not supplied or empty"])
   const name = nameOf(given)
   if (UNEDITABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot update "${name}" policy`])
   const policy = checked('policy', () => parsePolicyDocument(document))
-  await system.policies.write(name, policy.text)
+  if (!(await system.policies.write(name, { text: policy.text, cas, casRequired }))) {
+    const why =
+      cas === undefined
+        ? 'must be given for this policy: the version that is replaced'
+        : 'is not the version of the policy: read it again'
+    throw fail('field_invalid', ['cas', why])
+  }
   return { warnings: name === given ? policy.warnings : [`policy name was converted to ${name}`, ...policy.warnings] }
 }
 
@@ -88,10 +104,17 @@ const readAcl = endpoint({
   runsOn: 'any-node',
   summary: 'Text of a policy',
   fields: nameField,
-  response: { name: text('Name'), policy: text('HCL or JSON, as it was written') },
-  handler: async (system: System, { name }) => {
-    const found = await textOf(system, name)
-    return { data: { name: found.name, policy: found.text } }
+  response: {
+    name: text('Name'),
+    policy: text('HCL or JSON, as it was written'),
+    version: integer('Grows by one with each write; 0: built in, or written before versions were counted'),
+    modified: optional(text('When it was written (RFC 3339), where that is known')),
+    cas_required: flag('A write must name the version that it replaces'),
+  },
+  handler: async (system: System, given) => {
+    const { name, text: policy, version, modifiedAtMs, casRequired } = await find(system, given.name)
+    const modified = modifiedAtMs === undefined ? {} : { modified: new Date(modifiedAtMs).toISOString() }
+    return { data: { name, policy, version, ...modified, cas_required: casRequired } }
   },
 })
 
@@ -102,8 +125,21 @@ const writeAcl = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Creates or replaces a policy',
-  fields: { ...nameField, policy: string('HCL or JSON, or base64 of either', { default: '' }) },
-  handler: (system: System, { name, policy }) => write(system, name, policy),
+  fields: {
+    ...nameField,
+    policy: string('HCL or JSON, or base64 of either', { default: '' }),
+    cas: int('The version that is replaced, -1 where none must be there; else nothing is written', { min: -1 }),
+    cas_required: bool('Later writes must give cas; where it is missing: as before'),
+    expiration: string('Not offered: give the rules of the policy an expiration', { default: '' }),
+    ttl: string('Not offered: give the rules of the policy an expiration', { default: '' }),
+  },
+  handler: (system: System, { name, policy, expiration, ttl, ...conditions }) => {
+    for (const [field, value] of Object.entries({ expiration, ttl })) {
+      if (value !== '')
+        throw fail('field_invalid', [field, 'is not offered: give the rules of the policy an expiration'])
+    }
+    return write(system, name, policy, conditions)
+  },
 })
 
 const deleteAcl = endpoint({
@@ -147,7 +183,7 @@ const readOld = endpoint({
   fields: nameField,
   response: { name: text('Name'), rules: text('HCL or JSON, as it was written') },
   handler: async (system: System, { name }) => {
-    const found = await textOf(system, name)
+    const found = await find(system, name)
     return { data: { name: found.name, rules: found.text } }
   },
 })

@@ -1,6 +1,7 @@
 // The engine behind sys/: what its endpoints work with.
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
+import type { AclOperation } from '../auth/permissions.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { TokenLimits } from '../auth/token-rules.ts'
 import type { TokenStore } from '../auth/token-store.ts'
@@ -49,6 +50,8 @@ export type ServerFacts = {
   readonly apiAddress: string
   /** Of the endpoints that shares alone open: those that ask for a token with sudo as well (threats S-02). */
   readonly tokenAskedFor?: { readonly generateRoot: boolean; readonly rekey: boolean }
+  /** Whether a 403 tells the holder of a valid token what its policies lack; missing: yes. */
+  readonly permissionHints?: boolean
   /** For a cluster that is made with no name given; empty: a name is made up. */
   readonly clusterName: string
 }
@@ -84,6 +87,8 @@ export class System implements Engine {
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
+  /** Whether an endpoint of a mount that every server has needs `sudo` for the operation; false for all other paths. */
+  readonly needsSudo: (path: string, operation: AclOperation) => boolean
   readonly #parts: { mounts?: Mounts; seal?: () => SealOperations; openApi?: () => object } = {}
 
   constructor(parts: {
@@ -96,6 +101,7 @@ export class System implements Engine {
     readonly tokenLimits: TokenLimits
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
+    readonly needsSudo: (path: string, operation: AclOperation) => boolean
   }) {
     this.world = parts.world
     this.slow = parts.slow
@@ -106,6 +112,7 @@ export class System implements Engine {
     this.tokenLimits = parts.tokenLimits
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
+    this.needsSudo = parts.needsSudo
   }
 
   /** The mount table holds this engine, and this engine shows the mount table: they are tied after both exist. */

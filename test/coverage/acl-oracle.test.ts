@@ -1,8 +1,9 @@
-// ACL_CASES=300000 node --test test/coverage/acl-oracle.test.ts runs the long form.
+// ACL_CASES=1000000 node --test test/coverage/acl-oracle.test.ts runs the long form.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AclOperation, buildAcl } from '../../src/auth/acl.ts'
 import { type Policy, PolicyError, parsePolicy } from '../../src/auth/policy.ts'
+import type { TemplateReference, TemplateResolver } from '../../src/auth/policy-path.ts'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import {
@@ -16,7 +17,7 @@ import {
   oracleRefusesPath,
 } from './acl-oracle.ts'
 
-const CASES = Number(process.env.ACL_CASES ?? 10_000)
+const CASES = Number(process.env.ACL_CASES ?? 100_000)
 const REQUESTS_PER_ACL = 10
 
 const LITERALS = ['a', 'b', 'ab', 'aba', 'c']
@@ -55,14 +56,49 @@ const SENT: readonly OracleJson[] = [
   ['a', 'b'],
   { k: 'a' },
 ]
-const IDENTITIES: readonly OracleIdentity[] = ['a', 'ab', 'c', 'a/b', '*', 'a*', '+', '', 'a\nb', undefined]
+const TEMPLATES = [
+  'identity.entity.id',
+  'identity.entity.name',
+  'identity.entity.metadata.team',
+  'identity.entity.aliases.acc_1.name',
+  'identity.entity.aliases.acc_1.metadata.k.v',
+  'identity.entity.aliases.acc_2.custom_metadata.k',
+  'identity.groups.ids.g1.name',
+  'identity.groups.names.ops.id',
+  'identity.groups.names.ops.metadata.k',
+]
+const VALUES = ['a', 'ab', 'c', 'b', 'a/b', '*', 'a*', '+', '', 'a\nb']
+const NOW_SECONDS = 1_000_000
+const LIMITS: readonly OracleJson[] = [0, 1, 2, 3, -1, 1.5, '2', '0', '02', '-2', 'x', '', null, [2], true]
+
+/** What stood between the braces. */
+function nameOf({ subject, selector, field, key }: TemplateReference): string {
+  const heads = {
+    entity: 'identity.entity',
+    alias: `identity.entity.aliases.${selector}`,
+    'group-by-id': `identity.groups.ids.${selector}`,
+    'group-by-name': `identity.groups.names.${selector}`,
+  }
+  return `${heads[subject]}.${field}${key === '' ? '' : `.${key}`}`
+}
+
+function identityOf(random: PseudoRandom): OracleIdentity {
+  const identity: Record<string, string> = {}
+  for (const name of TEMPLATES) if (random.chance(0.7)) identity[name] = random.pick(VALUES)
+  return identity
+}
+
+function template(random: PseudoRandom): string {
+  const name = random.pick(TEMPLATES)
+  return random.pick([`{{${name}}}`, `{{ ${name} }}`, `{{${name}  }}`])
+}
 
 function rulePath(random: PseudoRandom): string {
   const segment = () => {
     const kind = random.int(20)
     if (kind < 4) return '+'
     if (kind === 4)
-      return random.pick(['*', '+a', 'a+', 'a*b', '', '+*', '{{identity.entity.name}}', 'a{{identity.entity.name}}'])
+      return random.pick(['*', '+a', 'a+', 'a*b', '', '+*', template(random), `a${template(random)}`, template(random)])
     return random.pick(LITERALS)
   }
   const path = random.several(1, 4, segment).join('/')
@@ -89,6 +125,9 @@ function rule(random: PseudoRandom, paths: string[]): OracleRule {
       random.pick(CAPABILITIES.filter((c) => c !== 'deny' || random.chance(0.15))),
     ),
   }
+  if (random.chance(0.1)) made.legacy = random.pick(['deny', 'read', 'write', 'sudo'])
+  if (random.chance(0.1)) made.pageLimit = random.int(4)
+  if (random.chance(0.1)) made.expires = NOW_SECONDS - 1 + random.int(3)
   if (random.chance(0.2)) made.allowed = lists(random)
   if (random.chance(0.2)) made.denied = lists(random)
   if (random.chance(0.1)) made.required = random.several(1, 2, () => random.pick(NAMES))
@@ -100,6 +139,7 @@ function rule(random: PseudoRandom, paths: string[]): OracleRule {
 function request(random: PseudoRandom, namespaces: readonly string[], rules: readonly OracleRule[]): OracleRequest {
   const data: Record<string, OracleJson> = {}
   for (const name of random.several(0, 2, () => random.pick(NAMES))) data[name] = random.pick(SENT)
+  if (random.chance(0.2)) data.limit = random.pick(LIMITS)
   const near = random.chance(0.85) ? nearPath(random, random.pick(rules).path) : undefined
   const path = near ?? random.several(1, 4, () => random.pick(LITERALS)).join('/')
   return {
@@ -117,12 +157,16 @@ function nearPath(random: PseudoRandom, pattern: string): string | undefined {
     .split('/')
     .map((segment) => (segment === '+' ? random.pick(LITERALS) : segment))
     .join('/')
-    .replaceAll('{{identity.entity.name}}', random.pick(['a', 'ab', 'c', 'a/b', 'a\nb']))
+    .replaceAll(/\{\{[^}]*\}\}/g, () => random.pick(['a', 'ab', 'b', 'c', 'a/b', 'a\nb']))
   const ended = path.endsWith('*') ? path.slice(0, -1) + random.pick(['', 'a', 'b/c', 'ab/']) : path
   return ended === '' || ended.startsWith('/') ? undefined : ended
 }
 
-function asHcl(rules: readonly OracleRule[]): string {
+/** What a policy may hold between its parts without a meaning. */
+const NOTHING = ['', '', ' ', '\n', '# path "a" {\n', '// }\n', '/* "\n*/ ']
+
+function asHcl(rules: readonly OracleRule[], random?: PseudoRandom): string {
+  const blank = () => random?.pick(NOTHING) ?? ''
   const value = (json: OracleJson): string => {
     if (Array.isArray(json)) return `[${json.map(value).join(', ')}]`
     if (typeof json !== 'object' || json === null) return JSON.stringify(json)
@@ -134,7 +178,9 @@ function asHcl(rules: readonly OracleRule[]): string {
   return rules
     .map(
       (one) =>
-        `path ${JSON.stringify(one.path)} {\n${line('capabilities', one.capabilities)}` +
+        `${blank()}path ${JSON.stringify(one.path)} {\n${blank()}${line('capabilities', one.capabilities)}` +
+        `${line('policy', one.legacy)}${blank()}${line('pagination_limit', one.pageLimit)}` +
+        `${line('expiration', one.expires)}` +
         `${line('allowed_parameters', one.allowed)}` +
         `${line('denied_parameters', one.denied)}${line('required_parameters', one.required)}` +
         `${line('min_wrapping_ttl', one.minWrap)}${line('max_wrapping_ttl', one.maxWrap)}}\n`,
@@ -147,6 +193,9 @@ function asJson(rules: readonly OracleRule[]): string {
     path: rules.map((one) => ({
       [one.path]: {
         capabilities: one.capabilities,
+        policy: one.legacy,
+        pagination_limit: one.pageLimit,
+        expiration: one.expires,
         allowed_parameters: one.allowed,
         denied_parameters: one.denied,
         required_parameters: one.required,
@@ -160,7 +209,7 @@ function asJson(rules: readonly OracleRule[]): string {
 /** HCL has no null, so rules that list one are written as JSON. */
 function textOf(random: PseudoRandom, rules: readonly OracleRule[]): string {
   const json = asJson(rules)
-  return json.includes('null') || random.chance(0.3) ? json : asHcl(rules)
+  return json.includes('null') || random.chance(0.3) ? json : asHcl(rules, random)
 }
 
 test('threats A-01: the acl agrees with an independent reading of the rules on random policies', (context) => {
@@ -180,8 +229,9 @@ test('threats A-01: the acl agrees with an independent reading of the rules on r
       policies.push({ name: `p${policies.length}`, namespace, rules: parsePolicy(textOf(random, kept)).rules })
     }
     if (policies.length === 0) continue
-    const identity = random.pick(IDENTITIES)
-    const acl = buildAcl(policies, () => identity)
+    const identity = identityOf(random)
+    const resolve: TemplateResolver = (reference) => identity[nameOf(reference)]
+    const acl = buildAcl(policies, resolve, NOW_SECONDS * 1000)
     const allRules = oraclePolicies.flatMap((policy) => policy.rules)
     for (let turn = 0; turn < REQUESTS_PER_ACL; turn++, done++) {
       const asked = request(
@@ -199,8 +249,12 @@ test('threats A-01: the acl agrees with an independent reading of the rules on r
         wrapTtlSeconds: asked.wrapTtl,
         sudoRequired: asked.sudo,
       })
-      assert.equal(verdict.allowed, oracleAllows(oraclePolicies, identity, asked), about())
-      assert.deepEqual(acl.capabilities(asked.path), oracleCapabilities(oraclePolicies, identity, asked.path), about())
+      assert.equal(verdict.allowed, oracleAllows(oraclePolicies, identity, asked, NOW_SECONDS), about())
+      assert.deepEqual(
+        acl.capabilities(asked.path),
+        oracleCapabilities(oraclePolicies, identity, asked.path, NOW_SECONDS),
+        about(),
+      )
       if (verdict.allowed && operation !== 'help') allowed++
     }
   }

@@ -11,11 +11,16 @@ export type OracleJson =
 export type OracleRule = {
   readonly path: string
   readonly capabilities: readonly string[]
+  /** The old key `policy`. */
+  readonly legacy?: string
   readonly allowed?: Readonly<Record<string, readonly OracleJson[]>>
   readonly denied?: Readonly<Record<string, readonly OracleJson[]>>
   readonly required?: readonly string[]
   readonly minWrap?: number
   readonly maxWrap?: number
+  readonly pageLimit?: number
+  /** Seconds since 1970. */
+  readonly expires?: number
 }
 export type OraclePolicy = { readonly namespace: string; readonly rules: readonly OracleRule[] }
 export type OracleRequest = {
@@ -25,29 +30,36 @@ export type OracleRequest = {
   readonly wrapTtl: number
   readonly sudo: boolean
 }
-/** Value of `identity.entity.name`, the one template that the cases use. */
-export type OracleIdentity = string | undefined
+/** Values by what stands between the braces of a template; a name that is not there has no value. */
+export type OracleIdentity = Readonly<Record<string, string>>
 
-const TEMPLATE = '{{identity.entity.name}}'
+const TEMPLATE = /\{\{ *([^ }]*) *\}\}/g
 
 /** Whether the text of a path is one that a policy may not hold. */
 export function oracleRefusesPath(path: string): boolean {
   return path.replaceAll(TEMPLATE, 'v').includes('+*')
 }
 
+/** The path with its values; undefined where one is missing or would act as more than a piece of a segment. */
+function substituted(path: string, identity: OracleIdentity): string | undefined {
+  let usable = true
+  const text = path.replaceAll(TEMPLATE, (_whole, name: string) => {
+    const value = Object.hasOwn(identity, name) ? (identity[name] ?? '') : ''
+    if (value === '' || ['/', '+', '*', '\n'].some((bad) => value.includes(bad))) usable = false
+    return value
+  })
+  return usable ? text : undefined
+}
+
 type Applied = OracleRule & { readonly full: string; readonly wild: 'none' | 'star' | 'plus' }
 
 /** The rules with their full paths; those whose template has no usable value are gone. */
-function applied(policies: readonly OraclePolicy[], identity: OracleIdentity): Applied[] {
+function applied(policies: readonly OraclePolicy[], identity: OracleIdentity, nowSeconds: number): Applied[] {
   const all: Applied[] = []
   for (const policy of policies) {
     for (const rule of policy.rules) {
-      let path = rule.path.startsWith('/') ? rule.path.substring(1) : rule.path
-      if (path.includes(TEMPLATE)) {
-        if (identity === undefined || identity === '' || ['/', '+', '*', '\n'].some((bad) => identity.includes(bad)))
-          continue
-        path = path.split(TEMPLATE).join(identity)
-      }
+      const path = substituted(rule.path.startsWith('/') ? rule.path.substring(1) : rule.path, identity)
+      if (path === undefined || (rule.expires !== undefined && nowSeconds >= rule.expires)) continue
       const plus = path.split('/').some((segment) => segment.startsWith('+'))
       const wild = plus ? 'plus' : path.endsWith('*') ? 'star' : 'none'
       all.push({ ...rule, full: policy.namespace + path, wild })
@@ -105,18 +117,36 @@ function chosen(rules: readonly Applied[], path: string, listing: boolean): Appl
   return rules.filter((rule) => rule.full === winner.full && rule.wild === winner.wild)
 }
 
+const OLD_WORDS: Readonly<Record<string, readonly string[]>> = {
+  deny: ['deny'],
+  read: ['read', 'list'],
+  write: ['create', 'read', 'update', 'delete', 'list'],
+  sudo: ['create', 'read', 'update', 'delete', 'list', 'sudo'],
+}
+
 function capabilitiesOf(group: readonly Applied[]): string[] {
-  const words = new Set(group.flatMap((rule) => rule.capabilities))
+  const words = new Set(group.flatMap((rule) => [...rule.capabilities, ...(OLD_WORDS[rule.legacy ?? ''] ?? [])]))
   const { min, max } = wrapLimits(group)
   if (words.size === 0 || words.has('deny') || (max > 0 && max < min)) return ['deny']
   return [...words].sort()
 }
 
+/** 0: no limit. */
+function lowest(values: (number | undefined)[]): number {
+  const set = values.filter((value) => value !== undefined && value > 0) as number[]
+  return set.length === 0 ? 0 : Math.min(...set)
+}
+
+/** Threats A-08: a page is a whole number from 1 to the limit; whatever else is sent does not bound the list. */
+function pagePasses(group: readonly Applied[], data: OracleRequest['data']): boolean {
+  const most = lowest(group.map((rule) => rule.pageLimit))
+  if (most === 0 || !Object.hasOwn(data, 'limit')) return true
+  const sent = data.limit
+  const asked = typeof sent === 'string' && /^[0-9]{1,15}$/.test(sent) ? Number(sent) : sent
+  return typeof asked === 'number' && Number.isInteger(asked) && asked >= 1 && asked <= most
+}
+
 function wrapLimits(group: readonly Applied[]): { min: number; max: number } {
-  const lowest = (values: (number | undefined)[]) => {
-    const set = values.filter((value) => value !== undefined && value > 0) as number[]
-    return set.length === 0 ? 0 : Math.min(...set)
-  }
   return { min: lowest(group.map((rule) => rule.minWrap)), max: lowest(group.map((rule) => rule.maxWrap)) }
 }
 
@@ -174,18 +204,20 @@ export function oracleAllows(
   policies: readonly OraclePolicy[],
   identity: OracleIdentity,
   { operation, path, data, wrapTtl, sudo }: OracleRequest,
+  nowSeconds: number,
 ): boolean {
   if (operation === 'help') return true
   const listing = operation === 'list' || operation === 'scan'
   // A list's path gets its slash before the policy is asked.
   const asked = listing && path !== '' && !path.endsWith('/') ? `${path}/` : path
-  const group = chosen(applied(policies, identity), asked, listing)
+  const group = chosen(applied(policies, identity, nowSeconds), asked, listing)
   const words = capabilitiesOf(group)
   if (words.includes('deny') || !words.includes(NEEDS[operation] ?? operation)) return false
   if (sudo && !words.includes('sudo')) return false
   const { min, max } = wrapLimits(group)
   if (max > 0 && (wrapTtl === 0 || wrapTtl > max)) return false
   if (min > 0 && wrapTtl < min) return false
+  if (listing) return pagePasses(group, data)
   return ['read', 'update', 'create', 'patch'].includes(operation) ? dataPasses(group, data) : true
 }
 
@@ -193,6 +225,7 @@ export function oracleCapabilities(
   policies: readonly OraclePolicy[],
   identity: OracleIdentity,
   path: string,
+  nowSeconds: number,
 ): readonly string[] {
-  return capabilitiesOf(chosen(applied(policies, identity), path, true))
+  return capabilitiesOf(chosen(applied(policies, identity, nowSeconds), path, true))
 }

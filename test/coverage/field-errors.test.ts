@@ -59,7 +59,9 @@ const hasBody = ({ operation, takesStream }: Placed['endpoint']): boolean =>
 /** What else must be sent, since it may be missed before the field is looked at. */
 function requiredFields(fields: Readonly<Record<string, Member>>): JsonObject {
   const required = Object.entries(fields).filter(([, field]) => field.required)
-  return Object.fromEntries(required.map(([name, { kind }]) => [name, FITTING[kind] ?? null]))
+  const fitting = ({ kind, schema }: Member): JsonValue =>
+    Array.isArray(schema.enum) ? (schema.enum[0] as string) : (FITTING[kind] ?? null)
+  return Object.fromEntries(required.map(([name, field]) => [name, fitting(field)]))
 }
 
 function casesOf({ endpoint }: Placed): Case[] {

@@ -248,7 +248,7 @@ test(`${SEAL_REQUESTS} generated requests initialise, seal and unseal a server`,
     const request = tally.generate(index, material)
     const { answer, faults } = await sender.send(request)
     tally.take(index, request, answer, faults)
-    // A snapshot is no JSON.
+    // A snapshot is an answer too, and no JSON.
     const body = answer?.status === 200 && answer.body.startsWith('{') ? JSON.parse(answer.body) : {}
     if (!Array.isArray(body.keys_base64)) continue
     made = body

@@ -1,11 +1,15 @@
 // HCL_INPUTS=1000000 node --test test/fuzz/hcl.test.ts runs the long form.
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { PolicyError, parsePolicyDocument } from '../../src/auth/policy.ts'
 import { HclError, type HclValue, parseHcl } from '../../src/lib/hcl.ts'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
+import { PROJECT } from '../fixtures/server-process.ts'
 
+const FIXTURES = join(PROJECT, 'test/fixtures/policies')
 const INPUTS = Number(process.env.HCL_INPUTS ?? 20_000)
 /** No input here is longer than a few kilobytes. */
 const SLOWEST_MS = 50
@@ -83,6 +87,7 @@ const POLICIES = [
   'path = { "x" = { policy = "write" } }\nname = <<-EOT\n  n\n  EOT\n',
   '{"path":[{"a/b":{"capabilities":["read"],"denied_parameters":{"x":[null,1.5,{"k":"v"}]}}}],"name":"n"}',
   'path "id/{{ identity.entity.aliases.acc.metadata.k }}/*" { capabilities = ["deny"] /* c */ }',
+  ...readdirSync(FIXTURES).map((file) => readFileSync(join(FIXTURES, file), 'utf8')),
 ]
 
 function input(random: PseudoRandom): string {

@@ -12,6 +12,7 @@ const COMMITTED = [
   'transit-symmetric.json',
   'core-first-light.json',
   'core-seals.json',
+  'core-policies.json',
   'core-wrapping.json',
   'core-logins.json',
 ]

@@ -1,0 +1,157 @@
+// Which rule decides about a request, and why the others do not: for the people who write policies. It goes through all
+// rules one by one, so it is slow, and no request is decided here.
+import { buildAcl } from './acl.ts'
+import type { Capability } from './capabilities.ts'
+import { checkParameters } from './parameter-rules.ts'
+import { PathTree } from './path-tree.ts'
+import { type AclReason, type AclRequest, capabilityFor, type RulePlace } from './permissions.ts'
+import type { Policy, PolicyRule } from './policy.ts'
+import { fillPattern, type PathKind, type TemplateResolver, type UnfilledReason } from './policy-path.ts'
+
+/** One `path` block of a policy. */
+export type RuleReference = {
+  readonly policy: string
+  /** As the policy has it. */
+  readonly path: string
+  readonly line: number
+}
+
+/** Why a rule about the path does or does not count. `joined`: it has the same path as the one that decides. */
+export type RuleRole = 'decides' | 'joined' | 'less-specific' | 'expired' | UnfilledReason
+
+export type ConsideredRule = RuleReference & { readonly role: RuleRole }
+
+export type Explanation = {
+  readonly allowed: boolean
+  readonly reason: AclReason
+  /** Sorted. */
+  readonly needed: readonly Capability[]
+  /** Undefined where no rule is about the path, and for root and help, which need none. */
+  readonly rule: RuleReference | undefined
+  /** The one that decides first, then those joined with it, then the others as the policies have them. */
+  readonly considered: readonly ConsideredRule[]
+  /** Rules that would be in the list, were it longer. */
+  readonly omitted: number
+}
+
+const MOST_CONSIDERED = 50
+
+type Candidate = { readonly rule: PolicyRule; readonly reference: RuleReference; readonly role: RuleRole }
+
+/** @throws PolicyError where `root` is not alone. */
+export function explainAccess(
+  policies: readonly Policy[],
+  request: AclRequest,
+  resolve: TemplateResolver | undefined,
+  nowMs: number,
+): Explanation {
+  const acl = buildAcl(policies, resolve, nowMs)
+  const { allowed, reason } = acl.check(request)
+  const needed = neededFor(request)
+  const candidates = candidatesFor(policies, acl.placeOf(request), request, resolve, nowMs)
+  const joined = candidates.filter(({ role }) => role === 'joined')
+  const decisive = decisiveOf(joined, reason, request)
+  const ordered = [
+    ...(decisive === undefined ? [] : [{ ...decisive, role: 'decides' as const }]),
+    ...joined.filter((one) => one !== decisive),
+    ...candidates.filter(({ role }) => role !== 'joined'),
+  ]
+  const considered = ordered.slice(0, MOST_CONSIDERED).map(({ reference, role }) => ({ ...reference, role }))
+  return {
+    allowed,
+    reason,
+    needed,
+    rule: decisive?.reference,
+    considered,
+    omitted: ordered.length - considered.length,
+  }
+}
+
+/** The capabilities that an operation takes, sorted. */
+export function neededFor({ operation, sudoRequired }: AclRequest): readonly Capability[] {
+  const capability = capabilityFor(operation)
+  if (capability === undefined) return []
+  return sudoRequired === true ? [capability, 'sudo' as const].toSorted() : [capability]
+}
+
+/** Every rule about the path; those that the decision is made of are `joined`. */
+function candidatesFor(
+  policies: readonly Policy[],
+  place: RulePlace | undefined,
+  request: AclRequest,
+  resolve: TemplateResolver | undefined,
+  nowMs: number,
+): Candidate[] {
+  const paths = askedPaths(request)
+  const found: Candidate[] = []
+  for (const { name, namespace = '', rules } of policies) {
+    for (const rule of rules) {
+      const reference = { policy: name, path: rule.pathText, line: rule.line }
+      const filled = fillPattern(rule.path, resolve)
+      const { kind } = rule.path
+      if ('unfilled' in filled) {
+        if (mayBeAbout(rule, namespace, paths)) found.push({ rule, reference, role: filled.unfilled })
+        continue
+      }
+      const pattern = namespace + filled.text
+      if (!paths.some((path) => isAbout(kind, pattern, path))) continue
+      const isOver = rule.expiresAtMs !== undefined && rule.expiresAtMs <= nowMs
+      const isPlace = place?.kind === kind && place.pattern === pattern
+      found.push({ rule, reference, role: isOver ? 'expired' : isPlace ? 'joined' : 'less-specific' })
+    }
+  }
+  return found
+}
+
+/** A list is also about its folder without the slash. */
+function askedPaths({ operation, path }: AclRequest): readonly string[] {
+  const plain = path.startsWith('/') ? path.slice(1) : path
+  if (operation !== 'list' && operation !== 'scan') return [plain]
+  return plain.endsWith('/') ? [plain, plain.slice(0, -1)] : [`${plain}/`, plain]
+}
+
+function isAbout(kind: PathKind, pattern: string, path: string): boolean {
+  if (kind === 'exact') return pattern === path
+  return new PathTree([{ pattern, isSegmented: kind === 'segment', value: true }]).find(path) === true
+}
+
+/** Whether a rule whose template has no value would be about the path with some value: told by what stands before. */
+function mayBeAbout(rule: PolicyRule, namespace: string, paths: readonly string[]): boolean {
+  const [first] = rule.path.parts
+  const head = namespace + (typeof first === 'string' ? first : '')
+  const plus = head.indexOf('+')
+  const literal = plus === -1 ? head : head.slice(0, plus)
+  return paths.some((path) => path.startsWith(literal))
+}
+
+/** Of the rules with the deciding path the first that brings about the decision by itself; else the first. */
+function decisiveOf(joined: readonly Candidate[], reason: AclReason, request: AclRequest): Candidate | undefined {
+  return joined.find(({ rule }) => bringsAbout(rule, reason, request)) ?? joined[0]
+}
+
+function bringsAbout(rule: PolicyRule, reason: AclReason, request: AclRequest): boolean {
+  const capability = capabilityFor(request.operation)
+  const wrapTtlSeconds = request.wrapTtlSeconds ?? 0
+  switch (reason) {
+    case 'granted':
+      return capability !== undefined && rule.capabilities.includes(capability)
+    case 'denied-by-rule':
+      return rule.capabilities.includes('deny')
+    case 'wrapping-required':
+      return rule.minWrappingTtlSeconds > 0 || rule.maxWrappingTtlSeconds > 0
+    case 'wrapping-ttl-too-long':
+      return rule.maxWrappingTtlSeconds > 0 && wrapTtlSeconds > rule.maxWrappingTtlSeconds
+    case 'wrapping-ttl-too-short':
+      return wrapTtlSeconds < rule.minWrappingTtlSeconds
+    case 'page-limit':
+      return rule.pageLimit > 0
+    case 'parameter-required':
+    case 'parameter-denied':
+    case 'parameter-not-allowed': {
+      const { allowedParameters: allowed, deniedParameters: denied, requiredParameters: required } = rule
+      return checkParameters({ allowed, denied, required }, request.parameters) === reason
+    }
+    default:
+      return false
+  }
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { MemoryView } from '../../test/fixtures/memory-view.ts'
+import type { LogFields } from '../lib/log.ts'
+import { Invalidation } from '../storage/invalidation.ts'
+import type { SealedStorage } from '../storage/sealed-storage.ts'
+import type { AclOperation } from './permissions.ts'
+import { POLICY_FOLDER, PolicyStore, type PolicySubject } from './policy-store.ts'
+
+const START_MS = Date.UTC(2026, 0, 1)
+
+let view: MemoryView
+let reads: string[]
+let logged: LogFields[]
+let nowMs: number
+let store: PolicyStore
+
+class CountingView extends MemoryView {
+  override async get(path: string): Promise<Buffer | undefined> {
+    reads.push(path)
+    return super.get(path)
+  }
+}
+
+beforeEach(() => {
+  view = new CountingView()
+  reads = []
+  logged = []
+  nowMs = START_MS
+  const invalidation = new Invalidation()
+  view.onChange((path) => invalidation.changed(POLICY_FOLDER + path))
+  const storage = { view: () => view } as unknown as SealedStorage
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
+  store = new PolicyStore(storage, clock, invalidation, (_level, _message, fields) => logged.push(fields ?? {}))
+})
+
+const written = async (name: string, text: string): Promise<void> => {
+  assert.equal(await store.write(name, { text, cas: undefined, casRequired: undefined }), true)
+}
+const entity = (key: string, name: string | undefined): PolicySubject => ({ key, resolve: () => name })
+
+async function allows(
+  names: readonly string[],
+  path: string,
+  subject?: PolicySubject,
+  operation: AclOperation = 'read',
+) {
+  return (await store.acl(names, subject)).check({ operation, path }).allowed
+}
+
+test('a policy is read and parsed once, whatever sets it is in, until one changes', async () => {
+  await written('a', 'path "a" { capabilities = ["read"] }')
+  await written('b', 'path "b" { capabilities = ["read"] }')
+  for (const names of [['a'], ['b'], ['a', 'b'], ['a', 'b', 'none'], ['a']]) await store.acl(names)
+  assert.deepEqual(reads.sort(), ['a', 'b', 'none'])
+  await written('a', 'path "c" { capabilities = ["read"] }')
+  assert.equal(await allows(['a', 'b'], 'a'), false)
+  assert.equal(await allows(['a', 'b'], 'c'), true)
+})
+
+test('what is kept is given without waiting, and is the same object', async () => {
+  await written('a', 'path "a" { capabilities = ["read"] }')
+  const first = await store.acl(['a'])
+  assert.equal(store.acl(['a']), first)
+})
+
+test('policies without templates share their rules over all subjects', async () => {
+  await written('plain', 'path "a" { capabilities = ["read"] }')
+  const first = await store.acl(['plain'], entity('e1:1', 'alice'))
+  assert.equal(store.acl(['plain'], entity('e2:1', 'bob')), first)
+  assert.equal(store.acl(['plain']), first)
+})
+
+test('templates are filled for each subject, and anew for a new generation of it', async () => {
+  await written('own', 'path "home/{{identity.entity.name}}/*" { capabilities = ["read"] }')
+  assert.equal(await allows(['own'], 'home/alice/x', entity('e1:1', 'alice')), true)
+  assert.equal(await allows(['own'], 'home/alice/x', entity('e2:1', 'bob')), false)
+  assert.equal(await allows(['own'], 'home/bob/x', entity('e2:1', 'bob')), true)
+  assert.equal(await allows(['own'], 'home/alice/x'), false)
+  const kept = await store.acl(['own'], entity('e1:1', 'alice'))
+  assert.equal(store.acl(['own'], entity('e1:1', 'never asked')), kept)
+  assert.equal(await allows(['own'], 'home/carol/x', entity('e1:2', 'carol')), true)
+  await written('own', 'path "desk/{{identity.entity.name}}" { capabilities = ["read"] }')
+  assert.equal(await allows(['own'], 'home/alice/x', entity('e1:1', 'alice')), false)
+  assert.equal(await allows(['own'], 'desk/alice', entity('e1:1', 'alice')), true)
+})
+
+test('threats A-03: a value with a wildcard drops the rule; the warning names the rule, not the value', async () => {
+  await written(
+    'own',
+    '\npath "home/{{identity.entity.name}}/*" { capabilities = ["read"] }\npath "a" { policy = "read" }',
+  )
+  for (const value of ['*', '+', 'a/b']) {
+    assert.equal(await allows(['own'], 'home/x/y', entity(`e:${value}`, value)), false)
+    assert.equal(await allows(['own'], 'a', entity(`e:${value}`, value)), true)
+  }
+  assert.deepEqual(logged, Array(3).fill({ policy: 'own', line: 2 }))
+  await allows(['own'], 'home/x/y', entity('nobody', undefined))
+  assert.equal(logged.length, 3, 'a missing value is no cause for a warning')
+})
+
+test('rules with an end are gone after it, also from what is kept', async () => {
+  await written('short', 'path "a" {\n capabilities = ["read"]\n expiration = "2026-01-01T00:01:00Z"\n}')
+  await written(
+    'own',
+    'path "b/{{identity.entity.name}}" {\n capabilities = ["read"]\n expiration = "2026-01-01T00:01:00Z"\n}',
+  )
+  const alice = entity('e1:1', 'alice')
+  assert.equal(await allows(['short'], 'a'), true)
+  assert.equal(await allows(['own'], 'b/alice', alice), true)
+  nowMs += 60_000
+  assert.equal(await allows(['short'], 'a'), false)
+  assert.equal(await allows(['own'], 'b/alice', alice), false)
+})
+
+test('a write while rules are being read is not missed', async () => {
+  await written('a', 'path "a" { capabilities = ["read"] }')
+  const reading = store.acl(['a'])
+  await written('a', 'path "a" { capabilities = ["deny"] }')
+  await reading
+  assert.equal(await allows(['a'], 'a'), false)
+})
+
+test('check-and-set: what is written replaces what the writer has read, or nothing is written', async () => {
+  const text = 'path "a" { capabilities = ["read"] }'
+  const write = (cas: number | undefined, casRequired?: boolean) => store.write('p', { text, cas, casRequired })
+  assert.equal(await write(1), false)
+  assert.equal(await write(0), false)
+  assert.equal(await write(-1), true)
+  assert.equal(await write(-1), false)
+  assert.deepEqual(await store.read('p'), { text, version: 1, modifiedAtMs: START_MS, casRequired: false })
+  assert.equal(await write(undefined, true), true)
+  assert.equal(await write(undefined), false, 'from now on the version must be given')
+  assert.equal(await write(2), true)
+  assert.equal(await write(3, false), true)
+  assert.equal(await write(undefined), true)
+  assert.equal((await store.read('p'))?.version, 5)
+  assert.equal(
+    await store.write('default', { text, cas: 0, casRequired: undefined }),
+    true,
+    'a built-in one is version 0',
+  )
+})
+
+test('an entry of before versions is version 0; another format is refused', async () => {
+  const text = 'path "a" { capabilities = ["read"] }'
+  view.plant('old', Buffer.from(JSON.stringify({ format: 1, namespace: 'root', text })))
+  assert.deepEqual(await store.read('old'), { text, version: 0, modifiedAtMs: undefined, casRequired: false })
+  assert.equal(await store.write('old', { text, cas: 0, casRequired: undefined }), true)
+  view.plant('new', Buffer.from(JSON.stringify({ format: 2, text })))
+  await assert.rejects(store.read('new'), /unknown format/)
+})

@@ -1,0 +1,67 @@
+// What the holder of a valid token learns of a refusal: the path that it asked for itself, and what its own policies
+// lack for that. Nothing of what exists: a hint depends on the method, the path and the policies alone.
+import type { Acl } from './acl.ts'
+import { type AclReason, type AclRequest, capabilityFor } from './permissions.ts'
+
+/** What the holder of the token may be told about the endpoint. */
+export type HintScope = {
+  /**
+   * Of a mount that every server has, so that its endpoints are known to everybody. Elsewhere a hint must be the same
+   * for an endpoint, for another one and for none.
+   */
+  readonly isKnownToAll: boolean
+  /** The endpoint tells create from update: which of both it was depends on what exists. */
+  readonly dependsOnExistence: boolean
+}
+
+const MOST_PATH_CHARACTERS = 200
+
+/** A sentence for a request that `acl` refuses. */
+export function refusalHint(acl: Acl, request: AclRequest, scope: HintScope): string {
+  const path = shownPath(request.path)
+  const { reason, needed } = tellable(acl, request, scope)
+  switch (reason) {
+    case 'denied-by-rule':
+      return `a policy of this token denies ${path}`
+    case 'wrapping-required':
+      return `a policy of this token allows this on ${path} only wrapped: send X-Vault-Wrap-TTL`
+    case 'wrapping-ttl-too-long':
+      return `X-Vault-Wrap-TTL is longer than a policy of this token allows on ${path}`
+    case 'wrapping-ttl-too-short':
+      return `X-Vault-Wrap-TTL is shorter than a policy of this token allows on ${path}`
+    case 'page-limit':
+      return `a policy of this token allows fewer names at once on ${path} than "limit" asks for`
+    case 'parameter-required':
+      return `a policy of this token asks for a parameter on ${path} that was not sent`
+    case 'parameter-denied':
+    case 'parameter-not-allowed':
+      return `a policy of this token does not allow a parameter that was sent to ${path}, or its value`
+    default:
+      return `this token needs ${needed} on ${path}`
+  }
+}
+
+/** The reason, as far as it says nothing of what exists, and the words for what is missing. */
+function tellable(acl: Acl, request: AclRequest, scope: HintScope): { reason: AclReason; needed: string } {
+  const { operation } = request
+  const { reason } = acl.check(request)
+  const capability = capabilityFor(operation) ?? ''
+  const withSudo = request.sudoRequired === true && (scope.isKnownToAll || reason === 'sudo-missing')
+  const exact = withSudo ? `the capabilities "${capability}" and "sudo"` : `the capability "${capability}"`
+  const isWrite = operation === 'create' || operation === 'update'
+  if (!isWrite || (scope.isKnownToAll && !scope.dependsOnExistence)) return { reason, needed: exact }
+  const other = acl.check({ ...request, operation: operation === 'create' ? 'update' : 'create' })
+  // The other one would have been done: the refusal alone says which one it was.
+  if (other.allowed) return { reason, needed: exact }
+  const either = `the capability "create" or "update"${withSudo ? ', and "sudo"' : ''}`
+  return { reason: other.reason === reason ? reason : 'capability-missing', needed: either }
+}
+
+/** In quotes, with visible characters only. */
+function shownPath(path: string): string {
+  let shown = ''
+  for (const character of path.slice(0, MOST_PATH_CHARACTERS)) {
+    shown += character > ' ' && character <= '~' && character !== '"' ? character : '?'
+  }
+  return path.length > MOST_PATH_CHARACTERS ? `"${shown}…"` : `"${shown}"`
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+
+let server: MemoryHouse
+let app: { readonly token: string; readonly accessor: string }
+before(async () => {
+  server = await startMemoryHouse()
+  await written('app', POLICY)
+  app = await tokenWith(['app'])
+})
+
+const POLICY = `# of the application
+path "transit/encrypt/app-*" {
+  capabilities       = ["update"]
+  allowed_parameters = { "plaintext" = [], "type" = ["aes256-gcm96", 9007199254740993] }
+}
+path "transit/keys/+/rotate" { capabilities = ["update"] }
+path "transit/+/app*" { capabilities = ["read"] }
+path "transit/keys" {
+  capabilities = ["list"]
+}
+path "transit/keys/private" { capabilities = ["deny"] }
+`
+
+async function written(name: string, policy: string, more: object = {}): Promise<void> {
+  assert.equal((await server.call('POST', `sys/policies/acl/${name}`, { policy, ...more })).status, 204)
+}
+
+async function tokenWith(policies: readonly string[]): Promise<{ readonly token: string; readonly accessor: string }> {
+  const { body } = await server.call('POST', 'auth/token/create', { policies })
+  const auth = body.auth as Readonly<Record<string, string>>
+  return { token: String(auth.client_token), accessor: String(auth.accessor) }
+}
+
+const explain = (body: object, token = 'root', path = 'sys/policies/explain'): Promise<Called> =>
+  server.call('POST', path, body, token)
+
+const REQUEST = { path: 'transit/encrypt/app-1', operation: 'update', parameters: { plaintext: 'YQ==' } }
+const DECIDED = {
+  allowed: true,
+  reason: 'granted',
+  explanation: 'The rule grants it',
+  path: 'transit/encrypt/app-1',
+  operation: 'update',
+  needed: ['update'],
+  rule: { policy: 'app', path: 'transit/encrypt/app-*', line: 2 },
+  considered: [
+    { policy: 'app', path: 'transit/encrypt/app-*', line: 2, why: 'decides' },
+    { policy: 'app', path: 'transit/+/app*', line: 7, why: 'is less specific than the rule that decides' },
+  ],
+  omitted: 0,
+}
+
+test('explain says the same of a token, of its accessor, of its policies, and to the token itself', async () => {
+  assert.deepEqual((await explain({ token: app.token, ...REQUEST })).body.data, DECIDED)
+  assert.deepEqual((await explain({ accessor: app.accessor, ...REQUEST })).body.data, DECIDED)
+  assert.deepEqual((await explain({ policies: ['APP', 'default', 'none'], ...REQUEST })).body.data, DECIDED)
+  assert.deepEqual((await explain(REQUEST, app.token, 'sys/policies/explain-self')).body.data, DECIDED)
+  const { data } = (await explain(REQUEST)).body
+  assert.deepEqual([data?.reason, data?.rule, data?.considered], ['root', null, []])
+})
+
+test('explain says what a refused request lacks, and agrees with the refusal', async () => {
+  const about = async (method: string, path: string, operation: string, parameters?: object) => {
+    const { status } = await server.call(method, path, parameters, app.token)
+    const { data } = (await explain({ path, operation, parameters }, app.token, 'sys/policies/explain-self')).body
+    assert.equal(data?.allowed, status !== 403, `${method} ${path}: ${status}`)
+    return [data?.reason, (data?.rule as { line: number } | null)?.line]
+  }
+  assert.deepEqual(await about('POST', 'transit/encrypt/app-1', 'update', { context: 'x' }), [
+    'parameter-not-allowed',
+    2,
+  ])
+  assert.deepEqual(await about('GET', 'transit/keys/private', 'read'), ['denied-by-rule', 11])
+  assert.deepEqual(await about('LIST', 'transit/keys', 'list'), ['granted', 8])
+  assert.deepEqual(await about('DELETE', 'transit/keys/app', 'delete'), ['capability-missing', 7])
+  assert.deepEqual(await about('GET', 'sys/mounts', 'read'), ['no-rule', undefined])
+})
+
+test('explain knows which paths need sudo, and what a wrapped request would get', async () => {
+  await written(
+    'wrapped',
+    'path "sys/rotate" { capabilities = ["update"] }\npath "a" { policy = "read" max_wrapping_ttl = "1m" }',
+  )
+  const of = async (body: object) => (await explain({ policies: ['wrapped'], ...body })).body.data
+  const rotate = await of({ path: '/sys/rotate', operation: 'update' })
+  assert.deepEqual([rotate?.reason, rotate?.needed], ['sudo-missing', ['sudo', 'update']])
+  assert.equal((await of({ path: 'a', operation: 'read' }))?.reason, 'wrapping-required')
+  assert.equal((await of({ path: 'a', operation: 'read', wrap_ttl: '2m' }))?.reason, 'wrapping-ttl-too-long')
+  assert.equal((await of({ path: 'a', operation: 'read', wrap_ttl: '60' }))?.reason, 'granted')
+})
+
+test('explain about others needs a policy that grants it; about oneself the default policy does', async () => {
+  const { token } = await tokenWith(['default'])
+  for (const other of [{ token: app.token }, { accessor: app.accessor }, { policies: ['app'] }, {}]) {
+    assert.equal((await explain({ ...other, ...REQUEST }, token)).status, 403)
+  }
+  // What it asks about is ignored here: it is about itself.
+  const own = await explain({ token: app.token, policies: ['app'], ...REQUEST }, token, 'sys/policies/explain-self')
+  assert.equal(own.body.data?.reason, 'no-rule')
+})
+
+test('explain refuses what makes no sense, by name', async () => {
+  const cases: readonly [object, RegExp][] = [
+    [{ operation: 'read' }, /path/],
+    [{ path: 'a' }, /operation/],
+    [{ path: 'a', operation: 'sudo' }, /operation/],
+    [{ path: 'a/../b', operation: 'read' }, /path/],
+    [{ path: 'a//b', operation: 'read' }, /path/],
+    [{ path: '', operation: 'read' }, /path/],
+    [{ path: 'a', operation: 'read', parameters: [1] }, /parameters/],
+    [{ path: 'a', operation: 'read', token: 'x', policies: ['app'] }, /only one/],
+    [{ path: 'a', operation: 'read', token: 'x' }, /invalid token/],
+    [{ path: 'a', operation: 'read', accessor: 'x' }, /invalid accessor/],
+    [{ path: 'a', operation: 'read', policies: ['\u212Aelvin'] }, /policies/],
+  ]
+  for (const [body, wanted] of cases) {
+    const answer = await explain(body)
+    assert.equal(answer.status, 400, JSON.stringify(body))
+    assert.match(JSON.stringify(answer.body.errors), wanted)
+  }
+})
+
+test('capabilities are told by accessor as by token', async () => {
+  const paths = ['transit/encrypt/app-1', 'transit/keys', 'transit/keys/private', 'nowhere']
+  const byToken = await server.call('POST', 'sys/capabilities', { token: app.token, paths })
+  const byAccessor = await server.call('POST', 'sys/capabilities-accessor', { accessor: app.accessor, paths })
+  assert.deepEqual(byAccessor.body.data, byToken.body.data)
+  assert.deepEqual(byAccessor.body['transit/keys'], ['list'], 'at the top level too')
+  const unknown = await server.call('POST', 'sys/capabilities-accessor', { accessor: 'none', paths })
+  assert.equal(unknown.status, 400)
+})
+
+test('resultant-acl shows what all policies grant together', async () => {
+  const { data } = (await server.call('GET', 'sys/internal/ui/resultant-acl', undefined, app.token)).body
+  const exact = data?.exact_paths as Readonly<Record<string, object>>
+  const globs = data?.glob_paths as Readonly<Record<string, object>>
+  assert.deepEqual([data?.root, data?.chroot_namespace], [false, ''])
+  assert.deepEqual(exact['auth/token/lookup-self'], { capabilities: ['read'] })
+  assert.deepEqual(exact['transit/keys/private'], { capabilities: ['deny'] })
+  assert.deepEqual(exact['transit/keys/+/rotate'], { capabilities: ['update'] })
+  assert.deepEqual(globs['transit/+/app'], { capabilities: ['read'] })
+  assert.deepEqual(globs['transit/encrypt/app-'], {
+    capabilities: ['update'],
+    allowed_parameters: { plaintext: [], type: ['aes256-gcm96', 9007199254740992] },
+  })
+  const root = (await server.call('GET', 'sys/internal/ui/resultant-acl')).body.data
+  assert.deepEqual(root, { root: true, exact_paths: {}, glob_paths: {}, chroot_namespace: '' })
+})
+
+test('a policy has a version, and is replaced by those who have read it', async () => {
+  const read = async () => (await server.call('GET', 'sys/policies/acl/cas')).body.data
+  await written('cas', POLICY, { cas: -1 })
+  assert.deepEqual(await read(), {
+    name: 'cas',
+    policy: POLICY,
+    version: 1,
+    modified: '2026-01-01T00:00:00.000Z',
+    cas_required: false,
+  })
+  assert.equal((await server.call('POST', 'sys/policies/acl/cas', { policy: POLICY, cas: -1 })).status, 400)
+  await written('cas', POLICY, { cas: 1, cas_required: true })
+  const blind = await server.call('POST', 'sys/policies/acl/cas', { policy: POLICY })
+  assert.match(JSON.stringify(blind.body.errors), /\\"cas\\".*must be given/)
+  assert.equal((await server.call('POST', 'sys/policy/cas', { policy: POLICY })).status, 400)
+  assert.equal((await read())?.version, 2)
+})
+
+test('a policy cannot be given an end that it would not have', async () => {
+  for (const field of ['ttl', 'expiration']) {
+    const { status, body } = await server.call('POST', 'sys/policies/acl/x', { policy: POLICY, [field]: '1h' })
+    assert.equal(status, 400)
+    assert.match(JSON.stringify(body.errors), new RegExp(`\\\\"${field}\\\\".*not offered`))
+  }
+})

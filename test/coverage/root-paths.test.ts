@@ -1,0 +1,60 @@
+// Which endpoints need `sudo` besides their capability: those that the API's contract names, and those said here.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { missingName, PLACED_ENDPOINTS, pathsOf } from '../fixtures/endpoint-table.ts'
+
+/** Of the contract; one that ends in a star is about all that begins so. */
+const ROOT_PATHS = [
+  'sys/auth/*',
+  'sys/remount',
+  'sys/audit',
+  'sys/audit/*',
+  'sys/raw',
+  'sys/raw/*',
+  'sys/rotate',
+  'sys/rotate/keyring',
+  'sys/rotate/root',
+  'sys/config/cors',
+  'sys/config/auditing/*',
+  'sys/config/ui/headers/*',
+  'sys/plugins/catalog/*',
+  'sys/revoke-prefix/*',
+  'sys/revoke-force/*',
+  'sys/leases/revoke-prefix/*',
+  'sys/leases/revoke-force/*',
+  'sys/leases/lookup/*',
+  'sys/leases',
+  'sys/internal/inspect/*',
+  'sys/replication/primary/secondary-token',
+  'sys/replication/performance/primary/secondary-token',
+  'sys/replication/dr/primary/secondary-token',
+  'sys/replication/reindex',
+  'sys/replication/performance/reindex',
+  'sys/replication/dr/reindex',
+  'sys/storage/raft/snapshot-auto/config/*',
+  // Their handlers ask for it in the products that the contract describes.
+  'sys/seal',
+  'sys/step-down',
+  'auth/token/revoke-orphan/*',
+  'auth/token/accessors*',
+]
+
+/** Ours, or stricter than the contract, and why. */
+const ALSO: Readonly<Record<string, string>> = {
+  'sys/rekey/backup': 'hands out shares of the unseal key, though encrypted',
+  'sys/rekey/recovery-key-backup': 'hands out shares of the recovery key, though encrypted',
+  'sys/storage/snapshot': 'a snapshot holds everything, and a restore replaces it',
+}
+
+const isRootPath = (path: string): boolean =>
+  ROOT_PATHS.some((root) => (root.endsWith('*') ? path.startsWith(root.slice(0, -1)) : path === root))
+
+for (const placed of PLACED_ENDPOINTS) {
+  const { id, sudo, capability } = placed.endpoint
+  test(`${id} ${sudo === true ? 'needs' : 'does not need'} sudo, as the contract has it`, () => {
+    for (const path of pathsOf(placed, missingName(placed))) {
+      if (sudo === true) assert.ok(isRootPath(path) || ALSO[path] !== undefined, `${path} is no root path`)
+      else assert.ok(!isRootPath(path) || capability === 'none', `${path} is a root path`)
+    }
+  })
+}

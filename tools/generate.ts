@@ -1,10 +1,12 @@
-// Writes the pages and documents that follow from tables of the program: docs/errors.md and docs/api.
+// Writes the pages and documents that follow from tables of the program: docs/errors.md, docs/api,
+// and the types of the client.
 //   node tools/generate.ts           writes them
 //   node tools/generate.ts --check   writes nothing, names those that are not as they would be written, and then fails
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openApiDocument } from '../src/api/openapi.ts'
 import { DEFAULT_CONFIG } from '../src/config.ts'
+import { clientTypes } from './client-types.ts'
 import { endpointPage, indexPage } from './endpoint-pages.ts'
 import { TABLES } from './endpoint-tables.ts'
 import { errorsPage } from './errors-page.ts'
@@ -19,6 +21,7 @@ function generated(): Map<string, string> {
     ['docs/errors.md', errorsPage()],
     ['docs/api/README.md', indexPage(TABLES)],
     ...pages,
+    ['src/client/endpoints.ts', clientTypes(TABLES)],
     ['docs/api/openapi.json', formatJson(openApiDocument(DEFAULT_CONFIG.reportedVersion, TABLES))],
   ])
 }

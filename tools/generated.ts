@@ -22,6 +22,7 @@ export const GENERATED: readonly Generated[] = [
       'docs/api/token.md',
       'docs/api/transit.md',
       'docs/api/openapi.json',
+      'src/client/endpoints.ts',
     ],
   },
 ]

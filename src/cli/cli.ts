@@ -7,6 +7,7 @@ import { COMMON_OPTIONS } from './common-options.ts'
 import { helpText } from './help-text.ts'
 import { type CliIo, write } from './io.ts'
 import { isHelp, isOption, parseOptions, readOption } from './options.ts'
+import { ShownRequest } from './shown-request.ts'
 
 /** Asks for the version as other programs do. */
 const VERSION_OPTIONS = ['-v', '-version', '--version']
@@ -93,6 +94,10 @@ async function report(error: unknown, { trail }: Found, io: CliIo): Promise<Exit
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 1
     await complain(io, `${title}: internal error: ${error instanceof Error ? error.stack : 'not an error object'}`)
     return 1
+  }
+  if (error instanceof ShownRequest) {
+    await write(io.stdout, `${error.message}\n`)
+    return 0
   }
   if (error instanceof UsageError) {
     await complain(io, `${title}: ${error.message}\n"${title} -h" shows how it is used.`)

@@ -26,7 +26,13 @@ test('connection: without options and environment it is the local server and nob
     address: 'http://127.0.0.1:8200',
     token: undefined,
     namespace: undefined,
+    wrapTtl: undefined,
+    headers: [],
     tls: { rejectUnauthorized: true },
+    timeoutMs: 60_000,
+    retries: 2,
+    followsRedirects: true,
+    shows: undefined,
   })
 })
 
@@ -70,8 +76,8 @@ test('connection: -ca-cert is read, and a file that is not there is named', () =
   const path = join(home, 'ca.pem')
   const ca = Buffer.from(LOOPBACK_CERTIFICATE)
   writeFileSync(path, ca)
-  assert.deepEqual(connection([`-ca-cert=${path}`]).tls, { ca, rejectUnauthorized: true })
-  assert.deepEqual(connection([], { VAULT_CACERT: path }).tls, { ca, rejectUnauthorized: true })
+  assert.deepEqual(connection([`-ca-cert=${path}`]).tls, { ca: [ca], rejectUnauthorized: true })
+  assert.deepEqual(connection([], { VAULT_CACERT: path }).tls, { ca: [ca], rejectUnauthorized: true })
   const message = `Cannot read the certificates in ${path}x: there is no such file or folder`
   assert.throws(() => connection([`-ca-cert=${path}x`]), { message, exitCode: 1 })
 })

@@ -48,7 +48,9 @@ function optionLines([name, option]: [string, Option]): string[] {
 
 function originOf(option: Option): string {
   const env = option.env === undefined ? '' : ` Environment: ${option.env.join(', then ')}.`
-  return option.kind === 'flag' || option.default === undefined ? env : `${env} Default: ${option.default}.`
+  const several = option.kind === 'texts' ? ' May be given several times.' : ''
+  const isPlain = option.kind === 'texts' || option.default === undefined || option.default === false
+  return isPlain ? several + env : `${env} Default: ${option.default}.`
 }
 
 function wrap(paragraph: string, indent: string): string[] {

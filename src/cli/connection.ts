@@ -93,7 +93,8 @@ function readAddress(text: string): string {
   return address.endsWith('/') ? address.slice(0, -1) : address
 }
 
-function readTokenFile(env: CliIo['env']): string | undefined {
+/** Undefined where there is none. @throws CliError where it cannot be read */
+export function readTokenFile(env: CliIo['env']): string | undefined {
   const path = tokenFile(env)
   if (path === undefined) return undefined
   try {

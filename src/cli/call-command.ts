@@ -1,7 +1,7 @@
 // Most commands are one request and the printing of its answer: they say which, and how it looks.
 import { type ExitCode, RemoteFailure } from './cli-error.ts'
 import type { ApiRequest } from './client.ts'
-import { type Call, type Command, command } from './command.ts'
+import { type Call, type Command, type Completes, command } from './command.ts'
 import { COMMON_OPTIONS } from './common-options.ts'
 import { connect } from './connect.ts'
 import { type Json, memberOf } from './exact-json.ts'
@@ -17,6 +17,7 @@ type CallDefinition<T extends OptionTable> = {
   readonly usage: string
   readonly describe?: readonly string[]
   readonly examples: readonly string[]
+  readonly completes?: readonly Completes[]
   /** Beside those that all commands share. */
   readonly options?: T
   /** What is asked. It may refuse the arguments. */
@@ -34,10 +35,10 @@ type CallDefinition<T extends OptionTable> = {
 export function callCommand<const T extends OptionTable = Record<never, never>>(
   definition: CallDefinition<T>,
 ): Command {
-  const { name, summary, usage, describe = [], examples } = definition
+  const { name, summary, usage, describe = [], examples, completes = [] } = definition
   const options = { ...(definition.options ?? {}), ...COMMON_OPTIONS } as Options<T>
   const run = (call: Call<Options<T>>): Promise<ExitCode> => runCall(definition, call)
-  return command({ name, summary, usage, describe, examples, options, args: countArgs(usage), run })
+  return command({ name, summary, usage, describe, examples, completes, options, args: countArgs(usage), run })
 }
 
 /** `PATH [NAME=VALUE…]`: one argument is needed, and there may be any number. */

@@ -24,7 +24,7 @@ test('read prints a table', async () => {
   const rows = [
     'Key                       Value',
     '---                       -----',
-    'keys.1                    1442851412',
+    'keys.1                    2015-09-21T16:03:32Z',
     'min_decryption_version    1',
     'name                      x',
     'type                      ed25519',

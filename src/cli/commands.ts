@@ -1,5 +1,6 @@
 // Every command there is. A new one is a file in commands/ and a line here.
 import type { CommandGroup } from './command.ts'
+import { COMPLETION_COMMANDS } from './commands/completion.ts'
 import { remove } from './commands/delete.ts'
 import { LEASE_COMMANDS } from './commands/lease.ts'
 import { list } from './commands/list.ts'
@@ -73,6 +74,7 @@ export const COMMANDS: CommandGroup = {
     },
     pathHelp,
     { name: 'print', summary: 'Print what the client uses', members: [printToken] },
+    COMPLETION_COMMANDS,
     version,
   ],
 }

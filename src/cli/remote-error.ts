@@ -58,7 +58,7 @@ function verdict(refused: Refused): string {
 type Hint = { readonly fits: (refused: Refused) => boolean; readonly hint: (refused: Refused) => string }
 
 /** They name neither path nor capability. */
-const BARE_DENIALS = ['permission denied', 'invalid token', 'bad token']
+const BARE_DENIALS = ['permission denied', 'invalid token']
 
 const HINTS: readonly Hint[] = [
   {

@@ -6,6 +6,7 @@ export const remove = callCommand({
   name: 'delete',
   summary: 'Delete what is at a path',
   usage: 'PATH',
+  completes: ['path'],
   describe: ['It is no error where there is nothing. A transit key must have deletion_allowed first.'],
   examples: ['delete sys/policies/acl/app', 'delete transit/keys/payments'],
   request: ({ args: [typed = ''] }) => {

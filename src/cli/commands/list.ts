@@ -9,6 +9,7 @@ export const list = callCommand({
   name: 'list',
   summary: 'List the names below a path',
   usage: 'PATH',
+  completes: ['path'],
   describe: ['A name that ends in / is a folder.'],
   examples: ['list transit/keys', 'list sys/policies/acl'],
   request: ({ args: [typed = ''] }) => {

@@ -10,6 +10,7 @@ export const pathHelp = callCommand({
   name: 'path-help',
   summary: 'Show what a path of the API is for',
   usage: 'PATH',
+  completes: ['path'],
   describe: ['The server writes this help, so it is about the engines that are mounted there.'],
   examples: ['path-help transit', 'path-help transit/encrypt/payments'],
   request: ({ args: [typed = ''] }) => pathHelpRequest(cleanPath(typed)),

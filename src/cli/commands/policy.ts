@@ -39,6 +39,7 @@ const read = callCommand({
   name: 'read',
   summary: 'Show the text of a policy',
   usage: 'NAME',
+  completes: ['policy'],
   examples: ['policy read app'],
   request: ({ args: [name = ''] }) => ({ doing: `reading policy ${name}`, method: 'GET', path: pathOf(name) }),
   missing: ({ args: [name = ''] }) => `No policy named: ${name}`,
@@ -53,6 +54,7 @@ const upload = callCommand({
   name: 'write',
   summary: 'Create or replace a policy from a file',
   usage: 'NAME FILE',
+  completes: ['policy'],
   describe: ['FILE is HCL or JSON; - reads standard input.'],
   examples: ['policy write app app.hcl', 'policy write app -'],
   request: async ({ io, args: [name = '', file = ''] }) => {
@@ -67,6 +69,7 @@ const remove = callCommand({
   name: 'delete',
   summary: 'Remove a policy; tokens that have it lose what it grants',
   usage: 'NAME',
+  completes: ['policy'],
   examples: ['policy delete app'],
   request: ({ args: [name = ''] }) => ({ doing: `deleting policy ${name}`, method: 'DELETE', path: pathOf(name) }),
   done: ({ args: [name = ''] }) => `Success! Deleted policy: ${name}`,
@@ -107,6 +110,7 @@ const explain = callCommand({
   name: 'explain',
   summary: 'Show whether a request would be allowed, and by which rule',
   usage: 'PATH',
+  completes: ['path'],
   describe: [
     'Of the token that is used, unless -of-token, -accessor or -policy names another. Nothing is done on the path.',
   ],

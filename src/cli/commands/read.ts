@@ -12,6 +12,7 @@ export const read = command({
   name: 'read',
   summary: 'Read what is at a path',
   usage: 'PATH [NAME=VALUE…]',
+  completes: ['path'],
   describe: ['The data, where there is any, goes into the query.'],
   examples: ['read transit/keys/payments', 'read -field=latest_version transit/keys/payments', 'read sys/mounts'],
   options: COMMON_OPTIONS,

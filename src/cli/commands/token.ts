@@ -127,6 +127,7 @@ const capabilities = callCommand({
   name: 'capabilities',
   summary: 'Show what a token may do on a path',
   usage: '[TOKEN | ACCESSOR] PATH',
+  completes: ['path', 'path'],
   describe: ['Without a token, what the token that is used may do.'],
   examples: ['token capabilities transit/keys/payments', 'token capabilities TOKEN sys/mounts'],
   options: BY_ACCESSOR,

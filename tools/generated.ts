@@ -17,6 +17,7 @@ export const GENERATED: readonly Generated[] = [
     script: 'tools/generate.ts',
     outputs: [
       'docs/errors.md',
+      'docs/cli.md',
       'docs/api/README.md',
       'docs/api/system.md',
       'docs/api/token.md',

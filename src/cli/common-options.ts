@@ -107,6 +107,9 @@ export const OUTPUT_OPTIONS = {
   },
 } as const satisfies OptionTable
 
+/** Of commands that read the answer themselves, so that it must not come wrapped. */
+export const UNWRAPPED_OPTIONS = { ...CONNECTION_OPTIONS, ...OUTPUT_OPTIONS } as const
+
 export const COMMON_OPTIONS = { ...CONNECTION_OPTIONS, ...WRAP_OPTIONS, ...OUTPUT_OPTIONS } as const
 
 /** Commands that print no answer cannot ask for a wrapped one. */

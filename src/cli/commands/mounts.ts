@@ -7,7 +7,7 @@ import { RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { formatColumns } from '../columns.ts'
 import { type CommandGroup, command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { isMembers, type Json, type JsonMembers, memberOf, plainText } from '../exact-json.ts'
 import { write } from '../io.ts'
@@ -216,7 +216,7 @@ const move = ({ group, thing, prefix, place }: Kind) =>
     completes: [group],
     describe: ['Its leases end. The command waits until the server is done.'],
     examples: [`${group} move ${place} team/${place}`],
-    options: COMMON_OPTIONS,
+    options: UNWRAPPED_OPTIONS,
     args: { needed: ['FROM', 'TO'], most: 2 },
     run: async ({ io, options, args }) => {
       const [from, to] = args.map((typed) => prefix + mountPath(typed, prefix))

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { ByteProgress } from '../byte-progress.ts'
 import { CliError, reasonOf } from '../cli-error.ts'
 import { command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { parseExactJson } from '../exact-json.ts'
 import { readParts } from '../input.ts'
@@ -21,7 +21,7 @@ export const snapshotRestore = command({
   examples: ['operator snapshot restore keywright.snapshot', 'operator snapshot restore -force other.snapshot'],
   options: {
     force: { kind: 'flag', about: 'Take the snapshot of another cluster too: a new server takes over from a lost one' },
-    ...COMMON_OPTIONS,
+    ...UNWRAPPED_OPTIONS,
   },
   args: { needed: ['FILE'], most: 1 },
   run: async ({ io, options, args: [file = ''] }) => {

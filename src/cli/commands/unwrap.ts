@@ -1,6 +1,6 @@
 import { answerRows } from '../answer-rows.ts'
 import { command } from '../command.ts'
-import { CONNECTION_OPTIONS, OUTPUT_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { headerText } from '../connection.ts'
 import { printDone } from '../output.ts'
@@ -16,7 +16,7 @@ export const unwrap = command({
       'that somebody else read the answer.',
   ],
   examples: ['unwrap TOKEN', 'unwrap -field=secret_id TOKEN'],
-  options: { ...CONNECTION_OPTIONS, ...OUTPUT_OPTIONS },
+  options: UNWRAPPED_OPTIONS,
   args: { needed: [], most: 1 },
   run: async ({ io, options, args: [token] }) => {
     const body = await unwrapped(connect(io, options), headerText('The token', token))

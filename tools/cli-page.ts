@@ -19,11 +19,11 @@ variables and exit codes mean the same here. Options have one dash or two, and m
 |---|---|
 | 0 | Done |
 | 1 | The mistake is here: in the command line, a file, the terminal |
-| 2 | The server refused, or could not be reached; with \`status\`: sealed; with \`operator init -status\`: not initialised |
+| 2 | The server refused, or could not be reached; \`status\`: sealed; \`operator init -status\`: not initialised |
 
-\`-format\` is \`table\` for people, with lifetimes and moments in words; \`json\`, \`yaml\` and \`raw\` are the answer as the
-server gave it, numbers digit by digit. \`-field=NAME\` prints one value as it is. \`keywright completion bash\` (or
-\`zsh\`, \`fish\`) makes the shell complete commands, options, mounts, policies and paths.
+\`-format\` is \`table\` for people, with lifetimes and moments in words; \`json\`, \`yaml\` and \`raw\` are the answer
+as the server gave it, numbers digit by digit. \`-field=NAME\` prints one value as it is.
+\`keywright completion bash\` (or \`zsh\`, \`fish\`) makes the shell complete commands, options, mounts, policies, paths.
 
 ## Options that commands share
 

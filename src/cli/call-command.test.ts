@@ -224,7 +224,8 @@ const CASES: readonly {
   {
     argv:
       'secrets enable -path=team/kms/ -description=d -default-lease-ttl=1h -max-lease-ttl=2h -local -seal-wrap ' +
-      '-options=version=2 -listing-visibility=unauth -passthrough-request-headers=A -passthrough-request-headers=B transit',
+      '-options=version=2 -listing-visibility=unauth ' +
+      '-passthrough-request-headers=A -passthrough-request-headers=B transit',
     asks:
       'POST sys/mounts/team/kms {"type":"transit","description":"d","options":{"version":"2"},"local":true,' +
       '"seal_wrap":true,"config":{"default_lease_ttl":"1h","max_lease_ttl":"2h","listing_visibility":"unauth",' +

@@ -63,7 +63,7 @@ function optionAt(table: OptionTable, words: readonly string[], at: number) {
 
 async function offersOf({ node, args, pending }: Place, typed: string, findNames: FindNames): Promise<string[]> {
   if (pending !== undefined) return valuesOf(pending)
-  if (isOption(typed)) return optionOffers(optionsOf(node), typed)
+  if (typed.startsWith('-')) return optionOffers(optionsOf(node), typed)
   if (isGroup(node)) return [...node.members, ...(node.elsewhere ?? [])].map(({ name }) => name)
   const kind = node.completes?.[args]
   return kind === undefined ? [] : [...(await findNames(kind, typed))]

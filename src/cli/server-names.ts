@@ -1,4 +1,4 @@
-// Names that the server knows, for the shell to offer: asked for once and briefly, and nothing is said where that fails.
+// Names that the server knows, for the shell to offer: asked for once and briefly; where that fails nothing is said.
 import type { Client } from './client.ts'
 import type { Completes } from './command.ts'
 import { isList, isMembers, type Json, memberOf } from './exact-json.ts'

@@ -16,7 +16,9 @@ for (const { name, json, yaml } of [
   { name: 'exact numbers', json: '{"a":18446744073709551615}', yaml: 'a: 18446744073709551615\n' },
   {
     name: 'texts that look like something else',
-    json: '["1","null","Yes","no","~","a: b","#a","- a","a\\nb","2026-01-02","1h","*","%a","!a"," a","a #b",".inf","y"]',
+    json:
+      '["1","null","Yes","no","~","a: b","#a","- a","a\\nb","2026-01-02","1h","*","%a","!a"," a","a #b",".inf",' +
+      '"y"]',
     yaml:
       '- "1"\n- "null"\n- "Yes"\n- "no"\n- "~"\n- "a: b"\n- "#a"\n- "- a"\n- "a\\nb"\n- "2026-01-02"\n- "1h"\n- "*"\n' +
       '- "%a"\n- "!a"\n- " a"\n- "a #b"\n- ".inf"\n- "y"\n',

@@ -38,6 +38,7 @@ const WORDS = new Set(['null', 'true', 'false', 'yes', 'no', 'on', 'off', 'y', '
 
 /** A text in letters, digits and what has no meaning between them; everything else as JSON, which is YAML too. */
 function textOf(text: string): string {
-  const isPlain = /^[A-Za-z_/][\w./@-]*(?: [\w./@-]+)*$/.test(text) && !WORDS.has(text.toLowerCase())
+  const isTame = /^[A-Za-z_/]/.test(text) && text.split(' ').every((word) => /^[\w./@-]+$/.test(word))
+  const isPlain = isTame && !WORDS.has(text.toLowerCase())
   return isPlain ? text : JSON.stringify(text)
 }

@@ -2,11 +2,12 @@
 // where there are no types of Node.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { ApiError, Keywright } from 'keywright/client'
 import { type ServerProcess, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
+import { fencedBlocks } from '../readme/fenced-blocks.ts'
 
 const PROJECT = join(import.meta.dirname, '../..')
 
@@ -51,6 +52,15 @@ test('TypeScript client: compiled, it needs nothing of Node', () => {
   } finally {
     folder.cleanUp()
   }
+})
+
+test('TypeScript client: the example runs, and the page about the client shows it', () => {
+  const example = join(PROJECT, 'examples/typescript-client.ts')
+  const shown = fencedBlocks(readFileSync(join(PROJECT, 'docs/client.md'), 'utf8'))
+  assert.equal(shown.find(({ language }) => language === 'ts')?.text, readFileSync(example, 'utf8').trimEnd())
+  const env = { ...process.env, VAULT_ADDR: server.address, VAULT_TOKEN: server.token }
+  const { stdout, stderr } = spawnSync(process.execPath, [example], { env, encoding: 'utf8' })
+  assert.equal(stdout, 'two of them, in blue\n', stderr)
 })
 
 const PROGRAM = `

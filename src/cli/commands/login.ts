@@ -41,8 +41,8 @@ export const login = command({
   usage: '[TOKEN | NAME=VALUE…]',
   describe: [
     'The token is kept in ~/.vault-token, which only you can read. With -method=token it is the argument, or asked ' +
-      'for; with another method it is what the server gives for the fields: those that are secret are asked for where ' +
-      'they are missing, or come as NAME=- from standard input and as NAME=@FILE from a file.',
+      'for; with another method it is what the server gives for the fields: those that are secret are asked for ' +
+      'where they are missing, or come as NAME=- from standard input and as NAME=@FILE from a file.',
   ],
   examples: [
     'login',

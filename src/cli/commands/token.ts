@@ -101,8 +101,8 @@ const revoke = callCommand({
   summary: 'End a token and all its children',
   usage: '[TOKEN | ACCESSOR]',
   describe: [
-    'With -mode=orphan its children stay. With -mode=path the argument is a path, and every token that was made there ' +
-      'ends, as those of a login method: auth/userpass.',
+    'With -mode=orphan its children stay. With -mode=path the argument is a path, and every token that was made ' +
+      'there ends, as those of a login method: auth/userpass.',
   ],
   examples: ['token revoke TOKEN', 'token revoke -self', 'token revoke -mode=path auth/userpass'],
   options: {

@@ -23,7 +23,8 @@ variables and exit codes mean the same here. Options have one dash or two, and m
 
 \`-format\` is \`table\` for people, with lifetimes and moments in words; \`json\`, \`yaml\` and \`raw\` are the answer
 as the server gave it, numbers digit by digit. \`-field=NAME\` prints one value as it is.
-\`keywright completion bash\` (or \`zsh\`, \`fish\`) makes the shell complete commands, options, mounts, policies, paths.
+\`keywright completion bash\` (or \`zsh\`, \`fish\`) makes the shell complete commands, options, mounts, policies and
+paths.
 
 ## Options that commands share
 

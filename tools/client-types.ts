@@ -3,6 +3,7 @@ import type { Endpoint } from '../src/api/endpoint.ts'
 import type { Field, Member } from '../src/api/fields.ts'
 import { METHODS } from '../src/api/help.ts'
 import { expandPattern } from '../src/api/pattern.ts'
+import { AUTH_BLOCK } from '../src/api/request.ts'
 import { OTHERS, type Shape, type Shapes } from '../src/api/shape.ts'
 import type { EndpointTable } from './endpoint-tables.ts'
 
@@ -17,13 +18,14 @@ export function clientTypes(tables: readonly EndpointTable[]): string {
   }
   const lines = [
     '// Written by tools/generate.ts from the tables of endpoints: change the definitions, not this file.',
-    "import type { Auth } from './envelope.ts'",
-    '',
     '/** Where engines are usually mounted that may be mounted elsewhere. */',
     ...union('export type Mount =', mounts, ''),
     '',
     '/** A duration: seconds, or text such as `90m`, `1h30m`, `2d`. */',
     'export type Duration = number | string',
+    '',
+    '/** A token that was made, renewed or logged in for. */',
+    ...member('export type Auth =', shapesType(AUTH_BLOCK), ''),
     '',
     '/** Every endpoint by method and path: the fields it takes, those in the path among them, and what it answers. */',
     'export type Endpoints = {',
@@ -51,8 +53,8 @@ function rowsOf(mountPath: string, endpoint: Endpoint): [string, string[]][] {
       [
         ...comment(`${endpoint.summary}.`, INDENT),
         `${INDENT}'${key}': {`,
-        ...member('fields', fieldsType(fields, inPath), INDENT.repeat(2)),
-        ...member('result', resultType(endpoint), INDENT.repeat(2)),
+        ...member('fields:', fieldsType(fields, inPath), INDENT.repeat(2)),
+        ...member('result:', resultType(endpoint), INDENT.repeat(2)),
         `${INDENT}}`,
       ],
     ]
@@ -152,13 +154,14 @@ function around(open: string, type: Type, close: string): Type {
   return plain(open + whole + close)
 }
 
-function member(name: string, type: Type, indent: string): string[] {
-  if ('head' in type) return [`${indent}${name}: ${type.head}`]
-  if ('options' in type) return union(`${indent}${name}:`, type.options, indent)
+/** `head` stands before the type. */
+function member(head: string, type: Type, indent: string): string[] {
+  if ('head' in type) return [`${indent}${head} ${type.head}`]
+  if ('options' in type) return union(`${indent}${head}`, type.options, indent)
   const inner = indent + INDENT
   return [
-    `${indent}${name}: ${type.open ?? ''}{`,
-    ...type.members.flatMap((each) => [...comment(each.about, inner), ...member(each.name, each.type, inner)]),
+    `${indent}${head} ${type.open ?? ''}{`,
+    ...type.members.flatMap((each) => [...comment(each.about, inner), ...member(`${each.name}:`, each.type, inner)]),
     `${indent}}${type.close ?? ''}`,
   ]
 }

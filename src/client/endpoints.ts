@@ -1,11 +1,37 @@
 // Written by tools/generate.ts from the tables of endpoints: change the definitions, not this file.
-import type { Auth } from './envelope.ts'
-
 /** Where engines are usually mounted that may be mounted elsewhere. */
 export type Mount = 'transit'
 
 /** A duration: seconds, or text such as `90m`, `1h30m`, `2d`. */
 export type Duration = number | string
+
+/** A token that was made, renewed or logged in for. */
+export type Auth = {
+  /** The token */
+  client_token: string
+  /** Names the token without giving access */
+  accessor: string
+  /** All policies of the token */
+  policies: readonly string[]
+  /** Those that the token itself carries */
+  token_policies: readonly string[]
+  /** Names and texts kept with the token */
+  metadata: Readonly<Record<string, string>> | null
+  /** Seconds left; 0: no end */
+  lease_duration: number
+  /** Can be renewed */
+  renewable: boolean
+  /** Identity; empty without one */
+  entity_id: string
+  /** service or batch */
+  token_type: string
+  /** Has no parent */
+  orphan: boolean
+  /** null: nothing else is asked for */
+  mfa_requirement: unknown
+  /** Requests left; 0: unlimited */
+  num_uses: number
+}
 
 /** Every endpoint by method and path: the fields it takes, those in the path among them, and what it answers. */
 export type Endpoints = {

@@ -1,22 +1,6 @@
 // The envelope that answers come in, and how its useful part is taken out.
+import type { Auth } from './endpoints.ts'
 import { memberOf } from './error-messages.ts'
-
-/** A token that was made, renewed or logged in for. */
-export type Auth = {
-  readonly client_token: string
-  readonly accessor: string
-  readonly policies: readonly string[]
-  readonly token_policies?: readonly string[]
-  readonly identity_policies?: readonly string[]
-  readonly metadata: Readonly<Record<string, string>> | null
-  /** Seconds; 0: no end. */
-  readonly lease_duration: number
-  readonly renewable: boolean
-  readonly entity_id: string
-  readonly token_type: 'service' | 'batch'
-  readonly orphan: boolean
-  readonly num_uses: number
-}
 
 /** What is given instead of an answer that was asked for wrapped. */
 export type WrapInfo = {

@@ -27,7 +27,7 @@ export class ApiError extends KeywrightError {
   readonly status: number
   /** What the server said; empty where it said nothing, as with 404. */
   readonly messages: readonly string[]
-  /** `data` of the answer where it has some all the same, as that to a batch of which some items failed. */
+  /** What the answer has all the same: `data`, as that to a batch of which some items failed, or a plain body. */
   readonly data: unknown
   constructor(request: Asked, status: number, messages: readonly string[], data: unknown) {
     const said = messages.length === 0 ? '' : `: ${messages.join('; ')}`

@@ -52,6 +52,7 @@ async function attempt(fetcher: Fetch, request: HttpRequest, signal: AbortSignal
 /** Resolves after the time, or rejects with the reason of the signal. */
 export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
     const give = (): void => {
       clearTimeout(timer)
       reject(signal?.reason)

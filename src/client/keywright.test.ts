@@ -128,6 +128,15 @@ test('keywright: a batch of which items failed is an error with data', async () 
   assert.deepEqual([failed.status, failed.data], [400, data])
 })
 
+test('keywright: a plain answer with the status of an error keeps what it says', async () => {
+  api.answer = () => ({ status: 501, body: { initialized: false, sealed: true } })
+  const failed = await client()
+    .read('sys/health')
+    .catch((e) => e)
+  assert.ok(failed instanceof ApiError)
+  assert.deepEqual([failed.status, failed.data], [501, { initialized: false, sealed: true }])
+})
+
 test('keywright: warnings are handed on', async () => {
   api.answer = () => ({ status: 200, body: envelope({ warnings: ['mind'] }) })
   const warnings: string[] = []

@@ -14,8 +14,8 @@ import { fillPath, movePath } from './path.ts'
 import type { Arguments, FieldsOf, Given, PathOf, ResultOf } from './typed-calls.ts'
 import { type Call, exchange, httpRequest, type Method, Misdirected, type Place, urlOf } from './wire.ts'
 
-export type { Endpoints, Mount } from './endpoints.ts'
-export type { Auth, Envelope, WrapInfo } from './envelope.ts'
+export type { Auth, Endpoints, Mount } from './endpoints.ts'
+export type { Envelope, WrapInfo } from './envelope.ts'
 export { ApiError, type Asked, ConnectionError, KeywrightError } from './errors.ts'
 
 export type Settings = {
@@ -121,7 +121,7 @@ export class Keywright<Wrapped extends boolean = false> {
     const messages = messagesOf(body)
     // What is gone may still be answered with data.
     if (status >= 300 && !(status === 404 && messages.length === 0 && data !== undefined)) {
-      throw new ApiError(asked, status, messages, data)
+      throw new ApiError(asked, status, messages, data ?? plainData(body))
     }
     for (const warning of warningsOf(body)) this.#settings.onWarning?.(warning, asked)
     return body
@@ -161,6 +161,11 @@ export class Keywright<Wrapped extends boolean = false> {
   }
 }
 
+/** What a plain answer says although its status is an error, as that of the health of a sealed server. */
+function plainData(body: unknown): unknown {
+  return isEnvelope(body) || memberOf(body, 'errors') !== undefined ? undefined : body
+}
+
 function callOf(method: Method, path: string, fields: Readonly<Record<string, unknown>> | undefined): Call {
   if (method === 'GET' || method === 'DELETE') return { method, path, query: queryOf(fields ?? {}) }
   const isEmpty = fields === undefined || Object.keys(fields).length === 0
@@ -192,5 +197,3 @@ function cleanAddress(text: string): string {
   const address = url.origin + url.pathname
   return address.endsWith('/') ? address.slice(0, -1) : address
 }
-
-export { isEnvelope }

@@ -22,7 +22,9 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication']],
   ['http', ['lib', 'api', 'core']],
   ['threads', ['lib', 'api', 'core', 'storage']],
-  ['cli', ['lib', 'crypto', 'api']],
+  // Runs where none of the others do: in browsers, in programs of others.
+  ['client', ['lib']],
+  ['cli', ['lib', 'crypto', 'api', 'client']],
 ])
 /** The room of the files that lie in src itself. */
 const ASSEMBLY = 'the assembly'

@@ -1,10 +1,14 @@
-// Writes the pages and documents that follow from tables of the program: docs/errors.md and docs/api.
+// Writes the pages and documents that follow from tables of the program: docs/errors.md, docs/cli.md, docs/api,
+// and the types of the client.
 //   node tools/generate.ts           writes them
 //   node tools/generate.ts --check   writes nothing, names those that are not as they would be written, and then fails
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openApiDocument } from '../src/api/openapi.ts'
+import { COMMANDS } from '../src/cli/commands.ts'
 import { DEFAULT_CONFIG } from '../src/config.ts'
+import { cliPage } from './cli-page.ts'
+import { clientTypes } from './client-types.ts'
 import { endpointPage, indexPage } from './endpoint-pages.ts'
 import { TABLES } from './endpoint-tables.ts'
 import { errorsPage } from './errors-page.ts'
@@ -17,8 +21,10 @@ function generated(): Map<string, string> {
   const pages = TABLES.map((table) => [`docs/api/${table.file}`, endpointPage(table)] as const)
   return new Map([
     ['docs/errors.md', errorsPage()],
+    ['docs/cli.md', cliPage(COMMANDS)],
     ['docs/api/README.md', indexPage(TABLES)],
     ...pages,
+    ['src/client/endpoints.ts', clientTypes(TABLES)],
     ['docs/api/openapi.json', formatJson(openApiDocument(DEFAULT_CONFIG.reportedVersion, TABLES))],
   ])
 }

@@ -17,6 +17,7 @@ export const GENERATED: readonly Generated[] = [
     script: 'tools/generate.ts',
     outputs: [
       'docs/errors.md',
+      'docs/cli.md',
       'docs/api/README.md',
       'docs/api/system.md',
       'docs/api/token.md',
@@ -25,6 +26,7 @@ export const GENERATED: readonly Generated[] = [
       'docs/api/userpass.md',
       'docs/api/approle.md',
       'docs/api/openapi.json',
+      'src/client/endpoints.ts',
     ],
   },
 ]

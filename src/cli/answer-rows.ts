@@ -32,9 +32,27 @@ function innerRows(value: Json): Row[] | undefined {
   return value.map((item, index): Row => [String(index), item])
 }
 
-/** A value as it stands in its row. */
-export function rowText(value: Json): string {
+/** A value as it stands in its row: what is told to be a lifetime or a moment is written as one. */
+export function shownValue(name: string, value: Json): string {
+  if (value === null || value === '') return NOTHING
+  if (typeof value === 'number') return readableNumber(name, value)
   return isList(value) ? `[${value.map(plainText).join(', ')}]` : plainText(value)
+}
+
+/** As the reference's command line writes it. */
+const NOTHING = 'n/a'
+const LIFETIMES = ['ttl', 'period', 'duration', 'interval']
+/** Seconds since 1970 below that are a number of something else. */
+const FIRST_MOMENT = 1_000_000_000
+
+function readableNumber(name: string, value: number): string {
+  const words = name.split(/[._]/)
+  const last = words.at(-1) ?? ''
+  if (LIFETIMES.includes(last)) return duration(value) ?? String(value)
+  // Versions of a key are told with when they were made.
+  const isNamed = ['time', 'at'].includes(last) || (words.at(-2) === 'keys' && isInteger(last))
+  const isMoment = isNamed && Number.isInteger(value) && value >= FIRST_MOMENT && value < 1e11
+  return isMoment ? new Date(value * 1_000).toISOString().replace('.000', '') : String(value)
 }
 
 function memberRows(members: Json | undefined): Row[] {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cleanPath, encodePath } from './api-path.ts'
+import { encodePath } from '../client/path.ts'
+import { cleanPath } from './api-path.ts'
 import { UsageError } from './cli-error.ts'
 
 for (const [typed, clean] of [
@@ -18,5 +19,5 @@ for (const typed of ['', '/', ' ', 'a/../b', '..', './a']) {
 
 test('path: what means something in a URL is escaped, slashes stay', () => {
   assert.equal(encodePath('a/b c?d#e%2f\u00e4'), 'a/b%20c%3Fd%23e%252f%C3%A4')
-  assert.throws(() => encodePath('a\ud800'), UsageError)
+  assert.throws(() => cleanPath('a\ud800'), UsageError)
 })

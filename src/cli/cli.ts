@@ -7,6 +7,7 @@ import { COMMON_OPTIONS } from './common-options.ts'
 import { helpText } from './help-text.ts'
 import { type CliIo, write } from './io.ts'
 import { isHelp, isOption, parseOptions, readOption } from './options.ts'
+import { ShownRequest } from './shown-request.ts'
 
 /** Asks for the version as other programs do. */
 const VERSION_OPTIONS = ['-v', '-version', '--version']
@@ -17,7 +18,9 @@ export async function runCli(argv: readonly string[], io: CliIo, commands: Comma
   const found: Found = { node: commands, trail: [], rest: [...words], help: false }
   try {
     find(found)
-    return isGroup(found.node) || found.help ? await showHelp(found, io) : await runCommand(found.node, found, io)
+    return isGroup(found.node) || found.help
+      ? await showHelp(found, io)
+      : await runCommand(found.node, found, io, commands)
   } catch (error) {
     return await report(error, found, io)
   }
@@ -72,11 +75,16 @@ async function showHelp({ node, trail, help }: Found, io: CliIo): Promise<ExitCo
   return help ? 0 : 1
 }
 
-async function runCommand(command: Command, { trail, rest }: Found, io: CliIo): Promise<ExitCode> {
+async function runCommand(
+  command: Command,
+  { trail, rest }: Found,
+  io: CliIo,
+  commands: CommandGroup,
+): Promise<ExitCode> {
   const parsed = parseOptions(command.options, rest, io.env)
   if (parsed.kind === 'help') return await showHelp({ node: command, trail, rest, help: true }, io)
   checkCount(command, parsed.args)
-  return await command.run({ io, options: parsed.options as never, args: parsed.args })
+  return await command.run({ io, options: parsed.options as never, args: parsed.args, commands })
 }
 
 /** The arguments are counted and not repeated: one too many may be a secret in the wrong place. */
@@ -93,6 +101,10 @@ async function report(error: unknown, { trail }: Found, io: CliIo): Promise<Exit
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 1
     await complain(io, `${title}: internal error: ${error instanceof Error ? error.stack : 'not an error object'}`)
     return 1
+  }
+  if (error instanceof ShownRequest) {
+    await write(io.stdout, `${error.message}\n`)
+    return 0
   }
   if (error instanceof UsageError) {
     await complain(io, `${title}: ${error.message}\n"${title} -h" shows how it is used.`)

@@ -20,7 +20,15 @@ beforeEach(async () => {
 afterEach(() => api.close())
 
 function client(connection: Partial<Connection> = {}): Client {
-  const all = { address: api.address, token: 'hvs.t', namespace: undefined, tls: { rejectUnauthorized: true } }
+  const all: Connection = {
+    address: api.address,
+    token: 'hvs.t',
+    tls: { rejectUnauthorized: true },
+    timeoutMs: 60_000,
+    retries: 2,
+    followsRedirects: true,
+    shows: undefined,
+  }
   return new Client({ ...all, ...connection }, async (delayMs) => {
     sleeps.push(delayMs)
   })
@@ -28,7 +36,7 @@ function client(connection: Partial<Connection> = {}): Client {
 
 test('client: a write is a PUT with token and length, and without a content type', async () => {
   api.answer = () => ({ status: 204 })
-  assert.deepEqual(await client({ namespace: 'team/a' }).send(WRITE), { body: undefined })
+  assert.deepEqual(await client({ namespace: 'team/a' }).send(WRITE), { body: undefined, text: '' })
   const [asked] = api.asked
   assert.equal(asked?.method, 'PUT')
   assert.equal(asked?.target, '/v1/transit/keys/x')
@@ -190,7 +198,7 @@ test('client: TLS with an unknown authority, with its certificate, and without a
   const { address } = tls
   await assert.rejects(client({ address }).send(READ), /not signed by an authority[\s\S]*-ca-cert or KEYWRIGHT_CACERT/)
   assert.equal(tls.asked.length, 0)
-  const ca = Buffer.from(LOOPBACK_CERTIFICATE)
+  const ca = [Buffer.from(LOOPBACK_CERTIFICATE)]
   assert.ok(await client({ address, tls: { ca, rejectUnauthorized: true } }).send(READ))
   assert.ok(await client({ address, tls: { rejectUnauthorized: false } }).send(READ))
   const byName = address.replace('127.0.0.1', 'localhost')

@@ -8,7 +8,12 @@ export type Call<T extends OptionTable> = {
   readonly options: OptionValues<T>
   /** As many as `args` of the command allows. */
   readonly args: readonly string[]
+  /** All commands, for those about commands. */
+  readonly commands: CommandGroup
 }
+
+/** What stands at the place of an argument: a path of the API, or a name that the server can list. */
+export type Completes = 'path' | 'policy' | 'secrets' | 'auth'
 
 type Described = {
   readonly name: string
@@ -26,6 +31,8 @@ export type Definition<T extends OptionTable> = Described & {
   readonly options: T
   /** Names of the arguments that must be there, and how many there may be. */
   readonly args: { readonly needed: readonly string[]; readonly most: number }
+  /** What the shell can offer for the arguments, in their order; files where it is missing. */
+  readonly completes?: readonly Completes[]
   readonly run: (call: Call<T>) => Promise<ExitCode>
 }
 

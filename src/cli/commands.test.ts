@@ -24,7 +24,7 @@ test('read prints a table', async () => {
   const rows = [
     'Key                       Value',
     '---                       -----',
-    'keys.1                    1442851412',
+    'keys.1                    2015-09-21T16:03:32Z',
     'min_decryption_version    1',
     'name                      x',
     'type                      ed25519',
@@ -178,7 +178,7 @@ test('a refusal names URL, code, messages and what is missing', async () => {
       '* permission denied',
       '',
       'Either the token is unknown or expired, or none of its policies grants "read" on "transit/keys/x". ' +
-        '`keywright read auth/token/lookup-self` shows what the token is.',
+        '`keywright token lookup` shows what the token is.',
       '',
     ].join('\n'),
   )
@@ -204,7 +204,7 @@ const HINTS: readonly { name: string; argv: readonly string[]; env?: Record<stri
     says: /^Error writing data to a.*\n[\s\S]*grants "update" on "a"/,
   },
   { name: 'delete', argv: ['delete', 'a'], env: { KEYWRIGHT_TOKEN: 'no' }, says: /grants "delete" on "a"/ },
-  { name: 'no mount', argv: ['read', 'nowhere/x'], says: /Code: 404[\s\S]*`keywright read sys\/mounts`/ },
+  { name: 'no mount', argv: ['read', 'nowhere/x'], says: /Code: 404[\s\S]*`keywright secrets list`/ },
   { name: 'v1 in the path', argv: ['read', 'v1/transit/keys/x'], says: /Leave out the "v1\/"/ },
   { name: 'unsupported path', argv: ['read', 'transit/nonsense'], says: /`keywright path-help transit\/nonsense`/ },
   {

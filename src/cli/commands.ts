@@ -1,7 +1,11 @@
 // Every command there is. A new one is a file in commands/ and a line here.
 import type { CommandGroup } from './command.ts'
+import { COMPLETION_COMMANDS } from './commands/completion.ts'
 import { remove } from './commands/delete.ts'
+import { LEASE_COMMANDS } from './commands/lease.ts'
 import { list } from './commands/list.ts'
+import { login } from './commands/login.ts'
+import { AUTH_COMMANDS, SECRETS_COMMANDS } from './commands/mounts.ts'
 import { operatorGenerateRoot } from './commands/operator-generate-root.ts'
 import { operatorInit } from './commands/operator-init.ts'
 import { operatorKeyStatus } from './commands/operator-key-status.ts'
@@ -10,13 +14,17 @@ import { operatorRotate } from './commands/operator-rotate.ts'
 import { operatorSeal } from './commands/operator-seal.ts'
 import { operatorUnseal } from './commands/operator-unseal.ts'
 import { pathHelp } from './commands/path-help.ts'
+import { POLICY_COMMANDS } from './commands/policy.ts'
+import { printToken } from './commands/print-token.ts'
 import { read } from './commands/read.ts'
 import { snapshotInspect } from './commands/snapshot-inspect.ts'
 import { snapshotRestore } from './commands/snapshot-restore.ts'
 import { snapshotSave } from './commands/snapshot-save.ts'
 import { status } from './commands/status.ts'
+import { TOKEN_COMMANDS } from './commands/token.ts'
 import { transitDecrypt } from './commands/transit-decrypt.ts'
 import { transitEncrypt } from './commands/transit-encrypt.ts'
+import { unwrap } from './commands/unwrap.ts'
 import { version } from './commands/version.ts'
 import { write } from './commands/write.ts'
 
@@ -33,7 +41,14 @@ export const COMMANDS: CommandGroup = {
     write,
     list,
     remove,
+    login,
+    unwrap,
     status,
+    TOKEN_COMMANDS,
+    POLICY_COMMANDS,
+    SECRETS_COMMANDS,
+    AUTH_COMMANDS,
+    LEASE_COMMANDS,
     {
       name: 'operator',
       summary: 'Initialise, unseal, seal and back up a server, and look after its keys',
@@ -58,6 +73,8 @@ export const COMMANDS: CommandGroup = {
       members: [transitEncrypt, transitDecrypt],
     },
     pathHelp,
+    { name: 'print', summary: 'Print what the client uses', members: [printToken] },
+    COMPLETION_COMMANDS,
     version,
   ],
 }

@@ -28,21 +28,77 @@ export const CONNECTION_OPTIONS = {
     env: ['KEYWRIGHT_CACERT', 'VAULT_CACERT'],
     about: 'PEM certificates that the certificate of the server must lead to, instead of the usual authorities',
   },
+  'ca-path': {
+    kind: 'text',
+    value: 'DIR',
+    env: ['KEYWRIGHT_CAPATH', 'VAULT_CAPATH'],
+    about: 'Directory of such files',
+  },
+  'client-cert': {
+    kind: 'text',
+    value: 'FILE',
+    env: ['KEYWRIGHT_CLIENT_CERT', 'VAULT_CLIENT_CERT'],
+    about: 'PEM certificate that is shown to the server; -client-key belongs to it',
+  },
+  'client-key': {
+    kind: 'text',
+    value: 'FILE',
+    env: ['KEYWRIGHT_CLIENT_KEY', 'VAULT_CLIENT_KEY'],
+    about: 'PEM key of -client-cert, without a passphrase',
+  },
+  'tls-server-name': {
+    kind: 'text',
+    value: 'NAME',
+    env: ['KEYWRIGHT_TLS_SERVER_NAME', 'VAULT_TLS_SERVER_NAME'],
+    about: 'Name that the certificate of the server must have, instead of the one in the address',
+  },
   'tls-skip-verify': {
     kind: 'flag',
     env: ['KEYWRIGHT_SKIP_VERIFY', 'VAULT_SKIP_VERIFY'],
     about: 'Accept any certificate: anybody on the way can then read the token',
+  },
+  header: { kind: 'texts', value: 'NAME=VALUE', about: 'Further header of every request' },
+  timeout: {
+    kind: 'text',
+    value: 'DURATION',
+    env: ['KEYWRIGHT_CLIENT_TIMEOUT', 'VAULT_CLIENT_TIMEOUT'],
+    default: '60s',
+    about: 'Longest silence of the server',
+  },
+  'max-retries': {
+    kind: 'number',
+    value: 'COUNT',
+    env: ['KEYWRIGHT_MAX_RETRIES', 'VAULT_MAX_RETRIES'],
+    default: 2,
+    about: 'Further attempts after 412, 429 and 5xx but 501',
+  },
+  'disable-redirects': {
+    kind: 'flag',
+    env: ['KEYWRIGHT_DISABLE_REDIRECTS', 'VAULT_DISABLE_REDIRECTS'],
+    about: 'Do not go to the active node where a standby names it',
+  },
+  'output-curl-string': { kind: 'flag', about: 'Print the request as a command of curl, and do not send it' },
+  'output-policy': { kind: 'flag', about: 'Print the policy that the request needs, and do not send it' },
+} as const satisfies OptionTable
+
+/** Of commands that ask one thing. */
+export const WRAP_OPTIONS = {
+  'wrap-ttl': {
+    kind: 'text',
+    value: 'DURATION',
+    env: ['KEYWRIGHT_WRAP_TTL', 'VAULT_WRAP_TTL'],
+    about: 'Ask for the answer wrapped: what is printed is a token, under which `unwrap` finds it once, for so long',
   },
 } as const satisfies OptionTable
 
 export const OUTPUT_OPTIONS = {
   format: {
     kind: 'text',
-    value: 'table|json',
-    oneOf: ['table', 'json'],
+    value: 'table|json|yaml|raw',
+    oneOf: ['table', 'json', 'yaml', 'raw'],
     env: ['KEYWRIGHT_FORMAT', 'VAULT_FORMAT'],
     default: 'table',
-    about: 'How the answer is printed',
+    about: 'How the answer is printed; raw: as it came',
   },
   field: {
     kind: 'text',
@@ -51,7 +107,11 @@ export const OUTPUT_OPTIONS = {
   },
 } as const satisfies OptionTable
 
-export const COMMON_OPTIONS = { ...CONNECTION_OPTIONS, ...OUTPUT_OPTIONS } as const
+/** Of commands that read the answer themselves, so that it must not come wrapped. */
+export const UNWRAPPED_OPTIONS = { ...CONNECTION_OPTIONS, ...OUTPUT_OPTIONS } as const
 
-export type ConnectionValues = OptionValues<typeof CONNECTION_OPTIONS>
+export const COMMON_OPTIONS = { ...CONNECTION_OPTIONS, ...WRAP_OPTIONS, ...OUTPUT_OPTIONS } as const
+
+/** Commands that print no answer cannot ask for a wrapped one. */
+export type ConnectionValues = OptionValues<typeof CONNECTION_OPTIONS> & { readonly 'wrap-ttl'?: string | undefined }
 export type OutputValues = OptionValues<typeof OUTPUT_OPTIONS>

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { LOOPBACK_CERTIFICATE } from '../../test/fixtures/loopback-certificate.ts'
+import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from '../../test/fixtures/loopback-certificate.ts'
 import { CONNECTION_OPTIONS } from './common-options.ts'
 import { type Connection, readConnection } from './connection.ts'
 import { parseOptions } from './options.ts'
@@ -26,7 +26,13 @@ test('connection: without options and environment it is the local server and nob
     address: 'http://127.0.0.1:8200',
     token: undefined,
     namespace: undefined,
+    wrapTtl: undefined,
+    headers: [],
     tls: { rejectUnauthorized: true },
+    timeoutMs: 60_000,
+    retries: 2,
+    followsRedirects: true,
+    shows: undefined,
   })
 })
 
@@ -70,8 +76,8 @@ test('connection: -ca-cert is read, and a file that is not there is named', () =
   const path = join(home, 'ca.pem')
   const ca = Buffer.from(LOOPBACK_CERTIFICATE)
   writeFileSync(path, ca)
-  assert.deepEqual(connection([`-ca-cert=${path}`]).tls, { ca, rejectUnauthorized: true })
-  assert.deepEqual(connection([], { VAULT_CACERT: path }).tls, { ca, rejectUnauthorized: true })
+  assert.deepEqual(connection([`-ca-cert=${path}`]).tls, { ca: [ca], rejectUnauthorized: true })
+  assert.deepEqual(connection([], { VAULT_CACERT: path }).tls, { ca: [ca], rejectUnauthorized: true })
   const message = `Cannot read the certificates in ${path}x: there is no such file or folder`
   assert.throws(() => connection([`-ca-cert=${path}x`]), { message, exitCode: 1 })
 })
@@ -119,3 +125,31 @@ for (const { content, says } of [
     assert.throws(() => connection([`-ca-cert=${join(home, 'bad.pem')}`]), says)
   })
 }
+
+test('connection: a directory of authorities, and a certificate of our own', () => {
+  const folder = mkdtempSync(join(home, 'certificates-'))
+  const [pem, key] = [Buffer.from(LOOPBACK_CERTIFICATE), Buffer.from(LOOPBACK_KEY)]
+  for (const name of ['a.pem', 'b.pem']) writeFileSync(join(folder, name), pem)
+  const { ca } = connection([`-ca-path=${folder}`]).tls
+  assert.deepEqual(ca, [pem, pem])
+  writeFileSync(join(folder, 'key.pem'), key)
+  const env = {
+    VAULT_CLIENT_CERT: join(folder, 'a.pem'),
+    VAULT_CLIENT_KEY: join(folder, 'key.pem'),
+    VAULT_TLS_SERVER_NAME: 'kms',
+  }
+  assert.deepEqual(connection([], env).tls, { cert: pem, key, servername: 'kms', rejectUnauthorized: true })
+  assert.throws(() => connection([`-ca-path=${folder}x`]), /Cannot read the directory/)
+  assert.throws(() => connection(['-client-key=x']), /belong together/)
+})
+
+test('connection: time, attempts, redirects and wrapping of the environment', () => {
+  const env = {
+    VAULT_CLIENT_TIMEOUT: '5',
+    VAULT_MAX_RETRIES: '7',
+    VAULT_DISABLE_REDIRECTS: 'true',
+  }
+  const { timeoutMs, retries, followsRedirects } = connection([], env)
+  assert.deepEqual([timeoutMs, retries, followsRedirects], [5_000, 7, false])
+  assert.equal(connection(['-timeout=1m30s']).timeoutMs, 90_000)
+})

@@ -1,22 +1,37 @@
 // Where the server is and who asks, from options, environment and the token file.
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
-import { CliError, codeOf, reasonOf } from './cli-error.ts'
+import type { Place } from '../client/wire.ts'
+import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
+import { DurationError, parseDurationNanoseconds } from '../lib/duration.ts'
+import { CliError, codeOf, reasonOf, UsageError } from './cli-error.ts'
 import type { ConnectionValues } from './common-options.ts'
 import type { CliIo } from './io.ts'
+import type { Shows } from './shown-request.ts'
 
-export type Connection = {
-  /** Scheme, host and port, and what a proxy wants in front of /v1; without a slash at the end. */
-  readonly address: string
-  readonly token: string | undefined
-  readonly namespace: string | undefined
-  readonly tls: { readonly ca?: Buffer; readonly rejectUnauthorized: boolean }
+export type TlsSettings = {
+  readonly ca?: readonly Buffer[]
+  readonly cert?: Buffer
+  readonly key?: Buffer
+  readonly servername?: string
+  readonly rejectUnauthorized: boolean
+}
+
+export type Connection = Place & {
+  readonly tls: TlsSettings
+  /** Longest silence. */
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly followsRedirects: boolean
+  /** Requests are shown, and not sent. */
+  readonly shows: Shows | undefined
 }
 
 /** Where the reference's own login command, and its development server, leave a token. */
 const TOKEN_FILE = '.vault-token'
+const MAX_TIMEOUT_MS = 86_400_000
+const OWN_HEADERS = ['x-vault-token', 'x-vault-namespace', 'x-vault-wrap-ttl', 'content-length', 'host']
 const PEM_CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 
 /** @throws CliError */
@@ -25,8 +40,45 @@ export function readConnection(options: ConnectionValues, env: CliIo['env']): Co
     address: readAddress(options.address),
     token: headerText('The token', options.token ?? readTokenFile(env)),
     namespace: headerText('The namespace', options.namespace),
-    tls: { ...readCa(options['ca-cert']), rejectUnauthorized: !options['tls-skip-verify'] },
+    wrapTtl: readWrapTtl(options['wrap-ttl']),
+    headers: options.header.map(readHeader),
+    tls: readTls(options),
+    timeoutMs: readTimeout(options.timeout),
+    retries: options['max-retries'],
+    followsRedirects: !options['disable-redirects'],
+    shows: options['output-curl-string'] ? 'curl' : options['output-policy'] ? 'policy' : undefined,
   }
+}
+
+/** Zero is the same as not to wrap. */
+function readWrapTtl(text: string | undefined): string | undefined {
+  return text === undefined || nanosecondsOf('-wrap-ttl', text) === 0n ? undefined : text
+}
+
+function readTimeout(text: string): number {
+  const ms = Number(nanosecondsOf('-timeout', text) / 1_000_000n)
+  if (ms > 0 && ms <= MAX_TIMEOUT_MS) return ms
+  throw new UsageError('-timeout must be longer than nothing, and at most a day')
+}
+
+function nanosecondsOf(option: string, text: string): bigint {
+  try {
+    const nanoseconds = parseDurationNanoseconds(text)
+    if (nanoseconds >= 0n) return nanoseconds
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error
+  }
+  throw new UsageError(`${option} must be seconds (90) or a duration like 5m, not "${text}"`)
+}
+
+function readHeader(text: string): readonly [string, string] {
+  const at = text.indexOf('=')
+  const [name, value] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !isPrintableAscii(value)) {
+    throw new UsageError('-header must be NAME=VALUE, in visible ASCII characters')
+  }
+  if (OWN_HEADERS.includes(asciiLowerCase(name))) throw new UsageError(`-header: ${name} has an option of its own`)
+  return [name, value]
 }
 
 function readAddress(text: string): string {
@@ -41,10 +93,10 @@ function readAddress(text: string): string {
   return address.endsWith('/') ? address.slice(0, -1) : address
 }
 
-function readTokenFile(env: CliIo['env']): string | undefined {
-  const home = env.HOME ?? env.USERPROFILE ?? ''
-  if (home === '') return undefined
-  const path = join(home, TOKEN_FILE)
+/** Undefined where there is none. @throws CliError where it cannot be read */
+export function readTokenFile(env: CliIo['env']): string | undefined {
+  const path = tokenFile(env)
+  if (path === undefined) return undefined
   try {
     const token = asciiTrim(readFileSync(path, 'utf8'))
     return token === '' ? undefined : token
@@ -54,30 +106,66 @@ function readTokenFile(env: CliIo['env']): string | undefined {
   }
 }
 
-function readCa(path: string | undefined): { ca: Buffer } | undefined {
-  if (path === undefined) return undefined
-  const ca = readBytes(path)
-  if (!ca.includes(PEM_CERTIFICATE))
+/** Where `login` leaves a token for the commands that follow; undefined without a home directory. */
+export function tokenFile(env: CliIo['env']): string | undefined {
+  const home = env.HOME ?? env.USERPROFILE ?? ''
+  return home === '' ? undefined : join(home, TOKEN_FILE)
+}
+
+function readTls(options: ConnectionValues): TlsSettings {
+  const [ca, cert, key] = [readAuthorities(options), options['client-cert'], options['client-key']]
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new UsageError('-client-cert and -client-key belong together: give both')
+  }
+  return {
+    ...(ca.length === 0 ? {} : { ca }),
+    ...(cert === undefined || key === undefined
+      ? {}
+      : { cert: readCertificate(cert), key: readBytes('the key in', key) }),
+    ...(options['tls-server-name'] === undefined ? {} : { servername: options['tls-server-name'] }),
+    rejectUnauthorized: !options['tls-skip-verify'],
+  }
+}
+
+/** As with the reference, the file wins over the directory. */
+function readAuthorities(options: ConnectionValues): Buffer[] {
+  const { 'ca-cert': file, 'ca-path': directory } = options
+  if (file !== undefined) return [readCertificate(file)]
+  return directory === undefined ? [] : filesOf(directory).map(readCertificate)
+}
+
+function filesOf(directory: string): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true })
+    return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => join(directory, name))
+  } catch (error) {
+    throw new CliError(`Cannot read the directory ${directory}: ${reasonOf(error)}`, error)
+  }
+}
+
+function readCertificate(path: string): Buffer {
+  const pem = readBytes('the certificates in', path)
+  if (!pem.includes(PEM_CERTIFICATE))
     throw new CliError(`${path} holds no certificate in PEM form ("${PEM_CERTIFICATE}")`)
   try {
     // The TLS layer passes over what it cannot read, and then knows no authority at all.
-    new X509Certificate(ca)
+    new X509Certificate(pem)
   } catch (error) {
     throw new CliError(`${path} holds a certificate that cannot be read`, error)
   }
-  return { ca }
+  return pem
 }
 
-function readBytes(path: string): Buffer {
+function readBytes(what: string, path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (error) {
-    throw new CliError(`Cannot read the certificates in ${path}: ${reasonOf(error)}`, error)
+    throw new CliError(`Cannot read ${what} ${path}: ${reasonOf(error)}`, error)
   }
 }
 
 /** What a header can carry; a line break in it would be a second header. */
-function headerText(what: string, text: string | undefined): string | undefined {
+export function headerText(what: string, text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
   if (isPrintableAscii(text) && !text.includes(' ')) return text
   throw new CliError(`${what} must be visible ASCII characters without spaces or line breaks`)

@@ -43,12 +43,15 @@ function commandHelp(command: Command, title: string): string {
 function optionLines([name, option]: [string, Option]): string[] {
   const short = option.short === undefined ? '' : `-${option.short}, `
   const value = option.kind === 'flag' ? '' : `=${option.value}`
-  return [`    ${short}-${name}${value}`, ...wrap(`${option.about}.${originOf(option)}`, '        ')]
+  return [`    ${short}-${name}${value}`, ...wrap(`${option.about}.${optionOrigin(option)}`, '        ')]
 }
 
-function originOf(option: Option): string {
+/** Where its value comes from where it is not given. */
+export function optionOrigin(option: Option): string {
   const env = option.env === undefined ? '' : ` Environment: ${option.env.join(', then ')}.`
-  return option.kind === 'flag' || option.default === undefined ? env : `${env} Default: ${option.default}.`
+  const several = option.kind === 'texts' ? ' May be given several times.' : ''
+  const isPlain = option.kind === 'texts' || option.default === undefined || option.default === false
+  return isPlain ? several + env : `${env} Default: ${option.default}.`
 }
 
 function wrap(paragraph: string, indent: string): string[] {

@@ -1,5 +1,5 @@
 // Writes a file of the caller: whole or not at all, and over another one only where that was asked for.
-import { lstat, open, rename, rm } from 'node:fs/promises'
+import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { CliError, codeOf, reasonOf } from './cli-error.ts'
 
 export type NewFile = {
@@ -44,6 +44,19 @@ export async function writeNewFile(file: NewFile, bytes: Buffer | string | Async
   } catch (error) {
     if (error instanceof CliError) throw error
     if (codeOf(error) === 'EEXIST') throw exists(target)
+    throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, error)
+  }
+}
+
+/** Puts a text in the place of a file that is there; who may read it stays as it was. @throws CliError */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  try {
+    // Of a link, the file that it leads to.
+    const real = await realpath(path)
+    const { mode } = await stat(real)
+    await writeNewFile({ path: real, force: true, mode: mode & 0o777 }, text)
+  } catch (error) {
+    if (error instanceof CliError) throw error
     throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, error)
   }
 }

@@ -15,10 +15,20 @@ const TABLE = {
     env: ['FORMAT'],
   },
   field: { kind: 'text', value: 'NAME', about: 'Which' },
+  policy: { kind: 'texts', value: 'NAME', about: 'Whose' },
+  renewable: { kind: 'flag', default: true, about: 'Whether' },
   'key-shares': { kind: 'number', short: 'n', value: 'COUNT', about: 'How many', default: 5 },
 } as const satisfies OptionTable
 
-const DEFAULTS = { force: false, address: 'http://default', format: 'table', field: undefined, 'key-shares': 5 }
+const DEFAULTS = {
+  force: false,
+  address: 'http://default',
+  format: 'table',
+  field: undefined,
+  policy: [],
+  renewable: true,
+  'key-shares': 5,
+}
 
 const CASES: readonly {
   name: string
@@ -45,6 +55,8 @@ const CASES: readonly {
   { name: 'a flag that is off', words: ['-force=false'], env: { OWN_FORCE: '1' }, options: { force: false } },
   { name: 'a short flag', words: ['-f'], options: { force: true } },
   { name: 'a short option with a value', words: ['-n', '3'], options: { 'key-shares': 3 } },
+  { name: 'texts are collected', words: ['-policy=a', '-policy', 'b'], options: { policy: ['a', 'b'] } },
+  { name: 'a flag that is on by itself', words: ['-renewable=false'], options: { renewable: false } },
   { name: 'a number', words: ['-key-shares=7'], options: { 'key-shares': 7 } },
   { name: 'the last one counts', words: ['-field=a', '-field=b'], options: { field: 'b' } },
   {

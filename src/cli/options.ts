@@ -10,7 +10,8 @@ type Common = {
   /** Variables that give the value where the option is missing; the first that is not empty counts. */
   readonly env?: readonly string[]
 }
-export type FlagOption = Common & { readonly kind: 'flag' }
+/** `default` is false where it is missing. */
+export type FlagOption = Common & { readonly kind: 'flag'; readonly default?: boolean }
 export type TextOption = Common & {
   readonly kind: 'text'
   /** What stands for the value in the help. */
@@ -19,18 +20,22 @@ export type TextOption = Common & {
   readonly default?: string
 }
 export type NumberOption = Common & { readonly kind: 'number'; readonly value: string; readonly default?: number }
-export type Option = FlagOption | TextOption | NumberOption
+/** May be given several times. */
+export type TextsOption = Common & { readonly kind: 'texts'; readonly value: string }
+export type Option = FlagOption | TextOption | TextsOption | NumberOption
 export type OptionTable = { readonly [name: string]: Option }
 
 type ValueOf<O extends Option> = O extends { kind: 'flag' }
   ? boolean
-  : O extends { kind: 'text' }
-    ? O extends { default: string }
-      ? string
-      : string | undefined
-    : O extends { default: number }
-      ? number
-      : number | undefined
+  : O extends { kind: 'texts' }
+    ? readonly string[]
+    : O extends { kind: 'text' }
+      ? O extends { default: string }
+        ? string
+        : string | undefined
+      : O extends { default: number }
+        ? number
+        : number | undefined
 
 /** The values of a table's options, by name. */
 export type OptionValues<T extends OptionTable> = { readonly [K in keyof T]: ValueOf<T[K]> }
@@ -45,7 +50,7 @@ const FALSE = ['0', 'f', 'false']
 
 /**
  * Options may stand before, between and behind the arguments, up to `--`; each with one dash or two, its value behind
- * `=` or as the next word. A single `-` is an argument. The last of the same name counts.
+ * `=` or as the next word. A single `-` is an argument. The last of the same name counts, unless the option collects.
  * @throws UsageError
  */
 export function parseOptions<T extends OptionTable>(
@@ -53,7 +58,7 @@ export function parseOptions<T extends OptionTable>(
   words: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Parsed<T> {
-  const given = new Map<string, string>()
+  const given = new Map<string, string[]>()
   const args: string[] = []
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? ''
@@ -67,7 +72,7 @@ export function parseOptions<T extends OptionTable>(
     }
     if (isHelp(word)) return { kind: 'help' }
     const found = readOption(table, words, at)
-    given.set(found.name, found.text)
+    given.set(found.name, [...(given.get(found.name) ?? []), found.text])
     at += found.width - 1
   }
   const values = Object.entries(table).map(([name, option]) => [name, optionValue(name, option, given.get(name), env)])
@@ -121,19 +126,21 @@ function fullName(table: OptionTable, given: string): string {
 function optionValue(
   name: string,
   option: Option,
-  given: string | undefined,
+  given: readonly string[] | undefined,
   env: Readonly<Record<string, string | undefined>>,
-): string | number | boolean | undefined {
-  if (given !== undefined) return decode(`-${name}`, option, given)
+): string | number | boolean | readonly string[] | undefined {
+  if (option.kind === 'texts') return given ?? []
+  const last = given?.at(-1)
+  if (last !== undefined) return decode(`-${name}`, option, last)
   for (const variable of option.env ?? []) {
     const text = env[variable] ?? ''
     if (text !== '') return decode(variable, option, text)
   }
-  return option.kind === 'flag' ? false : option.default
+  return option.kind === 'flag' ? (option.default ?? false) : option.default
 }
 
 /** `source` is the option or the variable that the text comes from. */
-function decode(source: string, option: Option, text: string): string | number | boolean {
+function decode(source: string, option: Exclude<Option, TextsOption>, text: string): string | number | boolean {
   if (option.kind === 'flag') return decodeFlag(source, text)
   if (option.kind === 'number') {
     const number = Number(text)

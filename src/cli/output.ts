@@ -1,10 +1,11 @@
 // How answers are printed: for a person as a table, for a program as JSON or as one raw field.
-import { answerRows, flatRows, type Row, rowText } from './answer-rows.ts'
+import { answerRows, flatRows, type Row, shownValue } from './answer-rows.ts'
 import { CliError } from './cli-error.ts'
 import type { OutputValues } from './common-options.ts'
 import { isList, type Json, memberOf, plainText } from './exact-json.ts'
 import { type CliIo, write } from './io.ts'
 import { printable, printableJson, printableLine } from './terminal-text.ts'
+import { formatYaml } from './yaml.ts'
 
 /** Between the columns of a table. */
 const GAP = 4
@@ -19,7 +20,16 @@ export async function printAnswer(
   // In JSON they are part of what is printed.
   if (options.field !== undefined || options.format === 'table') await printWarnings(io, body)
   if (options.field !== undefined) return await printField(io, options, body, options.field)
-  await write(io.stdout, options.format === 'json' ? formatJson(body) : table(body))
+  // A wrapped answer looks like any other.
+  const isWrapped = (memberOf(body, 'wrap_info') ?? null) !== null
+  const asTable = isWrapped ? (answer: Json) => formatTable(answerRows(answer)) : table
+  await write(io.stdout, options.format === 'table' ? asTable(body) : formatValue(options.format, body))
+}
+
+/** The value for programs: `raw` is JSON in one line. */
+function formatValue(format: OutputValues['format'], value: Json): string {
+  if (format === 'json') return formatJson(value)
+  return format === 'yaml' ? printable(formatYaml(value)) : `${printableJson(JSON.stringify(value))}\n`
 }
 
 /** The whole value with two spaces a level. */
@@ -29,7 +39,7 @@ export function formatJson(value: Json): string {
 
 /** Names and values in two columns; further lines of a value stand under its first. */
 export function formatTable(rows: readonly Row[], heads: readonly [string, string] = ['Key', 'Value']): string {
-  const texts = flatRows(rows).map(([name, value]): [string, string] => [printableLine(name), rowText(value)])
+  const texts = flatRows(rows).map(([name, value]): [string, string] => [printableLine(name), shownValue(name, value)])
   const width = GAP + [heads, ...texts].reduce((widest, [name]) => Math.max(widest, name.length), 0)
   const lines = [heads, heads.map(underline), ...texts].flatMap(([name = '', text = '']) => {
     const [first = '', ...rest] = printable(text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
@@ -49,7 +59,7 @@ function underline(head: string): string {
 
 async function printField(io: CliIo, { format }: OutputValues, body: Json, name: string): Promise<void> {
   const value = findField(body, name)
-  if (format === 'json') return await write(io.stdout, formatJson(value))
+  if (format === 'json' || format === 'yaml') return await write(io.stdout, formatValue(format, value))
   const text = plainText(value)
   await write(io.stdout, io.stdout.isTTY === true ? `${printable(text)}\n` : text)
 }
@@ -78,7 +88,7 @@ async function printWarnings(io: CliIo, body: Json): Promise<void> {
 /** After a write or a deletion: the answer where the server gave one, otherwise the sentence, which is for people. */
 export async function printDone(io: CliIo, options: OutputValues, body: Json | undefined, done: string): Promise<void> {
   const isEmpty = answerRows(body).length === 0
-  if (body !== undefined && (!isEmpty || options.format === 'json' || options.field !== undefined)) {
+  if (body !== undefined && (!isEmpty || options.format !== 'table' || options.field !== undefined)) {
     return await printAnswer(io, options, body)
   }
   if (options.field !== undefined) throw noField(options.field, [])

@@ -1,10 +1,12 @@
 // What a person is told when the server, or the way to it, refuses: what was tried, what was said, what may help.
-import { asciiTrim } from '../lib/ascii.ts'
+import { isSealed, messagesOf } from '../client/error-messages.ts'
 import { codeOf, RemoteFailure } from './cli-error.ts'
-import { isList, type Json, memberOf } from './exact-json.ts'
+import type { Json } from './exact-json.ts'
 import { printable, printableLine } from './terminal-text.ts'
 
-export type Method = 'GET' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+
+export { messagesOf }
 
 /** A request that came back with an error. */
 export type Refused = {
@@ -47,7 +49,7 @@ function describeRefusal(refused: Refused): string {
 }
 
 function verdict(refused: Refused): string {
-  if (isSealed(refused)) return 'the server is sealed'
+  if (isSealed(refused.status, refused.messages)) return 'the server is sealed'
   if (refused.body !== undefined) return 'not all of it could be done, the answer says what'
   if (refused.status === 404) return 'there is nothing at this path'
   return refused.status >= 500 ? 'the server could not do it' : 'the server refused the request'
@@ -57,10 +59,12 @@ type Hint = { readonly fits: (refused: Refused) => boolean; readonly hint: (refu
 
 /** RFC 4918 section 11.5. */
 const DEVICE_FULL = 507
+/** They name neither path nor capability. */
+const BARE_DENIALS = ['permission denied', 'invalid token']
 
 const HINTS: readonly Hint[] = [
   {
-    fits: (refused) => isSealed(refused),
+    fits: ({ status, messages }) => isSealed(status, messages),
     hint: () => 'Unseal it with `keywright operator unseal`; `keywright status` shows how many keys are missing.',
   },
   {
@@ -72,10 +76,11 @@ const HINTS: readonly Hint[] = [
     hint: () => 'No token was sent: give one in KEYWRIGHT_TOKEN, VAULT_TOKEN, the file ~/.vault-token or with -token.',
   },
   {
-    fits: ({ status }) => status === 403,
-    hint: (refused) =>
-      `Either the token is unknown or expired, or none of its policies grants "${capabilityOf(refused)}" on ` +
-      `"${printableLine(refused.path)}". \`keywright read auth/token/lookup-self\` shows what the token is.`,
+    // Where the server itself says what was missing, there is nothing to guess.
+    fits: ({ status, messages }) => status === 403 && messages.every((message) => BARE_DENIALS.includes(message)),
+    hint: ({ method, listing, path }) =>
+      `Either the token is unknown or expired, or none of its policies grants "${capabilityOf(method, listing)}" on ` +
+      `"${printableLine(path)}". \`keywright token lookup\` shows what the token is.`,
   },
   {
     fits: ({ status, path }) => status === 404 && path.startsWith('v1/'),
@@ -83,7 +88,7 @@ const HINTS: readonly Hint[] = [
   },
   {
     fits: ({ status, messages }) => status === 404 && mentions(messages, 'no handler for route'),
-    hint: () => 'No engine is mounted there: `keywright read sys/mounts` lists those that are.',
+    hint: () => 'No engine is mounted there: `keywright secrets list` shows those that are.',
   },
   {
     fits: ({ status, messages }) => (status === 404 && mentions(messages, 'unsupported path')) || status === 405,
@@ -105,39 +110,14 @@ const HINTS: readonly Hint[] = [
   },
 ]
 
-function isSealed({ status, messages }: { status: number; messages: readonly string[] }): boolean {
-  return status === 503 && mentions(messages, 'sealed')
-}
-
 function mentions(messages: readonly string[], part: string): boolean {
   return messages.some((message) => message.includes(part))
 }
 
-function capabilityOf({ method, listing }: Refused): string {
+/** What a policy has to grant. */
+export function capabilityOf(method: Method, listing: boolean): string {
   if (method === 'GET') return listing ? 'list' : 'read'
   return method === 'DELETE' ? 'delete' : 'update'
-}
-
-/** Whether trying again changes nothing until somebody acts. */
-export function staysRefused(status: number, messages: readonly string[]): boolean {
-  return isSealed({ status, messages }) || status === DEVICE_FULL
-}
-
-/** The messages of an error body; several causes that the server wrote into one text are told apart. */
-export function messagesOf(body: Json | undefined): string[] {
-  const errors = memberOf(body, 'errors')
-  if (!isList(errors)) return []
-  return errors.filter((error) => typeof error === 'string').flatMap(splitCauses)
-}
-
-/** `2 errors occurred:\n\t* a\n\t* b\n\n` gives a and b. */
-function splitCauses(text: string): string[] {
-  const [head = '', ...rest] = text.split('\n')
-  if (!head.endsWith(' occurred:')) return [asciiTrim(text)].filter((message) => message !== '')
-  return rest
-    .map((line) => asciiTrim(line))
-    .map((line) => (line.startsWith('* ') ? line.slice(2) : line))
-    .filter((line) => line !== '')
 }
 
 /** There was no answer. */

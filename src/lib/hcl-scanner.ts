@@ -56,6 +56,11 @@ export class HclScanner {
     this.#text = source.text
   }
 
+  /** The offset behind the token that was read last. */
+  get end(): number {
+    return this.#at
+  }
+
   /** @throws HclError at what begins no token. */
   next(): HclToken {
     this.#skipBlanks()

@@ -99,7 +99,8 @@ function collectBlocks(
   }
 }
 
-function beginsWithBrace(text: string): boolean {
+/** Whether it is to be read as JSON. */
+export function beginsWithBrace(text: string): boolean {
   let at = 0
   while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1
   return text[at] === '{'

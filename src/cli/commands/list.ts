@@ -1,29 +1,31 @@
 import { cleanPath } from '../api-path.ts'
+import { callCommand } from '../call-command.ts'
 import { RemoteFailure } from '../cli-error.ts'
-import { command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
-import { connect } from '../connect.ts'
-import { isList, memberOf } from '../exact-json.ts'
-import { formatList, printAnswer } from '../output.ts'
+import { isList, type Json, memberOf } from '../exact-json.ts'
+import { formatList } from '../output.ts'
 
 /** `keywright list`: GET with `list=true`. */
-export const list = command({
+export const list = callCommand({
   name: 'list',
   summary: 'List the names below a path',
   usage: 'PATH',
+  completes: ['path'],
   describe: ['A name that ends in / is a folder.'],
   examples: ['list transit/keys', 'list sys/policies/acl'],
-  options: COMMON_OPTIONS,
-  args: { needed: ['PATH'], most: 1 },
-  run: async ({ io, options, args: [typed = ''] }) => {
+  request: ({ args: [typed = ''] }) => {
     const path = cleanPath(typed)
-    const query = [['list', 'true']] as const
-    const answer = await connect(io, options).find({ doing: `listing ${path}`, method: 'GET', path, query })
-    const names = memberOf(memberOf(answer?.body, 'data'), 'keys')
-    if (answer?.body === undefined || !isList(names)) throw new RemoteFailure(`No value found at ${path}`)
-    // Scripts of the reference CLI read the names alone.
-    const shown = options.format === 'json' && options.field === undefined ? names : answer.body
-    await printAnswer(io, options, shown, () => formatList('Keys', names))
-    return 0
+    return { doing: `listing ${path}`, method: 'GET', path, query: [['list', 'true']] }
   },
+  missing: ({ args: [typed = ''] }) => nothingAt(typed),
+  // Scripts of the reference CLI read the names alone.
+  part: (body, { args: [typed = ''] }) => namesOf(body, typed),
+  table: (body, { args: [typed = ''] }) => formatList('Keys', namesOf(body, typed)),
 })
+
+const nothingAt = (typed: string): string => `No value found at ${cleanPath(typed)}`
+
+function namesOf(body: Json, typed: string): readonly Json[] {
+  const names = memberOf(memberOf(body, 'data'), 'keys')
+  if (!isList(names)) throw new RemoteFailure(nothingAt(typed))
+  return names
+}

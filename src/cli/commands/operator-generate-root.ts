@@ -4,7 +4,7 @@ import { realWorld } from '../../lib/world.ts'
 import { CliError, RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { type Call, command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { type Json, memberOf, plainText } from '../exact-json.ts'
 import { type CliIo, write } from '../io.ts'
@@ -25,7 +25,7 @@ const OPTIONS = {
   decode: { kind: 'text', value: 'TOKEN', about: 'Only decode the encoded token, with -otp; - reads it' },
   'pgp-key': { kind: 'text', value: 'FILE', about: 'OpenPGP public key that the token is encrypted to' },
   nonce: { kind: 'text', value: 'NONCE', about: 'The attempt that the key is for; by default the one under way' },
-  ...COMMON_OPTIONS,
+  ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
 /** `keywright operator generate-root`: a new root token for those who hold enough keys. */

@@ -1,7 +1,7 @@
 import { answeredByExitCode, type ExitCode, RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { type Call, command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
 import type { CliIo } from '../io.ts'
@@ -34,7 +34,7 @@ const OPTIONS = {
   'recovery-threshold': { kind: 'number', value: 'COUNT', about: 'As -key-threshold, there, 3 by default' },
   'recovery-pgp-keys': { kind: 'text', value: 'FILES', about: 'As -pgp-keys, there' },
   status: { kind: 'flag', about: 'Only show whether the server is initialised: exit code 0 if it is, 2 if not' },
-  ...COMMON_OPTIONS,
+  ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
 type InitCall = Call<typeof OPTIONS>

@@ -1,6 +1,6 @@
 import type { Client } from '../client.ts'
 import { command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { type Json, memberOf } from '../exact-json.ts'
 import { formatTable, printAnswer } from '../output.ts'
@@ -12,7 +12,7 @@ export const operatorKeyStatus = command({
   usage: '',
   describe: ['Its term, since when it is used, and how often.'],
   examples: ['operator key-status'],
-  options: COMMON_OPTIONS,
+  options: UNWRAPPED_OPTIONS,
   args: { needed: [], most: 0 },
   run: async ({ io, options }) => {
     await printAnswer(io, options, await readKeyStatus(connect(io, options)), formatKeyStatus)

@@ -1,7 +1,7 @@
 import { RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { type Call, command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
 import { write } from '../io.ts'
@@ -29,7 +29,7 @@ const OPTIONS = {
     about: 'Unseal keys, or the recovery keys of a server that opens by itself',
   },
   nonce: { kind: 'text', value: 'NONCE', about: 'The attempt that the key is for; by default the one under way' },
-  ...COMMON_OPTIONS,
+  ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
 type RekeyCall = Call<typeof OPTIONS>

@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { printAnswer } from '../output.ts'
 import { formatKeyStatus, readKeyStatus } from './operator-key-status.ts'
@@ -14,7 +14,7 @@ export const operatorRotate = command({
       'token needs "update" and "sudo" on sys/rotate, and "read" on sys/key-status.',
   ],
   examples: ['operator rotate'],
-  options: COMMON_OPTIONS,
+  options: UNWRAPPED_OPTIONS,
   args: { needed: [], most: 0 },
   run: async ({ io, options }) => {
     const client = connect(io, options)

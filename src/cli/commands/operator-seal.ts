@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { printDone } from '../output.ts'
 
@@ -10,7 +10,7 @@ export const operatorSeal = command({
   usage: '',
   describe: ['The token needs "update" and "sudo" on sys/seal.'],
   examples: ['operator seal'],
-  options: COMMON_OPTIONS,
+  options: UNWRAPPED_OPTIONS,
   args: { needed: [], most: 0 },
   run: async ({ io, options }) => {
     const answer = await connect(io, options).send({ doing: 'sealing', method: 'PUT', path: 'sys/seal' })

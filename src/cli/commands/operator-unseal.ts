@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { printAnswer } from '../output.ts'
 import { formatSealStatus, sealStatusOf } from '../seal-status.ts'
@@ -17,7 +17,7 @@ export const operatorUnseal = command({
   examples: ['operator unseal', 'operator unseal < share.txt', 'operator unseal -reset'],
   options: {
     reset: { kind: 'flag', about: 'Forget the keys that were handed in so far' },
-    ...COMMON_OPTIONS,
+    ...UNWRAPPED_OPTIONS,
   },
   args: { needed: [], most: 1 },
   run: async ({ io, options, args: [typed] }) => {

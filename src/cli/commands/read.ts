@@ -3,6 +3,7 @@ import { RemoteFailure } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
+import { write } from '../io.ts'
 import { dataQuery, readData } from '../key-values.ts'
 import { printAnswer } from '../output.ts'
 
@@ -11,6 +12,7 @@ export const read = command({
   name: 'read',
   summary: 'Read what is at a path',
   usage: 'PATH [NAME=VALUE…]',
+  completes: ['path'],
   describe: ['The data, where there is any, goes into the query.'],
   examples: ['read transit/keys/payments', 'read -field=latest_version transit/keys/payments', 'read sys/mounts'],
   options: COMMON_OPTIONS,
@@ -18,7 +20,13 @@ export const read = command({
   run: async ({ io, options, args: [typed = '', ...words] }) => {
     const path = cleanPath(typed)
     const query = dataQuery(await readData(io, words))
-    const answer = await connect(io, options).find({ doing: `reading ${path}`, method: 'GET', path, query })
+    const anything = options.format === 'raw'
+    const client = connect(io, options)
+    const answer = await client.find({ doing: `reading ${path}`, method: 'GET', path, query, anything })
+    if (answer !== undefined && options.format === 'raw') {
+      await write(io.stdout, answer.text)
+      return 0
+    }
     if (answer?.body === undefined) throw new RemoteFailure(`No value found at ${path}`)
     await printAnswer(io, options, answer.body)
     return 0

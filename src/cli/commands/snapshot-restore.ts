@@ -3,7 +3,7 @@ import { answerRows } from '../answer-rows.ts'
 import { ByteProgress } from '../byte-progress.ts'
 import { CliError, reasonOf } from '../cli-error.ts'
 import { command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { type Json, parseExactJson } from '../exact-json.ts'
 import { readParts } from '../input.ts'
@@ -22,7 +22,7 @@ export const snapshotRestore = command({
   examples: ['operator snapshot restore keywright.snapshot', 'operator snapshot restore -force other.snapshot'],
   options: {
     force: { kind: 'flag', about: 'Take the snapshot of another cluster too: a new server takes over from a lost one' },
-    ...COMMON_OPTIONS,
+    ...UNWRAPPED_OPTIONS,
   },
   args: { needed: ['FILE'], most: 1 },
   run: async ({ io, options, args: [file = ''] }) => {

@@ -1,6 +1,6 @@
 import { answeredByExitCode } from '../cli-error.ts'
 import { command } from '../command.ts'
-import { COMMON_OPTIONS } from '../common-options.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { printAnswer } from '../output.ts'
 import { formatSealStatus, readSealStatus } from '../seal-status.ts'
@@ -12,7 +12,7 @@ export const status = command({
   usage: '',
   describe: ['The exit code is 0 where the server is unsealed, 2 where it is sealed, 1 where that could not be told.'],
   examples: ['status', 'status -format=json'],
-  options: COMMON_OPTIONS,
+  options: UNWRAPPED_OPTIONS,
   args: { needed: [], most: 0 },
   run: ({ io, options }) =>
     answeredByExitCode(async () => {

@@ -12,6 +12,7 @@ export const write = command({
   name: 'write',
   summary: 'Write data to a path, or have the path do its work',
   usage: 'PATH [NAME=VALUE | NAME=@FILE | NAME=- | @FILE.json | -]…',
+  completes: ['path'],
   describe: [
     'Every VALUE is sent as text; the server turns it into what the field holds. A name that comes again makes a ' +
       'list. NAME=@FILE sends the content of a file, NAME=- that of standard input; a value that begins with @ is ' +

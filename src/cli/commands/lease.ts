@@ -1,0 +1,61 @@
+// `keywright lease …`: what was given for a time.
+
+import { cleanPath } from '../api-path.ts'
+import { callCommand, optionFields } from '../call-command.ts'
+import { UsageError } from '../cli-error.ts'
+import type { CommandGroup } from '../command.ts'
+import { printableLine } from '../terminal-text.ts'
+
+const lookup = callCommand({
+  name: 'lookup',
+  summary: 'Show how long a lease lasts',
+  usage: 'ID',
+  examples: ['lease lookup auth/userpass/login/kim/h1c2'],
+  request: ({ args: [id = ''] }) => ({
+    doing: `looking up lease ${id}`,
+    method: 'PUT',
+    path: 'sys/leases/lookup',
+    body: JSON.stringify({ lease_id: id }),
+  }),
+})
+
+const renew = callCommand({
+  name: 'renew',
+  summary: 'Prolong a lease',
+  usage: 'ID',
+  examples: ['lease renew -increment=1h auth/userpass/login/kim/h1c2'],
+  options: { increment: { kind: 'text', short: 'i', value: 'DURATION', about: 'Lifetime that is wished for' } },
+  request: ({ options, args: [id = ''] }) => ({
+    doing: `renewing lease ${id}`,
+    method: 'PUT',
+    path: 'sys/leases/renew',
+    body: JSON.stringify({ lease_id: id, ...optionFields(options, ['increment']) }),
+  }),
+})
+
+const revoke = callCommand({
+  name: 'revoke',
+  summary: 'End a lease, or all below a path',
+  usage: 'ID',
+  examples: ['lease revoke auth/userpass/login/kim/h1c2', 'lease revoke -prefix auth/userpass/login'],
+  options: {
+    prefix: { kind: 'flag', about: 'ID is a path: all leases below it end' },
+    force: { kind: 'flag', short: 'f', about: 'With -prefix: forget them even where ending them fails' },
+    sync: { kind: 'flag', about: 'Answer when it is done, and not before' },
+  },
+  request: ({ options: { prefix, force, sync }, args: [id = ''] }) => {
+    if (force && !prefix) throw new UsageError('-force goes with -prefix')
+    const doing = `revoking ${prefix ? 'the leases below' : 'lease'} ${id}`
+    const path = prefix ? `revoke-${force ? 'force' : 'prefix'}/${cleanPath(id)}` : 'revoke'
+    const body = JSON.stringify({ ...(prefix ? {} : { lease_id: id }), ...(sync ? { sync } : {}) })
+    return { doing, method: 'PUT', path: `sys/leases/${path}`, body }
+  },
+  done: ({ options, args: [id = ''] }) =>
+    `Success! Revoked ${options.prefix ? 'all leases below' : 'lease (if it existed)'}: ${printableLine(id)}`,
+})
+
+export const LEASE_COMMANDS: CommandGroup = {
+  name: 'lease',
+  summary: 'Show, renew and revoke what was given for a time',
+  members: [lookup, renew, revoke],
+}

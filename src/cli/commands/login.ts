@@ -1,0 +1,134 @@
+import { asciiTrim } from '../../lib/ascii.ts'
+import { answerRows } from '../answer-rows.ts'
+import { cleanPath } from '../api-path.ts'
+import { CliError, RemoteFailure, UsageError } from '../cli-error.ts'
+import type { Client } from '../client.ts'
+import { type Call, command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { headerText, tokenFile } from '../connection.ts'
+import { type Json, memberOf } from '../exact-json.ts'
+import { readInputText, STDIN } from '../input.ts'
+import { type CliIo, write } from '../io.ts'
+import { readData } from '../key-values.ts'
+import { LOGIN_METHODS, loginRequest } from '../login-methods.ts'
+import { writeNewFile } from '../new-file.ts'
+import type { OptionTable } from '../options.ts'
+import { formatTable, printAnswer } from '../output.ts'
+import { askSecret } from '../secret-prompt.ts'
+
+const OPTIONS = {
+  method: {
+    kind: 'text',
+    value: 'METHOD',
+    oneOf: LOGIN_METHODS,
+    default: 'token',
+    about: `How to log in: ${LOGIN_METHODS.join(', ')}`,
+  },
+  path: { kind: 'text', value: 'PATH', about: 'Where the method is mounted, below auth/; by default at its name' },
+  'no-store': { kind: 'flag', about: 'Do not keep the token' },
+  'no-print': { kind: 'flag', about: 'Do not print the token' },
+  'token-only': { kind: 'flag', about: 'Print nothing but the token, and do not keep it' },
+  ...COMMON_OPTIONS,
+} as const satisfies OptionTable
+
+type LoginCall = Call<typeof OPTIONS>
+
+/** `keywright login`: the token goes into the file that every other command reads. */
+export const login = command({
+  name: 'login',
+  summary: 'Log in and keep the token for the commands that follow',
+  usage: '[TOKEN | NAME=VALUE…]',
+  describe: [
+    'The token is kept in ~/.vault-token, which only you can read. With -method=token it is the argument, or asked ' +
+      'for; with another method it is what the server gives for the fields: those that are secret are asked for ' +
+      'where they are missing, or come as NAME=- from standard input and as NAME=@FILE from a file.',
+  ],
+  examples: [
+    'login',
+    'login -method=userpass username=kim',
+    'login -method=approle -no-print role_id=ID secret_id=@secret-id',
+  ],
+  options: OPTIONS,
+  args: { needed: [], most: Number.POSITIVE_INFINITY },
+  run: async (call) => {
+    const { io, options } = call
+    const keeps = !options['no-store'] && !options['token-only']
+    const body = options.method === 'token' ? await loginByToken(call) : await loginByMethod(call, keeps)
+    const token = memberOf(memberOf(body, 'auth'), 'client_token')
+    if (keeps && typeof token === 'string') await keep(io, token)
+    if (options['token-only']) return await printToken(io, body)
+    if (options['no-print']) return 0
+    await printAnswer(io, options, body, (shown) => `${typeof token === 'string' ? SAID : ''}${rows(shown)}`)
+    return 0
+  },
+})
+
+const SAID = 'Success! You are logged in.\n\n'
+const rows = (body: Json): string => formatTable(answerRows(body))
+
+/** What the token is, in the form that a login has. */
+async function loginByToken(call: LoginCall): Promise<Json> {
+  const token = await readToken(call)
+  const client = connect(call.io, { ...call.options, token, 'wrap-ttl': undefined })
+  const path = 'auth/token/lookup-self'
+  const data = memberOf((await client.send({ doing: 'checking the token', method: 'GET', path })).body, 'data')
+  const tell = (name: string): Json => memberOf(data, name) ?? null
+  const auth = {
+    client_token: token,
+    accessor: tell('accessor'),
+    policies: tell('policies'),
+    token_policies: tell('policies'),
+    identity_policies: tell('identity_policies'),
+    metadata: tell('meta'),
+    lease_duration: tell('ttl'),
+    renewable: memberOf(data, 'renewable') ?? false,
+  }
+  return { request_id: '', lease_id: '', lease_duration: 0, renewable: false, data: null, warnings: null, auth }
+}
+
+async function readToken({ io, args }: LoginCall): Promise<string> {
+  const [given, ...more] = args
+  if (more.length > 0) throw new UsageError('with -method=token there is one argument, the token')
+  const typed = given?.startsWith('token=') === true ? given.slice('token='.length) : given
+  const asked = typed ?? (await askSecret(io, 'Token'))
+  const token = headerText('The token', asked === STDIN ? asciiTrim(await readInputText(io, STDIN)) : asked)
+  if (token === undefined) throw new CliError('The token is empty')
+  return token
+}
+
+/** An answer that came wrapped is opened where the token is to be kept. */
+async function loginByMethod({ io, options, args }: LoginCall, keeps: boolean): Promise<Json> {
+  const { method } = options
+  const mount = cleanPath(options.path ?? method)
+  const data = await readData(io, args)
+  const request = await loginRequest(io, method, mount.startsWith('auth/') ? mount.slice('auth/'.length) : mount, data)
+  // Nobody is logged in yet: an old token has no part in it.
+  const client = connect(io, { ...options, token: '' })
+  const { body = null } = await client.send({ doing: `logging in with ${method}`, method: 'PUT', ...request })
+  const wrapping = memberOf(memberOf(body, 'wrap_info'), 'token')
+  return keeps && typeof wrapping === 'string' ? await unwrapped(client, wrapping) : body
+}
+
+/** Asks with the wrapping token as its own. */
+export async function unwrapped(client: Client, token: string | undefined): Promise<Json> {
+  const asker = token === undefined ? client : client.with({ token })
+  const request = { doing: 'unwrapping', method: 'PUT', path: 'sys/wrapping/unwrap', body: 'null' } as const
+  return (await asker.with({ wrapTtl: undefined }).send(request)).body ?? null
+}
+
+async function keep(io: CliIo, token: string): Promise<void> {
+  const path = tokenFile(io.env)
+  if (path === undefined) throw new CliError('There is no home directory to keep the token in: use -no-store')
+  await writeNewFile({ path, force: true, mode: 0o600 }, token)
+  const variable = ['KEYWRIGHT_TOKEN', 'VAULT_TOKEN'].find((name) => (io.env[name] ?? '') !== '')
+  if (variable === undefined) return
+  await write(io.stderr, `${variable} is set and wins over the token that was kept: unset it to use that one.\n\n`)
+}
+
+async function printToken(io: CliIo, body: Json): Promise<0> {
+  const token = memberOf(memberOf(body, 'auth'), 'client_token') ?? memberOf(memberOf(body, 'wrap_info'), 'token')
+  if (typeof token !== 'string') throw new RemoteFailure('Error logging in: the answer has no token')
+  await write(io.stdout, io.stdout.isTTY === true ? `${token}\n` : token)
+  return 0
+}

@@ -1,0 +1,283 @@
+// `keywright secrets …` and `keywright auth …`: engines and login methods are mounted, tuned and moved in one way.
+
+import { shownValue } from '../answer-rows.ts'
+import { cleanPath } from '../api-path.ts'
+import { callCommand, optionFields } from '../call-command.ts'
+import { RemoteFailure } from '../cli-error.ts'
+import type { Client } from '../client.ts'
+import { formatColumns } from '../columns.ts'
+import { type CommandGroup, command } from '../command.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { isMembers, type Json, type JsonMembers, memberOf, plainText } from '../exact-json.ts'
+import { write } from '../io.ts'
+import { namedValues } from '../named-values.ts'
+import type { OptionTable } from '../options.ts'
+import { printAnswer } from '../output.ts'
+import { pathHelpRequest, showPathHelp } from './path-help.ts'
+
+type Kind = {
+  readonly group: 'secrets' | 'auth'
+  readonly summary: string
+  /** To stand behind "the". */
+  readonly thing: string
+  /** Where the mounts are managed. */
+  readonly path: string
+  /** Before their paths, where they are used. */
+  readonly prefix: string
+  readonly type: string
+  /** A path of it, for the examples. */
+  readonly place: string
+}
+
+const SECRETS: Kind = {
+  group: 'secrets',
+  summary: 'Mount, tune and move engines',
+  thing: 'secrets engine',
+  path: 'sys/mounts',
+  prefix: '',
+  type: 'transit',
+  place: 'transit',
+}
+const AUTH: Kind = {
+  group: 'auth',
+  summary: 'Mount, tune and move login methods',
+  thing: 'auth method',
+  path: 'sys/auth',
+  prefix: 'auth/',
+  type: 'userpass',
+  place: 'userpass',
+}
+
+/** Members of a mount's `config`. */
+const CONFIG_OPTIONS = {
+  'default-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Lifetime where nothing else is said' },
+  'max-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Longest lifetime' },
+  'listing-visibility': {
+    kind: 'text',
+    value: 'unauth|hidden',
+    oneOf: ['unauth', 'hidden'],
+    about: 'unauth: shown to callers without a token',
+  },
+  'audit-non-hmac-request-keys': { kind: 'texts', value: 'NAME', about: 'Field that audit shows in clear' },
+  'audit-non-hmac-response-keys': { kind: 'texts', value: 'NAME', about: 'Field of answers that audit shows in clear' },
+  'passthrough-request-headers': { kind: 'texts', value: 'NAME', about: 'Header that it gets to see' },
+  'allowed-response-headers': { kind: 'texts', value: 'NAME', about: 'Header that it may set' },
+  'allowed-managed-keys': { kind: 'texts', value: 'NAME', about: 'Managed key that it may use' },
+  'token-type': { kind: 'text', value: 'TYPE', about: 'Of logins: service, batch, default-service or default-batch' },
+  'plugin-version': { kind: 'text', value: 'VERSION', about: 'Version of the plugin' },
+} as const satisfies OptionTable
+const CONFIG_NAMES = Object.keys(CONFIG_OPTIONS)
+
+const SHARED_OPTIONS = {
+  description: { kind: 'text', value: 'TEXT', about: 'For people' },
+  options: { kind: 'texts', value: 'NAME=VALUE', about: 'Option of its own' },
+  ...CONFIG_OPTIONS,
+} as const satisfies OptionTable
+
+type SharedValues = Readonly<Record<string, unknown>> & { readonly options: readonly string[] }
+
+function sharedFields(options: SharedValues): object {
+  const own = options.options.length === 0 ? {} : { options: namedValues('options', options.options) }
+  return { ...optionFields(options, ['description']), ...own }
+}
+
+const enable = ({ group, thing, path, prefix, type, place }: Kind) =>
+  callCommand({
+    name: 'enable',
+    summary: `Mount ${article(thing)}`,
+    usage: 'TYPE',
+    describe: ['Without -path it is mounted at the name of its type.'],
+    examples: [`${group} enable ${type}`, `${group} enable -path=team/${place} -description=orders ${type}`],
+    options: {
+      path: { kind: 'text', value: 'PATH', about: 'Where it is mounted' },
+      local: { kind: 'flag', about: 'Keep it out of replication' },
+      'seal-wrap': { kind: 'flag', about: 'Wrap its data by the seal as well' },
+      'external-entropy-access': { kind: 'flag', about: 'Let it use the entropy of the seal' },
+      'force-no-cache': { kind: 'flag', about: 'Cache nothing of it' },
+      ...SHARED_OPTIONS,
+    },
+    request: ({ options, args: [wanted = ''] }) => {
+      const config = optionFields(options, [...CONFIG_NAMES, 'force-no-cache'])
+      const body = JSON.stringify({
+        type: wanted,
+        ...sharedFields(options),
+        ...optionFields(options, ['local', 'seal-wrap', 'external-entropy-access']),
+        ...(Object.keys(config).length === 0 ? {} : { config }),
+      })
+      const at = cleanPath(options.path ?? wanted)
+      return { doing: `enabling the ${thing} ${wanted}`, method: 'POST', path: `${path}/${at}`, body }
+    },
+    done: ({ options, args: [wanted = ''] }) =>
+      `Success! Enabled the ${wanted} ${thing} at: ${prefix}${cleanPath(options.path ?? wanted)}/`,
+  })
+
+const disable = ({ group, thing, path, prefix, place }: Kind) =>
+  callCommand({
+    name: 'disable',
+    summary: `Remove ${article(thing)} with all its data, and end its leases`,
+    usage: 'PATH',
+    completes: [group],
+    examples: [`${group} disable team/${place}`],
+    request: ({ args: [typed = ''] }) => ({
+      doing: `disabling the ${thing} at ${typed}`,
+      method: 'DELETE',
+      path: `${path}/${mountPath(typed, prefix)}`,
+    }),
+    done: ({ args: [typed = ''] }) =>
+      `Success! Disabled the ${thing} (if it existed) at: ${prefix}${mountPath(typed, prefix)}/`,
+  })
+
+const tune = ({ group, thing, path, prefix, place }: Kind) =>
+  callCommand({
+    name: 'tune',
+    summary: `Change the settings of ${article(thing)}`,
+    usage: 'PATH',
+    completes: [group],
+    describe: ['What is not given stays as it is.'],
+    examples: [`${group} tune -default-lease-ttl=1h ${place}`],
+    options: SHARED_OPTIONS,
+    request: ({ options, args: [typed = ''] }) => ({
+      doing: `tuning the ${thing} at ${typed}`,
+      method: 'POST',
+      path: `${path}/${mountPath(typed, prefix)}/tune`,
+      body: JSON.stringify({ ...sharedFields(options), ...optionFields(options, CONFIG_NAMES) }),
+    }),
+    done: ({ args: [typed = ''] }) => `Success! Tuned the ${thing} at: ${prefix}${mountPath(typed, prefix)}/`,
+  })
+
+const list = ({ group, thing, path }: Kind) =>
+  callCommand({
+    name: 'list',
+    summary: `Show what ${thing}s are mounted`,
+    usage: '',
+    examples: [`${group} list`, `${group} list -detailed`],
+    options: { detailed: { kind: 'flag', about: 'With lifetimes, settings and versions' } },
+    request: () => ({ doing: `listing the ${thing}s`, method: 'GET', path }),
+    part: (body) => mountsOf(body),
+    table: (body, { options }) => mountTable(mountsOf(body), options.detailed),
+  })
+
+function mountsOf(body: Json): JsonMembers {
+  const mounts = memberOf(body, 'data') ?? body
+  if (!isMembers(mounts)) throw new RemoteFailure('Error listing the mounts: the answer does not have them')
+  return mounts
+}
+
+function mountTable(mounts: JsonMembers, detailed: boolean): string {
+  const rows = Object.entries(mounts).sort(([a], [b]) => (a < b ? -1 : 1))
+  const columns = detailed ? [...COLUMNS, ...DETAILS] : COLUMNS
+  const cells = rows.map(([path, mount]) => [path, ...columns.map(({ tell }) => tell(mount))])
+  return formatColumns(['Path', ...columns.map(({ head }) => head)], cells)
+}
+
+type Column = { readonly head: string; readonly tell: (mount: Json) => Json | undefined }
+
+const own = (head: string, name: string): Column => ({ head, tell: (mount) => memberOf(mount, name) })
+const configured = (head: string, name: string): Column => ({
+  head,
+  tell: (mount) => memberOf(memberOf(mount, 'config'), name),
+})
+const lifetime = (head: string, name: string): Column => ({
+  head,
+  tell: (mount) => {
+    const seconds = memberOf(memberOf(mount, 'config'), name)
+    return seconds === undefined || seconds === 0 ? 'system' : shownValue(name, seconds)
+  },
+})
+
+const COLUMNS: readonly Column[] = [own('Type', 'type'), own('Accessor', 'accessor'), own('Description', 'description')]
+const DETAILS: readonly Column[] = [
+  lifetime('Default TTL', 'default_lease_ttl'),
+  lifetime('Max TTL', 'max_lease_ttl'),
+  configured('Token Type', 'token_type'),
+  configured('Force No Cache', 'force_no_cache'),
+  { head: 'Replication', tell: (mount) => (memberOf(mount, 'local') === true ? 'local' : 'replicated') },
+  own('Seal Wrap', 'seal_wrap'),
+  { head: 'Options', tell: (mount) => optionText(memberOf(mount, 'options')) },
+  own('UUID', 'uuid'),
+  own('Version', 'running_plugin_version'),
+]
+
+function optionText(options: Json | undefined): string {
+  if (!isMembers(options)) return ''
+  return Object.entries(options)
+    .map(([name, value]) => `${name}=${plainText(value)}`)
+    .join(' ')
+}
+
+const MOVE_POLL_MS = 250
+
+const move = ({ group, thing, prefix, place }: Kind) =>
+  command({
+    name: 'move',
+    summary: `Mount ${article(thing)} elsewhere, with all its data`,
+    usage: 'FROM TO',
+    completes: [group],
+    describe: ['Its leases end. The command waits until the server is done.'],
+    examples: [`${group} move ${place} team/${place}`],
+    options: UNWRAPPED_OPTIONS,
+    args: { needed: ['FROM', 'TO'], most: 2 },
+    run: async ({ io, options, args }) => {
+      const [from, to] = args.map((typed) => prefix + mountPath(typed, prefix))
+      const client = connect(io, options)
+      const body = JSON.stringify({ from, to })
+      const answer = await client.send({
+        doing: `moving ${from}/ to ${to}/`,
+        method: 'POST',
+        path: 'sys/remount',
+        body,
+      })
+      const id = memberOf(memberOf(answer.body, 'data'), 'migration_id')
+      if (typeof id === 'string') await waitForMove(client, id, io.sleep)
+      if (options.format !== 'table' || options.field !== undefined) await printAnswer(io, options, answer.body ?? null)
+      else await write(io.stdout, `Success! Moved the ${thing} from: ${from}/ to: ${to}/\n`)
+      return 0
+    },
+  })
+
+async function waitForMove(client: Client, id: string, sleep: (delayMs: number) => Promise<void>): Promise<void> {
+  const request = { doing: 'waiting for the move', method: 'GET', path: `sys/remount/status/${id}` } as const
+  for (;;) {
+    const { body } = await client.send(request)
+    const state = memberOf(memberOf(memberOf(body, 'data'), 'migration_info'), 'status')
+    if (state === 'success') return
+    if (state !== 'in-progress')
+      throw new RemoteFailure(`Error moving: the server tells of ${plainText(state ?? null)}`)
+    await sleep(MOVE_POLL_MS)
+  }
+}
+
+/** A login method is also known by the path that its requests begin with. */
+function mountPath(typed: string, prefix: string): string {
+  const path = cleanPath(typed)
+  return prefix !== '' && path.startsWith(prefix) ? path.slice(prefix.length) : path
+}
+
+function article(thing: string): string {
+  return thing.startsWith('a') ? `an ${thing}` : `a ${thing}`
+}
+
+const help = callCommand({
+  name: 'help',
+  summary: 'Show what the paths of an auth method are for',
+  usage: 'PATH',
+  completes: ['auth'],
+  examples: ['auth help userpass'],
+  request: ({ args: [typed = ''] }) => pathHelpRequest(`auth/${mountPath(typed, 'auth/')}`),
+  missing: ({ args: [typed = ''] }) => `No help found at auth/${mountPath(typed, 'auth/')}`,
+  table: showPathHelp,
+})
+
+const commandsOf = (kind: Kind) => [enable, disable, list, tune, move].map((make) => make(kind))
+
+export const SECRETS_COMMANDS: CommandGroup = {
+  name: SECRETS.group,
+  summary: SECRETS.summary,
+  members: commandsOf(SECRETS),
+}
+export const AUTH_COMMANDS: CommandGroup = {
+  name: AUTH.group,
+  summary: AUTH.summary,
+  members: [...commandsOf(AUTH), help],
+}

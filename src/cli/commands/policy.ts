@@ -1,0 +1,176 @@
+// `keywright policy …`: the rules of who may do what.
+
+import { HclError } from '../../lib/hcl.ts'
+import { formatHcl } from '../../lib/hcl-format.ts'
+import { cleanPath } from '../api-path.ts'
+import { callCommand, optionFields } from '../call-command.ts'
+import { CliError, RemoteFailure, UsageError } from '../cli-error.ts'
+import { type CommandGroup, command } from '../command.ts'
+import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
+import { readInputText, STDIN } from '../input.ts'
+import { write } from '../io.ts'
+import { namedValues } from '../named-values.ts'
+import { replaceFile } from '../new-file.ts'
+import { formatTable } from '../output.ts'
+import { printable, printableLine } from '../terminal-text.ts'
+
+const PATH = 'sys/policies/acl'
+
+const list = callCommand({
+  name: 'list',
+  summary: 'List the names of the policies',
+  usage: '',
+  examples: ['policy list'],
+  request: () => ({ doing: 'listing the policies', method: 'GET', path: PATH, query: [['list', 'true']] }),
+  part: (body) => namesOf(body),
+  table: (body) =>
+    namesOf(body)
+      .map((name) => `${printableLine(plainText(name))}\n`)
+      .join(''),
+})
+
+function namesOf(body: Json): readonly Json[] {
+  const names = memberOf(memberOf(body, 'data'), 'keys')
+  if (!isList(names)) throw new RemoteFailure('Error listing the policies: the answer has no names')
+  return names
+}
+
+const read = callCommand({
+  name: 'read',
+  summary: 'Show the text of a policy',
+  usage: 'NAME',
+  completes: ['policy'],
+  examples: ['policy read app'],
+  request: ({ args: [name = ''] }) => ({ doing: `reading policy ${name}`, method: 'GET', path: pathOf(name) }),
+  missing: ({ args: [name = ''] }) => `No policy named: ${name}`,
+  table: (body) => {
+    const text = memberOf(memberOf(body, 'data'), 'policy')
+    if (typeof text !== 'string') throw new RemoteFailure('Error reading the policy: the answer does not have its text')
+    return printable(text === '' || text.endsWith('\n') ? text : `${text}\n`)
+  },
+})
+
+const upload = callCommand({
+  name: 'write',
+  summary: 'Create or replace a policy from a file',
+  usage: 'NAME FILE',
+  completes: ['policy'],
+  describe: ['FILE is HCL or JSON; - reads standard input.'],
+  examples: ['policy write app app.hcl', 'policy write app -'],
+  request: async ({ io, args: [name = '', file = ''] }) => {
+    const policy = await readInputText(io, file)
+    const body = JSON.stringify({ policy })
+    return { doing: `writing policy ${name}`, method: 'PUT', path: pathOf(name), body }
+  },
+  done: ({ args: [name = ''] }) => `Success! Uploaded policy: ${name}`,
+})
+
+const remove = callCommand({
+  name: 'delete',
+  summary: 'Remove a policy; tokens that have it lose what it grants',
+  usage: 'NAME',
+  completes: ['policy'],
+  examples: ['policy delete app'],
+  request: ({ args: [name = ''] }) => ({ doing: `deleting policy ${name}`, method: 'DELETE', path: pathOf(name) }),
+  done: ({ args: [name = ''] }) => `Success! Deleted policy: ${name}`,
+})
+
+const pathOf = (name: string): string => `${PATH}/${cleanPath(name)}`
+
+const format = command({
+  name: 'fmt',
+  summary: 'Lay out a policy file: indentation, blanks, and nothing else',
+  usage: 'FILE',
+  describe: ['FILE is replaced; - reads standard input and prints the result. No server is asked.'],
+  examples: ['policy fmt app.hcl', 'policy fmt -'],
+  options: {},
+  args: { needed: ['FILE'], most: 1 },
+  run: async ({ io, args: [file = ''] }) => {
+    const text = await readInputText(io, file)
+    const formatted = formatOrRefuse(file, text)
+    if (file === STDIN) await write(io.stdout, formatted)
+    else {
+      if (formatted !== text) await replaceFile(file, formatted)
+      await write(io.stdout, `Success! Formatted policy: ${file}\n`)
+    }
+    return 0
+  },
+})
+
+function formatOrRefuse(file: string, text: string): string {
+  try {
+    return formatHcl(text)
+  } catch (error) {
+    if (error instanceof HclError) throw new CliError(`${file}: ${error.message}`, error)
+    throw error
+  }
+}
+
+const explain = callCommand({
+  name: 'explain',
+  summary: 'Show whether a request would be allowed, and by which rule',
+  usage: 'PATH',
+  completes: ['path'],
+  describe: [
+    'Of the token that is used, unless -of-token, -accessor or -policy names another. Nothing is done on the path.',
+  ],
+  examples: [
+    'policy explain -operation=update transit/encrypt/payments',
+    'policy explain -policy=app -operation=update -parameter=type=ed25519 transit/keys/payments',
+  ],
+  options: {
+    operation: {
+      kind: 'text',
+      value: 'NAME',
+      oneOf: ['create', 'read', 'update', 'delete', 'list'],
+      default: 'read',
+      about: 'What would be done: create, read, update, delete or list',
+    },
+    policy: { kind: 'texts', value: 'NAME', about: 'A policy, instead of those of a token' },
+    'of-token': { kind: 'text', value: 'TOKEN', about: 'The token whose request it would be' },
+    accessor: { kind: 'text', value: 'ACCESSOR', about: 'The same by its accessor' },
+    parameter: { kind: 'texts', value: 'NAME=VALUE', about: 'A field that the request would have' },
+  },
+  request: ({ options, args: [typed = ''] }) => {
+    const { policy: policies, 'of-token': token, accessor, operation } = options
+    const subjects = [policies.length > 0, token !== undefined, accessor !== undefined].filter((given) => given)
+    if (subjects.length > 1) throw new UsageError('-policy, -of-token and -accessor exclude each other')
+    const path = typed.endsWith('/') ? `${cleanPath(typed)}/` : cleanPath(typed)
+    const body = JSON.stringify({
+      ...(token === undefined ? {} : { token }),
+      ...optionFields(options, ['accessor']),
+      ...(policies.length === 0 ? {} : { policies }),
+      path,
+      operation,
+      ...(options.parameter.length === 0 ? {} : { parameters: namedValues('parameter', options.parameter) }),
+    })
+    return { doing: `explaining ${operation} on ${path}`, method: 'POST', path: 'sys/policies/explain', body }
+  },
+  part: (body) => memberOf(body, 'data') ?? body,
+  table: (body) => explanation(memberOf(body, 'data') ?? body),
+})
+
+function explanation(data: Json): string {
+  const tell = (name: string, of: Json | undefined = data): string => {
+    const value = memberOf(of, name) ?? ''
+    return isList(value) ? value.map(plainText).join(', ') : plainText(value)
+  }
+  const rule = memberOf(data, 'rule')
+  const line = tell('line', rule)
+  const rows: (readonly [string, string])[] = [
+    ['Allowed', memberOf(data, 'allowed') === true ? 'yes' : 'no'],
+    ['Path', tell('path')],
+    ['Operation', tell('operation')],
+    ['Reason', tell('reason')],
+    ['Policy', tell('policy', rule)],
+    ['Rule', tell('path', rule) === '' ? '' : `path "${tell('path', rule)}"${line === '' ? '' : `, line ${line}`}`],
+    ['Needed', tell('needed')],
+  ]
+  return formatTable(rows.filter(([, text]) => text !== ''))
+}
+
+export const POLICY_COMMANDS: CommandGroup = {
+  name: 'policy',
+  summary: 'Read, write and explain the rules of who may do what',
+  members: [list, read, upload, remove, format, explain],
+}

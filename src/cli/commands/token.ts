@@ -1,0 +1,162 @@
+// `keywright token …`: makes, shows, prolongs and ends tokens.
+
+import { cleanPath } from '../api-path.ts'
+import { callCommand, optionFields } from '../call-command.ts'
+import { RemoteFailure, UsageError } from '../cli-error.ts'
+import type { ApiRequest } from '../client.ts'
+import type { CommandGroup } from '../command.ts'
+import { isList, memberOf, plainText } from '../exact-json.ts'
+import { namedValues } from '../named-values.ts'
+import type { OptionTable } from '../options.ts'
+
+const BY_ACCESSOR = {
+  accessor: { kind: 'flag', about: 'The argument is an accessor, not a token' },
+} as const satisfies OptionTable
+
+/** A request about the caller's own token, another, or the one with an accessor. */
+function tokenRequest(
+  { what, doing, ...more }: { what: string; doing: string; increment?: string | undefined },
+  given: string | undefined,
+  byAccessor: boolean,
+): ApiRequest {
+  if (byAccessor && given === undefined) throw new UsageError('-accessor needs an accessor as argument')
+  const path = `auth/token/${what}${given === undefined ? '-self' : byAccessor ? '-accessor' : ''}`
+  const fields = given === undefined ? {} : { [byAccessor ? 'accessor' : 'token']: given }
+  return { doing, method: 'PUT', path, body: JSON.stringify({ ...fields, ...more }) }
+}
+
+const CREATE_TEXTS = ['id', 'display-name', 'ttl', 'explicit-max-ttl', 'period', 'type', 'entity-alias']
+
+const create = callCommand({
+  name: 'create',
+  summary: 'Make a token, a child of the one that is used',
+  usage: '',
+  describe: ['Without -policy it has the policies of the token that makes it.'],
+  examples: [
+    'token create -policy=app -ttl=1h',
+    'token create -orphan -policy=app -period=24h',
+    'token create -field=token -policy=app -use-limit=1',
+  ],
+  options: {
+    policy: { kind: 'texts', value: 'NAME', about: 'A policy of the token' },
+    ttl: { kind: 'text', value: 'DURATION', about: 'Lifetime; it may be renewed unless -renewable=false' },
+    'explicit-max-ttl': { kind: 'text', value: 'DURATION', about: 'Lifetime that no renewal exceeds' },
+    period: { kind: 'text', value: 'DURATION', about: 'Every renewal gives this lifetime, without an end' },
+    renewable: { kind: 'flag', default: true, about: 'It can be renewed' },
+    'use-limit': { kind: 'number', value: 'COUNT', about: 'Requests that it is good for' },
+    orphan: { kind: 'flag', about: 'It has no parent, and stays when the token that makes it ends' },
+    'no-default-policy': { kind: 'flag', about: 'Without the policy "default"' },
+    'display-name': { kind: 'text', value: 'NAME', about: 'Name in audit and look-up' },
+    metadata: { kind: 'texts', value: 'NAME=VALUE', about: 'Kept with the token and written to audit' },
+    type: { kind: 'text', value: 'service|batch', oneOf: ['service', 'batch'], about: 'Kind of token' },
+    role: { kind: 'text', value: 'NAME', about: 'Role of the token store that says what the token may be' },
+    'entity-alias': { kind: 'text', value: 'NAME', about: 'Alias of the identity it belongs to; needs -role' },
+    id: { kind: 'text', value: 'TOKEN', about: 'The token itself, instead of a random one' },
+  },
+  request: ({ options }) => {
+    if (options.orphan && options.role !== undefined) throw new UsageError('-orphan and -role exclude each other')
+    const place = options.orphan ? 'create-orphan' : options.role === undefined ? 'create' : `create/${options.role}`
+    const body = JSON.stringify({
+      ...optionFields(options, [...CREATE_TEXTS, 'no-default-policy']),
+      ...(options.policy.length === 0 ? {} : { policies: options.policy }),
+      ...(options.metadata.length === 0 ? {} : { meta: namedValues('metadata', options.metadata) }),
+      ...(options['use-limit'] === undefined ? {} : { num_uses: options['use-limit'] }),
+      ...(options.renewable ? {} : { renewable: false }),
+    })
+    return { doing: 'creating the token', method: 'POST', path: `auth/token/${place}`, body }
+  },
+})
+
+const lookup = callCommand({
+  name: 'lookup',
+  summary: 'Show what is known of a token',
+  usage: '[TOKEN | ACCESSOR]',
+  describe: ['Without an argument, of the token that is used.'],
+  examples: ['token lookup', 'token lookup -accessor ACCESSOR'],
+  options: BY_ACCESSOR,
+  request: ({ options, args: [given] }) => {
+    const request = tokenRequest({ what: 'lookup', doing: 'looking up the token' }, given, options.accessor)
+    return given === undefined ? { ...request, method: 'GET', body: undefined } : { ...request, method: 'POST' }
+  },
+})
+
+const renew = callCommand({
+  name: 'renew',
+  summary: 'Prolong a token',
+  usage: '[TOKEN | ACCESSOR]',
+  describe: ['Without an argument, the token that is used.'],
+  examples: ['token renew', 'token renew -increment=1h TOKEN'],
+  options: {
+    increment: { kind: 'text', short: 'i', value: 'DURATION', about: 'Lifetime that is wished for' },
+    ...BY_ACCESSOR,
+  },
+  request: ({ options, args: [given] }) => {
+    const { increment } = options
+    return tokenRequest({ what: 'renew', doing: 'renewing the token', increment }, given, options.accessor)
+  },
+})
+
+const revoke = callCommand({
+  name: 'revoke',
+  summary: 'End a token and all its children',
+  usage: '[TOKEN | ACCESSOR]',
+  describe: [
+    'With -mode=orphan its children stay. With -mode=path the argument is a path, and every token that was made ' +
+      'there ends, as those of a login method: auth/userpass.',
+  ],
+  examples: ['token revoke TOKEN', 'token revoke -self', 'token revoke -mode=path auth/userpass'],
+  options: {
+    self: { kind: 'flag', about: 'The token that is used' },
+    mode: { kind: 'text', value: 'orphan|path', oneOf: ['orphan', 'path'], about: 'What else ends' },
+    ...BY_ACCESSOR,
+  },
+  request: ({ options: { self, mode, accessor }, args: [given] }) => {
+    if (self === (given !== undefined)) throw new UsageError('give either a token, an accessor or a path, or -self')
+    if (mode !== undefined && (self || accessor)) throw new UsageError('-mode goes with neither -self nor -accessor')
+    const doing = 'revoking the token'
+    if (mode === 'path') {
+      return { doing, method: 'PUT', path: `sys/leases/revoke-prefix/${cleanPath(given ?? '')}`, body: '{}' }
+    }
+    const request = tokenRequest({ what: 'revoke', doing }, given, accessor)
+    return mode === 'orphan' ? { ...request, path: 'auth/token/revoke-orphan' } : request
+  },
+  done: () => 'Success! Revoked token (if it existed)',
+})
+
+const capabilities = callCommand({
+  name: 'capabilities',
+  summary: 'Show what a token may do on a path',
+  usage: '[TOKEN | ACCESSOR] PATH',
+  completes: ['path', 'path'],
+  describe: ['Without a token, what the token that is used may do.'],
+  examples: ['token capabilities transit/keys/payments', 'token capabilities TOKEN sys/mounts'],
+  options: BY_ACCESSOR,
+  request: ({ options, args: [first = '', second] }) => {
+    const typed = second ?? first
+    // What is listed is a path of its own.
+    const path = typed.endsWith('/') ? `${cleanPath(typed)}/` : cleanPath(typed)
+    if (options.accessor && second === undefined) throw new UsageError('-accessor needs an accessor before the path')
+    const [place, whose] =
+      second === undefined
+        ? ['-self', {}]
+        : options.accessor
+          ? ['-accessor', { accessor: first }]
+          : ['', { token: first }]
+    const body = JSON.stringify({ paths: [path], ...whose })
+    return { doing: `reading the capabilities on ${path}`, method: 'POST', path: `sys/capabilities${place}`, body }
+  },
+  part: (body) => capabilitiesOf(body),
+  table: (body) => `${capabilitiesOf(body).map(plainText).join(', ')}\n`,
+})
+
+function capabilitiesOf(body: Parameters<typeof memberOf>[0]) {
+  const found = memberOf(memberOf(body, 'data'), 'capabilities') ?? memberOf(body, 'capabilities')
+  if (!isList(found)) throw new RemoteFailure('Error reading the capabilities: the answer does not have them')
+  return found
+}
+
+export const TOKEN_COMMANDS: CommandGroup = {
+  name: 'token',
+  summary: 'Make, show, renew and revoke tokens',
+  members: [create, lookup, renew, revoke, capabilities],
+}

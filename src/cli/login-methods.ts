@@ -1,0 +1,48 @@
+// The login methods that the command line knows by name: where their request goes, and what it asks for.
+import { UsageError } from './cli-error.ts'
+import type { Json } from './exact-json.ts'
+import type { CliIo } from './io.ts'
+import type { Data } from './key-values.ts'
+import { askSecret } from './secret-prompt.ts'
+
+type Method = {
+  /** The field that stands in the path, behind `login/`. */
+  readonly inPath?: string
+  /** The field that is asked for where it is missing, hidden, and how it is called. */
+  readonly secret?: readonly [field: string, label: string]
+}
+
+const METHODS: Readonly<Record<string, Method>> = {
+  userpass: { inPath: 'username', secret: ['password', 'Password'] },
+  ldap: { inPath: 'username', secret: ['password', 'Password'] },
+  radius: { inPath: 'username', secret: ['password', 'Password'] },
+  okta: { inPath: 'username', secret: ['password', 'Password'] },
+  approle: { secret: ['secret_id', 'Secret ID'] },
+  jwt: { secret: ['jwt', 'JWT'] },
+  kubernetes: { secret: ['jwt', 'JWT'] },
+  azure: {},
+  cloud: {},
+  cert: {},
+}
+
+export const LOGIN_METHODS = ['token', ...Object.keys(METHODS)]
+
+export type LoginRequest = { readonly path: string; readonly body: string }
+
+/** @throws UsageError where the user name is missing; CliError where the secret is, and nobody can be asked for it */
+export async function loginRequest(io: CliIo, method: string, mount: string, data: Data): Promise<LoginRequest> {
+  const { inPath, secret } = METHODS[method] ?? {}
+  const fields = new Map(data)
+  const name = inPath === undefined ? undefined : takeName(io, inPath, fields)
+  if (secret !== undefined && !fields.has(secret[0])) fields.set(secret[0], await askSecret(io, secret[1]))
+  const path = `auth/${mount}/login${name === undefined ? '' : `/${name}`}`
+  return { path, body: JSON.stringify(Object.fromEntries(fields)) }
+}
+
+/** By default, who the person is on this machine. */
+function takeName(io: CliIo, field: string, fields: Map<string, Json>): string {
+  const name = fields.get(field) ?? io.env.USER ?? io.env.USERNAME
+  fields.delete(field)
+  if (typeof name === 'string' && name !== '' && !name.includes('/')) return name
+  throw new UsageError(`${field}=NAME is missing: who logs in`)
+}

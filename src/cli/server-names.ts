@@ -1,0 +1,49 @@
+// Names that the server knows, for the shell to offer: asked for once and briefly; where that fails nothing is said.
+import type { Client } from './client.ts'
+import type { Completes } from './command.ts'
+import { isList, isMembers, type Json, memberOf } from './exact-json.ts'
+
+/** Nobody waits longer at a prompt. */
+const PATIENCE = { retries: 0, timeoutMs: 500 }
+
+export async function serverNames(client: Client, kind: Completes, typed: string): Promise<readonly string[]> {
+  if (client.token === undefined) return []
+  const asker = client.with(PATIENCE)
+  try {
+    return kind === 'path' ? await pathNames(asker, typed) : await FINDERS[kind](asker)
+  } catch {
+    return []
+  }
+}
+
+const FINDERS = {
+  policy: async (client: Client) => await listed(client, 'sys/policies/acl'),
+  secrets: async (client: Client) => Object.keys(membersOf(await dataOf(client, 'sys/mounts'))),
+  auth: async (client: Client) => Object.keys(membersOf(await dataOf(client, 'sys/auth'))),
+}
+
+/** Mounts, or what is below the last slash. */
+async function pathNames(client: Client, typed: string): Promise<readonly string[]> {
+  const slash = typed.lastIndexOf('/')
+  if (slash <= 0) {
+    const mounts = await dataOf(client, 'sys/internal/ui/mounts')
+    const logins = Object.keys(membersOf(memberOf(mounts, 'auth'))).map((path) => `auth/${path}`)
+    return [...Object.keys(membersOf(memberOf(mounts, 'secret'))), ...logins]
+  }
+  const folder = typed.slice(0, slash)
+  return (await listed(client, folder)).map((name) => `${folder}/${name}`)
+}
+
+async function listed(client: Client, path: string): Promise<readonly string[]> {
+  const keys = memberOf(await dataOf(client, path, [['list', 'true']]), 'keys')
+  return isList(keys) ? keys.filter((key) => typeof key === 'string') : []
+}
+
+async function dataOf(client: Client, path: string, query?: readonly (readonly [string, string])[]) {
+  const { body } = await client.send({ doing: 'completing', method: 'GET', path, query })
+  return memberOf(body, 'data')
+}
+
+function membersOf(value: Json | undefined): object {
+  return isMembers(value) ? value : {}
+}

@@ -1,0 +1,3821 @@
+// Written by tools/generate.ts from the tables of endpoints: change the definitions, not this file.
+/** Where engines are usually mounted that may be mounted elsewhere. */
+export type Mount = 'transit' | 'auth/userpass' | 'auth/approle'
+
+/** A duration: seconds, or text such as `90m`, `1h30m`, `2d`. */
+export type Duration = number | string
+
+/** A token that was made, renewed or logged in for. */
+export type Auth = {
+  /** The token */
+  client_token: string
+  /** Names the token without giving access */
+  accessor: string
+  /** All policies of the token */
+  policies: readonly string[]
+  /** Those that the token itself carries */
+  token_policies: readonly string[]
+  /** Those of its entity and groups */
+  identity_policies?: readonly string[]
+  /** Names and texts kept with the token */
+  metadata: Readonly<Record<string, string>> | null
+  /** Seconds left; 0: no end */
+  lease_duration: number
+  /** Can be renewed */
+  renewable: boolean
+  /** Identity; empty without one */
+  entity_id: string
+  /** service or batch */
+  token_type: string
+  /** Has no parent */
+  orphan: boolean
+  /** null: nothing else is asked for */
+  mfa_requirement: unknown
+  /** Requests left; 0: unlimited */
+  num_uses: number
+}
+
+/** Every endpoint by method and path: the fields it takes, those in the path among them, and what it answers. */
+export type Endpoints = {
+  /** Whether the keys of this server were made. */
+  'GET sys/init': {
+    fields: Record<never, never>
+    result: {
+      /** Keys were made */
+      initialized: boolean
+    }
+  }
+  /** Makes the keys, their shares and the first root token; they are shown once. */
+  'POST sys/init': {
+    fields: {
+      /** How many shares to split the unseal key into */
+      secret_shares?: number | undefined
+      /** How many of them are needed */
+      secret_threshold?: number | undefined
+      /** OpenPGP public keys in base64, one for each share */
+      pgp_keys?: readonly string[] | undefined
+      /** OpenPGP public key in base64 that the root token is encrypted to */
+      root_token_pgp_key?: string | undefined
+      /** As secret_shares, where the server opens by itself */
+      recovery_shares?: number | undefined
+      /** As secret_threshold, there */
+      recovery_threshold?: number | undefined
+      /** As pgp_keys, there */
+      recovery_pgp_keys?: readonly string[] | undefined
+      /** Of old clients; not used */
+      stored_shares?: number | undefined
+      /** Name of the cluster; made up where empty */
+      cluster_name?: string | undefined
+    }
+    result: {
+      /** Shares in hexadecimal, or OpenPGP messages of that text */
+      keys: readonly string[]
+      /** The same shares or messages in base64 */
+      keys_base64: readonly string[]
+      /** Shares of the recovery key, where the server opens by itself */
+      recovery_keys?: readonly string[]
+      /** The same in base64 */
+      recovery_keys_base64?: readonly string[]
+      /** A root token without an end; base64 of an OpenPGP message where it was encrypted */
+      root_token: string
+    }
+  }
+  /** State of the seal. */
+  'GET sys/seal-status': {
+    fields: Record<never, never>
+    result: {
+      /** Kind of seal */
+      type: string
+      /** Keys were made */
+      initialized: boolean
+      /** The barrier is closed */
+      sealed: boolean
+      /** Shares needed */
+      t: number
+      /** Shares there are */
+      n: number
+      /** Shares given so far */
+      progress: number
+      /** Names the attempt under way */
+      nonce: string
+      /** Version that clients gate on */
+      version: string
+      /** Empty: not recorded */
+      build_date: string
+      /** Empty: not recorded */
+      commit_date: string
+      /** Seal migration under way */
+      migration: boolean
+      /** Auto-unseal with recovery keys */
+      recovery_seal: boolean
+      /** Kind of storage */
+      storage_type: string
+      /** Name of the cluster, while unsealed */
+      cluster_name?: string
+      /** Id of the cluster, while unsealed */
+      cluster_id?: string
+    }
+  }
+  /** Gives one share of the unseal key; with enough of them the server opens. */
+  'POST sys/unseal': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Forget the shares given so far */
+      reset?: boolean | undefined
+      /** Seal migration */
+      migrate?: boolean | undefined
+    }
+    result: {
+      /** Kind of seal */
+      type: string
+      /** Keys were made */
+      initialized: boolean
+      /** The barrier is closed */
+      sealed: boolean
+      /** Shares needed */
+      t: number
+      /** Shares there are */
+      n: number
+      /** Shares given so far */
+      progress: number
+      /** Names the attempt under way */
+      nonce: string
+      /** Version that clients gate on */
+      version: string
+      /** Empty: not recorded */
+      build_date: string
+      /** Empty: not recorded */
+      commit_date: string
+      /** Seal migration under way */
+      migration: boolean
+      /** Auto-unseal with recovery keys */
+      recovery_seal: boolean
+      /** Kind of storage */
+      storage_type: string
+      /** Name of the cluster, while unsealed */
+      cluster_name?: string
+      /** Id of the cluster, while unsealed */
+      cluster_id?: string
+    }
+  }
+  /** Closes the barrier: nothing is served until it is unsealed again. */
+  'POST sys/seal': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** State of this node, in the status too: 200 active, 501 not initialised, 503 sealed. */
+  'GET sys/health': {
+    fields: {
+      /** Status to answer when active */
+      activecode?: number | undefined
+      /** Status to answer when standby */
+      standbycode?: number | undefined
+      /** Status to answer when sealed */
+      sealedcode?: number | undefined
+      /** Status to answer when not initialised */
+      uninitcode?: number | undefined
+      /** Status to answer when a DR secondary */
+      drsecondarycode?: number | undefined
+      /** Status to answer when a performance standby */
+      performancestandbycode?: number | undefined
+      /** Status to answer when removed from its cluster */
+      removedcode?: number | undefined
+      /** Status to answer when unhealthy */
+      haunhealthycode?: number | undefined
+      /** A standby answers as an active node */
+      standbyok?: boolean | undefined
+      /** A performance standby answers as an active node */
+      perfstandbyok?: boolean | undefined
+    }
+    result: {
+      /** Keys were made */
+      initialized: boolean
+      /** The barrier is closed */
+      sealed: boolean
+      /** Another node is active */
+      standby: boolean
+      /** Serves reads for the active node */
+      performance_standby: boolean
+      /** disabled */
+      replication_performance_mode: string
+      /** disabled */
+      replication_dr_mode: string
+      /** Seconds since the epoch */
+      server_time_utc: number
+      /** Version that clients gate on */
+      version: string
+      /** All features are on */
+      enterprise: boolean
+      /** Name of the cluster, while unsealed */
+      cluster_name?: string
+      /** Id of the cluster, while unsealed */
+      cluster_id?: string
+      /** 0: there is no active node to ask */
+      echo_duration_ms: number
+      /** 0: there is no active node to ask */
+      clock_skew_ms: number
+    }
+  }
+  /** Which node is active: with one node, this one. */
+  'GET sys/leader': {
+    fields: Record<never, never>
+    result: {
+      /** Several nodes share the storage */
+      ha_enabled: boolean
+      /** This node is the active one */
+      is_self: boolean
+      /** Since when; the zero time without HA */
+      active_time: string
+      /** API address of the active node */
+      leader_address: string
+      /** Cluster address of the active node */
+      leader_cluster_address: string
+      /** Serves reads for the active node */
+      performance_standby: boolean
+      /** 0: not a standby */
+      performance_standby_last_remote_wal: number
+    }
+  }
+  /** The data key that encrypts now. */
+  'GET sys/key-status': {
+    fields: Record<never, never>
+    result: {
+      /** Number of the key */
+      term: number
+      /** Since when it encrypts */
+      install_time: string
+      /** How often it did */
+      encryptions: number
+    }
+  }
+  /** Makes a new data key, which encrypts from now on; what older ones encrypted stays readable. */
+  'POST sys/rotate': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Makes a new data key, which encrypts from now on; what older ones encrypted stays readable. */
+  'POST sys/rotate/keyring': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** When a new data key is made without being asked for. */
+  'GET sys/rotate/config': {
+    fields: Record<never, never>
+    result: {
+      /** It is */
+      enabled: boolean
+      /** Encryptions under one key */
+      max_operations: number
+      /** Seconds that a key is used; 0: no limit */
+      interval: number
+    }
+  }
+  /** Changes when a new data key is made without being asked for. */
+  'POST sys/rotate/config': {
+    fields: {
+      /** Make one at all */
+      enabled?: boolean | undefined
+      /** Encryptions under one key, 1000000 to 3865470566 */
+      max_operations?: number | undefined
+      /** How long a key is used; 0: no limit, else at least 24 hours */
+      interval?: Duration | undefined
+    }
+    result: undefined
+  }
+  /** How far the attempt to make new shares of the unseal key is. */
+  'GET sys/rekey/init': {
+    fields: Record<never, never>
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** New shares that will be needed */
+      t: number
+      /** New shares there will be */
+      n: number
+      /** Old shares given so far */
+      progress: number
+      /** Old shares needed */
+      required: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+    }
+  }
+  /** How far the attempt to make new shares of the unseal key is. */
+  'GET sys/rotate/root/init': {
+    fields: Record<never, never>
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** New shares that will be needed */
+      t: number
+      /** New shares there will be */
+      n: number
+      /** Old shares given so far */
+      progress: number
+      /** Old shares needed */
+      required: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+    }
+  }
+  /** Starts an attempt to make new shares of a new unseal key; one at a time. */
+  'POST sys/rekey/init': {
+    fields: {
+      /** How many new shares */
+      secret_shares?: number | undefined
+      /** How many of them will be needed */
+      secret_threshold?: number | undefined
+      /** OpenPGP public keys in base64, one for each share */
+      pgp_keys?: readonly string[] | undefined
+      /** Keep the encrypted shares in storage too */
+      backup?: boolean | undefined
+      /** Only in force when enough were given back */
+      require_verification?: boolean | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** New shares that will be needed */
+      t: number
+      /** New shares there will be */
+      n: number
+      /** Old shares given so far */
+      progress: number
+      /** Old shares needed */
+      required: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+    }
+  }
+  /** Starts an attempt to make new shares of a new unseal key; one at a time. */
+  'POST sys/rotate/root/init': {
+    fields: {
+      /** How many new shares */
+      secret_shares?: number | undefined
+      /** How many of them will be needed */
+      secret_threshold?: number | undefined
+      /** OpenPGP public keys in base64, one for each share */
+      pgp_keys?: readonly string[] | undefined
+      /** Keep the encrypted shares in storage too */
+      backup?: boolean | undefined
+      /** Only in force when enough were given back */
+      require_verification?: boolean | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** New shares that will be needed */
+      t: number
+      /** New shares there will be */
+      n: number
+      /** Old shares given so far */
+      progress: number
+      /** Old shares needed */
+      required: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+    }
+  }
+  /** Drops the attempt, and new shares that were not given back. */
+  'DELETE sys/rekey/init': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Drops the attempt, and new shares that were not given back. */
+  'DELETE sys/rotate/root/init': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Gives one of the old shares; the answer to the last one that is needed has the new ones. */
+  'POST sys/rekey/update': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce?: string
+      /** An attempt is under way */
+      started?: boolean
+      /** New shares that will be needed */
+      t?: number
+      /** New shares there will be */
+      n?: number
+      /** Old shares given so far */
+      progress?: number
+      /** Old shares needed */
+      required?: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints?: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup?: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required?: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+      /** The new shares were made */
+      complete?: boolean
+      /** New shares in hexadecimal, or OpenPGP messages */
+      keys?: readonly string[]
+      /** The same in base64 */
+      keys_base64?: readonly string[]
+    }
+  }
+  /** Gives one of the old shares; the answer to the last one that is needed has the new ones. */
+  'POST sys/rotate/root/update': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce?: string
+      /** An attempt is under way */
+      started?: boolean
+      /** New shares that will be needed */
+      t?: number
+      /** New shares there will be */
+      n?: number
+      /** Old shares given so far */
+      progress?: number
+      /** Old shares needed */
+      required?: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints?: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup?: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required?: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+      /** The new shares were made */
+      complete?: boolean
+      /** New shares in hexadecimal, or OpenPGP messages */
+      keys?: readonly string[]
+      /** The same in base64 */
+      keys_base64?: readonly string[]
+    }
+  }
+  /** How many of the new shares were given back. */
+  'GET sys/rekey/verify': {
+    fields: Record<never, never>
+    result: {
+      /** Goes with each new share that is given back */
+      nonce: string
+      /** New shares wait to be given back */
+      started: boolean
+      /** New shares needed */
+      t: number
+      /** New shares there are */
+      n: number
+      /** New shares given back so far */
+      progress: number
+    }
+  }
+  /** How many of the new shares were given back. */
+  'GET sys/rotate/root/verify': {
+    fields: Record<never, never>
+    result: {
+      /** Goes with each new share that is given back */
+      nonce: string
+      /** New shares wait to be given back */
+      started: boolean
+      /** New shares needed */
+      t: number
+      /** New shares there are */
+      n: number
+      /** New shares given back so far */
+      progress: number
+    }
+  }
+  /** Gives back one of the new shares; with the last that is needed they are in force. */
+  'POST sys/rekey/verify': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Goes with each new share that is given back */
+      nonce?: string
+      /** New shares wait to be given back */
+      started?: boolean
+      /** New shares needed */
+      t?: number
+      /** New shares there are */
+      n?: number
+      /** New shares given back so far */
+      progress?: number
+      /** The new shares are in force */
+      complete?: boolean
+    }
+  }
+  /** Gives back one of the new shares; with the last that is needed they are in force. */
+  'POST sys/rotate/root/verify': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Goes with each new share that is given back */
+      nonce?: string
+      /** New shares wait to be given back */
+      started?: boolean
+      /** New shares needed */
+      t?: number
+      /** New shares there are */
+      n?: number
+      /** New shares given back so far */
+      progress?: number
+      /** The new shares are in force */
+      complete?: boolean
+    }
+  }
+  /** Forgets which new shares were given back; they are asked for anew, under another nonce. */
+  'DELETE sys/rekey/verify': {
+    fields: Record<never, never>
+    result: {
+      /** Goes with each new share that is given back */
+      nonce: string
+      /** New shares wait to be given back */
+      started: boolean
+      /** New shares needed */
+      t: number
+      /** New shares there are */
+      n: number
+      /** New shares given back so far */
+      progress: number
+    }
+  }
+  /** Forgets which new shares were given back; they are asked for anew, under another nonce. */
+  'DELETE sys/rotate/root/verify': {
+    fields: Record<never, never>
+    result: {
+      /** Goes with each new share that is given back */
+      nonce: string
+      /** New shares wait to be given back */
+      started: boolean
+      /** New shares needed */
+      t: number
+      /** New shares there are */
+      n: number
+      /** New shares given back so far */
+      progress: number
+    }
+  }
+  /** The encrypted shares of the unseal key that were kept at the last rekey. */
+  'GET sys/rekey/backup': {
+    fields: Record<never, never>
+    result: {
+      /** Of the attempt that made them */
+      nonce: string
+      /** By fingerprint */
+      keys: Readonly<Record<string, readonly string[]>>
+      /** By fingerprint */
+      keys_base64: Readonly<Record<string, readonly string[]>>
+    }
+  }
+  /** Removes them. */
+  'DELETE sys/rekey/backup': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** The encrypted shares of the unseal key that were kept at the last rekey. */
+  'GET sys/rotate/root/backup': {
+    fields: Record<never, never>
+    result: {
+      /** Of the attempt that made them */
+      nonce: string
+      /** By fingerprint */
+      keys: Readonly<Record<string, readonly string[]>>
+      /** By fingerprint */
+      keys_base64: Readonly<Record<string, readonly string[]>>
+    }
+  }
+  /** Removes them. */
+  'DELETE sys/rotate/root/backup': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** How far the attempt to make new shares of the recovery key is. */
+  'GET sys/rekey-recovery-key/init': {
+    fields: Record<never, never>
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** New shares that will be needed */
+      t: number
+      /** New shares there will be */
+      n: number
+      /** Old shares given so far */
+      progress: number
+      /** Old shares needed */
+      required: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+    }
+  }
+  /** How far the attempt to make new shares of the recovery key is. */
+  'GET sys/rotate/recovery/init': {
+    fields: Record<never, never>
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** New shares that will be needed */
+      t: number
+      /** New shares there will be */
+      n: number
+      /** Old shares given so far */
+      progress: number
+      /** Old shares needed */
+      required: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+    }
+  }
+  /** Starts an attempt to make new shares of a new recovery key; one at a time. */
+  'POST sys/rekey-recovery-key/init': {
+    fields: {
+      /** How many new shares */
+      secret_shares?: number | undefined
+      /** How many of them will be needed */
+      secret_threshold?: number | undefined
+      /** OpenPGP public keys in base64, one for each share */
+      pgp_keys?: readonly string[] | undefined
+      /** Keep the encrypted shares in storage too */
+      backup?: boolean | undefined
+      /** Only in force when enough were given back */
+      require_verification?: boolean | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** New shares that will be needed */
+      t: number
+      /** New shares there will be */
+      n: number
+      /** Old shares given so far */
+      progress: number
+      /** Old shares needed */
+      required: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+    }
+  }
+  /** Starts an attempt to make new shares of a new recovery key; one at a time. */
+  'POST sys/rotate/recovery/init': {
+    fields: {
+      /** How many new shares */
+      secret_shares?: number | undefined
+      /** How many of them will be needed */
+      secret_threshold?: number | undefined
+      /** OpenPGP public keys in base64, one for each share */
+      pgp_keys?: readonly string[] | undefined
+      /** Keep the encrypted shares in storage too */
+      backup?: boolean | undefined
+      /** Only in force when enough were given back */
+      require_verification?: boolean | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** New shares that will be needed */
+      t: number
+      /** New shares there will be */
+      n: number
+      /** Old shares given so far */
+      progress: number
+      /** Old shares needed */
+      required: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+    }
+  }
+  /** Drops the attempt, and new shares that were not given back. */
+  'DELETE sys/rekey-recovery-key/init': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Drops the attempt, and new shares that were not given back. */
+  'DELETE sys/rotate/recovery/init': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Gives one of the old shares; the answer to the last one that is needed has the new ones. */
+  'POST sys/rekey-recovery-key/update': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce?: string
+      /** An attempt is under way */
+      started?: boolean
+      /** New shares that will be needed */
+      t?: number
+      /** New shares there will be */
+      n?: number
+      /** Old shares given so far */
+      progress?: number
+      /** Old shares needed */
+      required?: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints?: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup?: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required?: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+      /** The new shares were made */
+      complete?: boolean
+      /** New shares in hexadecimal, or OpenPGP messages */
+      keys?: readonly string[]
+      /** The same in base64 */
+      keys_base64?: readonly string[]
+    }
+  }
+  /** Gives one of the old shares; the answer to the last one that is needed has the new ones. */
+  'POST sys/rotate/recovery/update': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce?: string
+      /** An attempt is under way */
+      started?: boolean
+      /** New shares that will be needed */
+      t?: number
+      /** New shares there will be */
+      n?: number
+      /** Old shares given so far */
+      progress?: number
+      /** Old shares needed */
+      required?: number
+      /** Of the OpenPGP keys, in the order of the shares */
+      pgp_fingerprints?: readonly string[] | null
+      /** Encrypted new shares are kept in storage too */
+      backup?: boolean
+      /** New shares are in force when enough of them were given back */
+      verification_required?: boolean
+      /** Goes with each new share that is given back */
+      verification_nonce?: string
+      /** The new shares were made */
+      complete?: boolean
+      /** New shares in hexadecimal, or OpenPGP messages */
+      keys?: readonly string[]
+      /** The same in base64 */
+      keys_base64?: readonly string[]
+    }
+  }
+  /** How many of the new shares were given back. */
+  'GET sys/rekey-recovery-key/verify': {
+    fields: Record<never, never>
+    result: {
+      /** Goes with each new share that is given back */
+      nonce: string
+      /** New shares wait to be given back */
+      started: boolean
+      /** New shares needed */
+      t: number
+      /** New shares there are */
+      n: number
+      /** New shares given back so far */
+      progress: number
+    }
+  }
+  /** How many of the new shares were given back. */
+  'GET sys/rotate/recovery/verify': {
+    fields: Record<never, never>
+    result: {
+      /** Goes with each new share that is given back */
+      nonce: string
+      /** New shares wait to be given back */
+      started: boolean
+      /** New shares needed */
+      t: number
+      /** New shares there are */
+      n: number
+      /** New shares given back so far */
+      progress: number
+    }
+  }
+  /** Gives back one of the new shares; with the last that is needed they are in force. */
+  'POST sys/rekey-recovery-key/verify': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Goes with each new share that is given back */
+      nonce?: string
+      /** New shares wait to be given back */
+      started?: boolean
+      /** New shares needed */
+      t?: number
+      /** New shares there are */
+      n?: number
+      /** New shares given back so far */
+      progress?: number
+      /** The new shares are in force */
+      complete?: boolean
+    }
+  }
+  /** Gives back one of the new shares; with the last that is needed they are in force. */
+  'POST sys/rotate/recovery/verify': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Goes with each new share that is given back */
+      nonce?: string
+      /** New shares wait to be given back */
+      started?: boolean
+      /** New shares needed */
+      t?: number
+      /** New shares there are */
+      n?: number
+      /** New shares given back so far */
+      progress?: number
+      /** The new shares are in force */
+      complete?: boolean
+    }
+  }
+  /** Forgets which new shares were given back; they are asked for anew, under another nonce. */
+  'DELETE sys/rekey-recovery-key/verify': {
+    fields: Record<never, never>
+    result: {
+      /** Goes with each new share that is given back */
+      nonce: string
+      /** New shares wait to be given back */
+      started: boolean
+      /** New shares needed */
+      t: number
+      /** New shares there are */
+      n: number
+      /** New shares given back so far */
+      progress: number
+    }
+  }
+  /** Forgets which new shares were given back; they are asked for anew, under another nonce. */
+  'DELETE sys/rotate/recovery/verify': {
+    fields: Record<never, never>
+    result: {
+      /** Goes with each new share that is given back */
+      nonce: string
+      /** New shares wait to be given back */
+      started: boolean
+      /** New shares needed */
+      t: number
+      /** New shares there are */
+      n: number
+      /** New shares given back so far */
+      progress: number
+    }
+  }
+  /** The encrypted shares of the recovery key that were kept at the last rekey. */
+  'GET sys/rekey/recovery-key-backup': {
+    fields: Record<never, never>
+    result: {
+      /** Of the attempt that made them */
+      nonce: string
+      /** By fingerprint */
+      keys: Readonly<Record<string, readonly string[]>>
+      /** By fingerprint */
+      keys_base64: Readonly<Record<string, readonly string[]>>
+    }
+  }
+  /** Removes them. */
+  'DELETE sys/rekey/recovery-key-backup': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** The encrypted shares of the recovery key that were kept at the last rekey. */
+  'GET sys/rotate/recovery/backup': {
+    fields: Record<never, never>
+    result: {
+      /** Of the attempt that made them */
+      nonce: string
+      /** By fingerprint */
+      keys: Readonly<Record<string, readonly string[]>>
+      /** By fingerprint */
+      keys_base64: Readonly<Record<string, readonly string[]>>
+    }
+  }
+  /** Removes them. */
+  'DELETE sys/rotate/recovery/backup': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** How far the attempt to make a root token is. */
+  'GET sys/generate-root/attempt': {
+    fields: Record<never, never>
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** Shares given so far */
+      progress: number
+      /** Shares needed */
+      required: number
+      /** The token was made */
+      complete: boolean
+      /** The token, encrypted; empty until then */
+      encoded_token: string
+      /** The same */
+      encoded_root_token: string
+      /** Of the key that it is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password, only in the answer to the start */
+      otp: string
+      /** How long a one-time password has to be */
+      otp_length: number
+    }
+  }
+  /** How far the attempt to make a root token is. */
+  'GET sys/generate-root-token/attempt': {
+    fields: Record<never, never>
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** Shares given so far */
+      progress: number
+      /** Shares needed */
+      required: number
+      /** The token was made */
+      complete: boolean
+      /** The token, encrypted; empty until then */
+      encoded_token: string
+      /** The same */
+      encoded_root_token: string
+      /** Of the key that it is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password, only in the answer to the start */
+      otp: string
+      /** How long a one-time password has to be */
+      otp_length: number
+    }
+  }
+  /** Starts an attempt to make a root token; one at a time, dropped when it is left alone for ten minutes. */
+  'POST sys/generate-root/attempt': {
+    fields: {
+      /** One-time password that the token is XORed with; made here where neither it nor pgp_key is given */
+      otp?: string | undefined
+      /** OpenPGP public key in base64 that the token is encrypted to */
+      pgp_key?: string | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** Shares given so far */
+      progress: number
+      /** Shares needed */
+      required: number
+      /** The token was made */
+      complete: boolean
+      /** The token, encrypted; empty until then */
+      encoded_token: string
+      /** The same */
+      encoded_root_token: string
+      /** Of the key that it is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password, only in the answer to the start */
+      otp: string
+      /** How long a one-time password has to be */
+      otp_length: number
+    }
+  }
+  /** Starts an attempt to make a root token; one at a time, dropped when it is left alone for ten minutes. */
+  'POST sys/generate-root-token/attempt': {
+    fields: {
+      /** One-time password that the token is XORed with; made here where neither it nor pgp_key is given */
+      otp?: string | undefined
+      /** OpenPGP public key in base64 that the token is encrypted to */
+      pgp_key?: string | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** Shares given so far */
+      progress: number
+      /** Shares needed */
+      required: number
+      /** The token was made */
+      complete: boolean
+      /** The token, encrypted; empty until then */
+      encoded_token: string
+      /** The same */
+      encoded_root_token: string
+      /** Of the key that it is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password, only in the answer to the start */
+      otp: string
+      /** How long a one-time password has to be */
+      otp_length: number
+    }
+  }
+  /** Drops the attempt, if there is one. */
+  'DELETE sys/generate-root/attempt': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Drops the attempt, if there is one. */
+  'DELETE sys/generate-root-token/attempt': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Gives one share; the answer to the last one that is needed has the encrypted token. */
+  'POST sys/generate-root/update': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** Shares given so far */
+      progress: number
+      /** Shares needed */
+      required: number
+      /** The token was made */
+      complete: boolean
+      /** The token, encrypted; empty until then */
+      encoded_token: string
+      /** The same */
+      encoded_root_token: string
+      /** Of the key that it is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password, only in the answer to the start */
+      otp: string
+      /** How long a one-time password has to be */
+      otp_length: number
+    }
+  }
+  /** Gives one share; the answer to the last one that is needed has the encrypted token. */
+  'POST sys/generate-root-token/update': {
+    fields: {
+      /** One share, hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Names the attempt; goes with each share */
+      nonce: string
+      /** An attempt is under way */
+      started: boolean
+      /** Shares given so far */
+      progress: number
+      /** Shares needed */
+      required: number
+      /** The token was made */
+      complete: boolean
+      /** The token, encrypted; empty until then */
+      encoded_token: string
+      /** The same */
+      encoded_root_token: string
+      /** Of the key that it is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password, only in the answer to the start */
+      otp: string
+      /** How long a one-time password has to be */
+      otp_length: number
+    }
+  }
+  /** All engines by path. */
+  'GET sys/mounts': {
+    fields: Record<never, never>
+    result: {
+      /** Mount */
+      [name: string]: {
+        /** Engine */
+        type: string
+        /** For people */
+        description: string
+        /** Names the mount */
+        accessor: string
+        /** Names its data */
+        uuid: string
+        /** Stays out of replication */
+        local: boolean
+        /** Wrapped by the seal as well */
+        seal_wrap: boolean
+        /** May use entropy of the seal */
+        external_entropy_access: boolean
+        /** Options of the engine */
+        options: Readonly<Record<string, string>> | null
+        /** Empty: built in */
+        plugin_version: string
+        /** Version of the engine */
+        running_plugin_version: string
+        /** Empty: built in */
+        running_sha256: string
+        /** supported */
+        deprecation_status?: string
+        /** Tuning */
+        config: {
+          /** Seconds; 0: of the system */
+          default_lease_ttl: number
+          /** Seconds; 0: of the system */
+          max_lease_ttl: number
+          /** Nothing is cached */
+          force_no_cache: boolean
+          /** unauth: listed to everybody */
+          listing_visibility?: string
+          /** Kind of token a login gives */
+          token_type?: string
+          /** What guessing leads to */
+          user_lockout_config?: {
+            /** Failures until a name is locked */
+            lockout_threshold: number
+            /** Seconds */
+            lockout_duration: number
+            /** Seconds without a failure after which the count begins anew */
+            lockout_counter_reset: number
+            /** Names are never locked */
+            lockout_disable: boolean
+          }
+        }
+      }
+    }
+  }
+  /** One engine. */
+  'GET sys/mounts/:path...': {
+    fields: {
+      /** Path of the mount */
+      path: string
+    }
+    result: {
+      /** Engine */
+      type: string
+      /** For people */
+      description: string
+      /** Names the mount */
+      accessor: string
+      /** Names its data */
+      uuid: string
+      /** Stays out of replication */
+      local: boolean
+      /** Wrapped by the seal as well */
+      seal_wrap: boolean
+      /** May use entropy of the seal */
+      external_entropy_access: boolean
+      /** Options of the engine */
+      options: Readonly<Record<string, string>> | null
+      /** Empty: built in */
+      plugin_version: string
+      /** Version of the engine */
+      running_plugin_version: string
+      /** Empty: built in */
+      running_sha256: string
+      /** supported */
+      deprecation_status?: string
+      /** Tuning */
+      config: {
+        /** Seconds; 0: of the system */
+        default_lease_ttl: number
+        /** Seconds; 0: of the system */
+        max_lease_ttl: number
+        /** Nothing is cached */
+        force_no_cache: boolean
+        /** unauth: listed to everybody */
+        listing_visibility?: string
+        /** Kind of token a login gives */
+        token_type?: string
+        /** What guessing leads to */
+        user_lockout_config?: {
+          /** Failures until a name is locked */
+          lockout_threshold: number
+          /** Seconds */
+          lockout_duration: number
+          /** Seconds without a failure after which the count begins anew */
+          lockout_counter_reset: number
+          /** Names are never locked */
+          lockout_disable: boolean
+        }
+      }
+    }
+  }
+  /** Mounts a engine at a path. */
+  'POST sys/mounts/:path...': {
+    fields: {
+      /** Path of the mount */
+      path: string
+      /** Kind of mount */
+      type?: string | undefined
+      /** For people */
+      description?: string | undefined
+      /** Keep out of replication */
+      local?: boolean | undefined
+      /** Wrap by the seal as well */
+      seal_wrap?: boolean | undefined
+      /** Use entropy of the seal */
+      external_entropy_access?: boolean | undefined
+      /** Options of the engine */
+      options?: Readonly<Record<string, string>> | undefined
+      /** Old way to name the engine */
+      plugin_name?: string | undefined
+      /** Only the built-in version is offered */
+      plugin_version?: string | undefined
+      /** Tuning */
+      config?: {
+        /** Lifetime where nothing else is said; 0: as the system has it */
+        default_lease_ttl?: Duration | undefined
+        /** Longest lifetime; 0: as the system has it */
+        max_lease_ttl?: Duration | undefined
+        /** Nothing is cached */
+        force_no_cache?: boolean | undefined
+        /** unauth: listed to callers without a token */
+        listing_visibility?: '' | 'unauth' | 'hidden' | undefined
+        /** Of a login mount: service, batch, default-service or default-batch */
+        token_type?: string | undefined
+        /** Of a login mount: what guessing leads to */
+        user_lockout_config?: {
+          /** Failures until a name is locked */
+          lockout_threshold?: number | undefined
+          /** How long it is locked */
+          lockout_duration?: Duration | undefined
+          /** Without a failure for so long the count begins anew */
+          lockout_counter_reset_duration?: Duration | undefined
+          /** Names are never locked */
+          lockout_disable?: boolean | undefined
+        } | undefined
+        /** Fields that audit shows in clear */
+        audit_non_hmac_request_keys?: readonly string[] | undefined
+        /** Fields that audit shows in clear */
+        audit_non_hmac_response_keys?: readonly string[] | undefined
+        /** Headers handed to the engine */
+        passthrough_request_headers?: readonly string[] | undefined
+        /** Headers the engine may set */
+        allowed_response_headers?: readonly string[] | undefined
+        /** Managed keys the engine may use */
+        allowed_managed_keys?: readonly string[] | undefined
+        /** Only the built-in version is offered */
+        plugin_version?: string | undefined
+      } | undefined
+    }
+    result: undefined
+  }
+  /** Removes a engine and all its data; one that is not there is no error. */
+  'DELETE sys/mounts/:path...': {
+    fields: {
+      /** Path of the mount */
+      path: string
+    }
+    result: undefined
+  }
+  /** What is tuned of a engine. */
+  'GET sys/mounts/:path.../tune': {
+    fields: {
+      /** Path of the mount */
+      path: string
+    }
+    result: {
+      /** For people */
+      description: string
+      /** Seconds, as it is in force */
+      default_lease_ttl: number
+      /** Seconds, as it is in force */
+      max_lease_ttl: number
+      /** Nothing is cached */
+      force_no_cache: boolean
+      /** unauth: listed to everybody */
+      listing_visibility?: string
+      /** Options of the engine */
+      options?: Readonly<Record<string, string>> | null
+      /** Kind of token a login gives */
+      token_type?: string
+      /** What guessing leads to */
+      user_lockout_config?: {
+        /** Failures until a name is locked */
+        lockout_threshold: number
+        /** Seconds */
+        lockout_duration: number
+        /** Seconds without a failure after which the count begins anew */
+        lockout_counter_reset: number
+        /** Names are never locked */
+        lockout_disable: boolean
+      }
+    }
+  }
+  /** Tunes a engine: changes what is sent. */
+  'POST sys/mounts/:path.../tune': {
+    fields: {
+      /** Path of the mount */
+      path: string
+      /** For people */
+      description?: string | undefined
+      /** Options of the engine */
+      options?: Readonly<Record<string, string>> | undefined
+      /** Lifetime where nothing else is said; 0: as the system has it */
+      default_lease_ttl?: Duration | undefined
+      /** Longest lifetime; 0: as the system has it */
+      max_lease_ttl?: Duration | undefined
+      /** Nothing is cached */
+      force_no_cache?: boolean | undefined
+      /** unauth: listed to callers without a token */
+      listing_visibility?: '' | 'unauth' | 'hidden' | undefined
+      /** Of a login mount: service, batch, default-service or default-batch */
+      token_type?: string | undefined
+      /** Of a login mount: what guessing leads to */
+      user_lockout_config?: {
+        /** Failures until a name is locked */
+        lockout_threshold?: number | undefined
+        /** How long it is locked */
+        lockout_duration?: Duration | undefined
+        /** Without a failure for so long the count begins anew */
+        lockout_counter_reset_duration?: Duration | undefined
+        /** Names are never locked */
+        lockout_disable?: boolean | undefined
+      } | undefined
+      /** Fields that audit shows in clear */
+      audit_non_hmac_request_keys?: readonly string[] | undefined
+      /** Fields that audit shows in clear */
+      audit_non_hmac_response_keys?: readonly string[] | undefined
+      /** Headers handed to the engine */
+      passthrough_request_headers?: readonly string[] | undefined
+      /** Headers the engine may set */
+      allowed_response_headers?: readonly string[] | undefined
+      /** Managed keys the engine may use */
+      allowed_managed_keys?: readonly string[] | undefined
+      /** Only the built-in version is offered */
+      plugin_version?: string | undefined
+    }
+    result: undefined
+  }
+  /** All login methods by path. */
+  'GET sys/auth': {
+    fields: Record<never, never>
+    result: {
+      /** Mount */
+      [name: string]: {
+        /** Engine */
+        type: string
+        /** For people */
+        description: string
+        /** Names the mount */
+        accessor: string
+        /** Names its data */
+        uuid: string
+        /** Stays out of replication */
+        local: boolean
+        /** Wrapped by the seal as well */
+        seal_wrap: boolean
+        /** May use entropy of the seal */
+        external_entropy_access: boolean
+        /** Options of the engine */
+        options: Readonly<Record<string, string>> | null
+        /** Empty: built in */
+        plugin_version: string
+        /** Version of the engine */
+        running_plugin_version: string
+        /** Empty: built in */
+        running_sha256: string
+        /** supported */
+        deprecation_status?: string
+        /** Tuning */
+        config: {
+          /** Seconds; 0: of the system */
+          default_lease_ttl: number
+          /** Seconds; 0: of the system */
+          max_lease_ttl: number
+          /** Nothing is cached */
+          force_no_cache: boolean
+          /** unauth: listed to everybody */
+          listing_visibility?: string
+          /** Kind of token a login gives */
+          token_type?: string
+          /** What guessing leads to */
+          user_lockout_config?: {
+            /** Failures until a name is locked */
+            lockout_threshold: number
+            /** Seconds */
+            lockout_duration: number
+            /** Seconds without a failure after which the count begins anew */
+            lockout_counter_reset: number
+            /** Names are never locked */
+            lockout_disable: boolean
+          }
+        }
+      }
+    }
+  }
+  /** One login method. */
+  'GET sys/auth/:path...': {
+    fields: {
+      /** Path of the mount */
+      path: string
+    }
+    result: {
+      /** Engine */
+      type: string
+      /** For people */
+      description: string
+      /** Names the mount */
+      accessor: string
+      /** Names its data */
+      uuid: string
+      /** Stays out of replication */
+      local: boolean
+      /** Wrapped by the seal as well */
+      seal_wrap: boolean
+      /** May use entropy of the seal */
+      external_entropy_access: boolean
+      /** Options of the engine */
+      options: Readonly<Record<string, string>> | null
+      /** Empty: built in */
+      plugin_version: string
+      /** Version of the engine */
+      running_plugin_version: string
+      /** Empty: built in */
+      running_sha256: string
+      /** supported */
+      deprecation_status?: string
+      /** Tuning */
+      config: {
+        /** Seconds; 0: of the system */
+        default_lease_ttl: number
+        /** Seconds; 0: of the system */
+        max_lease_ttl: number
+        /** Nothing is cached */
+        force_no_cache: boolean
+        /** unauth: listed to everybody */
+        listing_visibility?: string
+        /** Kind of token a login gives */
+        token_type?: string
+        /** What guessing leads to */
+        user_lockout_config?: {
+          /** Failures until a name is locked */
+          lockout_threshold: number
+          /** Seconds */
+          lockout_duration: number
+          /** Seconds without a failure after which the count begins anew */
+          lockout_counter_reset: number
+          /** Names are never locked */
+          lockout_disable: boolean
+        }
+      }
+    }
+  }
+  /** Mounts a login method at a path. */
+  'POST sys/auth/:path...': {
+    fields: {
+      /** Path of the mount */
+      path: string
+      /** Kind of mount */
+      type?: string | undefined
+      /** For people */
+      description?: string | undefined
+      /** Keep out of replication */
+      local?: boolean | undefined
+      /** Wrap by the seal as well */
+      seal_wrap?: boolean | undefined
+      /** Use entropy of the seal */
+      external_entropy_access?: boolean | undefined
+      /** Options of the engine */
+      options?: Readonly<Record<string, string>> | undefined
+      /** Old way to name the engine */
+      plugin_name?: string | undefined
+      /** Only the built-in version is offered */
+      plugin_version?: string | undefined
+      /** Tuning */
+      config?: {
+        /** Lifetime where nothing else is said; 0: as the system has it */
+        default_lease_ttl?: Duration | undefined
+        /** Longest lifetime; 0: as the system has it */
+        max_lease_ttl?: Duration | undefined
+        /** Nothing is cached */
+        force_no_cache?: boolean | undefined
+        /** unauth: listed to callers without a token */
+        listing_visibility?: '' | 'unauth' | 'hidden' | undefined
+        /** Of a login mount: service, batch, default-service or default-batch */
+        token_type?: string | undefined
+        /** Of a login mount: what guessing leads to */
+        user_lockout_config?: {
+          /** Failures until a name is locked */
+          lockout_threshold?: number | undefined
+          /** How long it is locked */
+          lockout_duration?: Duration | undefined
+          /** Without a failure for so long the count begins anew */
+          lockout_counter_reset_duration?: Duration | undefined
+          /** Names are never locked */
+          lockout_disable?: boolean | undefined
+        } | undefined
+        /** Fields that audit shows in clear */
+        audit_non_hmac_request_keys?: readonly string[] | undefined
+        /** Fields that audit shows in clear */
+        audit_non_hmac_response_keys?: readonly string[] | undefined
+        /** Headers handed to the engine */
+        passthrough_request_headers?: readonly string[] | undefined
+        /** Headers the engine may set */
+        allowed_response_headers?: readonly string[] | undefined
+        /** Managed keys the engine may use */
+        allowed_managed_keys?: readonly string[] | undefined
+        /** Only the built-in version is offered */
+        plugin_version?: string | undefined
+      } | undefined
+    }
+    result: undefined
+  }
+  /** Removes a login method and all its data; one that is not there is no error. */
+  'DELETE sys/auth/:path...': {
+    fields: {
+      /** Path of the mount */
+      path: string
+    }
+    result: undefined
+  }
+  /** What is tuned of a login method. */
+  'GET sys/auth/:path.../tune': {
+    fields: {
+      /** Path of the mount */
+      path: string
+    }
+    result: {
+      /** For people */
+      description: string
+      /** Seconds, as it is in force */
+      default_lease_ttl: number
+      /** Seconds, as it is in force */
+      max_lease_ttl: number
+      /** Nothing is cached */
+      force_no_cache: boolean
+      /** unauth: listed to everybody */
+      listing_visibility?: string
+      /** Options of the engine */
+      options?: Readonly<Record<string, string>> | null
+      /** Kind of token a login gives */
+      token_type?: string
+      /** What guessing leads to */
+      user_lockout_config?: {
+        /** Failures until a name is locked */
+        lockout_threshold: number
+        /** Seconds */
+        lockout_duration: number
+        /** Seconds without a failure after which the count begins anew */
+        lockout_counter_reset: number
+        /** Names are never locked */
+        lockout_disable: boolean
+      }
+    }
+  }
+  /** Tunes a login method: changes what is sent. */
+  'POST sys/auth/:path.../tune': {
+    fields: {
+      /** Path of the mount */
+      path: string
+      /** For people */
+      description?: string | undefined
+      /** Options of the engine */
+      options?: Readonly<Record<string, string>> | undefined
+      /** Lifetime where nothing else is said; 0: as the system has it */
+      default_lease_ttl?: Duration | undefined
+      /** Longest lifetime; 0: as the system has it */
+      max_lease_ttl?: Duration | undefined
+      /** Nothing is cached */
+      force_no_cache?: boolean | undefined
+      /** unauth: listed to callers without a token */
+      listing_visibility?: '' | 'unauth' | 'hidden' | undefined
+      /** Of a login mount: service, batch, default-service or default-batch */
+      token_type?: string | undefined
+      /** Of a login mount: what guessing leads to */
+      user_lockout_config?: {
+        /** Failures until a name is locked */
+        lockout_threshold?: number | undefined
+        /** How long it is locked */
+        lockout_duration?: Duration | undefined
+        /** Without a failure for so long the count begins anew */
+        lockout_counter_reset_duration?: Duration | undefined
+        /** Names are never locked */
+        lockout_disable?: boolean | undefined
+      } | undefined
+      /** Fields that audit shows in clear */
+      audit_non_hmac_request_keys?: readonly string[] | undefined
+      /** Fields that audit shows in clear */
+      audit_non_hmac_response_keys?: readonly string[] | undefined
+      /** Headers handed to the engine */
+      passthrough_request_headers?: readonly string[] | undefined
+      /** Headers the engine may set */
+      allowed_response_headers?: readonly string[] | undefined
+      /** Managed keys the engine may use */
+      allowed_managed_keys?: readonly string[] | undefined
+      /** Only the built-in version is offered */
+      plugin_version?: string | undefined
+    }
+    result: undefined
+  }
+  /** Gives a mount, or a login method (both paths with auth/ before them), another path; its data stay. */
+  'POST sys/remount': {
+    fields: {
+      /** Path of the mount */
+      from: string
+      /** Its new path */
+      to: string
+    }
+    result: {
+      /** To ask for the status with */
+      migration_id: string
+    }
+  }
+  /** How far the move of a mount is. */
+  'GET sys/remount/status/:id': {
+    fields: {
+      /** The migration_id */
+      id: string
+    }
+    result: {
+      /** As asked */
+      migration_id: string
+      /** The move */
+      migration_info: {
+        /** Path before */
+        source_mount: string
+        /** Path after */
+        target_mount: string
+        /** success */
+        status: string
+      }
+    }
+  }
+  /** Mounts that the caller can reach; without a token those that are listed to everybody. */
+  'GET sys/internal/ui/mounts': {
+    fields: Record<never, never>
+    result: {
+      /** Engines by path */
+      secret: Readonly<Record<string, {
+        /** Engine */
+        type: string
+        /** For people */
+        description: string
+        /** Names the mount */
+        accessor: string
+        /** Names its data */
+        uuid: string
+        /** Stays out of replication */
+        local: boolean
+        /** Wrapped by the seal as well */
+        seal_wrap: boolean
+        /** May use entropy of the seal */
+        external_entropy_access: boolean
+        /** Options of the engine */
+        options: Readonly<Record<string, string>> | null
+        /** Empty: built in */
+        plugin_version: string
+        /** Version of the engine */
+        running_plugin_version: string
+        /** Empty: built in */
+        running_sha256: string
+        /** supported */
+        deprecation_status?: string
+        /** Tuning */
+        config: {
+          /** Seconds; 0: of the system */
+          default_lease_ttl: number
+          /** Seconds; 0: of the system */
+          max_lease_ttl: number
+          /** Nothing is cached */
+          force_no_cache: boolean
+          /** unauth: listed to everybody */
+          listing_visibility?: string
+          /** Kind of token a login gives */
+          token_type?: string
+          /** What guessing leads to */
+          user_lockout_config?: {
+            /** Failures until a name is locked */
+            lockout_threshold: number
+            /** Seconds */
+            lockout_duration: number
+            /** Seconds without a failure after which the count begins anew */
+            lockout_counter_reset: number
+            /** Names are never locked */
+            lockout_disable: boolean
+          }
+        }
+      }>>
+      /** Login methods by path */
+      auth: Readonly<Record<string, {
+        /** Engine */
+        type: string
+        /** For people */
+        description: string
+        /** Names the mount */
+        accessor: string
+        /** Names its data */
+        uuid: string
+        /** Stays out of replication */
+        local: boolean
+        /** Wrapped by the seal as well */
+        seal_wrap: boolean
+        /** May use entropy of the seal */
+        external_entropy_access: boolean
+        /** Options of the engine */
+        options: Readonly<Record<string, string>> | null
+        /** Empty: built in */
+        plugin_version: string
+        /** Version of the engine */
+        running_plugin_version: string
+        /** Empty: built in */
+        running_sha256: string
+        /** supported */
+        deprecation_status?: string
+        /** Tuning */
+        config: {
+          /** Seconds; 0: of the system */
+          default_lease_ttl: number
+          /** Seconds; 0: of the system */
+          max_lease_ttl: number
+          /** Nothing is cached */
+          force_no_cache: boolean
+          /** unauth: listed to everybody */
+          listing_visibility?: string
+          /** Kind of token a login gives */
+          token_type?: string
+          /** What guessing leads to */
+          user_lockout_config?: {
+            /** Failures until a name is locked */
+            lockout_threshold: number
+            /** Seconds */
+            lockout_duration: number
+            /** Seconds without a failure after which the count begins anew */
+            lockout_counter_reset: number
+            /** Names are never locked */
+            lockout_disable: boolean
+          }
+        }
+      }>>
+    }
+  }
+  /** The mount that serves a path, to a caller who can reach it. */
+  'GET sys/internal/ui/mounts/:path...': {
+    fields: {
+      /** Any path */
+      path: string
+    }
+    result: {
+      /** Engine */
+      type: string
+      /** For people */
+      description: string
+      /** Names the mount */
+      accessor: string
+      /** Names its data */
+      uuid: string
+      /** Stays out of replication */
+      local: boolean
+      /** Wrapped by the seal as well */
+      seal_wrap: boolean
+      /** May use entropy of the seal */
+      external_entropy_access: boolean
+      /** Options of the engine */
+      options: Readonly<Record<string, string>> | null
+      /** Empty: built in */
+      plugin_version: string
+      /** Version of the engine */
+      running_plugin_version: string
+      /** Empty: built in */
+      running_sha256: string
+      /** supported */
+      deprecation_status?: string
+      /** Tuning */
+      config: {
+        /** Seconds; 0: of the system */
+        default_lease_ttl: number
+        /** Seconds; 0: of the system */
+        max_lease_ttl: number
+        /** Nothing is cached */
+        force_no_cache: boolean
+        /** unauth: listed to everybody */
+        listing_visibility?: string
+        /** Kind of token a login gives */
+        token_type?: string
+        /** What guessing leads to */
+        user_lockout_config?: {
+          /** Failures until a name is locked */
+          lockout_threshold: number
+          /** Seconds */
+          lockout_duration: number
+          /** Seconds without a failure after which the count begins anew */
+          lockout_counter_reset: number
+          /** Names are never locked */
+          lockout_disable: boolean
+        }
+      }
+      /** Path of the mount */
+      path: string
+    }
+  }
+  /** Names of the policies. */
+  'LIST sys/policies/acl': {
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Text of a policy. */
+  'GET sys/policies/acl/:name...': {
+    fields: {
+      /** Name of the policy; kept in lower case */
+      name: string
+    }
+    result: {
+      /** Name */
+      name: string
+      /** HCL or JSON, as it was written */
+      policy: string
+      /** Grows by one with each write; 0: built in, or written before versions were counted */
+      version: number
+      /** When it was written (RFC 3339), where that is known */
+      modified?: string
+      /** A write must name the version that it replaces */
+      cas_required: boolean
+    }
+  }
+  /** Creates or replaces a policy. */
+  'POST sys/policies/acl/:name...': {
+    fields: {
+      /** Name of the policy; kept in lower case */
+      name: string
+      /** HCL or JSON, or base64 of either */
+      policy?: string | undefined
+      /** The version that is replaced, -1 where none must be there; else nothing is written */
+      cas?: number | undefined
+      /** Later writes must give cas; where it is missing: as before */
+      cas_required?: boolean | undefined
+      /** Not offered: give the rules of the policy an expiration */
+      expiration?: string | undefined
+      /** Not offered: give the rules of the policy an expiration */
+      ttl?: string | undefined
+    }
+    result: undefined
+  }
+  /** Removes a policy; one that is not there is no error. */
+  'DELETE sys/policies/acl/:name...': {
+    fields: {
+      /** Name of the policy; kept in lower case */
+      name: string
+    }
+    result: undefined
+  }
+  /** Names of the policies, for old clients. */
+  'GET sys/policy': {
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+      /** The same names */
+      policies: readonly string[]
+    }
+  }
+  /** Names of the policies, for old clients. */
+  'LIST sys/policy': {
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+      /** The same names */
+      policies: readonly string[]
+    }
+  }
+  /** Text of a policy, for old clients. */
+  'GET sys/policy/:name...': {
+    fields: {
+      /** Name of the policy; kept in lower case */
+      name: string
+    }
+    result: {
+      /** Name */
+      name: string
+      /** HCL or JSON, as it was written */
+      rules: string
+    }
+  }
+  /** Creates or replaces a policy, for old clients. */
+  'POST sys/policy/:name...': {
+    fields: {
+      /** Name of the policy; kept in lower case */
+      name: string
+      /** HCL or JSON, or base64 of either */
+      policy?: string | undefined
+      /** Old name of policy */
+      rules?: string | undefined
+    }
+    result: undefined
+  }
+  /** Removes a policy, for old clients. */
+  'DELETE sys/policy/:name...': {
+    fields: {
+      /** Name of the policy; kept in lower case */
+      name: string
+    }
+    result: undefined
+  }
+  /** Which rule decides about a request of the calling token. */
+  'POST sys/policies/explain-self': {
+    fields: {
+      /** Path of the request, without /v1/ */
+      path: string
+      /** What is done there; a POST is create where nothing is there yet, else update */
+      operation: 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch' | 'scan'
+      /** What is sent with it: rules may allow or deny parameters and their values */
+      parameters?: {
+      } | undefined
+      /** Of X-Vault-Wrap-TTL; 0: the answer is not wrapped */
+      wrap_ttl?: Duration | undefined
+    }
+    result: {
+      /** The policies allow the request */
+      allowed: boolean
+      /** The same in a word, with what is missing */
+      reason: string
+      /** The reason in a sentence */
+      explanation: string
+      /** As it was asked */
+      path: string
+      /** As it was asked */
+      operation: string
+      /** What the request needs on the path */
+      needed: readonly string[]
+      /** The rule that decides; null where no rule is about the path, and for root */
+      rule: {
+        /** Name of the policy */
+        policy: string
+        /** Path of the rule, as the policy has it */
+        path: string
+        /** Where the rule begins in the text of the policy, from 1 on */
+        line: number
+      } | null
+      /** The rules about the path, at most 50, the one that decides first */
+      considered: readonly {
+        /** Name of the policy */
+        policy: string
+        /** Path of the rule, as the policy has it */
+        path: string
+        /** Where the rule begins in the text of the policy, from 1 on */
+        line: number
+        /** Whether it counts, and why not */
+        why: string
+      }[]
+      /** Rules about the path that are not listed */
+      omitted: number
+    }
+  }
+  /** Which rule decides about a request of a token, or under a list of policies. */
+  'POST sys/policies/explain': {
+    fields: {
+      /** The token */
+      token?: string | undefined
+      /** Accessor of the token */
+      accessor?: string | undefined
+      /** Names of policies, as a token would carry them */
+      policies?: readonly string[] | undefined
+      /** Path of the request, without /v1/ */
+      path: string
+      /** What is done there; a POST is create where nothing is there yet, else update */
+      operation: 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch' | 'scan'
+      /** What is sent with it: rules may allow or deny parameters and their values */
+      parameters?: {
+      } | undefined
+      /** Of X-Vault-Wrap-TTL; 0: the answer is not wrapped */
+      wrap_ttl?: Duration | undefined
+    }
+    result: {
+      /** The policies allow the request */
+      allowed: boolean
+      /** The same in a word, with what is missing */
+      reason: string
+      /** The reason in a sentence */
+      explanation: string
+      /** As it was asked */
+      path: string
+      /** As it was asked */
+      operation: string
+      /** What the request needs on the path */
+      needed: readonly string[]
+      /** The rule that decides; null where no rule is about the path, and for root */
+      rule: {
+        /** Name of the policy */
+        policy: string
+        /** Path of the rule, as the policy has it */
+        path: string
+        /** Where the rule begins in the text of the policy, from 1 on */
+        line: number
+      } | null
+      /** The rules about the path, at most 50, the one that decides first */
+      considered: readonly {
+        /** Name of the policy */
+        policy: string
+        /** Path of the rule, as the policy has it */
+        path: string
+        /** Where the rule begins in the text of the policy, from 1 on */
+        line: number
+        /** Whether it counts, and why not */
+        why: string
+      }[]
+      /** Rules about the path that are not listed */
+      omitted: number
+    }
+  }
+  /** What a token may do on paths. */
+  'POST sys/capabilities': {
+    fields: {
+      /** The token */
+      token: string
+      /** Paths to ask about */
+      paths?: readonly string[] | undefined
+      /** Old name of paths */
+      path?: readonly string[] | undefined
+    }
+    result: {
+      /** Where one path was asked about: what is granted on it */
+      capabilities?: readonly string[]
+      /** By path, sorted; root: everything, deny: nothing */
+      [name: string]: unknown
+    }
+  }
+  /** What the token of an accessor may do on paths. */
+  'POST sys/capabilities-accessor': {
+    fields: {
+      /** Accessor of the token */
+      accessor: string
+      /** Paths to ask about */
+      paths?: readonly string[] | undefined
+      /** Old name of paths */
+      path?: readonly string[] | undefined
+    }
+    result: {
+      /** Where one path was asked about: what is granted on it */
+      capabilities?: readonly string[]
+      /** By path, sorted; root: everything, deny: nothing */
+      [name: string]: unknown
+    }
+  }
+  /** What the calling token may do on paths. */
+  'POST sys/capabilities-self': {
+    fields: {
+      /** Ignored: the caller is meant */
+      token?: string | undefined
+      /** Paths to ask about */
+      paths?: readonly string[] | undefined
+      /** Old name of paths */
+      path?: readonly string[] | undefined
+    }
+    result: {
+      /** Where one path was asked about: what is granted on it */
+      capabilities?: readonly string[]
+      /** By path, sorted; root: everything, deny: nothing */
+      [name: string]: unknown
+    }
+  }
+  /** All endpoints as an OpenAPI document. */
+  'GET sys/internal/specs/openapi': {
+    fields: Record<never, never>
+    result: {
+      /** Version of OpenAPI */
+      openapi: string
+      /** Title, description, version and licence */
+      info: unknown
+      /** Where the paths begin */
+      servers: readonly unknown[]
+      /** Operations by path and method */
+      paths: unknown
+      /** Schemas that operations share */
+      components: unknown
+    }
+  }
+  /** Wraps the data of the request; X-Vault-Wrap-TTL says for how long. */
+  'POST sys/wrapping/wrap': {
+    fields: Record<never, never>
+    result: {
+      /** As it was sent */
+      [name: string]: unknown
+    }
+  }
+  /** When and by which request a wrapping token was made; does not spend it. */
+  'GET sys/wrapping/lookup': {
+    fields: {
+      /** The wrapping token; the default is the calling one */
+      token?: string | undefined
+    }
+    result: {
+      /** RFC 3339 */
+      creation_time: string
+      /** Seconds */
+      creation_ttl: number
+      /** Path of the request whose answer it is */
+      creation_path: string
+    }
+  }
+  /** When and by which request a wrapping token was made; does not spend it. */
+  'POST sys/wrapping/lookup': {
+    fields: {
+      /** The wrapping token; the default is the calling one */
+      token?: string | undefined
+    }
+    result: {
+      /** RFC 3339 */
+      creation_time: string
+      /** Seconds */
+      creation_ttl: number
+      /** Path of the request whose answer it is */
+      creation_path: string
+    }
+  }
+  /** The wrapped answer, once: whoever comes later is refused. */
+  'POST sys/wrapping/unwrap': {
+    fields: {
+      /** The wrapping token; the default is the calling one */
+      token?: string | undefined
+    }
+    result: {
+      /** The answer as it was */
+      [name: string]: unknown
+    }
+  }
+  /** Puts the wrapped answer under a new token of the same lifetime; the old one is spent. */
+  'POST sys/wrapping/rewrap': {
+    fields: {
+      /** The wrapping token; the default is the calling one */
+      token?: string | undefined
+    }
+    result: undefined
+  }
+  /** What all policies of the calling token grant together. */
+  'GET sys/internal/ui/resultant-acl': {
+    fields: Record<never, never>
+    result: {
+      /** Everything is allowed */
+      root: boolean
+      /** By path; a segment "+" stands for any */
+      exact_paths: Readonly<Record<string, {
+        /** Granted, sorted; deny: nothing */
+        capabilities: readonly string[]
+        /** By name */
+        allowed_parameters?: Readonly<Record<string, readonly unknown[]>>
+        /** By name */
+        denied_parameters?: Readonly<Record<string, readonly unknown[]>>
+        /** Must be sent */
+        required_parameters?: readonly string[]
+      }>>
+      /** By the beginning of the path, without the star that ends the rule */
+      glob_paths: Readonly<Record<string, {
+        /** Granted, sorted; deny: nothing */
+        capabilities: readonly string[]
+        /** By name */
+        allowed_parameters?: Readonly<Record<string, readonly unknown[]>>
+        /** By name */
+        denied_parameters?: Readonly<Record<string, readonly unknown[]>>
+        /** Must be sent */
+        required_parameters?: readonly string[]
+      }>>
+      /** Empty: the root namespace */
+      chroot_namespace: string
+    }
+  }
+  /** Makes a token, a child of the caller. */
+  'POST auth/token/create': {
+    fields: {
+      /** A text of your own as the token; needs sudo */
+      id?: string | undefined
+      /** Policies; the default is those of the caller */
+      policies?: readonly string[] | undefined
+      /** Names and texts kept with the token */
+      meta?: Readonly<Record<string, string>> | undefined
+      /** No parent: it does not fall with the caller; needs sudo */
+      no_parent?: boolean | undefined
+      /** Without the policy "default" */
+      no_default_policy?: boolean | undefined
+      /** Can be renewed */
+      renewable?: boolean | undefined
+      /** Lifetime */
+      ttl?: Duration | undefined
+      /** Old name of ttl */
+      lease?: Duration | undefined
+      /** Kind of token; only "service" is offered */
+      type?: string | undefined
+      /** Hard end after creation, whatever is renewed */
+      explicit_max_ttl?: Duration | undefined
+      /** For logs */
+      display_name?: string | undefined
+      /** Requests it may make; 0: unlimited */
+      num_uses?: number | undefined
+      /** Each renewal gives this long, without an end; needs sudo */
+      period?: Duration | undefined
+      /** Only through a token role, which is not offered yet */
+      entity_alias?: string | undefined
+    }
+    result: Auth
+  }
+  /** Makes a token without a parent. */
+  'POST auth/token/create-orphan': {
+    fields: {
+      /** A text of your own as the token; needs sudo */
+      id?: string | undefined
+      /** Policies; the default is those of the caller */
+      policies?: readonly string[] | undefined
+      /** Names and texts kept with the token */
+      meta?: Readonly<Record<string, string>> | undefined
+      /** No parent: it does not fall with the caller; needs sudo */
+      no_parent?: boolean | undefined
+      /** Without the policy "default" */
+      no_default_policy?: boolean | undefined
+      /** Can be renewed */
+      renewable?: boolean | undefined
+      /** Lifetime */
+      ttl?: Duration | undefined
+      /** Old name of ttl */
+      lease?: Duration | undefined
+      /** Kind of token; only "service" is offered */
+      type?: string | undefined
+      /** Hard end after creation, whatever is renewed */
+      explicit_max_ttl?: Duration | undefined
+      /** For logs */
+      display_name?: string | undefined
+      /** Requests it may make; 0: unlimited */
+      num_uses?: number | undefined
+      /** Each renewal gives this long, without an end; needs sudo */
+      period?: Duration | undefined
+      /** Only through a token role, which is not offered yet */
+      entity_alias?: string | undefined
+    }
+    result: Auth
+  }
+  /** Shows what is known of a token. */
+  'POST auth/token/lookup': {
+    fields: {
+      /** The token; the default is the caller */
+      token?: string | undefined
+    }
+    result: {
+      /** Names the token without giving access */
+      accessor: string
+      /** Seconds since the epoch */
+      creation_time: number
+      /** Lifetime given at creation, seconds; 0: none */
+      creation_ttl: number
+      /** For logs */
+      display_name: string
+      /** Identity; empty without one */
+      entity_id: string
+      /** RFC 3339; null: never */
+      expire_time: string | null
+      /** Hard end after creation, seconds; 0: none */
+      explicit_max_ttl: number
+      /** The token, where the caller gave it */
+      id: string
+      /** RFC 3339 */
+      issue_time?: string
+      /** RFC 3339 */
+      last_renewal?: string
+      /** Seconds since the epoch */
+      last_renewal_time?: number
+      /** Names and texts given at creation */
+      meta: Readonly<Record<string, string>> | null
+      /** Requests left; 0: unlimited */
+      num_uses: number
+      /** Has no parent */
+      orphan: boolean
+      /** Request path that made it */
+      path: string
+      /** Each renewal gives so many seconds */
+      period?: number
+      /** Policies, sorted */
+      policies: readonly string[]
+      /** Can be renewed */
+      renewable?: boolean
+      /** Seconds left; 0: no end */
+      ttl: number
+      /** service */
+      type: string
+    }
+  }
+  /** Shows what is known of the calling token. */
+  'GET auth/token/lookup-self': {
+    fields: Record<never, never>
+    result: {
+      /** Names the token without giving access */
+      accessor: string
+      /** Seconds since the epoch */
+      creation_time: number
+      /** Lifetime given at creation, seconds; 0: none */
+      creation_ttl: number
+      /** For logs */
+      display_name: string
+      /** Identity; empty without one */
+      entity_id: string
+      /** RFC 3339; null: never */
+      expire_time: string | null
+      /** Hard end after creation, seconds; 0: none */
+      explicit_max_ttl: number
+      /** The token, where the caller gave it */
+      id: string
+      /** RFC 3339 */
+      issue_time?: string
+      /** RFC 3339 */
+      last_renewal?: string
+      /** Seconds since the epoch */
+      last_renewal_time?: number
+      /** Names and texts given at creation */
+      meta: Readonly<Record<string, string>> | null
+      /** Requests left; 0: unlimited */
+      num_uses: number
+      /** Has no parent */
+      orphan: boolean
+      /** Request path that made it */
+      path: string
+      /** Each renewal gives so many seconds */
+      period?: number
+      /** Policies, sorted */
+      policies: readonly string[]
+      /** Can be renewed */
+      renewable?: boolean
+      /** Seconds left; 0: no end */
+      ttl: number
+      /** service */
+      type: string
+    }
+  }
+  /** Shows what is known of the calling token. */
+  'POST auth/token/lookup-self': {
+    fields: Record<never, never>
+    result: {
+      /** Names the token without giving access */
+      accessor: string
+      /** Seconds since the epoch */
+      creation_time: number
+      /** Lifetime given at creation, seconds; 0: none */
+      creation_ttl: number
+      /** For logs */
+      display_name: string
+      /** Identity; empty without one */
+      entity_id: string
+      /** RFC 3339; null: never */
+      expire_time: string | null
+      /** Hard end after creation, seconds; 0: none */
+      explicit_max_ttl: number
+      /** The token, where the caller gave it */
+      id: string
+      /** RFC 3339 */
+      issue_time?: string
+      /** RFC 3339 */
+      last_renewal?: string
+      /** Seconds since the epoch */
+      last_renewal_time?: number
+      /** Names and texts given at creation */
+      meta: Readonly<Record<string, string>> | null
+      /** Requests left; 0: unlimited */
+      num_uses: number
+      /** Has no parent */
+      orphan: boolean
+      /** Request path that made it */
+      path: string
+      /** Each renewal gives so many seconds */
+      period?: number
+      /** Policies, sorted */
+      policies: readonly string[]
+      /** Can be renewed */
+      renewable?: boolean
+      /** Seconds left; 0: no end */
+      ttl: number
+      /** service */
+      type: string
+    }
+  }
+  /** Shows what is known of the token with this accessor, without the token itself. */
+  'POST auth/token/lookup-accessor': {
+    fields: {
+      /** The accessor */
+      accessor: string
+    }
+    result: {
+      /** Names the token without giving access */
+      accessor: string
+      /** Seconds since the epoch */
+      creation_time: number
+      /** Lifetime given at creation, seconds; 0: none */
+      creation_ttl: number
+      /** For logs */
+      display_name: string
+      /** Identity; empty without one */
+      entity_id: string
+      /** RFC 3339; null: never */
+      expire_time: string | null
+      /** Hard end after creation, seconds; 0: none */
+      explicit_max_ttl: number
+      /** The token, where the caller gave it */
+      id: string
+      /** RFC 3339 */
+      issue_time?: string
+      /** RFC 3339 */
+      last_renewal?: string
+      /** Seconds since the epoch */
+      last_renewal_time?: number
+      /** Names and texts given at creation */
+      meta: Readonly<Record<string, string>> | null
+      /** Requests left; 0: unlimited */
+      num_uses: number
+      /** Has no parent */
+      orphan: boolean
+      /** Request path that made it */
+      path: string
+      /** Each renewal gives so many seconds */
+      period?: number
+      /** Policies, sorted */
+      policies: readonly string[]
+      /** Can be renewed */
+      renewable?: boolean
+      /** Seconds left; 0: no end */
+      ttl: number
+      /** service */
+      type: string
+    }
+  }
+  /** Prolongs a token. */
+  'POST auth/token/renew': {
+    fields: {
+      /** The token */
+      token: string
+      /** How long from now; 0: the lifetime it was made with */
+      increment?: Duration | undefined
+    }
+    result: Auth
+  }
+  /** Prolongs the calling token. */
+  'POST auth/token/renew-self': {
+    fields: {
+      /** How long from now; 0: the lifetime it was made with */
+      increment?: Duration | undefined
+    }
+    result: Auth
+  }
+  /** Ends a token and all its children; one that is not there is no error. */
+  'POST auth/token/revoke': {
+    fields: {
+      /** The token */
+      token: string
+    }
+    result: undefined
+  }
+  /** Ends the calling token and all its children. */
+  'POST auth/token/revoke-self': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Ends the token with this accessor and all its children. */
+  'POST auth/token/revoke-accessor': {
+    fields: {
+      /** The accessor */
+      accessor: string
+    }
+    result: undefined
+  }
+  /** Makes a named key. */
+  'POST transit/keys/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type?: string | undefined
+      /** Each request gives a context, from which the key for it is derived */
+      derived?: boolean | undefined
+      /** Equal plaintexts under one context give equal ciphertexts; needs derived */
+      convergent_encryption?: boolean | undefined
+      /** Can be exported; stays so */
+      exportable?: boolean | undefined
+      /** Can be backed up in plaintext; stays so */
+      allow_plaintext_backup?: boolean | undefined
+      /** Time after which it is rotated, an hour or more; 0: only when asked to */
+      auto_rotate_period?: Duration | undefined
+      /** Bytes, only for types that come in several sizes */
+      key_size?: number | undefined
+      /** Accepted and not used */
+      context?: string | undefined
+      /** Name of a managed key, only for keys of type managed_key */
+      managed_key_name?: string | undefined
+      /** UUID of a managed key, only for keys of type managed_key */
+      managed_key_id?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Describes a key: nothing secret. */
+  'GET transit/keys/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Context of a signing key with derivation; else not used */
+      context?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Lists the names of all keys. */
+  'LIST transit/keys': {
+    fields: {
+      /** Only names that come after this one, which need not exist */
+      after?: string | undefined
+      /** At most so many names; 0 or less: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Deletes a key with all its versions, where deletion_allowed is set. */
+  'DELETE transit/keys/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+    }
+    result: undefined
+  }
+  /** Changes the settings of a key: those that are given, all or none. */
+  'POST transit/keys/:name/config': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Lowest version that decrypts */
+      min_decryption_version?: number | undefined
+      /** Lowest version that encrypts, not below min_decryption_version; 0: no bound */
+      min_encryption_version?: number | undefined
+      /** Whether it can be deleted */
+      deletion_allowed?: boolean | undefined
+      /** Whether it can be exported; stays true */
+      exportable?: boolean | undefined
+      /** Whether it can be backed up in plaintext; stays true */
+      allow_plaintext_backup?: boolean | undefined
+      /** Time after which it is rotated, an hour or more; 0: only when asked to */
+      auto_rotate_period?: Duration | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Adds a version to a key, which encrypts from now on. */
+  'POST transit/keys/:name/rotate': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Name of a managed key, only for keys of type managed_key */
+      managed_key_name?: string | undefined
+      /** UUID of a managed key, only for keys of type managed_key */
+      managed_key_id?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Encrypts data with a named key. */
+  'POST transit/encrypt/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** What to encrypt, base64; it may be empty */
+      plaintext?: string | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** Authenticated with the message, not encrypted; base64 */
+      associated_data?: string | undefined
+      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      nonce?: string | undefined
+      /** Version of the key that encrypts; 0 is the latest */
+      key_version?: number | undefined
+      /** Items to encrypt instead of plaintext, each with its own options */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        plaintext: string
+        /** As the field of the same name */
+        context?: string | undefined
+        /** As the field of the same name */
+        associated_data?: string | undefined
+        /** As the field of the same name */
+        nonce?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+        /** As the field of the same name */
+        key_version?: number | undefined
+      }[] | undefined
+      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      partial_failure_response_code?: number | undefined
+      /** Type of the key, where the request makes it */
+      type?: string | undefined
+      /** Whether the key is convergent, where the request makes it */
+      convergent_encryption?: boolean | undefined
+    }
+    result: {
+      /** vault:vN: and base64 */
+      ciphertext?: string
+      /** Version of the key that encrypted */
+      key_version?: number
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** vault:vN: and base64 */
+        ciphertext?: string
+        /** Version of the key that encrypted */
+        key_version?: number
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Decrypts what a named key encrypted. */
+  'POST transit/decrypt/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** What encrypt gave */
+      ciphertext?: string | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** Authenticated with the message, not encrypted; base64 */
+      associated_data?: string | undefined
+      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      nonce?: string | undefined
+      /** Items to decrypt instead of ciphertext, each with its own options */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        ciphertext: string
+        /** As the field of the same name */
+        context?: string | undefined
+        /** As the field of the same name */
+        associated_data?: string | undefined
+        /** As the field of the same name */
+        nonce?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      partial_failure_response_code?: number | undefined
+    }
+    result: {
+      /** Base64; empty for an empty message, and in an item that failed */
+      plaintext?: string
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** Base64; empty for an empty message, and in an item that failed */
+        plaintext: string
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Encrypts what a named key encrypted anew, with its latest version. */
+  'POST transit/rewrap/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** What encrypt gave */
+      ciphertext?: string | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** Authenticated with the message, not encrypted; base64 */
+      associated_data?: string | undefined
+      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      nonce?: string | undefined
+      /** Version of the key that encrypts; 0 is the latest */
+      key_version?: number | undefined
+      /** Items to rewrap instead of ciphertext, each with its own options */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        ciphertext?: string | undefined
+        /** As the field of the same name */
+        context?: string | undefined
+        /** As the field of the same name */
+        associated_data?: string | undefined
+        /** As the field of the same name */
+        nonce?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+        /** As the field of the same name */
+        key_version?: number | undefined
+      }[] | undefined
+      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      partial_failure_response_code?: number | undefined
+    }
+    result: {
+      /** vault:vN: and base64 */
+      ciphertext?: string
+      /** Version of the key that encrypted */
+      key_version?: number
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** vault:vN: and base64 */
+        ciphertext?: string
+        /** Version of the key that encrypted */
+        key_version?: number
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Makes a data key and encrypts it with a named key. */
+  'POST transit/datakey/:type/:name': {
+    fields: {
+      /** plaintext: the key in clear and encrypted; wrapped: only encrypted */
+      type: string
+      /** Name of the key */
+      name: string
+      /** Length of the key: 128, 256 or 512 */
+      bits?: number | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** Authenticated with the message, not encrypted; base64 */
+      associated_data?: string | undefined
+      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      nonce?: string | undefined
+      /** Version of the key that encrypts; 0 is the latest */
+      key_version?: number | undefined
+    }
+    result: {
+      /** vault:vN: and base64 */
+      ciphertext: string
+      /** Version of the key that encrypted */
+      key_version: number
+      /** The data key, for type plaintext; base64 */
+      plaintext?: string
+    }
+  }
+  /** Shows the settings for all keys. */
+  'GET transit/config/keys': {
+    fields: Record<never, never>
+    result: {
+      /** Whether encrypt makes no keys */
+      disable_upsert: boolean
+    }
+  }
+  /** Changes the settings for all keys. */
+  'POST transit/config/keys': {
+    fields: {
+      /** Whether encrypt makes no keys */
+      disable_upsert?: boolean | undefined
+    }
+    result: {
+      /** Whether encrypt makes no keys */
+      disable_upsert: boolean
+    }
+  }
+  /** What the calling token keeps at a path. */
+  'GET cubbyhole/:path...': {
+    fields: {
+      /** Any path */
+      path: string
+    }
+    result: {
+      /** As it was written */
+      [name: string]: unknown
+    }
+  }
+  /** Keeps an object for the calling token alone, as long as it lives; replaces what was there. */
+  'POST cubbyhole/:path...': {
+    fields: {
+      /** Any path */
+      path: string
+    }
+    result: undefined
+  }
+  /** Forgets what the calling token keeps at a path; nothing there is no error. */
+  'DELETE cubbyhole/:path...': {
+    fields: {
+      /** Any path */
+      path: string
+    }
+    result: undefined
+  }
+  /** Names that the calling token keeps below a path. */
+  'LIST cubbyhole/': {
+    fields: Record<never, never>
+    result: {
+      /** Names, sorted */
+      keys: readonly string[]
+    }
+  }
+  /** Names that the calling token keeps below a path. */
+  'LIST cubbyhole/:path...': {
+    fields: {
+      /** A folder */
+      path: string
+    }
+    result: {
+      /** Names, sorted */
+      keys: readonly string[]
+    }
+  }
+  /** Names of all users. */
+  'LIST auth/userpass/users': {
+    fields: Record<never, never>
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** What tokens a user gets; never the password. */
+  'GET auth/userpass/users/:username': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      username: string
+    }
+    result: {
+      /** Seconds */
+      token_ttl: number
+      /** Seconds */
+      token_max_ttl: number
+      /** Seconds */
+      token_explicit_max_ttl: number
+      /** Seconds */
+      token_period: number
+      /** Policies of the tokens */
+      token_policies: readonly string[]
+      /** Where logins come from */
+      token_bound_cidrs: readonly string[]
+      /** Without the policy "default" */
+      token_no_default_policy: boolean
+      /** Requests a token may make; 0: unlimited */
+      token_num_uses: number
+      /** Always false */
+      token_strictly_bind_ip: boolean
+      /** default, service or batch */
+      token_type: string
+      /** Where the old name was used */
+      policies?: readonly string[]
+      /** Where the old name was used */
+      ttl?: number
+      /** Where the old name was used */
+      max_ttl?: number
+      /** Where the old name was used */
+      bound_cidrs?: readonly string[]
+    }
+  }
+  /** Makes a user, or changes what is sent. */
+  'POST auth/userpass/users/:username': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      username: string
+      /** Password */
+      password?: string | undefined
+      /** Not taken over */
+      password_hash?: string | undefined
+      /** Lifetime of the tokens; 0: as the mount has it */
+      token_ttl?: Duration | undefined
+      /** Longest lifetime, renewals included; 0: as the mount has it */
+      token_max_ttl?: Duration | undefined
+      /** Hard end after the login, whatever is renewed; 0: none */
+      token_explicit_max_ttl?: Duration | undefined
+      /** Each renewal gives this long, without an end; 0: not periodic */
+      token_period?: Duration | undefined
+      /** Policies of the tokens */
+      token_policies?: readonly string[] | undefined
+      /** Addresses or blocks that logins may come from and tokens be used from; empty: anywhere */
+      token_bound_cidrs?: readonly string[] | undefined
+      /** Without the policy "default" */
+      token_no_default_policy?: boolean | undefined
+      /** Requests a token may make; 0: unlimited */
+      token_num_uses?: number | undefined
+      /** service, batch, or default: as the mount has it */
+      token_type?: string | undefined
+      /** Old name of token_policies */
+      policies?: readonly string[] | undefined
+      /** Old name of token_ttl */
+      ttl?: Duration | undefined
+      /** Old name of token_max_ttl */
+      max_ttl?: Duration | undefined
+      /** Old name of token_bound_cidrs */
+      bound_cidrs?: readonly string[] | undefined
+    }
+    result: undefined
+  }
+  /** Removes a user; tokens that it got live on until they end. */
+  'DELETE auth/userpass/users/:username': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      username: string
+    }
+    result: undefined
+  }
+  /** Changes the password of a user. */
+  'POST auth/userpass/users/:username/password': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      username: string
+      /** Password */
+      password?: string | undefined
+      /** Not taken over */
+      password_hash?: string | undefined
+    }
+    result: undefined
+  }
+  /** Changes the policies of a user. */
+  'POST auth/userpass/users/:username/policies': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      username: string
+      /** Policies of the tokens */
+      token_policies?: readonly string[] | undefined
+      /** Old name of token_policies */
+      policies?: readonly string[] | undefined
+    }
+    result: undefined
+  }
+  /** Logs in. */
+  'POST auth/userpass/login/:username': {
+    fields: {
+      /** Name, in any case */
+      username: string
+      /** Password */
+      password?: string | undefined
+    }
+    result: Auth
+  }
+  /** Names of all roles. */
+  'LIST auth/approle/role': {
+    fields: Record<never, never>
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** What a role asks for and gives. */
+  'GET auth/approle/role/:role_name': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** Seconds */
+      token_ttl: number
+      /** Seconds */
+      token_max_ttl: number
+      /** Seconds */
+      token_explicit_max_ttl: number
+      /** Seconds */
+      token_period: number
+      /** Policies of the tokens */
+      token_policies: readonly string[]
+      /** Where logins come from */
+      token_bound_cidrs: readonly string[]
+      /** Without the policy "default" */
+      token_no_default_policy: boolean
+      /** Requests a token may make; 0: unlimited */
+      token_num_uses: number
+      /** Always false */
+      token_strictly_bind_ip: boolean
+      /** default, service or batch */
+      token_type: string
+      /** Where the old name was used */
+      policies?: readonly string[]
+      /** Where the old name was used */
+      ttl?: number
+      /** Where the old name was used */
+      max_ttl?: number
+      /** Where the old name was used */
+      bound_cidrs?: readonly string[]
+      /** A login needs a secret id */
+      bind_secret_id: boolean
+      /** Where logins may come from */
+      secret_id_bound_cidrs: readonly string[]
+      /** Logins that a new secret id is good for; 0: without limit */
+      secret_id_num_uses: number
+      /** Seconds; 0: without end */
+      secret_id_ttl: number
+      /** Always false */
+      local_secret_ids: boolean
+      /** Where the old name was used */
+      period?: number
+    }
+  }
+  /** Makes a role, or changes what is sent. */
+  'POST auth/approle/role/:role_name': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** A role id of your own; the default is a new one */
+      role_id?: string | undefined
+      /** A login needs a secret id */
+      bind_secret_id?: boolean | undefined
+      /** Addresses or blocks that logins may come from; empty: anywhere */
+      secret_id_bound_cidrs?: readonly string[] | undefined
+      /** Old name of secret_id_bound_cidrs */
+      bound_cidr_list?: readonly string[] | undefined
+      /** Logins that a new secret id is good for; 0: without limit */
+      secret_id_num_uses?: number | undefined
+      /** Lifetime of a new secret id; 0: it does not end */
+      secret_id_ttl?: Duration | undefined
+      /** Only false is offered */
+      local_secret_ids?: boolean | undefined
+      /** Old name of token_period */
+      period?: Duration | undefined
+      /** Lifetime of the tokens; 0: as the mount has it */
+      token_ttl?: Duration | undefined
+      /** Longest lifetime, renewals included; 0: as the mount has it */
+      token_max_ttl?: Duration | undefined
+      /** Hard end after the login, whatever is renewed; 0: none */
+      token_explicit_max_ttl?: Duration | undefined
+      /** Each renewal gives this long, without an end; 0: not periodic */
+      token_period?: Duration | undefined
+      /** Policies of the tokens */
+      token_policies?: readonly string[] | undefined
+      /** Addresses or blocks that logins may come from and tokens be used from; empty: anywhere */
+      token_bound_cidrs?: readonly string[] | undefined
+      /** Without the policy "default" */
+      token_no_default_policy?: boolean | undefined
+      /** Requests a token may make; 0: unlimited */
+      token_num_uses?: number | undefined
+      /** service, batch, or default: as the mount has it */
+      token_type?: string | undefined
+      /** Old name of token_policies */
+      policies?: readonly string[] | undefined
+      /** Old name of token_ttl */
+      ttl?: Duration | undefined
+      /** Old name of token_max_ttl */
+      max_ttl?: Duration | undefined
+      /** Old name of token_bound_cidrs */
+      bound_cidrs?: readonly string[] | undefined
+    }
+    result: undefined
+  }
+  /** Removes a role and its secret ids; tokens that it gave live on until they end. */
+  'DELETE auth/approle/role/:role_name': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads token_policies of a role. */
+  'GET auth/approle/role/:role_name/policies': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets token_policies of a role. */
+  'POST auth/approle/role/:role_name/policies': {
+    fields: {
+      /** Policies of the tokens */
+      token_policies?: readonly string[] | undefined
+      /** Old name of token_policies */
+      policies?: readonly string[] | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets token_policies of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/policies': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads bind_secret_id of a role. */
+  'GET auth/approle/role/:role_name/bind-secret-id': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets bind_secret_id of a role. */
+  'POST auth/approle/role/:role_name/bind-secret-id': {
+    fields: {
+      /** A login needs a secret id */
+      bind_secret_id?: boolean | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets bind_secret_id of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/bind-secret-id': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads secret_id_num_uses of a role. */
+  'GET auth/approle/role/:role_name/secret-id-num-uses': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets secret_id_num_uses of a role. */
+  'POST auth/approle/role/:role_name/secret-id-num-uses': {
+    fields: {
+      /** Logins that a new secret id is good for; 0: without limit */
+      secret_id_num_uses?: number | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets secret_id_num_uses of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/secret-id-num-uses': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads secret_id_ttl of a role. */
+  'GET auth/approle/role/:role_name/secret-id-ttl': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets secret_id_ttl of a role. */
+  'POST auth/approle/role/:role_name/secret-id-ttl': {
+    fields: {
+      /** Lifetime of a new secret id; 0: it does not end */
+      secret_id_ttl?: Duration | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets secret_id_ttl of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/secret-id-ttl': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads secret_id_bound_cidrs of a role. */
+  'GET auth/approle/role/:role_name/secret-id-bound-cidrs': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets secret_id_bound_cidrs of a role. */
+  'POST auth/approle/role/:role_name/secret-id-bound-cidrs': {
+    fields: {
+      /** Addresses or blocks that logins may come from; empty: anywhere */
+      secret_id_bound_cidrs?: readonly string[] | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets secret_id_bound_cidrs of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/secret-id-bound-cidrs': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads token_ttl of a role. */
+  'GET auth/approle/role/:role_name/token-ttl': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets token_ttl of a role. */
+  'POST auth/approle/role/:role_name/token-ttl': {
+    fields: {
+      /** Lifetime of the tokens; 0: as the mount has it */
+      token_ttl?: Duration | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets token_ttl of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/token-ttl': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads token_max_ttl of a role. */
+  'GET auth/approle/role/:role_name/token-max-ttl': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets token_max_ttl of a role. */
+  'POST auth/approle/role/:role_name/token-max-ttl': {
+    fields: {
+      /** Longest lifetime, renewals included; 0: as the mount has it */
+      token_max_ttl?: Duration | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets token_max_ttl of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/token-max-ttl': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads token_num_uses of a role. */
+  'GET auth/approle/role/:role_name/token-num-uses': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets token_num_uses of a role. */
+  'POST auth/approle/role/:role_name/token-num-uses': {
+    fields: {
+      /** Requests a token may make; 0: unlimited */
+      token_num_uses?: number | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets token_num_uses of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/token-num-uses': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads token_period of a role. */
+  'GET auth/approle/role/:role_name/period': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets token_period of a role. */
+  'POST auth/approle/role/:role_name/period': {
+    fields: {
+      /** Each renewal gives this long, without an end; 0: not periodic */
+      token_period?: Duration | undefined
+      /** Old name of token_period */
+      period?: Duration | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets token_period of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/period': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Reads token_bound_cidrs of a role. */
+  'GET auth/approle/role/:role_name/token-bound-cidrs': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** As it is set */
+      [name: string]: unknown
+    }
+  }
+  /** Sets token_bound_cidrs of a role. */
+  'POST auth/approle/role/:role_name/token-bound-cidrs': {
+    fields: {
+      /** Addresses or blocks that logins may come from and tokens be used from; empty: anywhere */
+      token_bound_cidrs?: readonly string[] | undefined
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** Sets token_bound_cidrs of a role back to its default. */
+  'DELETE auth/approle/role/:role_name/token-bound-cidrs': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: undefined
+  }
+  /** The role id. */
+  'GET auth/approle/role/:role_name/role-id': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** Names the role at login */
+      role_id: string
+    }
+  }
+  /** Gives the role a role id of your own. */
+  'POST auth/approle/role/:role_name/role-id': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** The role id */
+      role_id: string
+    }
+    result: undefined
+  }
+  /** Accessors of the secret ids of a role. */
+  'LIST auth/approle/role/:role_name/secret-id': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Makes a secret id. */
+  'POST auth/approle/role/:role_name/secret-id': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** A JSON object of names and texts, as text: kept with the tokens */
+      metadata?: string | undefined
+      /** Addresses or blocks that logins may come from; within those of the role */
+      cidr_list?: readonly string[] | undefined
+      /** Addresses or blocks that tokens may be used from; the default is the role’s */
+      token_bound_cidrs?: readonly string[] | undefined
+      /** Logins it is good for; 0: without limit; the default is the role’s */
+      num_uses?: number | undefined
+      /** Lifetime; the default is the role’s */
+      ttl?: Duration | undefined
+    }
+    result: {
+      /** The secret id: shown now and never again */
+      secret_id: string
+      /** Names it without giving access */
+      secret_id_accessor: string
+      /** Seconds; 0: without end */
+      secret_id_ttl: number
+      /** Logins; 0: without limit */
+      secret_id_num_uses: number
+    }
+  }
+  /** Takes over a secret id of your own. */
+  'POST auth/approle/role/:role_name/custom-secret-id': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** A JSON object of names and texts, as text: kept with the tokens */
+      metadata?: string | undefined
+      /** Addresses or blocks that logins may come from; within those of the role */
+      cidr_list?: readonly string[] | undefined
+      /** Addresses or blocks that tokens may be used from; the default is the role’s */
+      token_bound_cidrs?: readonly string[] | undefined
+      /** Logins it is good for; 0: without limit; the default is the role’s */
+      num_uses?: number | undefined
+      /** Lifetime; the default is the role’s */
+      ttl?: Duration | undefined
+      /** The secret id */
+      secret_id: string
+    }
+    result: {
+      /** The secret id: shown now and never again */
+      secret_id: string
+      /** Names it without giving access */
+      secret_id_accessor: string
+      /** Seconds; 0: without end */
+      secret_id_ttl: number
+      /** Logins; 0: without limit */
+      secret_id_num_uses: number
+    }
+  }
+  /** What is known of a secret id. */
+  'POST auth/approle/role/:role_name/secret-id/lookup': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** The secret id */
+      secret_id: string
+    }
+    result: {
+      /** Names it */
+      secret_id_accessor: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_updated_time: string
+      /** RFC 3339; the year 1: never */
+      expiration_time: string
+      /** Seconds; 0: without end */
+      secret_id_ttl: number
+      /** Logins left; 0: without limit */
+      secret_id_num_uses: number
+      /** Kept with the tokens */
+      metadata: Readonly<Record<string, string>>
+      /** Where logins may come from */
+      cidr_list: readonly string[]
+      /** Where tokens may be used from */
+      token_bound_cidrs: readonly string[]
+    }
+  }
+  /** Destroys a secret id; one that is not there is no error. */
+  'POST auth/approle/role/:role_name/secret-id/destroy': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** The secret id */
+      secret_id: string
+    }
+    result: undefined
+  }
+  /** Destroys a secret id; one that is not there is no error. */
+  'DELETE auth/approle/role/:role_name/secret-id/destroy': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** The secret id */
+      secret_id: string
+    }
+    result: undefined
+  }
+  /** What is known of a secret id. */
+  'POST auth/approle/role/:role_name/secret-id-accessor/lookup': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** Its accessor */
+      secret_id_accessor: string
+    }
+    result: {
+      /** Names it */
+      secret_id_accessor: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_updated_time: string
+      /** RFC 3339; the year 1: never */
+      expiration_time: string
+      /** Seconds; 0: without end */
+      secret_id_ttl: number
+      /** Logins left; 0: without limit */
+      secret_id_num_uses: number
+      /** Kept with the tokens */
+      metadata: Readonly<Record<string, string>>
+      /** Where logins may come from */
+      cidr_list: readonly string[]
+      /** Where tokens may be used from */
+      token_bound_cidrs: readonly string[]
+    }
+  }
+  /** Destroys a secret id; one that is not there is no error. */
+  'POST auth/approle/role/:role_name/secret-id-accessor/destroy': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** Its accessor */
+      secret_id_accessor: string
+    }
+    result: undefined
+  }
+  /** Destroys a secret id; one that is not there is no error. */
+  'DELETE auth/approle/role/:role_name/secret-id-accessor/destroy': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      role_name: string
+      /** Its accessor */
+      secret_id_accessor: string
+    }
+    result: undefined
+  }
+  /** Logs in. */
+  'POST auth/approle/login': {
+    fields: {
+      /** Names the role */
+      role_id?: string | undefined
+      /** Proves it */
+      secret_id?: string | undefined
+    }
+    result: Auth
+  }
+  /** Removes secret ids that are over. */
+  'POST auth/approle/tidy/secret-id': {
+    fields: Record<never, never>
+    result: undefined
+  }
+}

@@ -28,7 +28,7 @@ const kept = (): string => readFileSync(join(home, '.vault-token'), 'utf8')
 const asked = (): string[] => api.asked.map(({ method, target, body }) => `${method} ${target} ${body}`)
 
 const METHODS: readonly { argv: string; asks: string; stdin?: string }[] = [
-  { argv: '-method=userpass password=-', stdin: 'pw', asks: 'PUT /v1/auth/userpass/login/kim {"password":"pw"}' },
+  { argv: '-method=userpass password=-', stdin: 'pw\n', asks: 'PUT /v1/auth/userpass/login/kim {"password":"pw"}' },
   {
     argv: '-method=userpass -path=auth/people/ username=lee password=pw',
     asks: 'PUT /v1/auth/people/login/lee {"password":"pw"}',

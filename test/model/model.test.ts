@@ -66,8 +66,8 @@ function watched<S>(thing: Thing<S>): Watched {
     setUp: thing.setUp,
     isSpent: thing.isSpent,
     call: async (random, connection) => {
-      const { name, step, send } = thing.next(random)
-      const id = history.called(name, step)
+      const { name, step, afterwards, send } = thing.next(random)
+      const id = afterwards === undefined ? history.called(name, step) : history.called(name, step, afterwards)
       const answer = await send(connection)
       return { answer, fault: history.returned(id, answer) }
     },

@@ -23,7 +23,7 @@ export type CommitterOptions = {
   readonly onFatal?: (error: Error) => void
   /**
    * Called before changes up to this index are written. Whoever reads the store elsewhere may see them from then on,
-   * and before any listener is told. They may also fail.
+   * before any listener is told. They may also fail.
    */
   readonly onCommitting?: (index: number) => void
   /** How far back the log is kept; DEFAULT_RETENTION where it is missing. */

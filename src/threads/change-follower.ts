@@ -9,7 +9,7 @@ import type { Invalidation } from '../storage/invalidation.ts'
 
 const PAGE = 256
 
-/** The low 32 bits of the index of the last commit that was begun, in memory of all threads: enough to see it move. */
+/** The low 32 bits of the index of the last commit that was begun, in memory that threads share. */
 export type PublishedIndex = Int32Array<SharedArrayBuffer>
 
 export function newPublishedIndex(): PublishedIndex {

@@ -1,5 +1,5 @@
-// A full disk under a running server (threats P-03): writes are refused and leave nothing, reads go on, and writes go
-// on when there is space again. Its log is on the same disk (N-21).
+// A full disk under a running server (threats P-03): writes are refused and leave nothing, reads go on, and so do
+// writes when there is space again. Its log is on the same disk (N-21).
 import { strict as assert } from 'node:assert'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// `npm run bench:restart`: how long a full store keeps a start waiting, and what saving and restoring its snapshot takes,
-// beside an empty one.
+// `npm run bench:restart`: how long a full store keeps a start waiting, and what saving and restoring its snapshot
+// takes, beside an empty one.
 import { createReadStream, createWriteStream, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { loadavg } from 'node:os'

@@ -100,7 +100,7 @@ test('a limited token is told why it makes no child, on its last use too', async
   }
 })
 
-test('P-28: a token that is revoked while it makes a child is refused as a revoked one, or the child is dead', async () => {
+test('P-28: a token that is revoked while it makes a child is refused, or the child is dead', async () => {
   for (let round = 0; round < 50; round++) {
     const parent = await make({ policies: ['maker'] })
     const [made] = await Promise.all([

@@ -22,7 +22,7 @@ export type CommitterOptions = {
   /** Called once when nothing more can be written: the process should end (threats P-02). */
   readonly onFatal?: (error: Error) => void
   /**
-   * Called before changes up to this index are written. Whoever reads the store elsewhere may see them from then on, and
+   * Called before changes up to this index are written. Whoever reads the store elsewhere may see them from then on,
    * before any listener is told. They may also fail.
    */
   readonly onCommitting?: (index: number) => void

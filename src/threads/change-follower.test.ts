@@ -49,7 +49,7 @@ test('a commit during the catching up is not missed by a request that came after
   await early
 })
 
-test('Q-05: a commit is looked for while it is being written, and found by the first request that could see it', async () => {
+test('Q-05: a commit is looked for while it is written, and found by the first that could see it', async () => {
   const { follower, seen, write, faults } = await stage()
   faults.hold()
   const writing = write('held')

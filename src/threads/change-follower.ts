@@ -2,14 +2,14 @@
 // thread that sees it raised reads from the log which keys changed, before it serves its next request.
 //
 // It is raised before the commit, not behind it: between a commit and a counter that follows, one thread could answer
-// from the store with what is new and another, asked later, from its cache with what was. A thread that finds nothing in
-// the log yet serves what it has, and looks again at its next request.
+// from the store with what is new and another, asked later, from its cache with what was. A thread that finds nothing
+// in the log yet serves what it has, and looks again at its next request.
 import { HistoryGone, type ReadStore, type Store } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 
 const PAGE = 256
 
-/** The low 32 bits of the index of the last commit that was begun, in memory that threads share: enough to see it move. */
+/** The low 32 bits of the index of the last commit that was begun, in memory that threads share. */
 export type PublishedIndex = Int32Array<SharedArrayBuffer>
 
 export function newPublishedIndex(): PublishedIndex {

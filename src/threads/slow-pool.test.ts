@@ -22,6 +22,9 @@ function channel(): [SlowPort & { close(): void }, SlowPort & { close(): void }]
   return [end(port1), end(port2)]
 }
 
+/** Of jobs that still wait when their test is over. */
+const unanswered = (): void => {}
+
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -123,8 +126,8 @@ test('P-46 a short job is answered while long ones run and wait', async () => {
 test('a long job begins although short ones never cease', async () => {
   const { client, long, short, names, end, close } = stage({ workers: 2, longSlots: 1 })
   const one = client()
-  for (let n = 0; n < 8; n++) void one.run(short, `s${n}`)
-  void one.run(long, 'l')
+  for (let n = 0; n < 8; n++) one.run(short, `s${n}`).catch(unanswered)
+  one.run(long, 'l').catch(unanswered)
   await settle()
   for (let n = 0; n < 6 && !names().includes('l'); n++) {
     end(`s${n}`)
@@ -137,9 +140,9 @@ test('a long job begins although short ones never cease', async () => {
 test('two clients are served in turns', async () => {
   const { client, short, names, end, close } = stage({ workers: 1, longSlots: 0 })
   const [one, other] = [client(), client()]
-  for (const name of ['a1', 'a2', 'a3', 'a4']) void one.run(short, name)
+  for (const name of ['a1', 'a2', 'a3', 'a4']) one.run(short, name).catch(unanswered)
   await settle()
-  void other.run(short, 'b1')
+  other.run(short, 'b1').catch(unanswered)
   await settle()
   const order: string[] = []
   for (let turn = 0; turn < 5; turn++) {
@@ -156,10 +159,10 @@ test('two clients are served in turns', async () => {
 test('what waits beyond the limit is refused at once', async () => {
   const { client, long, close } = stage({ workers: 2, longSlots: 1, limits: { short: 1, long: 2 } })
   const one = client()
-  void one.run(long, 'running')
+  one.run(long, 'running').catch(unanswered)
   await settle()
-  void one.run(long, 'w1')
-  void one.run(long, 'w2')
+  one.run(long, 'w1').catch(unanswered)
+  one.run(long, 'w2').catch(unanswered)
   await assert.rejects(one.run(long, 'w3'), Overloaded)
   close()
 })

@@ -1,5 +1,5 @@
-// A full disk under a running server (threats P-03): writes are refused and leave nothing, reads go on, and writes go on
-// when there is space again. Its log is on the same disk (N-21).
+// A full disk under a running server (threats P-03): writes are refused and leave nothing, reads go on, and so do
+// writes when there is space again. Its log is on the same disk (N-21).
 import { strict as assert } from 'node:assert'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -143,7 +143,8 @@ class Writer {
       return this.#write(server, register, keyValue(versionOf(register) + 1, false), `${register.name}/rotate`)
     }
     // Large enough that space runs out soon.
-    const policy = `path "${this.#random.int(2 ** 31)}/${'x'.repeat(this.#random.int(8_000))}" { capabilities = ["read"] }`
+    const path = `${this.#random.int(2 ** 31)}/${'x'.repeat(this.#random.int(8_000))}`
+    const policy = `path "${path}" { capabilities = ["read"] }`
     await this.#write(server, register ?? this.#add('policy', name), policy, register?.name ?? name)
   }
 

@@ -2,10 +2,12 @@ import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
 import type { Connection } from './connection.ts'
 import type { Step } from './linearizability.ts'
 
-/** One request, what the model makes of it, and its answer as a text that can be compared. */
+/** One request, what the model makes of it in one step or two, and its answer as a text that can be compared. */
 export type Call<S> = {
   readonly name: string
   readonly step: Step<S>
+  /** Behind a `step` that is not all of it. */
+  readonly afterwards?: Step<S>
   readonly send: (connection: Connection) => Promise<string>
 }
 

@@ -1,6 +1,7 @@
 // A token, those that it makes, and those that they make: one that is revoked takes all below it along.
 import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
 import { type Call, ROOT, type Thing } from './call.ts'
+import { NEXT } from './linearizability.ts'
 
 type Token = {
   /** Number of the one that it falls with; null: of none in the family. */
@@ -45,8 +46,11 @@ export function familyThing(name: string): Thing<State> {
         const isLimited = state[parent]?.uses !== null
         const [left, isIn] = admitted(state, parent)
         if (!isIn) return [left, '403']
-        if (isLimited) return [left, '400']
-        return [{ ...left, [number]: { parent: orphan ? null : parent, uses } }, '200']
+        return isLimited ? [left, '400'] : [left, NEXT]
+      },
+      afterwards: (state) => {
+        if (!orphan && state[parent] === undefined) return [state, '403']
+        return [{ ...state, [number]: { parent: orphan ? null : parent, uses } }, '200']
       },
       send: async (connection) =>
         String((await connection.call(textOf(parent), 'POST', 'auth/token/create', body)).status),
@@ -70,7 +74,12 @@ export function familyThing(name: string): Thing<State> {
   })
   const revokeSelf = (number: number): Call<State> => ({
     name: `${number} revokes itself`,
-    step: (state) => (state[number] === undefined ? [state, '403'] : [without(state, number), '204']),
+    step: (state) => {
+      const [left, isIn] = admitted(state, number)
+      return isIn ? [left, NEXT] : [left, '403']
+    },
+    // Another may have been faster.
+    afterwards: (state) => [without(state, number), '204'],
     send: async (connection) =>
       String((await connection.call(textOf(number), 'POST', 'auth/token/revoke-self')).status),
   })

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { History, type Step } from './linearizability.ts'
+import { History, NEXT, type Step } from './linearizability.ts'
 
 const write =
   (value: number): Step<number> =>
@@ -42,4 +42,14 @@ test('Q-05: an answer that nobody can foresee is taken as it comes', () => {
     undefined,
   )
   assert.equal(history.returned(history.called('read', read), '0'), undefined)
+})
+
+test('Q-05: a call of two steps may have others in between, and none after its answer', () => {
+  const see: Step<number> = (state) => (state === 0 ? [state, NEXT] : [state, 'refused'])
+  const two: readonly Step<number>[] = [see, write(1)]
+  const history = new History('register', 0)
+  const [a, b] = [history.called('first', ...two), history.called('second', ...two)]
+  assert.equal(history.returned(b, 'written'), undefined)
+  assert.equal(history.returned(a, 'written'), undefined)
+  assert.notEqual(history.returned(history.called('third', ...two), 'written'), undefined)
 })

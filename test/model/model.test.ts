@@ -28,7 +28,7 @@ const MAKERS: Readonly<Record<keyof typeof KINDS, (name: string) => Watched>> = 
   mount: (name) => watched(mountThing(name)),
 }
 
-test(`Q-05 P-28 P-29 A-12: ${OPERATIONS} calls of ${CLIENTS} clients are explained by a model with one thread`, async (context) => {
+test(`Q-05 P-28 P-29 A-12: one thread explains ${OPERATIONS} calls of ${CLIENTS} clients`, async (context) => {
   const random = pseudoRandom(testSeed(context))
   const temporary = temporaryDirectory()
   context.after(() => temporary.cleanUp())
@@ -66,8 +66,8 @@ function watched<S>(thing: Thing<S>): Watched {
     setUp: thing.setUp,
     isSpent: thing.isSpent,
     call: async (random, connection) => {
-      const { name, step, send } = thing.next(random)
-      const id = history.called(name, step)
+      const { name, step, afterwards, send } = thing.next(random)
+      const id = afterwards === undefined ? history.called(name, step) : history.called(name, step, afterwards)
       const answer = await send(connection)
       return { answer, fault: history.returned(id, answer) }
     },

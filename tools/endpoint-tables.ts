@@ -2,6 +2,7 @@
 import type { Endpoint } from '../src/api/endpoint.ts'
 import { TOKEN_ENDPOINTS } from '../src/auth/token-endpoints.ts'
 import { TRANSIT } from '../src/engines/transit/transit.ts'
+import { IDENTITY_ENDPOINTS } from '../src/identity/endpoints.ts'
 import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
 
 /** One table, and the page about it. */
@@ -35,6 +36,14 @@ export const TABLES: readonly EndpointTable[] = [
     source: 'src/auth/token-endpoints.ts',
     mountPath: 'auth/token/',
     endpoints: TOKEN_ENDPOINTS,
+  },
+  {
+    file: 'identity.md',
+    title: 'Identity: identity/',
+    about: 'Who is behind tokens: entities, their aliases at login mounts, and groups.',
+    source: 'src/identity/endpoints.ts',
+    mountPath: 'identity/',
+    endpoints: IDENTITY_ENDPOINTS,
   },
   {
     file: 'transit.md',

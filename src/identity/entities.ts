@@ -90,8 +90,8 @@ export async function deleteEntity(parts: IdentityParts, tx: ViewTransaction, en
 }
 
 /**
- * `into` takes over the aliases of the others, which are gone then: no policies, metadata or groups of theirs, so that a
- * merge gives nobody rights (threats I-02). Where two have an alias at the same mount, `keep` names the one that stays.
+ * `into` takes over the aliases of the others, which are gone then: no policies, metadata or groups of theirs, so that
+ * a merge gives nobody rights (threats I-02). Where two have an alias at one mount, `keep` names the one that stays.
  */
 export async function mergeEntities(
   parts: IdentityParts,

@@ -16,7 +16,7 @@ test('an entity is made with 200, changed with 204, and read by id and by name',
   assert.equal(made.status, 200)
   const id = made.body.data?.id
   assert.deepEqual(made.body.data, { id, name: 'Bob', aliases: [] })
-  assert.equal((await house.call('POST', 'identity/entity', { name: 'Bob', metadata: { c: 'd' } })).status, 204)
+  assert.equal((await house.call('POST', 'identity/entity', { name: 'bob', metadata: { c: 'd' } })).status, 204)
   const read = await house.ask('GET', `identity/entity/id/${id}`)
   assert.deepEqual([read.name, read.policies, read.metadata, read.disabled], ['Bob', ['a', 'b'], { c: 'd' }, false])
   assert.deepEqual(await house.ask('GET', 'identity/entity/name/Bob'), read)

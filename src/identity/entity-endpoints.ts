@@ -84,8 +84,9 @@ const make = endpoint({
   response: MADE,
   handler: (store: IdentityStore, { id, name, ...args }) =>
     store.transaction(async (tx) => {
-      const there = id !== '' ? await requireEntity(tx, id) : await findEntityByName(tx, name)
-      return write(store, tx, there, changeOf(args, name))
+      if (id !== '') return write(store, tx, await requireEntity(tx, id), changeOf(args, name))
+      const there = await findEntityByName(tx, name)
+      return write(store, tx, there, changeOf(args, there === undefined ? name : undefined))
     }),
 })
 

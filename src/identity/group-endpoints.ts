@@ -96,8 +96,9 @@ const make = endpoint({
   response: WRITTEN,
   handler: (store: IdentityStore, { id, name, ...args }) =>
     store.transaction(async (tx) => {
-      const there = id !== '' ? await requireGroup(tx, id) : await findGroupByName(tx, name)
-      return write(store, tx, there, changeOf(args, name))
+      if (id !== '') return write(store, tx, await requireGroup(tx, id), changeOf(args, name))
+      const there = await findGroupByName(tx, name)
+      return write(store, tx, there, changeOf(args, there === undefined ? name : undefined))
     }),
 })
 

@@ -6,6 +6,9 @@ import { BUILTIN_POLICIES } from '../auth/builtin-policies.ts'
 import { parsePolicy } from '../auth/policy.ts'
 import { fillPattern, parsePathPattern } from '../auth/policy-path.ts'
 import type { Subject } from '../auth/subject.ts'
+import { Invalidation } from '../storage/invalidation.ts'
+import type { View } from '../storage/sealed-storage.ts'
+import { Subjects } from './subjects.ts'
 
 const filled = (subject: Subject, template: string): string | undefined =>
   fillPattern(parsePathPattern(`{{${template}}}`), subject.resolve)
@@ -140,6 +143,28 @@ test('with the default policy a token may read its own entity and no other', asy
     [`id/${id}`, `name/${name}`, `id/${other}`, `name/${otherName}`].map((rest) => mayRead(`identity/entity/${rest}`)),
     [true, true, false, false],
   )
+})
+
+test('a policy that a group gets after a member left does not reach them, even in the middle of a load', async () => {
+  const house = await startIdentityHouse()
+  const id = await house.login('a')
+  const { id: group } = await house.ask('POST', 'identity/group', { name: 'g', member_entity_ids: [id] })
+  const { view, digest } = house.house.identities.parts
+  let isChanged = false
+  const between: View = {
+    ...view,
+    get: async (path) => {
+      if (path.includes('/group/') && !isChanged) {
+        isChanged = true
+        await house.ask('POST', `identity/group/id/${group}`, { member_entity_ids: [] })
+        await house.ask('POST', `identity/group/id/${group}`, { policies: ['strong'] })
+      }
+      return view.get(path)
+    },
+  }
+  const subject = await new Subjects({ view: between, digest }, new Invalidation()).get(id)
+  assert.equal(isChanged, true)
+  assert.deepEqual(subject?.policies, [])
 })
 
 test('policies of the entity and its groups count at the next request of a token', async () => {

@@ -9,7 +9,6 @@ import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
 import { LoginService } from './auth/login-service.ts'
 import type { AclOperation } from './auth/permissions.ts'
 import { PolicyStore } from './auth/policy-store.ts'
-import type { Identities } from './auth/subject.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
 import { TokenService } from './auth/token-service.ts'
@@ -20,10 +19,13 @@ import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { newMountEntry } from './core/mount-entries.ts'
 import { type EngineContext, MountTable } from './core/mount-table.ts'
 import { canonicalPath } from './core/target.ts'
+import { sha256 } from './crypto/digest.ts'
 import { importSecret } from './crypto/secret-key.ts'
 import { APPROLE } from './engines/approle/approle.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
 import { USERPASS } from './engines/userpass/userpass.ts'
+import { IDENTITY_ENDPOINTS } from './identity/endpoints.ts'
+import { IdentityStore } from './identity/identity-store.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import type { Log } from './lib/log.ts'
 import type { SlowWork } from './lib/slow-work.ts'
@@ -60,6 +62,7 @@ export type House = {
   readonly storage: SealedStorage
   readonly tokens: TokenStore
   readonly tokenService: TokenService
+  readonly identities: IdentityStore
   readonly mounts: MountTable
   readonly invalidation: Invalidation
   /** Whether the body of such a request is not to be collected. */
@@ -74,12 +77,10 @@ const LEAF_KEY = 'root/core/leaf-key'
 const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
 const CUBBYHOLE_ROUTER = new Router(CUBBYHOLE_ENDPOINTS)
 const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
+const IDENTITY_ROUTER = new Router(IDENTITY_ENDPOINTS)
 
 /** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
 const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
-
-/** Until there are login methods nobody is behind a token but its holder. */
-const NO_IDENTITIES: Identities = { entityOfLogin: async () => '', subject: () => undefined }
 
 export function buildHouse(parts: HouseParts): House {
   const { store, world, log } = parts
@@ -88,7 +89,11 @@ export function buildHouse(parts: HouseParts): House {
   const storage = new SealedStorage(store, barrier)
   const policies = new PolicyStore(storage, world.clock, invalidation, log)
   const tokens = new TokenStore(storage, world, invalidation)
-  const identities = NO_IDENTITIES
+  const identities = new IdentityStore(storage, invalidation, {
+    world,
+    digest: (text) => sha256(Buffer.from(text)).toString('hex'),
+    mountOf: (accessor) => mounts.list().find((entry) => entry.accessor === accessor),
+  })
   const limits = parts.tokenLimits
   const tokenService = new TokenService({ tokens, policies, identities, world, limits })
   const logins = new LoginService({ tokens, identities, world, limits })
@@ -125,6 +130,13 @@ export function buildHouse(parts: HouseParts): House {
       summary: 'What a token keeps for itself',
       router: CUBBYHOLE_ROUTER,
       create: () => cubbyhole,
+    },
+    {
+      type: 'identity',
+      kind: 'secret',
+      summary: 'Who is behind tokens',
+      router: IDENTITY_ROUTER,
+      create: () => identities,
     },
   ]
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
@@ -166,6 +178,7 @@ export function buildHouse(parts: HouseParts): House {
     storage,
     tokens,
     tokenService,
+    identities,
     mounts,
     invalidation,
     takesStream: (method, rawPath) => {

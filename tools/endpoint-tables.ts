@@ -5,6 +5,7 @@ import { TOKEN_ENDPOINTS } from '../src/auth/token-endpoints.ts'
 import { APPROLE } from '../src/engines/approle/approle.ts'
 import { TRANSIT } from '../src/engines/transit/transit.ts'
 import { USERPASS } from '../src/engines/userpass/userpass.ts'
+import { IDENTITY_ENDPOINTS } from '../src/identity/endpoints.ts'
 import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
 
 /** One table, and the page about it. */
@@ -38,6 +39,14 @@ export const TABLES: readonly EndpointTable[] = [
     source: 'src/auth/token-endpoints.ts',
     mountPath: 'auth/token/',
     endpoints: TOKEN_ENDPOINTS,
+  },
+  {
+    file: 'identity.md',
+    title: 'Identity: identity/',
+    about: 'Who is behind tokens: entities, their aliases at login mounts, and groups.',
+    source: 'src/identity/endpoints.ts',
+    mountPath: 'identity/',
+    endpoints: IDENTITY_ENDPOINTS,
   },
   {
     file: 'transit.md',

@@ -1234,7 +1234,7 @@ export type Endpoints = {
       }
     }
   }
-  /** One engine. */
+  /** Shows an engine. */
   'GET sys/mounts/:path...': {
     fields: {
       /** Path of the mount */
@@ -1291,7 +1291,7 @@ export type Endpoints = {
       }
     }
   }
-  /** Mounts a engine at a path. */
+  /** Mounts an engine at a path. */
   'POST sys/mounts/:path...': {
     fields: {
       /** Path of the mount */
@@ -1351,7 +1351,7 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** Removes a engine and all its data; one that is not there is no error. */
+  /** Removes an engine and all its data; one that is not there is no error. */
   'DELETE sys/mounts/:path...': {
     fields: {
       /** Path of the mount */
@@ -1359,7 +1359,7 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** What is tuned of a engine. */
+  /** What is tuned of an engine. */
   'GET sys/mounts/:path.../tune': {
     fields: {
       /** Path of the mount */
@@ -1393,7 +1393,7 @@ export type Endpoints = {
       }
     }
   }
-  /** Tunes a engine: changes what is sent. */
+  /** Tunes an engine: changes what is sent. */
   'POST sys/mounts/:path.../tune': {
     fields: {
       /** Path of the mount */
@@ -1495,7 +1495,7 @@ export type Endpoints = {
       }
     }
   }
-  /** One login method. */
+  /** Shows a login method. */
   'GET sys/auth/:path...': {
     fields: {
       /** Path of the mount */
@@ -2578,6 +2578,788 @@ export type Endpoints = {
       accessor: string
     }
     result: undefined
+  }
+  /** Makes an entity, or changes the one with the id or the name. */
+  'POST identity/entity': {
+    fields: {
+      /** Id of an entity that is there */
+      id?: string | undefined
+      /** Name; the default is one that is made up */
+      name?: string | undefined
+      /** Names and texts; all of them are replaced */
+      metadata?: Readonly<Record<string, string>> | undefined
+      /** Policies of its tokens, besides their own; all of them are replaced */
+      policies?: readonly string[] | undefined
+      /** No access, with whatever token */
+      disabled?: boolean | undefined
+    }
+    result: {
+      /** Id of the new entity */
+      id: string
+      /** Its name */
+      name: string
+      /** None yet */
+      aliases: readonly string[]
+    }
+  }
+  /** Removes entities by their ids, all or none; one that is not there is no error. */
+  'POST identity/entity/batch-delete': {
+    fields: {
+      /** Ids of the entities */
+      entity_ids: readonly string[]
+    }
+    result: undefined
+  }
+  /** Gives the aliases of entities to another one and removes them. */
+  'POST identity/entity/merge': {
+    fields: {
+      /** Ids of the entities to be removed */
+      from_entity_ids: readonly string[]
+      /** Id of the one that remains */
+      to_entity_id: string
+      /** Where two have an alias at the same mount: the one that stays */
+      conflicting_alias_ids_to_keep?: readonly string[] | undefined
+      /** Taken from clients that send it; nothing depends on it */
+      force?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Ids of the entities. */
+  'LIST identity/entity/id': {
+    fields: {
+      /** Only what sorts after this */
+      after?: string | undefined
+      /** At most so many; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+      /** By id */
+      key_info: Readonly<Record<string, {
+        /** As its own endpoint shows it */
+        [name: string]: unknown
+      }>>
+    }
+  }
+  /** One entity. */
+  'GET identity/entity/id/:id': {
+    fields: {
+      /** Id of the entity */
+      id: string
+    }
+    result: {
+      /** Id of the entity */
+      id: string
+      /** Name */
+      name: string
+      /** Its names at login mounts */
+      aliases: readonly {
+        /** Id of the alias */
+        id: string
+        /** Id of its entity */
+        canonical_id: string
+        /** Name at the login mount */
+        name: string
+        /** Of the login mount */
+        mount_accessor: string
+        /** Path of the login mount; empty: it is gone */
+        mount_path: string
+        /** Its login method; empty: it is gone */
+        mount_type: string
+        /** Names and texts */
+        metadata: Readonly<Record<string, string>> | null
+        /** Names and texts */
+        custom_metadata: Readonly<Record<string, string>>
+        /** Entities that it belonged to before */
+        merged_from_canonical_ids: readonly string[] | null
+        /** Of a mount that stays out of replication */
+        local: boolean
+        /** root */
+        namespace_id: string
+        /** RFC 3339 */
+        creation_time: string
+        /** RFC 3339 */
+        last_update_time: string
+      }[]
+      /** Given to it by name */
+      policies: readonly string[]
+      /** Names and texts */
+      metadata: Readonly<Record<string, string>> | null
+      /** No access, with whatever token */
+      disabled: boolean
+      /** All groups that it is in */
+      group_ids: readonly string[]
+      /** Those that it is in itself */
+      direct_group_ids: readonly string[]
+      /** Those that its groups are in */
+      inherited_group_ids: readonly string[]
+      /** Entities that were merged into it */
+      merged_entity_ids: readonly string[] | null
+      /** Empty: not offered */
+      mfa_secrets: {
+        /** None */
+        [name: string]: unknown
+      }
+      /** root */
+      namespace_id: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_update_time: string
+    }
+  }
+  /** Changes an entity. */
+  'POST identity/entity/id/:id': {
+    fields: {
+      /** Id of the entity */
+      id: string
+      /** New name */
+      name?: string | undefined
+      /** Names and texts; all of them are replaced */
+      metadata?: Readonly<Record<string, string>> | undefined
+      /** Policies of its tokens, besides their own; all of them are replaced */
+      policies?: readonly string[] | undefined
+      /** No access, with whatever token */
+      disabled?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Removes an entity with its aliases; its tokens have no access any more. */
+  'DELETE identity/entity/id/:id': {
+    fields: {
+      /** Id of the entity */
+      id: string
+    }
+    result: undefined
+  }
+  /** Names of the entities. */
+  'LIST identity/entity/name': {
+    fields: {
+      /** Only what sorts after this */
+      after?: string | undefined
+      /** At most so many; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** One entity. */
+  'GET identity/entity/name/:name...': {
+    fields: {
+      /** Name of the entity; the case of its letters makes no difference */
+      name: string
+    }
+    result: {
+      /** Id of the entity */
+      id: string
+      /** Name */
+      name: string
+      /** Its names at login mounts */
+      aliases: readonly {
+        /** Id of the alias */
+        id: string
+        /** Id of its entity */
+        canonical_id: string
+        /** Name at the login mount */
+        name: string
+        /** Of the login mount */
+        mount_accessor: string
+        /** Path of the login mount; empty: it is gone */
+        mount_path: string
+        /** Its login method; empty: it is gone */
+        mount_type: string
+        /** Names and texts */
+        metadata: Readonly<Record<string, string>> | null
+        /** Names and texts */
+        custom_metadata: Readonly<Record<string, string>>
+        /** Entities that it belonged to before */
+        merged_from_canonical_ids: readonly string[] | null
+        /** Of a mount that stays out of replication */
+        local: boolean
+        /** root */
+        namespace_id: string
+        /** RFC 3339 */
+        creation_time: string
+        /** RFC 3339 */
+        last_update_time: string
+      }[]
+      /** Given to it by name */
+      policies: readonly string[]
+      /** Names and texts */
+      metadata: Readonly<Record<string, string>> | null
+      /** No access, with whatever token */
+      disabled: boolean
+      /** All groups that it is in */
+      group_ids: readonly string[]
+      /** Those that it is in itself */
+      direct_group_ids: readonly string[]
+      /** Those that its groups are in */
+      inherited_group_ids: readonly string[]
+      /** Entities that were merged into it */
+      merged_entity_ids: readonly string[] | null
+      /** Empty: not offered */
+      mfa_secrets: {
+        /** None */
+        [name: string]: unknown
+      }
+      /** root */
+      namespace_id: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_update_time: string
+    }
+  }
+  /** Makes the entity, or changes it. */
+  'POST identity/entity/name/:name...': {
+    fields: {
+      /** Name of the entity; the case of its letters makes no difference */
+      name: string
+      /** Names and texts; all of them are replaced */
+      metadata?: Readonly<Record<string, string>> | undefined
+      /** Policies of its tokens, besides their own; all of them are replaced */
+      policies?: readonly string[] | undefined
+      /** No access, with whatever token */
+      disabled?: boolean | undefined
+    }
+    result: {
+      /** Id of the new entity */
+      id: string
+      /** Its name */
+      name: string
+      /** None yet */
+      aliases: readonly string[]
+    }
+  }
+  /** Removes an entity with its aliases; its tokens have no access any more. */
+  'DELETE identity/entity/name/:name...': {
+    fields: {
+      /** Name of the entity; the case of its letters makes no difference */
+      name: string
+    }
+    result: undefined
+  }
+  /** Makes an alias, or changes the one with the id or with the mount and the name. */
+  'POST identity/entity-alias': {
+    fields: {
+      /** Id of an alias that is there */
+      id?: string | undefined
+      /** Name at the login mount, as its method gives it */
+      name?: string | undefined
+      /** Accessor of the login mount */
+      mount_accessor?: string | undefined
+      /** Id of its entity; the default for a new alias is a new entity */
+      canonical_id?: string | undefined
+      /** Old name of canonical_id */
+      entity_id?: string | undefined
+      /** Names and texts; all of them are replaced */
+      custom_metadata?: Readonly<Record<string, string>> | undefined
+    }
+    result: {
+      /** Id of the alias */
+      id: string
+      /** Id of its entity */
+      canonical_id: string
+    }
+  }
+  /** Ids of the aliases. */
+  'LIST identity/entity-alias/id': {
+    fields: {
+      /** Only what sorts after this */
+      after?: string | undefined
+      /** At most so many; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+      /** By id */
+      key_info: Readonly<Record<string, {
+        /** As its own endpoint shows it */
+        [name: string]: unknown
+      }>>
+    }
+  }
+  /** One alias. */
+  'GET identity/entity-alias/id/:id': {
+    fields: {
+      /** Id of the alias */
+      id: string
+    }
+    result: {
+      /** Id of the alias */
+      id: string
+      /** Id of its entity */
+      canonical_id: string
+      /** Name at the login mount */
+      name: string
+      /** Of the login mount */
+      mount_accessor: string
+      /** Path of the login mount; empty: it is gone */
+      mount_path: string
+      /** Its login method; empty: it is gone */
+      mount_type: string
+      /** Names and texts */
+      metadata: Readonly<Record<string, string>> | null
+      /** Names and texts */
+      custom_metadata: Readonly<Record<string, string>>
+      /** Entities that it belonged to before */
+      merged_from_canonical_ids: readonly string[] | null
+      /** Of a mount that stays out of replication */
+      local: boolean
+      /** root */
+      namespace_id: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_update_time: string
+    }
+  }
+  /** Changes an alias; another name, mount or entity ends the memberships that logins by it gave. */
+  'POST identity/entity-alias/id/:id': {
+    fields: {
+      /** Id of the alias */
+      id: string
+      /** Name at the login mount, as its method gives it */
+      name?: string | undefined
+      /** Accessor of the login mount */
+      mount_accessor?: string | undefined
+      /** Id of its entity; the default for a new alias is a new entity */
+      canonical_id?: string | undefined
+      /** Old name of canonical_id */
+      entity_id?: string | undefined
+      /** Names and texts; all of them are replaced */
+      custom_metadata?: Readonly<Record<string, string>> | undefined
+    }
+    result: {
+      /** Id of the alias */
+      id: string
+      /** Id of its entity */
+      canonical_id: string
+    }
+  }
+  /** Removes an alias; the entity stays. */
+  'DELETE identity/entity-alias/id/:id': {
+    fields: {
+      /** Id of the alias */
+      id: string
+    }
+    result: undefined
+  }
+  /** Makes a group, or changes the one with the id or the name. */
+  'POST identity/group': {
+    fields: {
+      /** Id of a group that is there */
+      id?: string | undefined
+      /** Name; the default is one that is made up */
+      name?: string | undefined
+      /** internal: members are named here; external: logins say who is in it; cannot be changed */
+      type?: 'internal' | 'external' | '' | undefined
+      /** Names and texts; all of them are replaced */
+      metadata?: Readonly<Record<string, string>> | undefined
+      /** Policies of the tokens of its members; all of them are replaced */
+      policies?: readonly string[] | undefined
+      /** Entities in it; all of them are replaced */
+      member_entity_ids?: readonly string[] | undefined
+      /** Groups in it; all of them are replaced */
+      member_group_ids?: readonly string[] | undefined
+    }
+    result: {
+      /** Id of the group */
+      id: string
+      /** Its name */
+      name: string
+    }
+  }
+  /** Ids of the groups. */
+  'LIST identity/group/id': {
+    fields: {
+      /** Only what sorts after this */
+      after?: string | undefined
+      /** At most so many; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+      /** By id */
+      key_info: Readonly<Record<string, {
+        /** As its own endpoint shows it */
+        [name: string]: unknown
+      }>>
+    }
+  }
+  /** One group. */
+  'GET identity/group/id/:id': {
+    fields: {
+      /** Id of the group */
+      id: string
+    }
+    result: {
+      /** Id of the group */
+      id: string
+      /** Name */
+      name: string
+      /** internal: members are named here; external: logins say who is in it */
+      type: string
+      /** Given to its members */
+      policies: readonly string[]
+      /** Names and texts */
+      metadata: Readonly<Record<string, string>> | null
+      /** Entities that are in it themselves */
+      member_entity_ids: readonly string[]
+      /** Groups that are in it */
+      member_group_ids: readonly string[]
+      /** Groups that it is in */
+      parent_group_ids: readonly string[]
+      /** Empty: it has none */
+      alias: {
+        /** As identity/group-alias shows it */
+        [name: string]: unknown
+      }
+      /** Grows with each write */
+      modify_index: number
+      /** root */
+      namespace_id: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_update_time: string
+    }
+  }
+  /** Changes a group. */
+  'POST identity/group/id/:id': {
+    fields: {
+      /** Id of the group */
+      id: string
+      /** New name */
+      name?: string | undefined
+      /** internal: members are named here; external: logins say who is in it; cannot be changed */
+      type?: 'internal' | 'external' | '' | undefined
+      /** Names and texts; all of them are replaced */
+      metadata?: Readonly<Record<string, string>> | undefined
+      /** Policies of the tokens of its members; all of them are replaced */
+      policies?: readonly string[] | undefined
+      /** Entities in it; all of them are replaced */
+      member_entity_ids?: readonly string[] | undefined
+      /** Groups in it; all of them are replaced */
+      member_group_ids?: readonly string[] | undefined
+    }
+    result: {
+      /** Id of the group */
+      id: string
+      /** Its name */
+      name: string
+    }
+  }
+  /** Removes a group. */
+  'DELETE identity/group/id/:id': {
+    fields: {
+      /** Id of the group */
+      id: string
+    }
+    result: undefined
+  }
+  /** Names of the groups. */
+  'LIST identity/group/name': {
+    fields: {
+      /** Only what sorts after this */
+      after?: string | undefined
+      /** At most so many; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** One group. */
+  'GET identity/group/name/:name...': {
+    fields: {
+      /** Name of the group; the case of its letters makes no difference */
+      name: string
+    }
+    result: {
+      /** Id of the group */
+      id: string
+      /** Name */
+      name: string
+      /** internal: members are named here; external: logins say who is in it */
+      type: string
+      /** Given to its members */
+      policies: readonly string[]
+      /** Names and texts */
+      metadata: Readonly<Record<string, string>> | null
+      /** Entities that are in it themselves */
+      member_entity_ids: readonly string[]
+      /** Groups that are in it */
+      member_group_ids: readonly string[]
+      /** Groups that it is in */
+      parent_group_ids: readonly string[]
+      /** Empty: it has none */
+      alias: {
+        /** As identity/group-alias shows it */
+        [name: string]: unknown
+      }
+      /** Grows with each write */
+      modify_index: number
+      /** root */
+      namespace_id: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_update_time: string
+    }
+  }
+  /** Makes the group, or changes it. */
+  'POST identity/group/name/:name...': {
+    fields: {
+      /** Name of the group; the case of its letters makes no difference */
+      name: string
+      /** internal: members are named here; external: logins say who is in it; cannot be changed */
+      type?: 'internal' | 'external' | '' | undefined
+      /** Names and texts; all of them are replaced */
+      metadata?: Readonly<Record<string, string>> | undefined
+      /** Policies of the tokens of its members; all of them are replaced */
+      policies?: readonly string[] | undefined
+      /** Entities in it; all of them are replaced */
+      member_entity_ids?: readonly string[] | undefined
+      /** Groups in it; all of them are replaced */
+      member_group_ids?: readonly string[] | undefined
+    }
+    result: {
+      /** Id of the group */
+      id: string
+      /** Its name */
+      name: string
+    }
+  }
+  /** Removes a group. */
+  'DELETE identity/group/name/:name...': {
+    fields: {
+      /** Name of the group; the case of its letters makes no difference */
+      name: string
+    }
+    result: undefined
+  }
+  /** Makes a group alias, or changes the one with the id or with the mount and the name. */
+  'POST identity/group-alias': {
+    fields: {
+      /** Id of a group alias that is there */
+      id?: string | undefined
+      /** Name of the group at the login mount, as its method gives it */
+      name?: string | undefined
+      /** Accessor of the login mount */
+      mount_accessor?: string | undefined
+      /** Id of an external group; the default for a new alias is a new group */
+      canonical_id?: string | undefined
+    }
+    result: {
+      /** Id of the group alias */
+      id: string
+      /** Id of its group */
+      canonical_id: string
+    }
+  }
+  /** Ids of the group aliases. */
+  'LIST identity/group-alias/id': {
+    fields: {
+      /** Only what sorts after this */
+      after?: string | undefined
+      /** At most so many; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+      /** By id */
+      key_info: Readonly<Record<string, {
+        /** As its own endpoint shows it */
+        [name: string]: unknown
+      }>>
+    }
+  }
+  /** One group alias. */
+  'GET identity/group-alias/id/:id': {
+    fields: {
+      /** Id of the group alias */
+      id: string
+    }
+    result: {
+      /** Id of the group alias */
+      id: string
+      /** Id of its group */
+      canonical_id: string
+      /** Name of the group at the login mount */
+      name: string
+      /** Of the login mount */
+      mount_accessor: string
+      /** Path of the login mount; empty: it is gone */
+      mount_path: string
+      /** Its login method; empty: it is gone */
+      mount_type: string
+      /** Names and texts */
+      metadata: Readonly<Record<string, string>> | null
+      /** None */
+      merged_from_canonical_ids: readonly string[] | null
+      /** root */
+      namespace_id: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_update_time: string
+    }
+  }
+  /** Changes a group alias; another name, mount or group ends the memberships that logins by it gave. */
+  'POST identity/group-alias/id/:id': {
+    fields: {
+      /** Id of the group alias */
+      id: string
+      /** Name of the group at the login mount, as its method gives it */
+      name?: string | undefined
+      /** Accessor of the login mount */
+      mount_accessor?: string | undefined
+      /** Id of an external group; the default for a new alias is a new group */
+      canonical_id?: string | undefined
+    }
+    result: {
+      /** Id of the group alias */
+      id: string
+      /** Id of its group */
+      canonical_id: string
+    }
+  }
+  /** Removes a group alias; the group stays, without members. */
+  'DELETE identity/group-alias/id/:id': {
+    fields: {
+      /** Id of the group alias */
+      id: string
+    }
+    result: undefined
+  }
+  /** The entity that something is known of; 204 without a body where there is none. */
+  'POST identity/lookup/entity': {
+    fields: {
+      /** Id */
+      id?: string | undefined
+      /** Name */
+      name?: string | undefined
+      /** Id of an alias */
+      alias_id?: string | undefined
+      /** Name of an alias, together with alias_mount_accessor */
+      alias_name?: string | undefined
+      /** Accessor of the login mount of the alias */
+      alias_mount_accessor?: string | undefined
+    }
+    result: {
+      /** Id of the entity */
+      id: string
+      /** Name */
+      name: string
+      /** Its names at login mounts */
+      aliases: readonly {
+        /** Id of the alias */
+        id: string
+        /** Id of its entity */
+        canonical_id: string
+        /** Name at the login mount */
+        name: string
+        /** Of the login mount */
+        mount_accessor: string
+        /** Path of the login mount; empty: it is gone */
+        mount_path: string
+        /** Its login method; empty: it is gone */
+        mount_type: string
+        /** Names and texts */
+        metadata: Readonly<Record<string, string>> | null
+        /** Names and texts */
+        custom_metadata: Readonly<Record<string, string>>
+        /** Entities that it belonged to before */
+        merged_from_canonical_ids: readonly string[] | null
+        /** Of a mount that stays out of replication */
+        local: boolean
+        /** root */
+        namespace_id: string
+        /** RFC 3339 */
+        creation_time: string
+        /** RFC 3339 */
+        last_update_time: string
+      }[]
+      /** Given to it by name */
+      policies: readonly string[]
+      /** Names and texts */
+      metadata: Readonly<Record<string, string>> | null
+      /** No access, with whatever token */
+      disabled: boolean
+      /** All groups that it is in */
+      group_ids: readonly string[]
+      /** Those that it is in itself */
+      direct_group_ids: readonly string[]
+      /** Those that its groups are in */
+      inherited_group_ids: readonly string[]
+      /** Entities that were merged into it */
+      merged_entity_ids: readonly string[] | null
+      /** Empty: not offered */
+      mfa_secrets: {
+        /** None */
+        [name: string]: unknown
+      }
+      /** root */
+      namespace_id: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_update_time: string
+    }
+  }
+  /** The group that something is known of; 204 without a body where there is none. */
+  'POST identity/lookup/group': {
+    fields: {
+      /** Id */
+      id?: string | undefined
+      /** Name */
+      name?: string | undefined
+      /** Id of an alias */
+      alias_id?: string | undefined
+      /** Name of an alias, together with alias_mount_accessor */
+      alias_name?: string | undefined
+      /** Accessor of the login mount of the alias */
+      alias_mount_accessor?: string | undefined
+    }
+    result: {
+      /** Id of the group */
+      id: string
+      /** Name */
+      name: string
+      /** internal: members are named here; external: logins say who is in it */
+      type: string
+      /** Given to its members */
+      policies: readonly string[]
+      /** Names and texts */
+      metadata: Readonly<Record<string, string>> | null
+      /** Entities that are in it themselves */
+      member_entity_ids: readonly string[]
+      /** Groups that are in it */
+      member_group_ids: readonly string[]
+      /** Groups that it is in */
+      parent_group_ids: readonly string[]
+      /** Empty: it has none */
+      alias: {
+        /** As identity/group-alias shows it */
+        [name: string]: unknown
+      }
+      /** Grows with each write */
+      modify_index: number
+      /** root */
+      namespace_id: string
+      /** RFC 3339 */
+      creation_time: string
+      /** RFC 3339 */
+      last_update_time: string
+    }
   }
   /** Makes a named key. */
   'POST transit/keys/:name': {

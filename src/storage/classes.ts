@@ -19,6 +19,8 @@ export const CLASSES: readonly Rule[] = [
   { path: 'sys/token/', class: 'local' },
   { path: 'sys/cubbyhole/', class: 'local' },
   { path: 'sys/policy/', class: 'replicated' },
+  { path: 'sys/identity/', class: 'replicated' },
+  { path: 'sys/local-identity/', class: 'local' },
   { path: 'core/mounts/', class: 'replicated' },
   { path: 'core/local-mounts/', class: 'local' },
   { path: 'core/unmounting/', class: 'replicated' },

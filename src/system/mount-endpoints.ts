@@ -18,11 +18,20 @@ type Kind = {
   readonly prefix: '' | 'auth/'
   /** Paths below `auth` are root paths. */
   readonly sudo: boolean
+  /** With its article. */
   readonly what: string
+  readonly plural: string
 }
 
-const SECRETS: Kind = { kind: 'secret', under: 'mounts', prefix: '', sudo: false, what: 'engine' }
-const LOGINS: Kind = { kind: 'auth', under: 'auth', prefix: 'auth/', sudo: true, what: 'login method' }
+const SECRETS: Kind = { kind: 'secret', under: 'mounts', prefix: '', sudo: false, what: 'an engine', plural: 'engines' }
+const LOGINS: Kind = {
+  kind: 'auth',
+  under: 'auth',
+  prefix: 'auth/',
+  sudo: true,
+  what: 'a login method',
+  plural: 'login methods',
+}
 
 const pathField = { path: string('Path of the mount', { required: true }) }
 
@@ -37,7 +46,8 @@ const TUNING: Shapes = {
   user_lockout_config: optional(LOCKOUT),
 }
 
-function endpointsOf({ kind, under, prefix, sudo, what }: Kind): readonly Endpoint[] {
+function endpointsOf(of: Kind): readonly Endpoint[] {
+  const { kind, under, prefix, sudo, what, plural } = of
   const pathOf = (path: string): string => prefix + folder(path)
   const common = { fields: pathField, ...(sudo ? { sudo } : {}) }
 
@@ -48,7 +58,7 @@ function endpointsOf({ kind, under, prefix, sudo, what }: Kind): readonly Endpoi
     capability: 'read',
     body: 'both',
     runsOn: 'any-node',
-    summary: `All ${what}s by path`,
+    summary: `All ${plural} by path`,
     fields: {},
     response: { [OTHERS]: group(MOUNT, 'Mount') },
     handler: (system: System) => ({ data: bodies(system, kind, () => true) }),
@@ -62,7 +72,7 @@ function endpointsOf({ kind, under, prefix, sudo, what }: Kind): readonly Endpoi
     capability: 'read',
     body: 'both',
     runsOn: 'any-node',
-    summary: `One ${what}`,
+    summary: `Shows ${what}`,
     response: MOUNT,
     handler: (system: System, { path }) => {
       const entry = system.mounts.find(pathOf(path))
@@ -81,7 +91,7 @@ function endpointsOf({ kind, under, prefix, sudo, what }: Kind): readonly Endpoi
     capability: 'update',
     ...(sudo ? { sudo } : {}),
     runsOn: 'writer',
-    summary: `Mounts a ${what} at a path`,
+    summary: `Mounts ${what} at a path`,
     fields: {
       ...pathField,
       type: string('Kind of mount', { default: '' }),
@@ -125,7 +135,7 @@ function endpointsOf({ kind, under, prefix, sudo, what }: Kind): readonly Endpoi
     path: `${under}/:path...`,
     capability: 'delete',
     runsOn: 'writer',
-    summary: `Removes a ${what} and all its data; one that is not there is no error`,
+    summary: `Removes ${what} and all its data; one that is not there is no error`,
     handler: async (system: System, { path }) => {
       const full = pathOf(path)
       // Wire text.
@@ -137,7 +147,7 @@ function endpointsOf({ kind, under, prefix, sudo, what }: Kind): readonly Endpoi
     },
   })
 
-  return [list, read, mount, unmount, ...tuneEndpoints({ kind, under, prefix, sudo, what })]
+  return [list, read, mount, unmount, ...tuneEndpoints(of)]
 }
 
 const TOKEN_MOUNT = 'auth/token/'
@@ -160,7 +170,7 @@ function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endp
     ...(sudo ? { sudo } : {}),
     body: 'both',
     runsOn: 'any-node',
-    summary: `What is tuned of a ${what}`,
+    summary: `What is tuned of ${what}`,
     fields: pathField,
     response: TUNING,
     handler: (system: System, { path }) => ({ data: tuningBody(system, find(system, path)) }),
@@ -173,7 +183,7 @@ function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endp
     capability: 'update',
     ...(sudo ? { sudo } : {}),
     runsOn: 'writer',
-    summary: `Tunes a ${what}: changes what is sent`,
+    summary: `Tunes ${what}: changes what is sent`,
     fields: {
       ...pathField,
       description: string('For people', { max: MAX_DESCRIPTION_CHARACTERS }),

@@ -156,13 +156,53 @@ class Flow(unittest.TestCase):
             self.assertEqual(data(answer)["transit/encrypt/kw"], ["update"])
             self.assertEqual(data(answer)["transit/decrypt/kw"], ["deny"])
 
-    def test_12_wrong_token(self):
+    def test_12_identity(self):
+        identity = root.secrets.identity
+        mounts = data(root.adapter.get("/v1/sys/internal/ui/mounts"))["auth"]
+        accessor = mounts["token/"]["accessor"]
+        made = data(identity.create_or_update_entity("ann", policies=["encryptor"], metadata={"team": "a"}))
+        entity = made["id"]
+        self.assert_done(identity.create_or_update_entity_by_name("ann", metadata={"team": "b"}))
+        self.assert_done(identity.update_entity(entity, disabled=True))
+        self.assertTrue(data(identity.read_entity_by_name("ann"))["disabled"])
+        alias = data(identity.create_or_update_entity_alias("ann@example", entity, accessor))["id"]
+        self.assertEqual(data(identity.read_entity_alias(alias))["canonical_id"], entity)
+        identity.update_entity_alias(alias, "ann@example.org", entity, accessor)
+        found = data(identity.lookup_entity(alias_name="ann@example.org", alias_mount_accessor=accessor))
+        self.assertEqual((found["id"], found["aliases"][0]["id"]), (entity, alias))
+        self.assertEqual(found["metadata"], {"team": "b"})
+        self.assertEqual(data(identity.list_entities())["keys"], [entity])
+        self.assertEqual(data(identity.list_entities_by_name())["keys"], ["ann"])
+        self.assertEqual(data(identity.list_entity_aliases())["keys"], [alias])
+        group = data(identity.create_or_update_group("staff", member_entity_ids=[entity]))["id"]
+        identity.update_group(group, "staff", policies=["encryptor"], member_entity_ids=[entity])
+        self.assertEqual(data(identity.read_entity(entity))["direct_group_ids"], [group])
+        self.assertEqual(data(identity.lookup_group(name="staff"))["member_entity_ids"], [entity])
+        outside = data(identity.create_or_update_group("outside", group_type="external"))["id"]
+        named = data(identity.create_or_update_group_alias("g", mount_accessor=accessor, canonical_id=outside))["id"]
+        self.assertEqual(data(identity.read_group_alias(named))["canonical_id"], outside)
+        self.assertEqual(data(identity.list_group_aliases())["keys"], [named])
+        self.assertEqual(data(identity.read_group(outside))["alias"]["id"], named)
+        self.assertEqual(data(identity.list_groups_by_name())["keys"], ["outside", "staff"])
+        self.assertEqual(len(data(identity.list_groups())["keys"]), 2)
+        second = data(identity.create_or_update_entity("bob"))["id"]
+        self.assert_done(identity.merge_entities([second], entity))
+        self.assert_done(identity.delete_group_alias(named))
+        self.assert_done(identity.delete_group(group))
+        self.assert_done(identity.delete_group_by_name("outside"))
+        self.assert_done(identity.delete_entity_alias(alias))
+        self.assert_done(identity.delete_entity(entity))
+        with self.assertRaises(exceptions.InvalidPath):
+            identity.read_entity(entity)
+        self.assertEqual(identity.lookup_entity(name="ann").status_code, 204)
+
+    def test_13_wrong_token(self):
         wrong = hvac.Client(url=ADDRESS, token="no-such-token")
         for call in (wrong.sys.list_policies, wrong.secrets.transit.list_keys, wrong.auth.token.lookup_self):
             with self.assertRaisesRegex(exceptions.Forbidden, "permission denied"):
                 call()
 
-    def test_13_seal(self):
+    def test_14_seal(self):
         self.assert_done(root.sys.seal())
         self.assertTrue(root.sys.is_sealed())
         with self.assertRaises(exceptions.VaultDown):

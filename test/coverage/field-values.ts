@@ -11,6 +11,9 @@ export type Pool = {
   readonly tokens: readonly string[]
   readonly accessors: readonly string[]
   readonly shares: readonly string[]
+  /** Ids of what is under identity/, by the first segment of its path, and the accessor of a login mount. */
+  readonly identity: Readonly<Record<string, readonly string[]>>
+  readonly loginAccessor: string
 }
 
 /** In every text that is sent as a secret: no refusal and no log may repeat it. */
@@ -68,6 +71,12 @@ const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool, pat
   secret_shares: (random) => random.pick([1, 3, 5]),
   secret_threshold: (random) => random.pick([1, 2, 3]),
   ttl: (random) => random.pick(['1h', 60, '5m']),
+  mount_accessor: (_random, pool) => pool.loginAccessor,
+  alias_mount_accessor: (_random, pool) => pool.loginAccessor,
+  canonical_id: (random, pool) =>
+    random.pick(['', '', ...(pool.identity.entity ?? []), ...(pool.identity.group ?? [])]),
+  to_entity_id: (random, pool) => random.pick(pool.identity.entity ?? []),
+  from_entity_ids: (random, pool) => [random.pick(pool.identity.entity ?? [])],
   'mounts-mount.type': () => 'transit',
   'token-create.type': () => 'service',
   'token-create-orphan.type': () => 'service',

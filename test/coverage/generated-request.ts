@@ -134,9 +134,11 @@ const ODD_NAMES = [
   '',
 ]
 
-function pathNameFor(random: PseudoRandom, { endpoint }: Placed, { names, mounts }: Material): string {
+function pathNameFor(random: PseudoRandom, { endpoint }: Placed, { names, mounts, pool }: Material): string {
   const { path } = endpoint
-  const usual = path.startsWith('mounts') ? mounts : path.includes('mounts') ? [...mounts, 'transit', 'sys'] : names
+  const ids = path.endsWith('/id/:id') ? pool.identity[path.slice(0, path.indexOf('/'))] : undefined
+  const named = path.startsWith('mounts') ? mounts : path.includes('mounts') ? [...mounts, 'transit', 'sys'] : names
+  const usual = ids ?? named
   return random.chance(0.85) ? random.pick(usual) : random.pick(ODD_NAMES)
 }
 

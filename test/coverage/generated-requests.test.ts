@@ -80,8 +80,34 @@ async function freshPool(): Promise<Pool> {
     tokens: [...made.map(({ token }) => token), 'hvs.AAAAAAAAAAAAAAAAAAAAAAAA'],
     accessors: [...made.map(({ accessor }) => accessor), 'AAAAAAAAAAAAAAAAAAAAAAAA'],
     shares: ['AAAAAAAAAAAAAAAAAAAAAA=='],
+    ...(await freshIdentities()),
   }
 }
+
+/** Some of each, with aliases of names that nothing else has. */
+async function freshIdentities(): Promise<Pick<Pool, 'identity' | 'loginAccessor'>> {
+  const { body } = await api(server, 'GET', 'sys/internal/ui/mounts')
+  const logins = body.data?.auth as Record<string, { readonly accessor: string }> | undefined
+  const loginAccessor = String(logins?.['token/']?.accessor)
+  const made = async (thing: string, sent: object): Promise<string> => {
+    const answer = await api(server, 'POST', `identity/${thing}`, sent)
+    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    return String(answer.body.data?.id)
+  }
+  const several = (thing: string, body: () => object): Promise<string[]> =>
+    Promise.all(Array.from({ length: 6 }, () => made(thing, body())))
+  const alias = () => ({ name: `alias-${++aliasCount}`, mount_accessor: loginAccessor })
+  return {
+    loginAccessor,
+    identity: {
+      entity: await several('entity', () => ({})),
+      'entity-alias': await several('entity-alias', alias),
+      group: await several('group', () => ({ type: 'external' })),
+      'group-alias': await several('group-alias', alias),
+    },
+  }
+}
+let aliasCount = 0
 
 async function newToken(policies: readonly string[]): Promise<{ token: string; accessor: string }> {
   const { status, body } = await api(server, 'POST', 'auth/token/create-orphan', { policies, no_default_policy: true })

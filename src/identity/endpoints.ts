@@ -1,0 +1,15 @@
+// All endpoints under identity/.
+import type { Endpoint } from '../api/endpoint.ts'
+import { ALIAS_ENDPOINTS } from './alias-endpoints.ts'
+import { ENTITY_ENDPOINTS } from './entity-endpoints.ts'
+import { GROUP_ALIAS_ENDPOINTS } from './group-alias-endpoints.ts'
+import { GROUP_ENDPOINTS } from './group-endpoints.ts'
+import { LOOKUP_ENDPOINTS } from './lookup-endpoints.ts'
+
+export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
+  ...ENTITY_ENDPOINTS,
+  ...ALIAS_ENDPOINTS,
+  ...GROUP_ENDPOINTS,
+  ...GROUP_ALIAS_ENDPOINTS,
+  ...LOOKUP_ENDPOINTS,
+]

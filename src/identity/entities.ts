@@ -1,0 +1,139 @@
+// Making, changing, removing and merging entities, each inside a transaction of the caller.
+import { fail } from '../api/errors.ts'
+import { ROOT_NAMESPACE } from '../storage/contract.ts'
+import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import { dropLoginGroups, moveAlias, removeAliasOf } from './aliases.ts'
+import type { Alias, Entity } from './entries.ts'
+import { membershipsOf, removeMembership } from './memberships.ts'
+import { checkName, nameSegment } from './names.ts'
+import {
+  aliasesOf,
+  findEntity,
+  findEntityByName,
+  freeName,
+  type IdentityParts,
+  putEntity,
+  takeName,
+} from './records.ts'
+
+/** What can be given; absent: as it was. */
+export type EntityChange = {
+  readonly name?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+  /** Normalised, without root. */
+  readonly policies?: readonly string[] | undefined
+  readonly disabled?: boolean | undefined
+}
+
+/** @throws Refusal where the name is taken */
+export async function createEntity(parts: IdentityParts, tx: ViewTransaction, change: EntityChange): Promise<Entity> {
+  const { random, clock } = parts.world
+  const nowMs = clock.nowMs()
+  const name = change.name ?? (await freeAutoName(parts, tx))
+  const entity: Entity = {
+    format: 1,
+    namespace: ROOT_NAMESPACE,
+    id: random.uuid(),
+    name: checkName('name', name),
+    metadata: change.metadata ?? {},
+    policies: change.policies ?? [],
+    disabled: change.disabled ?? false,
+    mergedIds: [],
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  }
+  await claimName(tx, entity)
+  putEntity(tx, entity)
+  return entity
+}
+
+async function freeAutoName({ world }: IdentityParts, tx: ViewTransaction): Promise<string> {
+  for (;;) {
+    const name = `entity_${world.random.bytes(4).toString('hex')}`
+    if ((await findEntityByName(tx, name)) === undefined) return name
+  }
+}
+
+async function claimName(tx: ViewTransaction, entity: Entity): Promise<void> {
+  if (!(await takeName(tx, 'entity-name', entity.name, entity)))
+    throw fail('field_invalid', ['name', 'another entity has it, in whatever case: choose another, or change that one'])
+}
+
+/** @throws Refusal where the new name is taken */
+export async function changeEntity(
+  { world }: IdentityParts,
+  tx: ViewTransaction,
+  entity: Entity,
+  change: EntityChange,
+): Promise<void> {
+  const changed: Entity = {
+    ...entity,
+    name: change.name === undefined ? entity.name : checkName('name', change.name),
+    metadata: change.metadata ?? entity.metadata,
+    policies: change.policies ?? entity.policies,
+    disabled: change.disabled ?? entity.disabled,
+    updatedAtMs: world.clock.nowMs(),
+  }
+  if (changed.name !== entity.name) {
+    if (nameSegment(changed.name) !== nameSegment(entity.name)) freeName(tx, 'entity-name', entity.name)
+    await claimName(tx, changed)
+  }
+  putEntity(tx, changed)
+}
+
+/** The entity, its aliases and its memberships: whoever logs in by one of them again becomes another entity. */
+export async function deleteEntity(parts: IdentityParts, tx: ViewTransaction, entity: Entity): Promise<void> {
+  for (const alias of await aliasesOf(tx, entity.id)) removeAliasOf(parts, tx, alias)
+  for (const membership of await membershipsOf(tx, entity.id)) removeMembership(tx, membership)
+  freeName(tx, 'entity-name', entity.name)
+  tx.delete(`identity/entity/${entity.id}`)
+}
+
+/**
+ * `into` takes over the aliases of the others, which are gone then: no policies, metadata or groups of theirs, so that
+ * a merge gives nobody rights (threats I-02). Where two have an alias at one mount, `keep` names the one that stays.
+ */
+export async function mergeEntities(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  into: Entity,
+  fromIds: readonly string[],
+  keep: ReadonlySet<string>,
+): Promise<void> {
+  const merged = [...into.mergedIds]
+  for (const id of new Set(fromIds)) {
+    if (id === into.id) throw fail('field_invalid', ['from_entity_ids', 'must not hold to_entity_id'])
+    const from = await findEntity(tx, id)
+    if (from === undefined) throw fail('field_invalid', ['from_entity_ids', 'no entity has one of the ids'])
+    if (from.disabled) {
+      // Its aliases would have access again.
+      throw fail('field_invalid', ['from_entity_ids', `${id} is disabled: enable or delete it first`])
+    }
+    for (const alias of await aliasesOf(tx, id)) await takeOver(parts, tx, into, alias, keep)
+    await deleteEntity(parts, tx, from)
+    merged.push(id, ...from.mergedIds)
+  }
+  putEntity(tx, { ...into, mergedIds: merged, updatedAtMs: parts.world.clock.nowMs() })
+}
+
+async function takeOver(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  into: Entity,
+  alias: Alias,
+  keep: ReadonlySet<string>,
+): Promise<void> {
+  const own = (await aliasesOf(tx, into.id)).find(({ mountAccessor }) => mountAccessor === alias.mountAccessor)
+  if (own !== undefined) {
+    if (keep.has(own.id) === keep.has(alias.id)) {
+      throw fail('field_invalid', [
+        'conflicting_alias_ids_to_keep',
+        `must hold one of ${own.id} and ${alias.id}, which are aliases at the same mount`,
+      ])
+    }
+    if (keep.has(own.id)) return
+    removeAliasOf(parts, tx, own)
+    await dropLoginGroups(tx, into.id, own)
+  }
+  moveAlias(parts, tx, alias, { ...alias, entityId: into.id, mergedFrom: [...alias.mergedFrom, alias.entityId] })
+}

@@ -1,0 +1,102 @@
+// The names by which login methods know external groups, each inside a transaction of the caller.
+import { fail } from '../api/errors.ts'
+import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import { loginMount } from './aliases.ts'
+import type { Group, GroupAlias } from './entries.ts'
+import { checkAliasName } from './names.ts'
+import {
+  findGroup,
+  findGroupOfAlias,
+  findGroupOfAliasAt,
+  type IdentityParts,
+  putGroup,
+  putGroupAlias,
+  removeGroupAlias,
+} from './records.ts'
+
+const STAMP_BYTES = 4
+
+/** A group that has one. */
+export type AliasedGroup = Group & { readonly alias: GroupAlias }
+
+/** What can be given; absent: as it was. */
+export type GroupAliasChange = {
+  readonly name?: string | undefined
+  readonly mountAccessor?: string | undefined
+  readonly groupId?: string | undefined
+}
+
+export const isAliased = (group: Group | undefined): group is AliasedGroup => (group?.alias ?? null) !== null
+
+export async function findAliased(from: Pick<ViewTransaction, 'get' | 'list'>, aliasId: string) {
+  const group = await findGroupOfAlias(from, aliasId)
+  return isAliased(group) ? group : undefined
+}
+
+/**
+ * Makes the group alias or changes the one there is: that with the id, else that with the mount and the name.
+ * `makeGroup` gives a new external group, where none is named. `stale`: groups whose members are to be swept.
+ * @throws Refusal where ids are unknown, or the alias is another's
+ */
+export async function writeGroupAlias(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  id: string | undefined,
+  change: GroupAliasChange,
+  makeGroup: () => Promise<Group>,
+): Promise<{ readonly group: AliasedGroup; readonly stale: readonly string[] }> {
+  const byId = id === undefined ? undefined : await findAliased(tx, id)
+  if (id !== undefined && byId === undefined) throw fail('field_invalid', ['id', 'no group alias has this id'])
+  const name = change.name ?? byId?.alias.name
+  const accessor = change.mountAccessor ?? byId?.alias.mountAccessor
+  if (name === undefined) throw fail('field_missing', ['name'])
+  if (accessor === undefined) throw fail('field_missing', ['mount_accessor'])
+  loginMount(parts, 'mount_accessor', accessor)
+  const there = await findGroupOfAliasAt(tx, accessor, parts.digest(checkAliasName('name', name)))
+  if (byId !== undefined && there !== undefined && there.id !== byId.id)
+    throw fail('field_invalid', ['name', `the group ${there.id} has this alias at this mount: delete that one first`])
+  const old = byId ?? (isAliased(there) ? there : undefined)
+  const target = await targetOf(tx, change.groupId, old, makeGroup)
+  const nowMs = parts.world.clock.nowMs()
+  const isSame = old?.id === target.id && old.alias.name === name && old.alias.mountAccessor === accessor
+  const alias: GroupAlias = {
+    id: old?.alias.id ?? parts.world.random.uuid(),
+    mountAccessor: accessor,
+    name,
+    stamp: isSame ? old.alias.stamp : parts.world.random.bytes(STAMP_BYTES).toString('hex'),
+    createdAtMs: old?.alias.createdAtMs ?? nowMs,
+    updatedAtMs: nowMs,
+  }
+  if (old !== undefined && !isSame) takeAlias(parts, tx, old)
+  const group = { ...target, alias, version: target.version + 1, updatedAtMs: nowMs }
+  putGroup(tx, group)
+  putGroupAlias(tx, group, alias, parts.digest(name))
+  return { group, stale: old === undefined || isSame ? [] : [old.id] }
+}
+
+async function targetOf(
+  tx: ViewTransaction,
+  groupId: string | undefined,
+  old: AliasedGroup | undefined,
+  makeGroup: () => Promise<Group>,
+): Promise<Group> {
+  if (groupId === undefined) return old ?? makeGroup()
+  const group = await findGroup(tx, groupId)
+  if (group === undefined) throw fail('field_invalid', ['canonical_id', 'no group has this id'])
+  if (group.type !== 'external')
+    throw fail('field_invalid', ['canonical_id', 'the group is internal: only an external group has an alias'])
+  if (group.alias !== null && group.alias.id !== old?.alias.id) {
+    throw fail('field_invalid', [
+      'canonical_id',
+      `the group has the alias ${group.alias.id}: change or delete that one`,
+    ])
+  }
+  return group
+}
+
+/** From here on nobody is in the group; its memberships are left to be swept. */
+export function takeAlias(parts: IdentityParts, tx: ViewTransaction, group: AliasedGroup): void {
+  removeGroupAlias(tx, group.alias, parts.digest(group.alias.name))
+  const nowMs = parts.world.clock.nowMs()
+  putGroup(tx, { ...group, alias: null, version: group.version + 1, updatedAtMs: nowMs })
+}

@@ -1,0 +1,113 @@
+// The identities behind tokens: what logins and access ask of them, and what follows from a change elsewhere. The
+// endpoints are beside it.
+import type { LoginAlias } from '../api/login.ts'
+import type { Engine, MountEntry } from '../api/mount.ts'
+import type { Identities, Subject } from '../auth/subject.ts'
+import type { World } from '../lib/world.ts'
+import { systemScope } from '../storage/contract.ts'
+import type { Invalidation } from '../storage/invalidation.ts'
+import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { deleteAlias } from './aliases.ts'
+import { decodeReference } from './entries.ts'
+import { isAliased, takeAlias } from './group-aliases.ts'
+import { recogniseGroups, recogniseLogin } from './logins.ts'
+import { sweepMembers } from './memberships.ts'
+import { FOLDERS, findAlias, findGroup, folderOf, IDENTITY_FOLDER, type IdentityParts } from './records.ts'
+import { Subjects } from './subjects.ts'
+
+const REMOVE_PAGE = 200
+
+export class IdentityStore implements Identities, Engine {
+  readonly parts: IdentityParts
+  readonly #subjects: Subjects
+
+  constructor(
+    storage: SealedStorage,
+    invalidation: Invalidation,
+    needs: {
+      readonly world: World
+      /** A digest of a text in characters that a key may have. */
+      readonly digest: (text: string) => string
+      readonly mountOf: (accessor: string) => MountEntry | undefined
+    },
+  ) {
+    this.parts = { ...needs, view: storage.view(systemScope, IDENTITY_FOLDER) }
+    this.#subjects = new Subjects(this.parts, invalidation)
+  }
+
+  get view(): View {
+    return this.parts.view
+  }
+
+  transaction<T>(work: (tx: ViewTransaction) => Promise<T>): Promise<T> {
+    return this.view.transaction(work)
+  }
+
+  entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string> {
+    return this.transaction((tx) => recogniseLogin(this.parts, tx, mount, alias, groups))
+  }
+
+  /** What a login method says anew of the groups of somebody it knows: at a renewal (threats I-04). */
+  groupsOfLogin(mount: MountEntry, entityId: string, groups: readonly string[]): Promise<void> {
+    return this.transaction((tx) => recogniseGroups(this.parts, tx, mount, entityId, groups))
+  }
+
+  subject(entityId: string): Subject | undefined | Promise<Subject | undefined> {
+    return this.#subjects.get(entityId)
+  }
+
+  /**
+   * For a login mount that is removed: its aliases, its group aliases and the memberships that it gave. The entities
+   * stay. To be called again where it was interrupted.
+   */
+  async removeMount(mount: Pick<MountEntry, 'accessor' | 'local'>): Promise<void> {
+    while (await this.#removeAliases(mount));
+    for (const groupId of await this.transaction((tx) => this.#takeGroupAliases(tx, mount.accessor))) {
+      await this.sweep(groupId)
+    }
+  }
+
+  /** One page; whether there may be more. */
+  #removeAliases({ accessor, local }: Pick<MountEntry, 'accessor' | 'local'>): Promise<boolean> {
+    const folder = `${folderOf(local)}alias-name/${accessor}/`
+    return this.transaction(async (tx) => {
+      const digests = await tx.list(folder, { limit: REMOVE_PAGE })
+      for (const digest of digests) {
+        const bytes = await tx.get(folder + digest)
+        const alias = bytes === undefined ? undefined : await findAlias(tx, decodeReference(bytes).id)
+        if (alias !== undefined) await deleteAlias(this.parts, tx, alias)
+        tx.delete(folder + digest)
+      }
+      return digests.length === REMOVE_PAGE
+    })
+  }
+
+  async #takeGroupAliases(tx: ViewTransaction, accessor: string): Promise<string[]> {
+    const folder = `identity/group-alias-name/${accessor}/`
+    const taken: string[] = []
+    for (const digest of await tx.list(folder)) {
+      const bytes = await tx.get(folder + digest)
+      const group = bytes === undefined ? undefined : await findGroup(tx, decodeReference(bytes).id)
+      if (!isAliased(group)) continue
+      takeAlias(this.parts, tx, group)
+      taken.push(group.id)
+    }
+    return taken
+  }
+
+  /** Removes the memberships of a group that do not count any more, page by page. */
+  async sweep(groupId: string): Promise<void> {
+    for (const folder of FOLDERS) {
+      let after: string | undefined = ''
+      while (after !== undefined) {
+        const from: string = after
+        after = await this.transaction((tx) => sweepMembers(tx, groupId, folder, from))
+      }
+    }
+  }
+
+  /** Nothing is kept but the subjects, which listen for themselves. */
+  changed(): void {}
+
+  reset(): void {}
+}

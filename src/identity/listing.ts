@@ -1,0 +1,36 @@
+// Lists with a few facts about each thing, page by page.
+import { fail } from '../api/errors.ts'
+import { int, string } from '../api/fields.ts'
+import { anything, group, LISTED, mapOf, OTHERS, type Shapes } from '../api/shape.ts'
+
+export const pageFields = {
+  after: string('Only what sorts after this', { default: '' }),
+  limit: int('At most so many; 0: all', { default: 0 }),
+}
+
+type Page = { readonly after: string; readonly limit: number }
+
+/** @throws Refusal `not_found` for an empty page */
+export function pageOf(sorted: readonly string[], { after, limit }: Page): string[] {
+  const rest = sorted.filter((key) => key > after)
+  if (rest.length === 0) throw fail('not_found', [])
+  return limit > 0 ? rest.slice(0, limit) : rest
+}
+
+export const LISTED_WITH_INFO: Shapes = {
+  ...LISTED,
+  key_info: mapOf(group({ [OTHERS]: anything('As its own endpoint shows it') }, 'Some facts'), 'By id'),
+}
+
+/** A thing that goes meanwhile is left out. */
+export async function withInfo(
+  ids: readonly string[],
+  infoOf: (id: string) => Promise<Record<string, unknown> | undefined>,
+): Promise<{ readonly keys: readonly string[]; readonly key_info: Readonly<Record<string, unknown>> }> {
+  const info: Record<string, unknown> = {}
+  for (const id of ids) {
+    const found = await infoOf(id)
+    if (found !== undefined) info[id] = found
+  }
+  return { keys: Object.keys(info), key_info: info }
+}

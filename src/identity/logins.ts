@@ -1,0 +1,58 @@
+// From a caller that a login method recognised to its entity. Runs at every login, so where nothing changed it writes
+// nothing.
+import { fail } from '../api/errors.ts'
+import type { LoginAlias } from '../api/login.ts'
+import type { MountEntry } from '../api/mount.ts'
+import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import { newAlias, putAliasOf } from './aliases.ts'
+import { createEntity } from './entities.ts'
+import { setLoginGroups } from './memberships.ts'
+import { checkAliasName } from './names.ts'
+import { findAliasAt, findEntity, findGroupOfAliasAt, type IdentityParts } from './records.ts'
+
+/** @throws Refusal where the entity is disabled */
+export async function recogniseLogin(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  mount: MountEntry,
+  login: LoginAlias,
+  groups: readonly string[],
+): Promise<string> {
+  const found = await findAliasAt(tx, mount, parts.digest(checkAliasName('alias name', login.name)))
+  const entity = found === undefined ? await createEntity(parts, tx, {}) : await findEntity(tx, found.entityId)
+  if (entity === undefined) throw new Error('An alias is left without its entity')
+  if (entity.disabled) throw fail('permission_denied', [])
+  if (found === undefined) {
+    putAliasOf(parts, tx, newAlias(parts, mount, { entityId: entity.id, name: login.name, metadata: login.metadata }))
+  } else if (!sameTexts(found.metadata, login.metadata)) {
+    putAliasOf(parts, tx, { ...found, metadata: login.metadata, updatedAtMs: parts.world.clock.nowMs() })
+  }
+  await recogniseGroups(parts, tx, mount, entity.id, groups)
+  return entity.id
+}
+
+/** The entity is then in exactly those external groups that have one of these names as alias at the mount. */
+export async function recogniseGroups(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  mount: MountEntry,
+  entityId: string,
+  names: readonly string[],
+): Promise<void> {
+  const wanted = new Map<string, string>()
+  for (const name of new Set(names)) {
+    const group = await findGroupOfAliasAt(tx, mount.accessor, parts.digest(name))
+    if (group?.alias?.mountAccessor === mount.accessor && group.alias.name === name) {
+      wanted.set(group.id, group.alias.stamp)
+    }
+  }
+  await setLoginGroups(tx, entityId, mount, wanted)
+}
+
+function sameTexts(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(one)
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && one[name] === other[name])
+  )
+}

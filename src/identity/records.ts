@@ -1,0 +1,190 @@
+// Where entities, aliases and groups lie, and what leads to them. What is under identity/ is replicated; the aliases of
+// local mounts, and the memberships that logins at them give, have the same shape under local-identity/.
+//
+//   root/sys/identity/entity/ENTITY                      the entity
+//   root/sys/identity/entity-name/NAME                   its id, by its name (names.ts)
+//   root/sys/identity/alias/ENTITY/ALIAS                 an alias of it
+//   root/sys/identity/alias-id/ALIAS                     the entity of an alias
+//   root/sys/identity/alias-name/ACCESSOR/DIGEST         the alias, by mount and digest of its name
+//   root/sys/identity/group/GROUP                        the group, with its alias
+//   root/sys/identity/group-name/NAME                    its id, by its name
+//   root/sys/identity/group-alias/ALIAS                  the group of a group alias
+//   root/sys/identity/group-alias-name/ACCESSOR/DIGEST   the same, by mount and digest of the alias's name
+//
+// memberships.ts has the rest.
+import type { MountEntry } from '../api/mount.ts'
+import type { World } from '../lib/world.ts'
+import { ROOT_NAMESPACE } from '../storage/contract.ts'
+import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
+import {
+  type Alias,
+  decodeAlias,
+  decodeEntity,
+  decodeGroup,
+  decodeReference,
+  type Entity,
+  encodeEntry,
+  encodeReference,
+  type Group,
+  type GroupAlias,
+  type Reference,
+} from './entries.ts'
+import { isId, nameSegment } from './names.ts'
+
+export const IDENTITY_FOLDER = `${ROOT_NAMESPACE}/sys/`
+export const FOLDERS = ['identity/', 'local-identity/'] as const
+export const folderOf = (local: boolean): string => FOLDERS[local ? 1 : 0]
+
+/** What reads: a view, or a transaction. */
+export type From = Pick<View, 'get' | 'list'>
+
+export type IdentityParts = {
+  readonly view: View
+  readonly world: World
+  /** A digest of a text, as text that can be part of a key. */
+  readonly digest: (text: string) => string
+  readonly mountOf: (accessor: string) => MountEntry | undefined
+}
+
+export async function findEntity(from: From, id: string): Promise<Entity | undefined> {
+  const bytes = isId(id) ? await from.get(`identity/entity/${id}`) : undefined
+  return bytes === undefined ? undefined : decodeEntity(bytes)
+}
+
+export async function findEntityByName(from: From, name: string): Promise<Entity | undefined> {
+  const reference = await findByName(from, 'entity-name', name)
+  return reference === undefined ? undefined : findEntity(from, reference.id)
+}
+
+export function putEntity(tx: ViewTransaction, entity: Entity): void {
+  tx.put(`identity/entity/${entity.id}`, encodeEntry(entity))
+}
+
+export async function findGroup(from: From, id: string): Promise<Group | undefined> {
+  const bytes = isId(id) ? await from.get(`identity/group/${id}`) : undefined
+  return bytes === undefined ? undefined : decodeGroup(bytes)
+}
+
+export async function findGroupByName(from: From, name: string): Promise<Group | undefined> {
+  const reference = await findByName(from, 'group-name', name)
+  return reference === undefined ? undefined : findGroup(from, reference.id)
+}
+
+export function putGroup(tx: ViewTransaction, group: Group): void {
+  tx.put(`identity/group/${group.id}`, encodeEntry(group))
+}
+
+type NameIndex = 'entity-name' | 'group-name'
+
+async function findByName(from: From, index: NameIndex, name: string): Promise<Reference | undefined> {
+  const segment = nameSegment(name)
+  return segment === undefined ? undefined : referenceAt(from, `identity/${index}/${segment}`)
+}
+
+async function referenceAt(from: From, path: string): Promise<Reference | undefined> {
+  const bytes = await from.get(path)
+  return bytes === undefined ? undefined : decodeReference(bytes)
+}
+
+/** Names as they were given, in the order of the index. */
+export async function listNames(from: From, index: NameIndex): Promise<string[]> {
+  const names: string[] = []
+  for (const segment of await from.list(`identity/${index}/`)) {
+    const reference = await referenceAt(from, `identity/${index}/${segment}`)
+    if (reference?.name !== undefined) names.push(reference.name)
+  }
+  return names
+}
+
+/** False where another thing has the name. `name` is checked. */
+export async function takeName(
+  tx: ViewTransaction,
+  index: NameIndex,
+  name: string,
+  owner: { readonly id: string; readonly namespace: string },
+): Promise<boolean> {
+  const path = `identity/${index}/${nameSegment(name)}`
+  const taken = await referenceAt(tx, path)
+  if (taken !== undefined && taken.id !== owner.id) return false
+  tx.put(path, encodeReference(owner.namespace, { id: owner.id, name }))
+  return true
+}
+
+export function freeName(tx: ViewTransaction, index: NameIndex, name: string): void {
+  tx.delete(`identity/${index}/${nameSegment(name)}`)
+}
+
+export async function aliasesOf(from: From, entityId: string): Promise<Alias[]> {
+  const aliases: Alias[] = []
+  for (const folder of FOLDERS) {
+    for (const id of await from.list(`${folder}alias/${entityId}/`)) {
+      const bytes = await from.get(`${folder}alias/${entityId}/${id}`)
+      if (bytes !== undefined) aliases.push(decodeAlias(bytes))
+    }
+  }
+  return aliases
+}
+
+export async function findAlias(from: From, id: string): Promise<Alias | undefined> {
+  if (!isId(id)) return undefined
+  for (const folder of FOLDERS) {
+    const owner = await referenceAt(from, `${folder}alias-id/${id}`)
+    const bytes = owner === undefined ? undefined : await from.get(`${folder}alias/${owner.id}/${id}`)
+    if (bytes !== undefined) return decodeAlias(bytes)
+  }
+  return undefined
+}
+
+/** `digest` is that of the alias's name. */
+export async function findAliasAt(
+  from: From,
+  mount: Pick<MountEntry, 'accessor' | 'local'>,
+  digest: string,
+): Promise<Alias | undefined> {
+  const folder = folderOf(mount.local)
+  const found = await referenceAt(from, `${folder}alias-name/${mount.accessor}/${digest}`)
+  const bytes = found === undefined ? undefined : await from.get(`${folder}alias/${found.entityId}/${found.id}`)
+  return bytes === undefined ? undefined : decodeAlias(bytes)
+}
+
+export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): void {
+  const folder = folderOf(alias.local)
+  const { id, entityId, namespace } = alias
+  tx.put(`${folder}alias/${entityId}/${id}`, encodeEntry(alias))
+  tx.put(`${folder}alias-id/${id}`, encodeReference(namespace, { id: entityId }))
+  tx.put(`${folder}alias-name/${alias.mountAccessor}/${digest}`, encodeReference(namespace, { id, entityId }))
+}
+
+export function removeAlias(tx: ViewTransaction, alias: Alias, digest: string): void {
+  const folder = folderOf(alias.local)
+  tx.delete(`${folder}alias/${alias.entityId}/${alias.id}`)
+  tx.delete(`${folder}alias-id/${alias.id}`)
+  tx.delete(`${folder}alias-name/${alias.mountAccessor}/${digest}`)
+}
+
+export async function listAliasIds(from: From): Promise<string[]> {
+  const lists = await Promise.all(FOLDERS.map((folder) => from.list(`${folder}alias-id/`)))
+  return lists.flat().sort()
+}
+
+/** The group that has this group alias. */
+export async function findGroupOfAlias(from: From, aliasId: string): Promise<Group | undefined> {
+  const owner = isId(aliasId) ? await referenceAt(from, `identity/group-alias/${aliasId}`) : undefined
+  return owner === undefined ? undefined : findGroup(from, owner.id)
+}
+
+export async function findGroupOfAliasAt(from: From, accessor: string, digest: string): Promise<Group | undefined> {
+  const owner = await referenceAt(from, `identity/group-alias-name/${accessor}/${digest}`)
+  return owner === undefined ? undefined : findGroup(from, owner.id)
+}
+
+export function putGroupAlias(tx: ViewTransaction, group: Group, alias: GroupAlias, digest: string): void {
+  const owner = encodeReference(group.namespace, { id: group.id })
+  tx.put(`identity/group-alias/${alias.id}`, owner)
+  tx.put(`identity/group-alias-name/${alias.mountAccessor}/${digest}`, owner)
+}
+
+export function removeGroupAlias(tx: ViewTransaction, alias: GroupAlias, digest: string): void {
+  tx.delete(`identity/group-alias/${alias.id}`)
+  tx.delete(`identity/group-alias-name/${alias.mountAccessor}/${digest}`)
+}

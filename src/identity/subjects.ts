@@ -1,0 +1,132 @@
+// What access depends on of whoever is behind a token, kept ready: it is asked for at every request.
+import type { TemplateReference } from '../auth/policy-path.ts'
+import type { Subject } from '../auth/subject.ts'
+import { CoherentCache } from '../lib/coherent-cache.ts'
+import type { Invalidation } from '../storage/invalidation.ts'
+import type { Alias, Entity, Group } from './entries.ts'
+import { directGroups, inheritedGroups } from './memberships.ts'
+import { aliasesOf, FOLDERS, type From, findEntity, type IdentityParts } from './records.ts'
+
+/** Some hundred bytes each, with groups and metadata some thousand. */
+const CACHED_SUBJECTS = 20_000
+
+/** All that is known of one entity. */
+export type EntityFacts = {
+  readonly entity: Entity
+  readonly aliases: readonly Alias[]
+  /** The groups that it is in itself. */
+  readonly direct: readonly Group[]
+  /** Those that these are in. */
+  readonly inherited: readonly Group[]
+}
+
+export async function factsOf(from: From, entity: Entity): Promise<EntityFacts> {
+  const direct = await directGroups(from, entity.id)
+  return { entity, aliases: await aliasesOf(from, entity.id), direct, inherited: await inheritedGroups(from, direct) }
+}
+
+export class Subjects {
+  readonly #subjects = new CoherentCache<Subject>(CACHED_SUBJECTS)
+  readonly #parts: Pick<IdentityParts, 'view' | 'digest'>
+
+  constructor(parts: Pick<IdentityParts, 'view' | 'digest'>, invalidation: Invalidation) {
+    this.#parts = parts
+    const reset = () => this.#subjects.clear()
+    const forget = (rest: string) => {
+      const end = rest.indexOf('/')
+      this.#subjects.forget(end === -1 ? rest : rest.slice(0, end))
+    }
+    for (const folder of FOLDERS) {
+      for (const perEntity of ['entity/', 'alias/', 'entity-group/']) {
+        invalidation.register({ prefix: `sys/${folder}${perEntity}`, changed: forget, reset })
+      }
+      // A group may be above anybody; that it changes is rare.
+      for (const perGroup of ['group/', 'group-parent/']) {
+        invalidation.register({ prefix: `sys/${folder}${perGroup}`, changed: reset, reset })
+      }
+    }
+  }
+
+  get(entityId: string): Subject | undefined | Promise<Subject | undefined> {
+    return this.#subjects.get(entityId, this.#load)
+  }
+
+  /**
+   * Reads until two readings agree: all of it was true at one moment between them. Else a policy that a group got after
+   * somebody was taken out of it could reach them.
+   */
+  readonly #load = async (entityId: string): Promise<Subject | undefined> => {
+    for (let before = ''; ; ) {
+      const entity = await findEntity(this.#parts.view, entityId)
+      if (entity === undefined) return undefined
+      const facts = await factsOf(this.#parts.view, entity)
+      const text = JSON.stringify(facts)
+      if (text === before) return subjectOf(facts, this.#parts.digest)
+      before = text
+    }
+  }
+}
+
+export function subjectOf(facts: EntityFacts, digest: (text: string) => string): Subject {
+  const { entity } = facts
+  const groups = [...facts.direct, ...facts.inherited]
+  const policies = new Set([...entity.policies, ...groups.flatMap((group) => group.policies)])
+  return Object.freeze({
+    disabled: entity.disabled,
+    policies: Object.freeze([...policies].sort()),
+    key: digest(JSON.stringify(templateValues(facts, groups))),
+    resolve: (reference: TemplateReference) => resolve(facts, groups, reference),
+  })
+}
+
+/** Everything that `resolve` reads. */
+function templateValues({ entity, aliases }: EntityFacts, groups: readonly Group[]): unknown {
+  return [
+    [entity.id, entity.name, entity.metadata],
+    aliases.map(({ id, name, mountAccessor, metadata, customMetadata }) => [
+      mountAccessor,
+      id,
+      name,
+      metadata,
+      customMetadata,
+    ]),
+    groups.map(({ id, name, metadata }) => [id, name, metadata]),
+  ]
+}
+
+/** An entity has one alias at each mount, so the accessor tells which is meant (threats A-04). */
+function resolve(
+  { entity, aliases }: EntityFacts,
+  groups: readonly Group[],
+  reference: TemplateReference,
+): string | undefined {
+  const { subject, selector } = reference
+  switch (subject) {
+    case 'entity':
+      return fieldOf(entity, reference)
+    case 'alias':
+      return fieldOf(
+        aliases.find(({ mountAccessor }) => mountAccessor === selector),
+        reference,
+      )
+    case 'group-by-id':
+      return fieldOf(
+        groups.find(({ id }) => id === selector),
+        reference,
+      )
+    case 'group-by-name':
+      return fieldOf(
+        groups.find(({ name }) => name === selector),
+        reference,
+      )
+  }
+}
+
+type Named = Pick<Entity, 'id' | 'name' | 'metadata'> & Partial<Pick<Alias, 'customMetadata'>>
+
+function fieldOf(thing: Named | undefined, { field, key }: TemplateReference): string | undefined {
+  if (thing === undefined) return undefined
+  if (field === 'id' || field === 'name') return thing[field]
+  const texts = field === 'metadata' ? thing.metadata : (thing.customMetadata ?? {})
+  return Object.hasOwn(texts, key) ? texts[key] : undefined
+}

@@ -4,13 +4,17 @@ import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
 import { Router } from './api/router.ts'
+import { Leases } from './auth/leases.ts'
 import { LoginService } from './auth/login-service.ts'
 import { PolicyStore } from './auth/policy-store.ts'
 import type { Identities } from './auth/subject.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
+import { TokenExpiry } from './auth/token-expiry.ts'
+import { TokenRoles } from './auth/token-role.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
 import { TokenService } from './auth/token-service.ts'
 import { TokenStore } from './auth/token-store.ts'
+import { TokenTidy } from './auth/token-tidy.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { newMountEntry } from './core/mount-entries.ts'
@@ -52,6 +56,9 @@ export type House = {
   readonly storage: SealedStorage
   readonly tokens: TokenStore
   readonly tokenService: TokenService
+  readonly leases: Leases
+  /** Started only where tokens may be written. */
+  readonly expiry: TokenExpiry
   readonly mounts: MountTable
   readonly invalidation: Invalidation
   /** Whether the body of such a request is not to be collected. */
@@ -81,7 +88,12 @@ export function buildHouse(parts: HouseParts): House {
   const tokens = new TokenStore(storage, world, invalidation)
   const identities = NO_IDENTITIES
   const limits = parts.tokenLimits
-  const tokenService = new TokenService({ tokens, policies, identities, world, limits })
+  const expiry = new TokenExpiry(tokens, world, log)
+  const tidy = new TokenTidy(tokens, world, log)
+  const roles = new TokenRoles(storage)
+  const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits })
+  const { renewal } = tokenService
+  const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs() })
   const logins = new LoginService({ tokens, identities, world, limits })
   const saveSnapshot = async (): Promise<ByteStream> => {
     const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))
@@ -91,7 +103,8 @@ export function buildHouse(parts: HouseParts): House {
     const open = () => store.snapshot()
     return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
   }
-  const system = new System({ world, facts: parts.facts, tokens, policies, sealStatus: parts.sealStatus, saveSnapshot })
+  const { facts, sealStatus } = parts
+  const system = new System({ world, facts, tokens, policies, leases, sealStatus, saveSnapshot })
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   const types: readonly EngineType<EngineContext>[] = [
     ...ENGINES,
@@ -107,6 +120,7 @@ export function buildHouse(parts: HouseParts): House {
     invalidation,
   )
   tokenService.tie(mounts)
+  tokens.tie((uuid) => mounts.loginMethod(uuid) !== undefined)
   const routers = new Map(types.map((type) => [type.type, type.router]))
   system.tie(mounts, parts.sealOperations, () => {
     const tables = mounts
@@ -135,6 +149,8 @@ export function buildHouse(parts: HouseParts): House {
     storage,
     tokens,
     tokenService,
+    leases,
+    expiry,
     mounts,
     invalidation,
     takesStream: (method, rawPath) => {

@@ -1,7 +1,9 @@
 // The house where writes are made: it owns the seal, and tells the threads that serve when it opens and closes.
 
 import { fail } from './api/errors.ts'
-import { NEW_TOKEN_LENGTH, TOKEN_FOLDER } from './auth/token-store.ts'
+import { addMissingIndexes } from './auth/token-indexes.ts'
+import { SYSTEM_FOLDER } from './auth/token-keys.ts'
+import { NEW_TOKEN_LENGTH } from './auth/token-text.ts'
 import { MountTable } from './core/mount-table.ts'
 import { buildHouse, type House, type HouseParts } from './house.ts'
 import { OneAtATime } from './lib/one-at-a-time.ts'
@@ -168,6 +170,8 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
       await rotation.watch()
       await house.mounts.addMissing()
       await house.mounts.finishUnmounts()
+      await addMissingIndexes(house.tokens.view)
+      house.expiry.start()
       await announce(keys.keyring)
     } catch (cause) {
       await forget()
@@ -183,6 +187,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   async function forget(): Promise<void> {
     for (const attempt of [rekey, recoveryRekey, rootToken]) attempt.forget()
     rotation.close()
+    house.expiry.stop()
     // The others first: while they still hold keys, nothing may say that the server is sealed.
     seal.close()
     await announce(undefined)
@@ -220,7 +225,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     seal.requireUninitialised()
     const rootToken = options.rootToken ?? house.tokens.newToken()
     const also = async (tx: Transaction, barrier: Barrier, shares: readonly Buffer[]): Promise<void> => {
-      const tokenTx = sealedTransaction(barrier, systemScope, TOKEN_FOLDER, tx)
+      const tokenTx = sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx)
       house.tokens.initialize(tokenTx)
       await house.tokens.insertWith(tokenTx, rootToken, house.tokenService.rootEntry())
       MountTable.initialize(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), parts.world)

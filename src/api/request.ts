@@ -1,5 +1,6 @@
 // What a handler is told about the request it serves, and what it answers. Nothing here can reach policy, audit,
 // forwarding or the socket: those belong to the pipeline.
+import { fail } from './errors.ts'
 import type { Login } from './login.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
@@ -29,6 +30,12 @@ export type RequestInfo = {
   readonly caller: Caller | undefined
   /** The body, at endpoints with `takesStream`; it is read once. */
   readonly stream?: ByteStream | undefined
+}
+
+/** At endpoints that need a token. */
+export function callerOf({ caller }: RequestInfo): Caller {
+  if (caller === undefined) throw fail('permission_denied', [])
+  return caller
 }
 
 /** Bytes of any number. It can travel to another thread, which then is the only one that reads it. */

@@ -17,6 +17,8 @@ export const CLASSES: readonly Rule[] = [
   { path: 'logical/', class: 'mount' },
   { path: 'auth/', class: 'mount' },
   { path: 'sys/token/', class: 'local' },
+  { path: 'sys/lease/', class: 'local' },
+  { path: 'sys/token-role/', class: 'replicated' },
   { path: 'sys/policy/', class: 'replicated' },
   { path: 'core/mounts/', class: 'replicated' },
   { path: 'core/local-mounts/', class: 'local' },

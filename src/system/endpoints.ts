@@ -3,6 +3,7 @@ import type { Endpoint } from '../api/endpoint.ts'
 import { CAPABILITY_ENDPOINTS } from './capability-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
 import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
+import { LEASE_ENDPOINTS } from './lease-endpoints.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
 import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
@@ -20,4 +21,5 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...MOUNT_ENDPOINTS,
   ...POLICY_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,
+  ...LEASE_ENDPOINTS,
 ]

@@ -1,6 +1,7 @@
 // The engine behind sys/: what its endpoints work with.
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
+import type { Leases } from '../auth/leases.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { World } from '../lib/world.ts'
@@ -52,6 +53,7 @@ export class System implements Engine {
   readonly facts: ServerFacts
   readonly tokens: TokenStore
   readonly policies: PolicyStore
+  readonly leases: Leases
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
@@ -62,6 +64,7 @@ export class System implements Engine {
     readonly facts: ServerFacts
     readonly tokens: TokenStore
     readonly policies: PolicyStore
+    readonly leases: Leases
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
   }) {
@@ -69,6 +72,7 @@ export class System implements Engine {
     this.facts = parts.facts
     this.tokens = parts.tokens
     this.policies = parts.policies
+    this.leases = parts.leases
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
   }

@@ -8,7 +8,7 @@ import { PROJECT, type ServerProcess, startServerProcess, temporaryDirectory } f
 import { EXCEPTIONS } from './exceptions.ts'
 import { type Difference, difference, replay, type Scenario } from './replay.ts'
 
-const COMMITTED = ['transit-symmetric.json', 'core-first-light.json', 'core-seals.json']
+const COMMITTED = ['transit-symmetric.json', 'core-first-light.json', 'core-seals.json', 'core-tokens.json']
 const RECORDINGS = join(PROJECT, '../shared/vectors/wire')
 
 function read(path: string): Scenario[] {

@@ -63,7 +63,9 @@ export class TokenRenewal {
     })
     if (entry === undefined) throw fail('bad_request', ['token not found'])
     const subject = entry.entityId === '' ? undefined : await identities.subject(entry.entityId)
-    return { auth: authBlock(shown, entry, nowMs, subject?.policies), warnings }
+    // Renewal answers with the token as it was made: the uses that are left are told by look-up.
+    const asMade = { ...entry, numUses: entry.usesGiven ?? entry.numUses }
+    return { auth: authBlock(shown, asMade, nowMs, subject?.policies), warnings }
   }
 
   /** A token that a login gave is prolonged by what its role says now; the method may refuse (Interface 2.2). */

@@ -213,7 +213,8 @@ export class TokenStore {
     const taken = await this.view.transaction(async (tx) => {
       const current = await this.#readUsable(tx, token.id)
       if (current === undefined || current.numUses === 0) return current
-      const entry = { ...current, numUses: current.numUses === 1 ? -1 : current.numUses - 1 }
+      const { numUses, usesGiven = numUses } = current
+      const entry = { ...current, numUses: numUses === 1 ? -1 : numUses - 1, usesGiven }
       tx.put(idKey(token.id), encodeTokenEntry(entry))
       return entry
     })

@@ -103,6 +103,10 @@ const MAKE_EXISTING: Readonly<Record<string, (path: string) => Promise<void>>> =
     const { status } = await api(server, 'POST', path.replace('/encrypt/', '/keys/'), {})
     assert.equal(status, 200)
   },
+  'token-roles-write': async (path) => {
+    const { status } = await api(server, 'POST', path, {})
+    assert.equal(status, 204)
+  },
 }
 
 const nothing = async (): Promise<void> => {}

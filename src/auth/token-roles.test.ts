@@ -9,7 +9,8 @@ before(async () => {
   server = await startMemoryHouse()
   await policy('maker', 'path "auth/token/create/*" { capabilities = ["create", "update"] }')
   await policy('role-sudo', 'path "auth/token/create/*" { capabilities = ["create", "update", "sudo"] }')
-  for (const name of ['app-one', 'app-two', 'ops']) await policy(name, `path "secret/${name}" { capabilities = ["read"] }`)
+  for (const name of ['app-one', 'app-two', 'ops'])
+    await policy(name, `path "secret/${name}" { capabilities = ["read"] }`)
   maker = await make({ policies: ['maker'] })
 })
 
@@ -29,7 +30,11 @@ async function role(fields: object): Promise<void> {
 const byRole = (fields: object = {}, token = maker) => server.call('POST', 'auth/token/create/r', fields, token)
 
 test('a role is written, read, listed, changed in parts and deleted', async () => {
-  await role({ allowed_policies: 'ops, app-one', token_period: '1h', token_bound_cidrs: ['10.0.0.0/8', '127.0.0.1/32'] })
+  await role({
+    allowed_policies: 'ops, app-one',
+    token_period: '1h',
+    token_bound_cidrs: ['10.0.0.0/8', '127.0.0.1/32'],
+  })
   const { body } = await server.call('GET', 'auth/token/roles/r')
   assert.deepEqual(body.data, {
     name: 'r',

@@ -7,8 +7,8 @@ const PAGE = 500
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Where tokens may be written, before requests are served. One look where it was done before. After a stop in between it
- * begins anew.
+ * Where tokens may be written, before requests are served. One look where it was done before. After a stop in between
+ * it begins anew.
  */
 export async function addMissingIndexes(view: View): Promise<void> {
   if ((await view.get(INDEXED_PATH)) !== undefined) return

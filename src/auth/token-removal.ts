@@ -6,8 +6,8 @@ import { decodeTokenEntry, encodeTokenEntry, type TokenEntry } from './token-ent
 import { GONE_FOLDER, goneKey, idKey, indexKeys, PARENT_FOLDER, parentKey } from './token-keys.ts'
 
 /**
- * Removes, in the transaction, what belongs to the token with this storage name; paths are relative to root/sys/. Bounded
- * in what it writes: false where there is more, and it is called again in another transaction.
+ * Removes, in the transaction, what belongs to the token with this storage name; paths are relative to root/sys/.
+ * Bounded in what it writes: false where there is more, and it is called again in another transaction.
  */
 export type Belongings = (tx: ViewTransaction, tokenId: string) => Promise<boolean>
 

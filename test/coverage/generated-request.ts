@@ -134,8 +134,9 @@ const ODD_NAMES = [
   '',
 ]
 
-function pathNameFor(random: PseudoRandom, { endpoint }: Placed, { names, mounts }: Material): string {
+function pathNameFor(random: PseudoRandom, { endpoint }: Placed, { names, mounts, pool }: Material): string {
   const { path } = endpoint
+  if (path.includes(':token')) return random.pick(pool.tokens)
   const usual = path.startsWith('mounts') ? mounts : path.includes('mounts') ? [...mounts, 'transit', 'sys'] : names
   return random.chance(0.85) ? random.pick(usual) : random.pick(ODD_NAMES)
 }

@@ -74,17 +74,22 @@ async function freshPool(): Promise<Pool> {
       return [name, String(body.data?.ciphertext)] as const
     }),
   )
-  const made = await Promise.all(Array.from({ length: 10 }, () => newToken(['default'])))
+  // By a role of their own: so their leases can be told from those of whoever sends the requests.
+  await api(server, 'POST', 'auth/token/roles/of-the-pool', { allowed_policies: ['default'], orphan: true })
+  const made = await Promise.all(Array.from({ length: 10 }, () => newToken({}, 'create/of-the-pool')))
+  const { body } = await api(server, 'LIST', 'sys/leases/lookup/auth/token/create/of-the-pool')
+  const leases = ((body.data?.keys ?? []) as string[]).map((key) => `auth/token/create/of-the-pool/${key}`)
   return {
     ciphertexts: Object.fromEntries(ciphertexts),
     tokens: [...made.map(({ token }) => token), 'hvs.AAAAAAAAAAAAAAAAAAAAAAAA'],
     accessors: [...made.map(({ accessor }) => accessor), 'AAAAAAAAAAAAAAAAAAAAAAAA'],
+    leases: [...leases.slice(-20), `auth/token/create/h${'0'.repeat(64)}`],
     shares: ['AAAAAAAAAAAAAAAAAAAAAA=='],
   }
 }
 
-async function newToken(policies: readonly string[]): Promise<{ token: string; accessor: string }> {
-  const { status, body } = await api(server, 'POST', 'auth/token/create-orphan', { policies, no_default_policy: true })
+async function newToken(fields: object, path = 'create-orphan'): Promise<{ token: string; accessor: string }> {
+  const { status, body } = await api(server, 'POST', `auth/token/${path}`, { ...fields, no_default_policy: true })
   assert.equal(status, 200, JSON.stringify(body))
   const auth = body.auth as Record<string, unknown>
   return { token: String(auth.client_token), accessor: String(auth.accessor) }
@@ -176,7 +181,7 @@ test(`${REQUESTS} generated requests are answered as the table says`, async (con
   const tally = new Tally(testSeed(context), REQUESTS)
   const work = async (): Promise<void> => {
     const sender = new Sender(server.address, EXPECTED)
-    let { token } = await newToken(['everything'])
+    let { token } = await newToken({ policies: ['everything'] })
     for (let index = tally.next(); index !== undefined; index = tally.next()) {
       const endpoints = index % 5 === 0 ? FLEETING : CALM
       const otherTokens = [...pool.tokens, 'garbage', 'x'.repeat(600)]
@@ -185,7 +190,7 @@ test(`${REQUESTS} generated requests are answered as the table says`, async (con
       if (endpointOf(request, EXPECTED.mounts)?.changesSeal === true) continue
       const { answer, faults } = await sender.send(request)
       tally.take(index, request, answer, faults)
-      if (request.target.includes('revoke-self')) token = (await newToken(['everything'])).token
+      if (request.target.includes('revoke-self')) token = (await newToken({ policies: ['everything'] })).token
       if (index % CHECK_EVERY === 0) {
         await stillServes()
         pool = await freshPool()

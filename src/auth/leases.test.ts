@@ -224,6 +224,35 @@ test('what a stop left of a removal is finished after the next unseal', async ()
   assert.deepEqual(await keysOf(again), before)
 })
 
+test('what cannot be removed to its end holds up neither the rest nor what is due', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const { tokens, expiry } = server.house
+  const parent = await make(server, { policies: ['maker'] })
+  const child = await make(server, {}, parent)
+  const due = await make(server, { ttl: '10s' })
+  let fails = true
+  tokens.addBelongings(async (_tx, id) => {
+    if (fails && id === tokens.idOf(child)) throw new Error('not now')
+    return true
+  })
+  assert.equal((await server.call('POST', 'auth/token/revoke', { token: parent })).status, 500)
+  assert.deepEqual([await lives(server, parent), await lives(server, child)], [false, false])
+  server.advance(11)
+  await expiry.look()
+  assert.equal(
+    (await keysOf(server)).some((key) => key.includes(tokens.idOf(due))),
+    false,
+  )
+  fails = false
+  server.advance(3_600)
+  await expiry.look()
+  assert.equal(
+    (await keysOf(server)).some((key) => key.includes(tokens.idOf(child))),
+    false,
+  )
+})
+
 test('a store without indexes gets them when it is opened, and its tokens end', async () => {
   const server = await startMemoryHouse()
   const tokens: string[] = []

@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts'
 import type { Timer, World } from '../lib/world.ts'
 import { Sealed, StorageClosed } from '../storage/contract.ts'
 import { decodeTokenEntry } from './token-entry.ts'
-import { EXPIRY_FOLDER, expiryKey, idKey } from './token-keys.ts'
+import { EXPIRY_FOLDER, expiryKey, goneKey, idKey } from './token-keys.ts'
 import type { TokenStore } from './token-store.ts'
 
 const LOOK_EVERY_MS = 1_000
@@ -17,6 +17,7 @@ const LAST_RETRY_MS = 3_600_000
 const STUCK_AFTER = 6
 
 type Due = { readonly id: string; readonly key: string }
+type Pages = AsyncGenerator<readonly Due[]>
 type Failure = { readonly attempts: number; readonly retryAtMs: number; readonly cause: string }
 
 export class TokenExpiry {
@@ -72,13 +73,10 @@ export class TokenExpiry {
 
   async #look(): Promise<void> {
     try {
-      await this.#tokens.removal.resume()
       const failed = new Map<string, string>()
-      for await (const page of this.#due()) {
-        if (!this.#isOn) return
-        await this.#removePage(page, failed)
-        await this.#world.timers.sleep(PAUSE_MS)
-      }
+      const { removal } = this.#tokens
+      await this.#removeEach(this.#begun(), (page) => removal.removeAll(page.map(({ id }) => id)), failed)
+      await this.#removeEach(this.#due(), (page) => this.#removeDue(page), failed)
       const [first] = failed.values()
       if (first === undefined) return
       this.#log('warn', 'Tokens could not be removed after their end: they are refused, and their removal is retried', {
@@ -91,8 +89,20 @@ export class TokenExpiry {
     }
   }
 
+  /** Whose removal was begun: what an earlier process, or a failure, left. */
+  async *#begun(): Pages {
+    const nowMs = this.#world.clock.nowMs()
+    for (let after = ''; ; ) {
+      const ids = await this.#tokens.removal.begun(after, PAGE)
+      const page = ids.filter((id) => !this.#waits(id, nowMs)).map((id) => ({ id, key: goneKey(id) }))
+      if (page.length > 0) yield page
+      if (ids.length < PAGE) return
+      after = ids.at(-1) ?? ''
+    }
+  }
+
   /** What is due, oldest first, in pages. */
-  async *#due(): AsyncGenerator<readonly Due[]> {
+  async *#due(): Pages {
     const nowMs = this.#world.clock.nowMs()
     let page: Due[] = []
     for (let after = ''; ; ) {
@@ -130,24 +140,31 @@ export class TokenExpiry {
   }
 
   /** Together where that works, else each for itself, so that one that cannot be removed holds up no other. */
-  async #removePage(page: readonly Due[], failed: Map<string, string>): Promise<void> {
-    try {
-      await this.#remove(page)
-      for (const { id } of page) this.#failures.delete(id)
-      return
-    } catch (cause) {
-      if (cause instanceof Sealed || cause instanceof StorageClosed) throw cause
-    }
-    for (const due of page) {
-      try {
-        await this.#remove([due])
-        this.#failures.delete(due.id)
-      } catch (cause) {
-        if (cause instanceof Sealed || cause instanceof StorageClosed) throw cause
-        failed.set(due.id, nameOf(cause))
-        this.#noteFailure(due.id, nameOf(cause))
+  async #removeEach(pages: Pages, remove: (page: readonly Due[]) => Promise<void>, failed: Map<string, string>) {
+    for await (const page of pages) {
+      if (!this.#isOn) return
+      const isDone = await this.#tried(page, remove)
+      if (isDone === true) continue
+      for (const due of page) {
+        const cause = await this.#tried([due], remove)
+        if (cause === true) continue
+        failed.set(due.id, cause)
+        this.#noteFailure(due.id, cause)
       }
     }
+  }
+
+  /** True, or the name of what went wrong. @throws Sealed, StorageClosed: there is no point in going on */
+  async #tried(page: readonly Due[], remove: (page: readonly Due[]) => Promise<void>): Promise<true | string> {
+    try {
+      await remove(page)
+    } catch (cause) {
+      if (cause instanceof Sealed || cause instanceof StorageClosed) throw cause
+      return nameOf(cause)
+    }
+    for (const { id } of page) this.#failures.delete(id)
+    await this.#world.timers.sleep(PAUSE_MS)
+    return true
   }
 
   #noteFailure(id: string, cause: string): void {
@@ -156,7 +173,7 @@ export class TokenExpiry {
     this.#failures.set(id, { attempts, retryAtMs: this.#world.clock.nowMs() + delayMs, cause })
   }
 
-  async #remove(page: readonly Due[]): Promise<void> {
+  async #removeDue(page: readonly Due[]): Promise<void> {
     const { view, removal } = this.#tokens
     const next = await view.transaction(async (tx) => {
       const left: string[] = []

@@ -14,7 +14,6 @@ export type Belongings = (tx: ViewTransaction, tokenId: string) => Promise<boole
 /** Tokens and children in one transaction: some thousands of writes at most. */
 const TOKENS_PAGE = 16
 const CHILDREN_PAGE = 100
-const RESUME_PAGE = 100
 const NOTHING = Buffer.alloc(0)
 
 export class TokenRemoval {
@@ -46,13 +45,9 @@ export class TokenRemoval {
     }
   }
 
-  /** Goes on where the process stopped. */
-  async resume(): Promise<void> {
-    for (;;) {
-      const ids = await this.#view.list(GONE_FOLDER, { limit: RESUME_PAGE })
-      if (ids.length === 0) return
-      await this.removeAll(ids)
-    }
+  /** Tokens whose removal was begun and is not done, after `after` and at most `limit`. */
+  begun(after: string, limit: number): Promise<string[]> {
+    return this.#view.list(GONE_FOLDER, { after, limit })
   }
 
   /** Removes one token; returns those that are still to be removed, itself among them where it has more children. */

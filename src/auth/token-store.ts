@@ -279,7 +279,10 @@ export class TokenStore {
 
   /** Ends the token and all that descend from it, at once; resolves when they are removed. */
   async revoke(id: string): Promise<void> {
-    await this.removal.removeAll([id])
-    this.#lastUses.delete(id)
+    try {
+      await this.removal.removeAll([id])
+    } finally {
+      this.#lastUses.delete(id)
+    }
   }
 }

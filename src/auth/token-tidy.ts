@@ -72,11 +72,15 @@ export class TokenTidy {
 
   async #isDead(id: string): Promise<boolean> {
     if (this.#tokens.isServingLast(id)) return false
-    const entry = await this.#tokens.entryOf(id)
-    if (entry === undefined || (await this.#tokens.findById(id)) !== undefined) return false
-    // A login mount that this version does not know may come back with another; its tokens stay until their end.
-    const mayComeBack = entry.login !== null && entry.numUses >= 0 && !isExpired(entry, this.#world.clock.nowMs())
-    return !mayComeBack
+    let entry = await this.#tokens.entryOf(id)
+    if (entry === undefined) return false
+    if (entry.numUses < 0) return true
+    // Whether its login's mount is there is not asked: one that this version does not know may come back with another.
+    for (; entry !== undefined; entry = await this.#tokens.entryOf(entry.parent)) {
+      if (isExpired(entry, this.#world.clock.nowMs())) return true
+      if (entry.parent === '') return false
+    }
+    return true
   }
 
   /** `tokenOf` says which token a key leads to. */

@@ -4,15 +4,19 @@ import type { EngineType } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
 import { Router } from './api/router.ts'
-import { Cubbyhole } from './auth/cubbyhole.ts'
+import { Cubbyhole, wipeCubbyhole } from './auth/cubbyhole.ts'
 import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
+import { Leases } from './auth/leases.ts'
 import { LoginService } from './auth/login-service.ts'
 import type { AclOperation } from './auth/permissions.ts'
 import { PolicyStore } from './auth/policy-store.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
+import { TokenExpiry } from './auth/token-expiry.ts'
+import { TokenRoles } from './auth/token-role.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
 import { TokenService } from './auth/token-service.ts'
 import { TokenStore } from './auth/token-store.ts'
+import { TokenTidy } from './auth/token-tidy.ts'
 import { Wrapping } from './auth/wrapping.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
@@ -63,6 +67,9 @@ export type House = {
   readonly tokens: TokenStore
   readonly tokenService: TokenService
   readonly identities: IdentityStore
+  readonly leases: Leases
+  /** Started only where tokens may be written. */
+  readonly expiry: TokenExpiry
   readonly mounts: MountTable
   readonly invalidation: Invalidation
   /** Whether the body of such a request is not to be collected. */
@@ -95,10 +102,16 @@ export function buildHouse(parts: HouseParts): House {
     mountOf: (accessor) => mounts.list().find((entry) => entry.accessor === accessor),
   })
   const limits = parts.tokenLimits
-  const tokenService = new TokenService({ tokens, policies, identities, world, limits })
+  const expiry = new TokenExpiry(tokens, world, log)
+  const tidy = new TokenTidy(tokens, world, log)
+  const roles = new TokenRoles(storage)
+  const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits })
+  const { renewal } = tokenService
+  const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs() })
   const logins = new LoginService({ tokens, identities, world, limits })
-  const cubbyhole = new Cubbyhole(storage)
-  const wrapping = new Wrapping({ storage, tokens, cubbyhole, world })
+  const cubbyhole = new Cubbyhole(tokens.view)
+  tokens.addBelongings(wipeCubbyhole)
+  const wrapping = new Wrapping({ tokens, cubbyhole, world })
   const saveSnapshot = async (): Promise<ByteStream> => {
     const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))
     const bucketKey = bucketKeyOf(importSecret(leafKey))
@@ -112,8 +125,10 @@ export function buildHouse(parts: HouseParts): House {
     slow: parts.slow,
     facts: parts.facts,
     tokens,
+    identities,
     policies,
     wrapping,
+    leases,
     tokenLimits: limits,
     sealStatus: parts.sealStatus,
     saveSnapshot,
@@ -148,6 +163,13 @@ export function buildHouse(parts: HouseParts): House {
     invalidation,
   )
   tokenService.tie(mounts)
+  // Who was let in by a login method does not outlast it.
+  mounts.onUnmount(async (entry) => {
+    if (entry.kind !== 'auth') return
+    await leases.revokeByMount(entry)
+    await identities.removeMount(entry)
+  })
+  tokens.tie((uuid) => mounts.loginMethod(uuid) !== undefined)
   const routers = new Map(types.map((type) => [type.type, type.router]))
   system.tie(mounts, parts.sealOperations, () => {
     const tables = mounts
@@ -179,6 +201,8 @@ export function buildHouse(parts: HouseParts): House {
     tokens,
     tokenService,
     identities,
+    leases,
+    expiry,
     mounts,
     invalidation,
     takesStream: (method, rawPath) => {

@@ -1,6 +1,6 @@
 // What a new server begins with besides its keys: a root token, and the first mounts, in the same transaction.
 import { fail } from './api/errors.ts'
-import { TOKEN_FOLDER } from './auth/token-store.ts'
+import { SYSTEM_FOLDER } from './auth/token-keys.ts'
 import { MountTable } from './core/mount-table.ts'
 import type { House } from './house.ts'
 import type { World } from './lib/world.ts'
@@ -39,7 +39,7 @@ export async function initialise(
   seal.requireUninitialised()
   const rootToken = options.rootToken ?? house.tokens.newToken()
   const also: AlsoWrites = async (tx, barrier, shares) => {
-    const tokenTx = sealedTransaction(barrier, systemScope, TOKEN_FOLDER, tx)
+    const tokenTx = sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx)
     house.tokens.initialize(tokenTx)
     await house.tokens.insertWith(tokenTx, rootToken, house.tokenService.rootEntry())
     MountTable.initialize(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), world)

@@ -1,6 +1,7 @@
 // Opens and closes the whole server: its barrier, its caches, its other threads. Never two of these at once.
 
 import { fail } from './api/errors.ts'
+import { addMissingIndexes } from './auth/token-indexes.ts'
 import type { House } from './house.ts'
 import type { Log } from './lib/log.ts'
 import { OneAtATime } from './lib/one-at-a-time.ts'
@@ -143,6 +144,8 @@ export class Opening {
       await rotation.watch()
       await house.mounts.addMissing()
       await house.mounts.finishUnmounts()
+      await addMissingIndexes(house.tokens.view)
+      house.expiry.start()
       await this.announce(keyring)
     } catch (cause) {
       await this.#forget()
@@ -159,6 +162,7 @@ export class Opening {
     const { attempts, rotation, seal, store, house, slow } = this.#parts
     for (const attempt of attempts) attempt.forget()
     rotation.close()
+    house.expiry.stop()
     // The others first: while they still hold keys, nothing may say that the server is sealed.
     seal.close()
     await this.announce()

@@ -1,5 +1,5 @@
 // The house where writes are made: it owns the seal, and tells the threads that serve when it opens and closes.
-import { NEW_TOKEN_LENGTH } from './auth/token-store.ts'
+import { NEW_TOKEN_LENGTH } from './auth/token-text.ts'
 import { buildHouse, type House, type HouseParts } from './house.ts'
 import { type InitialiseOptions, initialise, type Made } from './initialisation.ts'
 import { Opening, type SealNews } from './opening.ts'

@@ -1,6 +1,7 @@
 // What a handler is told about the request it serves, and what it answers. Nothing here can reach policy, audit,
 // forwarding or the socket: those belong to the pipeline.
 import type { JsonObject } from '../lib/json.ts'
+import { fail } from './errors.ts'
 import type { Login } from './login.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
@@ -34,6 +35,12 @@ export type RequestInfo = {
   readonly input: JsonObject | undefined
   /** The body, at endpoints with `takesStream`; it is read once. */
   readonly stream?: ByteStream | undefined
+}
+
+/** At endpoints that need a token. */
+export function callerOf({ caller }: RequestInfo): Caller {
+  if (caller === undefined) throw fail('permission_denied', [])
+  return caller
 }
 
 /** Bytes of any number. It can travel to another thread, which then is the only one that reads it. */

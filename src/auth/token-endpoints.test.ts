@@ -130,14 +130,6 @@ test('an accessor finds and revokes the token, and never shows it', async () => 
   assert.equal((await server.call('POST', 'auth/token/lookup-accessor', { accessor })).status, 400)
 })
 
-test('fields that would promise what is not offered are refused by name', async () => {
-  for (const [name, fields] of Object.entries({ type: { type: 'batch' }, entity_alias: { entity_alias: 'x' } })) {
-    const { status, body } = await server.call('POST', 'auth/token/create', fields)
-    assert.equal(status, 400)
-    assert.match(JSON.stringify(body), new RegExp(name))
-  }
-})
-
 test('P-26: storage holds no token and no accessor', async () => {
   const made = await server.call('POST', 'auth/token/create', { meta: { note: 'canary-in-meta' } })
   const { accessor, client_token: token } = made.body.auth as { accessor: string; client_token: string }

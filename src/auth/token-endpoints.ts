@@ -1,14 +1,17 @@
-// The endpoints under auth/token/.
+// The endpoints under auth/token/, but for those that make tokens and their roles.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
-import { bool, duration, int, map, string, strings } from '../api/fields.ts'
-import { type Caller, DONE, type RequestInfo } from '../api/request.ts'
-import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
-import { tokenInfo } from './token-entry.ts'
+import { duration, int, string } from '../api/fields.ts'
+import { callerOf, DONE } from '../api/request.ts'
+import { flag, integer, LISTED, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
+import { TOKEN_CREATE_ENDPOINTS } from './token-create-endpoints.ts'
+import { TOKEN_ROLE_ENDPOINTS } from './token-role-endpoints.ts'
 import type { TokenService } from './token-service.ts'
+import { tidyWarning } from './token-tidy.ts'
 
 const TOKEN_INFO: Shapes = {
-  accessor: text('Names the token without giving access'),
+  accessor: text('Names the token without giving access; a batch token has none'),
+  bound_cidrs: optional(listOf(text('Block'), 'Addresses that it may be used from')),
   creation_time: integer('Seconds since the epoch'),
   creation_ttl: integer('Lifetime given at creation, seconds; 0: none'),
   display_name: text('For logs'),
@@ -16,6 +19,7 @@ const TOKEN_INFO: Shapes = {
   expire_time: nullable(text('RFC 3339; null: never')),
   explicit_max_ttl: integer('Hard end after creation, seconds; 0: none'),
   id: text('The token, where the caller gave it'),
+  identity_policies: optional(listOf(text('Policy'), 'Those of its entity and groups')),
   issue_time: optional(text('RFC 3339')),
   last_renewal: optional(text('RFC 3339')),
   last_renewal_time: optional(integer('Seconds since the epoch')),
@@ -26,53 +30,10 @@ const TOKEN_INFO: Shapes = {
   period: optional(integer('Each renewal gives so many seconds')),
   policies: listOf(text('Policy'), 'Policies, sorted'),
   renewable: optional(flag('Can be renewed')),
+  role: optional(text('The token role that it was made by')),
   ttl: integer('Seconds left; 0: no end'),
-  type: text('service'),
+  type: text('service or batch'),
 }
-
-function callerOf(request: RequestInfo): Caller {
-  if (request.caller === undefined) throw fail('permission_denied', [])
-  return request.caller
-}
-
-const createFields = {
-  id: string('A text of your own as the token; needs sudo', { secret: true }),
-  policies: strings('Policies; the default is those of the caller'),
-  meta: map('Names and texts kept with the token'),
-  no_parent: bool('No parent: it does not fall with the caller; needs sudo', { default: false }),
-  no_default_policy: bool('Without the policy "default"', { default: false }),
-  renewable: bool('Can be renewed', { default: true }),
-  ttl: duration('Lifetime'),
-  lease: duration('Old name of ttl'),
-  type: string('Kind of token; only "service" is offered', { default: 'service' }),
-  explicit_max_ttl: duration('Hard end after creation, whatever is renewed', { default: 0 }),
-  display_name: string('For logs', { default: '' }),
-  num_uses: int('Requests it may make; 0: unlimited', { default: 0, min: 0 }),
-  period: duration('Each renewal gives this long, without an end; needs sudo', { default: 0 }),
-  entity_alias: string('Only through a token role, which is not offered yet', { default: '' }),
-}
-
-const create = (id: string, path: string, orphan: boolean) =>
-  endpoint({
-    id,
-    operation: 'update',
-    path,
-    capability: 'update',
-    runsOn: 'writer',
-    summary: orphan ? 'Makes a token without a parent' : 'Makes a token, a child of the caller',
-    fields: createFields,
-    givesToken: true,
-    handler: async (service: TokenService, args, request) => {
-      const caller = callerOf(request)
-      const wanted = {
-        ...args,
-        id: args.id === '' ? undefined : args.id,
-        ttl: args.ttl ?? args.lease ?? 0,
-        no_parent: orphan || args.no_parent,
-      }
-      return service.create(caller, wanted, { path: `${request.mountPath}${path}`, orphanByPath: orphan })
-    },
-  })
 
 const tokenField = { token: string('The token', { required: true, secret: true }) }
 const accessorField = { accessor: string('The accessor', { required: true }) }
@@ -88,9 +49,21 @@ const lookup = endpoint({
   fields: { token: string('The token; the default is the caller', { secret: true }) },
   response: TOKEN_INFO,
   handler: async (service: TokenService, { token }, request) => {
-    if (token === undefined || token === '') return { data: service.describeCaller(callerOf(request)) }
+    if (token === undefined || token === '') return { data: await service.describeCaller(callerOf(request)) }
     return { data: await service.describe(token) }
   },
+})
+
+const lookupByPath = endpoint({
+  id: 'token-lookup-by-path',
+  operation: 'read',
+  path: 'lookup/:token...',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Old form of lookup: the token stands in the path, where logs of proxies may show it',
+  fields: { token: string('The token', { required: true, secret: true }) },
+  response: TOKEN_INFO,
+  handler: async (service: TokenService, { token }) => ({ data: await service.describe(token) }),
 })
 
 const lookupSelf = (operation: 'read' | 'update') =>
@@ -103,7 +76,10 @@ const lookupSelf = (operation: 'read' | 'update') =>
     summary: 'Shows what is known of the calling token',
     fields: {},
     response: TOKEN_INFO,
-    handler: (service: TokenService, _args, request) => ({ data: service.describeCaller(callerOf(request)) }),
+    handler: (service: TokenService, _args, request) => {
+      const info = service.describeCaller(callerOf(request))
+      return info instanceof Promise ? info.then((data) => ({ data })) : { data: info }
+    },
   })
 
 const lookupAccessor = endpoint({
@@ -115,11 +91,7 @@ const lookupAccessor = endpoint({
   summary: 'Shows what is known of the token with this accessor, without the token itself',
   fields: accessorField,
   response: TOKEN_INFO,
-  handler: async (service: TokenService, { accessor }) => {
-    const found = await service.tokens.findByAccessor(accessor)
-    if (found === undefined) throw fail('bad_request', ['No token has the given accessor'])
-    return { data: tokenInfo('', found.entry, service.nowMs()) }
-  },
+  handler: async (service: TokenService, { accessor }) => ({ data: await service.describeAccessor(accessor) }),
 })
 
 const renewSelf = endpoint({
@@ -131,7 +103,7 @@ const renewSelf = endpoint({
   summary: 'Prolongs the calling token',
   fields: incrementField,
   givesToken: true,
-  handler: (service: TokenService, { increment }, request) => service.renew(callerOf(request).token, increment),
+  handler: (service: TokenService, { increment }, request) => service.renewal.renew(callerOf(request).token, increment),
 })
 
 const renew = endpoint({
@@ -143,7 +115,20 @@ const renew = endpoint({
   summary: 'Prolongs a token',
   fields: { ...tokenField, ...incrementField },
   givesToken: true,
-  handler: (service: TokenService, { token, increment }) => service.renew(token, increment),
+  handler: (service: TokenService, { token, increment }) => service.renewal.renew(token, increment),
+})
+
+const renewAccessor = endpoint({
+  id: 'token-renew-accessor',
+  operation: 'update',
+  path: 'renew-accessor',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Prolongs the token with this accessor, without showing the token itself',
+  fields: { ...accessorField, ...incrementField },
+  givesToken: true,
+  handler: async (service: TokenService, { accessor, increment }) =>
+    service.renewal.renewById((await service.byAccessor(accessor)).id, increment),
 })
 
 const revoke = endpoint({
@@ -155,7 +140,7 @@ const revoke = endpoint({
   summary: 'Ends a token and all its children; one that is not there is no error',
   fields: tokenField,
   handler: async (service: TokenService, { token }) => {
-    await service.tokens.revoke(service.tokens.idOf(token))
+    await service.revoke(token)
     return DONE
   },
 })
@@ -169,7 +154,7 @@ const revokeSelf = endpoint({
   summary: 'Ends the calling token and all its children',
   fields: {},
   handler: async (service: TokenService, _args, request) => {
-    await service.tokens.revoke(callerOf(request).tokenId)
+    await service.revoke(callerOf(request).token)
     return DONE
   },
 })
@@ -190,16 +175,67 @@ const revokeAccessor = endpoint({
   },
 })
 
+const revokeOrphan = endpoint({
+  id: 'token-revoke-orphan',
+  operation: 'update',
+  path: 'revoke-orphan',
+  capability: 'update',
+  sudo: true,
+  runsOn: 'writer',
+  summary: 'Ends a token alone: its children stay, without a parent',
+  fields: tokenField,
+  handler: async (service: TokenService, { token }) => {
+    await service.revokeOrphaning(token)
+    return DONE
+  },
+})
+
+const accessors = endpoint({
+  id: 'token-accessors',
+  operation: 'list',
+  path: 'accessors',
+  capability: 'list',
+  sudo: true,
+  runsOn: 'any-node',
+  summary: 'Accessors of all tokens, in no order that means anything',
+  fields: {
+    after: string('Only those behind this one of the page before', { default: '' }),
+    limit: int('At most so many; 0: all', { default: 0, min: 0 }),
+  },
+  response: LISTED,
+  handler: async (service: TokenService, { after, limit }) => {
+    const keys = await service.accessors(after, limit)
+    if (keys.length === 0) throw fail('not_found', [])
+    return { data: { keys } }
+  },
+})
+
+const tidy = endpoint({
+  id: 'token-tidy',
+  operation: 'update',
+  path: 'tidy',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Removes, behind the answer, what is left of tokens that can never be used again',
+  fields: {},
+  handler: (service: TokenService) => ({ status: 202, warnings: [tidyWarning(service.tidy.start())] }),
+})
+
 export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
-  create('token-create', 'create', false),
-  create('token-create-orphan', 'create-orphan', true),
+  ...TOKEN_CREATE_ENDPOINTS,
   lookup,
+  lookupByPath,
   lookupSelf('read'),
   lookupSelf('update'),
   lookupAccessor,
   renew,
   renewSelf,
+  renewAccessor,
   revoke,
   revokeSelf,
   revokeAccessor,
+  revokeOrphan,
+  accessors,
+  tidy,
+  ...TOKEN_ROLE_ENDPOINTS,
 ]

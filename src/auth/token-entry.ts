@@ -23,6 +23,8 @@ export type TokenEntry = {
   readonly lastRenewalAtMs: number | null
   /** Requests left; 0: unlimited; -1: the last one is being served. */
   readonly numUses: number
+  /** Those that it was made with, from its first limited use on. */
+  readonly usesGiven?: number
   /** A batch token is not stored: its text holds all this, sealed. */
   readonly type: 'service' | 'batch'
   /** Who is behind it; empty: nobody in particular. */

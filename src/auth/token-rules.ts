@@ -1,5 +1,7 @@
 // What holds for every token, however it is made.
 import { fail } from '../api/errors.ts'
+import type { LoginMethod } from '../api/login.ts'
+import type { MountEntry } from '../api/mount.ts'
 import { UNASSIGNABLE_POLICIES } from './builtin-policies.ts'
 import { normalizePolicyName, PolicyError } from './policy.ts'
 
@@ -27,4 +29,13 @@ export function sanitizePolicies(names: readonly string[]): string[] {
   }
   if (result.size > MAX_POLICIES) throw fail('field_invalid', ['policies', `must be at most ${MAX_POLICIES}`])
   return [...result]
+}
+
+export const TOKEN_MOUNT = 'auth/token/'
+
+/** What making and renewing tokens needs of the mount table. */
+export interface LoginMounts {
+  find(path: string): MountEntry | undefined
+  /** The login mount with this UUID, if it is still there. */
+  loginMethod(uuid: string): { readonly mount: MountEntry; readonly method: LoginMethod } | undefined
 }

@@ -1,68 +1,91 @@
 // Tokens: who a caller is, and until when. A token's text is known to its holder alone; storage knows a keyed hash of
-// it (threats P-26).
-//
-//   root/sys/token/key                    the hash's key, made at initialisation
-//   root/sys/token/id/HASH                the entry
-//   root/sys/token/accessor/HASH          HASH of the token that has the accessor
-//   root/sys/token/parent/HASH/CHILD      empty: the child falls with its parent
+// it (threats P-26). token-keys.ts says what is stored where.
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../api/errors.ts'
 import { importSecret } from '../crypto/secret-key.ts'
 import { fastDigest, keyedDigest } from '../crypto/token-digest.ts'
-import { randomBase62 } from '../lib/base62.ts'
 import { CoherentCache } from '../lib/coherent-cache.ts'
 import type { World } from '../lib/world.ts'
-import { ROOT_NAMESPACE, Sealed, systemScope } from '../storage/contract.ts'
+import type { Barrier } from '../storage/barrier.ts'
+import { faultOfKey } from '../storage/classes.ts'
+import { Sealed, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { isBatchText, openBatchToken, sealBatchToken } from './batch-tokens.ts'
 import { decodeTokenEntry, encodeTokenEntry, isExpired, type TokenEntry } from './token-entry.ts'
+import {
+  ACCESSOR_FOLDER,
+  expiryKey,
+  goneKey,
+  ID_FOLDER,
+  INDEXED_PATH,
+  idKey,
+  indexKeys,
+  KEY_PATH,
+  SYSTEM_FOLDER,
+} from './token-keys.ts'
+import { type Belongings, TokenRemoval } from './token-removal.ts'
+import { newAccessorText, newTokenText } from './token-text.ts'
 
-export const TOKEN_FOLDER = `${ROOT_NAMESPACE}/sys/token/`
 /** The largest entry (meta, policies) is some 50 KB, most are half of one. */
 const CACHED_TOKENS = 20_000
-const ACCESSOR_LENGTH = 24
-const TOKEN_PREFIX = 'hvs.'
-const TOKEN_LENGTH = 24
-/** Of the tokens made here, prefix included. */
-export const NEW_TOKEN_LENGTH = TOKEN_PREFIX.length + TOKEN_LENGTH
 const KEY_BYTES = 32
-const REVOKE_PAGE = 500
 const NOTHING = Buffer.alloc(0)
 
 /** A token that may be used now. */
 export type LiveToken = { readonly id: string; readonly entry: TokenEntry }
 
 export class TokenStore {
-  readonly #view: View
+  readonly view: View
+  readonly removal: TokenRemoval
   readonly #world: World
+  readonly #barrier: Barrier
   readonly #entries = new CoherentCache<TokenEntry>(CACHED_TOKENS)
   /** From a digest under a key of this process alone to the storage name: spares the slower keyed hash. */
   readonly #ids = new Map<string, string>()
+  /** By storage name: spares opening their texts. */
+  readonly #batch = new Map<string, TokenEntry>()
   readonly #processKey: string
+  /** Tokens whose last request is being served. */
+  readonly #lastUses = new Set<string>()
   #key: KeyObject | undefined
+  #isMounted: (mountUuid: string) => boolean = () => true
 
   constructor(storage: SealedStorage, world: World, invalidation: Invalidation) {
-    this.#view = storage.view(systemScope, TOKEN_FOLDER)
+    this.view = storage.view(systemScope, SYSTEM_FOLDER)
+    this.removal = new TokenRemoval(this.view, ({ accessor }) => this.#accessorKey(accessor))
+    this.#barrier = storage.barrier
     this.#world = world
     this.#processKey = world.random.bytes(KEY_BYTES).toString('hex')
     invalidation.register({
-      prefix: 'sys/token/id/',
+      prefix: `sys/${ID_FOLDER}`,
       changed: (id) => this.#entries.forget(id),
       reset: () => this.#entries.clear(),
     })
   }
 
-  /** Part of the initialisation's one transaction; leaves the store open. */
+  /** Tokens of a login whose mount is gone are dead: nobody waits for their removal. */
+  tie(isMounted: (mountUuid: string) => boolean): void {
+    this.#isMounted = isMounted
+  }
+
+  /** What is removed with each token, from now on. */
+  addBelongings(belongings: Belongings): void {
+    this.removal.addBelongings(belongings)
+  }
+
+  /** Part of the initialisation's one transaction, on root/sys/; leaves the store open. */
   initialize(tx: ViewTransaction): void {
     const key = this.#world.random.bytes(KEY_BYTES)
-    tx.put('key', key)
+    tx.put(KEY_PATH, key)
+    tx.put(INDEXED_PATH, NOTHING)
     this.#key = importSecret(key)
     key.fill(0)
   }
 
   /** After unseal. */
   async open(): Promise<void> {
-    const bytes = await this.#view.get('key')
+    const bytes = await this.view.get(KEY_PATH)
     if (bytes === undefined) throw new Error('The token store was never initialised')
     this.#key = importSecret(bytes)
     bytes.fill(0)
@@ -72,7 +95,9 @@ export class TokenStore {
   close(): void {
     this.#key = undefined
     this.#ids.clear()
+    this.#batch.clear()
     this.#entries.clear()
+    this.#lastUses.clear()
   }
 
   idOf(token: string): string {
@@ -86,22 +111,49 @@ export class TokenStore {
     return id
   }
 
-  /** The token if it may be used now. Does not count the use. Waits only where something is not cached. */
-  find(token: string): LiveToken | undefined | Promise<LiveToken | undefined> {
-    return this.#find(this.idOf(token))
+  #accessorKey(accessor: string): string {
+    return ACCESSOR_FOLDER + this.idOf(accessor)
   }
 
+  /** The token if it may be used now. Does not count the use. Waits only where something is not cached. */
+  find(token: string): LiveToken | undefined | Promise<LiveToken | undefined> {
+    const id = this.idOf(token)
+    return isBatchText(token) ? this.#live(id, this.#batchEntry(id, token)) : this.#find(id)
+  }
+
+  /** Of service tokens. */
   async findById(id: string): Promise<LiveToken | undefined> {
     return this.#find(id)
   }
 
   #find(id: string): LiveToken | undefined | Promise<LiveToken | undefined> {
-    const entry = this.#entries.get(id, (key) => this.#read(key))
+    const entry = this.#entry(id)
     return entry instanceof Promise ? entry.then((found) => this.#live(id, found)) : this.#live(id, entry)
+  }
+
+  #batchEntry(id: string, token: string): TokenEntry | undefined {
+    const known = this.#batch.get(id)
+    if (known !== undefined) return known
+    const entry = openBatchToken(this.#barrier, token)
+    if (entry === undefined) return undefined
+    if (this.#batch.size >= CACHED_TOKENS) this.#batch.clear()
+    this.#batch.set(id, entry)
+    return entry
+  }
+
+  /** The entry as it is stored, whether the token may be used or not. */
+  #entry(id: string): TokenEntry | Promise<TokenEntry | undefined> {
+    return this.#entries.get(id, (key) => this.#read(key))
+  }
+
+  async #read(id: string): Promise<TokenEntry | undefined> {
+    const bytes = await this.view.get(idKey(id))
+    return bytes === undefined ? undefined : decodeTokenEntry(bytes)
   }
 
   #live(id: string, entry: TokenEntry | undefined): LiveToken | undefined | Promise<LiveToken | undefined> {
     if (entry === undefined || !this.#usable(entry)) return undefined
+    if (entry.login !== null && !this.#isMounted(entry.login.mountUuid)) return undefined
     const line = this.#lineAlive(entry)
     if (line === true) return { id, entry }
     return line === false ? undefined : line.then((alive) => (alive ? { id, entry } : undefined))
@@ -114,32 +166,41 @@ export class TokenStore {
   /** A token dies with any of its ancestors, at once: the removal of the tree below is only tidying up. */
   #lineAlive(entry: TokenEntry): boolean | Promise<boolean> {
     for (let at = entry; at.parent !== ''; ) {
-      const parent = this.#entries.get(at.parent, (key) => this.#read(key))
+      const parent = this.#entry(at.parent)
       if (parent instanceof Promise) return parent.then((loaded) => this.#ancestorAlive(loaded))
-      if (parent === undefined || isExpired(parent, this.#world.clock.nowMs())) return false
+      if (!this.#isAncestor(parent)) return false
       at = parent
     }
     return true
   }
 
   #ancestorAlive(ancestor: TokenEntry | undefined): boolean | Promise<boolean> {
-    if (ancestor === undefined || isExpired(ancestor, this.#world.clock.nowMs())) return false
-    return this.#lineAlive(ancestor)
+    return this.#isAncestor(ancestor) && this.#lineAlive(ancestor as TokenEntry)
+  }
+
+  #isAncestor(entry: TokenEntry | undefined): entry is TokenEntry {
+    if (entry === undefined || isExpired(entry, this.#world.clock.nowMs())) return false
+    return entry.login === null || this.#isMounted(entry.login.mountUuid)
   }
 
   async findByAccessor(accessor: string): Promise<LiveToken | undefined> {
-    const id = await this.#view.get(`accessor/${this.idOf(accessor)}`)
+    const id = await this.view.get(this.#accessorKey(accessor))
     return id === undefined ? undefined : this.findById(id.toString('latin1'))
   }
 
-  async #read(id: string): Promise<TokenEntry | undefined> {
-    const bytes = await this.#view.get(`id/${id}`)
-    return bytes === undefined ? undefined : decodeTokenEntry(bytes)
+  /** The entry behind a storage name, whether the token may be used or not. */
+  async entryOf(id: string): Promise<TokenEntry | undefined> {
+    return this.#entry(id)
+  }
+
+  /** Its last request was admitted and is not answered yet. */
+  isServingLast(id: string): boolean {
+    return this.#lastUses.has(id)
   }
 
   /** The entry as the transaction sees it, if the token may be used. */
   async #readUsable(tx: ViewTransaction, id: string): Promise<TokenEntry | undefined> {
-    const bytes = await tx.get(`id/${id}`)
+    const bytes = await tx.get(idKey(id))
     const entry = bytes === undefined ? undefined : decodeTokenEntry(bytes)
     return entry !== undefined && this.#usable(entry) ? entry : undefined
   }
@@ -148,86 +209,80 @@ export class TokenStore {
    * Takes one use from a token that has a limited number, exactly, whatever happens at the same time. Undefined where
    * none was left. A token on its last use gets -1 and is to be revoked after the request.
    */
-  takeUse(token: LiveToken): Promise<LiveToken | undefined> {
-    return this.#view.transaction(async (tx) => {
+  async takeUse(token: LiveToken): Promise<LiveToken | undefined> {
+    const taken = await this.view.transaction(async (tx) => {
       const current = await this.#readUsable(tx, token.id)
-      if (current === undefined) return undefined
-      if (current.numUses === 0) return { id: token.id, entry: current }
-      const entry = { ...current, numUses: current.numUses === 1 ? -1 : current.numUses - 1 }
-      tx.put(`id/${token.id}`, encodeTokenEntry(entry))
-      return { id: token.id, entry }
+      if (current === undefined || current.numUses === 0) return current
+      const { numUses, usesGiven = numUses } = current
+      const entry = { ...current, numUses: numUses === 1 ? -1 : numUses - 1, usesGiven }
+      tx.put(idKey(token.id), encodeTokenEntry(entry))
+      return entry
     })
+    if (taken === undefined) return undefined
+    if (taken.numUses < 0) this.#lastUses.add(token.id)
+    return { id: token.id, entry: taken }
   }
 
   newToken(): string {
-    return TOKEN_PREFIX + randomBase62(TOKEN_LENGTH, this.#world.random.bytes)
+    return newTokenText(this.#world.random)
   }
 
   newAccessor(): string {
-    return randomBase62(ACCESSOR_LENGTH, this.#world.random.bytes)
+    return newAccessorText(this.#world.random)
   }
 
-  /** A new token with this entry. @throws Refusal where its parent is gone meanwhile */
+  /**
+   * A new token with this entry, of the kind that the entry says.
+   * @throws Refusal where its parent is gone meanwhile, or a batch token would be too long
+   */
   async issue(entry: TokenEntry): Promise<string> {
+    if (entry.type === 'batch') return sealBatchToken(this.#barrier, entry)
     const token = this.newToken()
     if (!(await this.insert(token, entry))) throw fail('permission_denied', [])
     return token
   }
 
-  /** Stores a new token. False where `token` is taken, or its parent is gone meanwhile. */
+  /** Stores a new service token. False where `token` is taken, or its parent is gone meanwhile. */
   async insert(token: string, entry: TokenEntry): Promise<boolean> {
-    return this.#view.transaction((tx) => this.insertWith(tx, token, entry))
+    return this.view.transaction((tx) => this.insertWith(tx, token, entry))
   }
 
+  /** The same in a transaction on root/sys/. */
   async insertWith(tx: ViewTransaction, token: string, entry: TokenEntry): Promise<boolean> {
     const id = this.idOf(token)
-    if ((await tx.get(`id/${id}`)) !== undefined) return false
-    if (entry.parent !== '' && (await tx.get(`id/${entry.parent}`)) === undefined) return false
-    tx.put(`id/${id}`, encodeTokenEntry(entry))
-    tx.put(`accessor/${this.idOf(entry.accessor)}`, Buffer.from(id))
-    if (entry.parent !== '') tx.put(`parent/${entry.parent}/${id}`, NOTHING)
+    // A text is free again when all that belonged to its last token is gone.
+    if ((await tx.get(idKey(id))) !== undefined || (await tx.get(goneKey(id))) !== undefined) return false
+    if (entry.parent !== '' && (await tx.get(idKey(entry.parent))) === undefined) return false
+    tx.put(idKey(id), encodeTokenEntry(entry))
+    tx.put(this.#accessorKey(entry.accessor), Buffer.from(id))
+    for (const key of indexKeys(id, entry)) {
+      if (faultOfKey(SYSTEM_FOLDER + key) !== undefined)
+        throw fail('bad_request', ['The path of the request is too long to be the name of a lease'])
+      tx.put(key, NOTHING)
+    }
     return true
   }
 
   /** Replaces the entry by what `change` makes of it; undefined where the token is not live, or `change` says so. */
   update(id: string, change: (entry: TokenEntry) => TokenEntry | undefined): Promise<TokenEntry | undefined> {
-    return this.#view.transaction(async (tx) => {
+    return this.view.transaction(async (tx) => {
       const entry = await this.#readUsable(tx, id)
       const changed = entry === undefined ? undefined : change(entry)
-      if (changed !== undefined) tx.put(`id/${id}`, encodeTokenEntry(changed))
+      if (entry === undefined || changed === undefined) return undefined
+      tx.put(idKey(id), encodeTokenEntry(changed))
+      const [before, after] = [expiryKey(id, entry), expiryKey(id, changed)]
+      if (before !== undefined && before !== after) tx.delete(before)
+      if (after !== undefined) tx.put(after, NOTHING)
       return changed
     })
   }
 
-  /**
-   * Removes the token and all that descend from it, level by level. With the first commit the whole tree is dead,
-   * because a token without its parent is; a stop in between leaves rubbish, not access.
-   */
+  /** Ends the token and all that descend from it, at once; resolves when they are removed. */
   async revoke(id: string): Promise<void> {
-    const pending = [id]
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const current = next
-      pending.push(...(await this.#view.transaction((tx) => this.#removeOne(tx, current))))
+    try {
+      await this.removal.removeAll([id])
+    } finally {
+      this.#lastUses.delete(id)
     }
-  }
-
-  /** Removes one token; returns the children that are still to go. */
-  async #removeOne(tx: ViewTransaction, id: string): Promise<string[]> {
-    const bytes = await tx.get(`id/${id}`)
-    const children: string[] = []
-    for (let after = ''; ; ) {
-      const page = await tx.list(`parent/${id}/`, { after, limit: REVOKE_PAGE })
-      children.push(...page)
-      if (page.length < REVOKE_PAGE) break
-      after = page.at(-1) as string
-    }
-    for (const child of children) tx.delete(`parent/${id}/${child}`)
-    if (bytes !== undefined) {
-      const entry = decodeTokenEntry(bytes)
-      tx.delete(`id/${id}`)
-      tx.delete(`accessor/${this.idOf(entry.accessor)}`)
-      if (entry.parent !== '') tx.delete(`parent/${entry.parent}/${id}`)
-    }
-    return children
   }
 }

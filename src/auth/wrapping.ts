@@ -3,11 +3,10 @@
 import { fail } from '../api/errors.ts'
 import type { WrapInfo } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
-import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
-import type { SealedStorage } from '../storage/sealed-storage.ts'
-import { CUBBYHOLE_FOLDER, type Cubbyhole, putWith } from './cubbyhole.ts'
+import { ROOT_NAMESPACE } from '../storage/contract.ts'
+import { type Cubbyhole, putWith } from './cubbyhole.ts'
 import type { TokenEntry } from './token-entry.ts'
-import { type LiveToken, TOKEN_FOLDER, type TokenStore } from './token-store.ts'
+import type { LiveToken, TokenStore } from './token-store.ts'
 
 const POLICY = 'response-wrapping'
 const RESPONSE = 'response'
@@ -23,7 +22,6 @@ export type ToWrap = {
 export const isWrapping = ({ policies }: TokenEntry): boolean => policies.length === 1 && policies[0] === POLICY
 
 type Parts = {
-  readonly storage: SealedStorage
   readonly tokens: TokenStore
   readonly cubbyhole: Cubbyhole
   readonly world: World
@@ -37,7 +35,7 @@ export class Wrapping {
   }
 
   async wrap({ body, ttlSeconds, creationPath, wrappedAccessor }: ToWrap): Promise<WrapInfo> {
-    const { storage, tokens, world } = this.#parts
+    const { tokens, world } = this.#parts
     const token = tokens.newToken()
     const nowMs = world.clock.nowMs()
     const entry: TokenEntry = {
@@ -63,9 +61,9 @@ export class Wrapping {
       role: '',
       login: null,
     }
-    await storage.transaction(systemScope, async (folder) => {
-      if (!(await tokens.insertWith(folder(TOKEN_FOLDER), token, entry))) throw new Error('A new token was not new')
-      putWith(folder(CUBBYHOLE_FOLDER), tokens.idOf(token), RESPONSE, { response: body })
+    await tokens.view.transaction(async (tx) => {
+      if (!(await tokens.insertWith(tx, token, entry))) throw new Error('A new token was not new')
+      putWith(tx, tokens.idOf(token), RESPONSE, { response: body })
     })
     return infoOf(token, entry, wrappedAccessor)
   }

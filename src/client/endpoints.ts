@@ -2193,6 +2193,209 @@ export type Endpoints = {
       components: unknown
     }
   }
+  /** Shows what is known of a lease. */
+  'POST sys/leases/lookup': {
+    fields: {
+      /** Name of the lease */
+      lease_id: string
+    }
+    result: {
+      /** Name of the lease */
+      id: string
+      /** Request path that made it */
+      path: string
+      /** RFC 3339 */
+      issue_time: string
+      /** RFC 3339; null: never */
+      expire_time: string | null
+      /** RFC 3339; null: it was not renewed */
+      last_renewal: string | null
+      /** Can be renewed */
+      renewable: boolean
+      /** Seconds left; 0: no end */
+      ttl: number
+    }
+  }
+  /** Names of the leases below a path. */
+  'LIST sys/leases/lookup': {
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Names of the leases below a path. */
+  'LIST sys/leases/lookup/:prefix...': {
+    fields: {
+      /** Path below which the leases are */
+      prefix: string
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Prolongs a lease: the token that it belongs to. */
+  'POST sys/leases/renew': {
+    fields: {
+      /** How long from now; 0: the lifetime it was made with */
+      increment?: Duration | undefined
+    }
+    result: Auth
+  }
+  /** Prolongs a lease: the token that it belongs to. */
+  'POST sys/leases/renew/:lease_id...': {
+    fields: {
+      /** Name of the lease */
+      lease_id: string
+      /** How long from now; 0: the lifetime it was made with */
+      increment?: Duration | undefined
+    }
+    result: Auth
+  }
+  /** Prolongs a lease: the token that it belongs to. */
+  'POST sys/renew': {
+    fields: {
+      /** How long from now; 0: the lifetime it was made with */
+      increment?: Duration | undefined
+    }
+    result: Auth
+  }
+  /** Prolongs a lease: the token that it belongs to. */
+  'POST sys/renew/:lease_id...': {
+    fields: {
+      /** Name of the lease */
+      lease_id: string
+      /** How long from now; 0: the lifetime it was made with */
+      increment?: Duration | undefined
+    }
+    result: Auth
+  }
+  /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
+  'POST sys/leases/revoke': {
+    fields: {
+      /** Wait until it is done: so it always is */
+      sync?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
+  'POST sys/leases/revoke/:lease_id...': {
+    fields: {
+      /** Name of the lease */
+      lease_id: string
+      /** Wait until it is done: so it always is */
+      sync?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
+  'POST sys/revoke': {
+    fields: {
+      /** Wait until it is done: so it always is */
+      sync?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
+  'POST sys/revoke/:lease_id...': {
+    fields: {
+      /** Name of the lease */
+      lease_id: string
+      /** Wait until it is done: so it always is */
+      sync?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Ends all leases below a path. */
+  'POST sys/leases/revoke-prefix/:prefix...': {
+    fields: {
+      /** Path below which the leases are */
+      prefix: string
+      /** Wait until it is done: so it always is */
+      sync?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Ends all leases below a path. */
+  'POST sys/revoke-prefix/:prefix...': {
+    fields: {
+      /** Path below which the leases are */
+      prefix: string
+      /** Wait until it is done: so it always is */
+      sync?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Like revoke-prefix: a token needs nothing from outside to be ended. */
+  'POST sys/leases/revoke-force/:prefix...': {
+    fields: {
+      /** Path below which the leases are */
+      prefix: string
+      /** Wait until it is done: so it always is */
+      sync?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Like revoke-prefix: a token needs nothing from outside to be ended. */
+  'POST sys/revoke-force/:prefix...': {
+    fields: {
+      /** Path below which the leases are */
+      prefix: string
+      /** Wait until it is done: so it always is */
+      sync?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Removes, behind the answer, what is left of leases that ended. */
+  'POST sys/leases/tidy': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** How many leases could not be ended. */
+  'GET sys/leases/count': {
+    fields: {
+      /** Only irrevocable: those that should have ended and could not be removed */
+      type: string
+    }
+    result: {
+      /** All */
+      lease_count: number
+      /** By accessor of the mount */
+      counts: Readonly<Record<string, number>>
+    }
+  }
+  /** Leases that could not be ended. */
+  'GET sys/leases': {
+    fields: {
+      /** Only irrevocable: those that should have ended and could not be removed */
+      type: string
+      /** At most so many; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** All */
+      lease_count: number
+      /** Leases */
+      leases: readonly {
+        /** Name of the lease */
+        lease_id: string
+        /** Of its mount */
+        mount_accessor: string
+        /** Kind of failure */
+        error: string
+      }[]
+    }
+  }
   /** Wraps the data of the request; X-Vault-Wrap-TTL says for how long. */
   'POST sys/wrapping/wrap': {
     fields: Record<never, never>
@@ -2301,7 +2504,7 @@ export type Endpoints = {
       ttl?: Duration | undefined
       /** Old name of ttl */
       lease?: Duration | undefined
-      /** Kind of token; only "service" is offered */
+      /** service, or batch: not stored, cannot be renewed or revoked */
       type?: string | undefined
       /** Hard end after creation, whatever is renewed */
       explicit_max_ttl?: Duration | undefined
@@ -2311,7 +2514,7 @@ export type Endpoints = {
       num_uses?: number | undefined
       /** Each renewal gives this long, without an end; needs sudo */
       period?: Duration | undefined
-      /** Only through a token role, which is not offered yet */
+      /** Who it is for, where the token role allows it */
       entity_alias?: string | undefined
     }
     result: Auth
@@ -2335,7 +2538,7 @@ export type Endpoints = {
       ttl?: Duration | undefined
       /** Old name of ttl */
       lease?: Duration | undefined
-      /** Kind of token; only "service" is offered */
+      /** service, or batch: not stored, cannot be renewed or revoked */
       type?: string | undefined
       /** Hard end after creation, whatever is renewed */
       explicit_max_ttl?: Duration | undefined
@@ -2345,8 +2548,44 @@ export type Endpoints = {
       num_uses?: number | undefined
       /** Each renewal gives this long, without an end; needs sudo */
       period?: Duration | undefined
-      /** Only through a token role, which is not offered yet */
+      /** Who it is for, where the token role allows it */
       entity_alias?: string | undefined
+    }
+    result: Auth
+  }
+  /** Makes a token as a token role says. */
+  'POST auth/token/create/:role_name': {
+    fields: {
+      /** A text of your own as the token; needs sudo */
+      id?: string | undefined
+      /** Policies; the default is those of the caller */
+      policies?: readonly string[] | undefined
+      /** Names and texts kept with the token */
+      meta?: Readonly<Record<string, string>> | undefined
+      /** No parent: it does not fall with the caller; needs sudo */
+      no_parent?: boolean | undefined
+      /** Without the policy "default" */
+      no_default_policy?: boolean | undefined
+      /** Can be renewed */
+      renewable?: boolean | undefined
+      /** Lifetime */
+      ttl?: Duration | undefined
+      /** Old name of ttl */
+      lease?: Duration | undefined
+      /** service, or batch: not stored, cannot be renewed or revoked */
+      type?: string | undefined
+      /** Hard end after creation, whatever is renewed */
+      explicit_max_ttl?: Duration | undefined
+      /** For logs */
+      display_name?: string | undefined
+      /** Requests it may make; 0: unlimited */
+      num_uses?: number | undefined
+      /** Each renewal gives this long, without an end; needs sudo */
+      period?: Duration | undefined
+      /** Who it is for, where the token role allows it */
+      entity_alias?: string | undefined
+      /** The token role */
+      role_name: string
     }
     result: Auth
   }
@@ -2357,8 +2596,10 @@ export type Endpoints = {
       token?: string | undefined
     }
     result: {
-      /** Names the token without giving access */
+      /** Names the token without giving access; a batch token has none */
       accessor: string
+      /** Addresses that it may be used from */
+      bound_cidrs?: readonly string[]
       /** Seconds since the epoch */
       creation_time: number
       /** Lifetime given at creation, seconds; 0: none */
@@ -2373,6 +2614,8 @@ export type Endpoints = {
       explicit_max_ttl: number
       /** The token, where the caller gave it */
       id: string
+      /** Those of its entity and groups */
+      identity_policies?: readonly string[]
       /** RFC 3339 */
       issue_time?: string
       /** RFC 3339 */
@@ -2393,9 +2636,66 @@ export type Endpoints = {
       policies: readonly string[]
       /** Can be renewed */
       renewable?: boolean
+      /** The token role that it was made by */
+      role?: string
       /** Seconds left; 0: no end */
       ttl: number
-      /** service */
+      /** service or batch */
+      type: string
+    }
+  }
+  /** Old form of lookup: the token stands in the path, where logs of proxies may show it. */
+  'GET auth/token/lookup/:token...': {
+    fields: {
+      /** The token */
+      token: string
+    }
+    result: {
+      /** Names the token without giving access; a batch token has none */
+      accessor: string
+      /** Addresses that it may be used from */
+      bound_cidrs?: readonly string[]
+      /** Seconds since the epoch */
+      creation_time: number
+      /** Lifetime given at creation, seconds; 0: none */
+      creation_ttl: number
+      /** For logs */
+      display_name: string
+      /** Identity; empty without one */
+      entity_id: string
+      /** RFC 3339; null: never */
+      expire_time: string | null
+      /** Hard end after creation, seconds; 0: none */
+      explicit_max_ttl: number
+      /** The token, where the caller gave it */
+      id: string
+      /** Those of its entity and groups */
+      identity_policies?: readonly string[]
+      /** RFC 3339 */
+      issue_time?: string
+      /** RFC 3339 */
+      last_renewal?: string
+      /** Seconds since the epoch */
+      last_renewal_time?: number
+      /** Names and texts given at creation */
+      meta: Readonly<Record<string, string>> | null
+      /** Requests left; 0: unlimited */
+      num_uses: number
+      /** Has no parent */
+      orphan: boolean
+      /** Request path that made it */
+      path: string
+      /** Each renewal gives so many seconds */
+      period?: number
+      /** Policies, sorted */
+      policies: readonly string[]
+      /** Can be renewed */
+      renewable?: boolean
+      /** The token role that it was made by */
+      role?: string
+      /** Seconds left; 0: no end */
+      ttl: number
+      /** service or batch */
       type: string
     }
   }
@@ -2403,8 +2703,10 @@ export type Endpoints = {
   'GET auth/token/lookup-self': {
     fields: Record<never, never>
     result: {
-      /** Names the token without giving access */
+      /** Names the token without giving access; a batch token has none */
       accessor: string
+      /** Addresses that it may be used from */
+      bound_cidrs?: readonly string[]
       /** Seconds since the epoch */
       creation_time: number
       /** Lifetime given at creation, seconds; 0: none */
@@ -2419,6 +2721,8 @@ export type Endpoints = {
       explicit_max_ttl: number
       /** The token, where the caller gave it */
       id: string
+      /** Those of its entity and groups */
+      identity_policies?: readonly string[]
       /** RFC 3339 */
       issue_time?: string
       /** RFC 3339 */
@@ -2439,9 +2743,11 @@ export type Endpoints = {
       policies: readonly string[]
       /** Can be renewed */
       renewable?: boolean
+      /** The token role that it was made by */
+      role?: string
       /** Seconds left; 0: no end */
       ttl: number
-      /** service */
+      /** service or batch */
       type: string
     }
   }
@@ -2449,8 +2755,10 @@ export type Endpoints = {
   'POST auth/token/lookup-self': {
     fields: Record<never, never>
     result: {
-      /** Names the token without giving access */
+      /** Names the token without giving access; a batch token has none */
       accessor: string
+      /** Addresses that it may be used from */
+      bound_cidrs?: readonly string[]
       /** Seconds since the epoch */
       creation_time: number
       /** Lifetime given at creation, seconds; 0: none */
@@ -2465,6 +2773,8 @@ export type Endpoints = {
       explicit_max_ttl: number
       /** The token, where the caller gave it */
       id: string
+      /** Those of its entity and groups */
+      identity_policies?: readonly string[]
       /** RFC 3339 */
       issue_time?: string
       /** RFC 3339 */
@@ -2485,9 +2795,11 @@ export type Endpoints = {
       policies: readonly string[]
       /** Can be renewed */
       renewable?: boolean
+      /** The token role that it was made by */
+      role?: string
       /** Seconds left; 0: no end */
       ttl: number
-      /** service */
+      /** service or batch */
       type: string
     }
   }
@@ -2498,8 +2810,10 @@ export type Endpoints = {
       accessor: string
     }
     result: {
-      /** Names the token without giving access */
+      /** Names the token without giving access; a batch token has none */
       accessor: string
+      /** Addresses that it may be used from */
+      bound_cidrs?: readonly string[]
       /** Seconds since the epoch */
       creation_time: number
       /** Lifetime given at creation, seconds; 0: none */
@@ -2514,6 +2828,8 @@ export type Endpoints = {
       explicit_max_ttl: number
       /** The token, where the caller gave it */
       id: string
+      /** Those of its entity and groups */
+      identity_policies?: readonly string[]
       /** RFC 3339 */
       issue_time?: string
       /** RFC 3339 */
@@ -2534,9 +2850,11 @@ export type Endpoints = {
       policies: readonly string[]
       /** Can be renewed */
       renewable?: boolean
+      /** The token role that it was made by */
+      role?: string
       /** Seconds left; 0: no end */
       ttl: number
-      /** service */
+      /** service or batch */
       type: string
     }
   }
@@ -2553,6 +2871,16 @@ export type Endpoints = {
   /** Prolongs the calling token. */
   'POST auth/token/renew-self': {
     fields: {
+      /** How long from now; 0: the lifetime it was made with */
+      increment?: Duration | undefined
+    }
+    result: Auth
+  }
+  /** Prolongs the token with this accessor, without showing the token itself. */
+  'POST auth/token/renew-accessor': {
+    fields: {
+      /** The accessor */
+      accessor: string
       /** How long from now; 0: the lifetime it was made with */
       increment?: Duration | undefined
     }
@@ -2576,6 +2904,140 @@ export type Endpoints = {
     fields: {
       /** The accessor */
       accessor: string
+    }
+    result: undefined
+  }
+  /** Ends a token alone: its children stay, without a parent. */
+  'POST auth/token/revoke-orphan': {
+    fields: {
+      /** The token */
+      token: string
+    }
+    result: undefined
+  }
+  /** Accessors of all tokens, in no order that means anything. */
+  'LIST auth/token/accessors': {
+    fields: {
+      /** Only those behind this one of the page before */
+      after?: string | undefined
+      /** At most so many; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Removes, behind the answer, what is left of tokens that can never be used again. */
+  'POST auth/token/tidy': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Names of the token roles. */
+  'LIST auth/token/roles': {
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Shows a token role. */
+  'GET auth/token/roles/:role_name': {
+    fields: {
+      /** Name of the role */
+      role_name: string
+    }
+    result: {
+      /** Name of the role */
+      name: string
+      /** Allowed */
+      allowed_policies: readonly string[]
+      /** Forbidden */
+      disallowed_policies: readonly string[]
+      /** Allowed */
+      allowed_policies_glob: readonly string[]
+      /** Forbidden */
+      disallowed_policies_glob: readonly string[]
+      /** Aliases that a token may be made for */
+      allowed_entity_aliases: readonly string[]
+      /** Its tokens have no parent */
+      orphan: boolean
+      /** Its tokens can be renewed */
+      renewable: boolean
+      /** Behind the path of its tokens */
+      path_suffix: string
+      /** Seconds */
+      token_period: number
+      /** Seconds */
+      token_explicit_max_ttl: number
+      /** Addresses */
+      token_bound_cidrs: readonly string[]
+      /** service, batch, default-service or default-batch */
+      token_type: string
+      /** Without the policy "default" */
+      token_no_default_policy: boolean
+      /** 0: unlimited */
+      token_num_uses: number
+      /** As token_period, where it was written by its old name; else 0 */
+      period: number
+      /** As token_explicit_max_ttl, where it was written by its old name; else 0 */
+      explicit_max_ttl: number
+      /** As token_bound_cidrs, where it was written by its old name */
+      bound_cidrs?: readonly string[]
+    }
+  }
+  /** Makes a token role, or changes what is sent of it. */
+  'POST auth/token/roles/:role_name': {
+    fields: {
+      /** Name of the role */
+      role_name: string
+      /** Its tokens may have these, whatever the caller has; none asked for: all of them */
+      allowed_policies?: readonly string[] | undefined
+      /** Its tokens never have these */
+      disallowed_policies?: readonly string[] | undefined
+      /** Like allowed_policies, with a star at the end, the start or both */
+      allowed_policies_glob?: readonly string[] | undefined
+      /** Like disallowed_policies, with stars */
+      disallowed_policies_glob?: readonly string[] | undefined
+      /** Its tokens have no parent */
+      orphan?: boolean | undefined
+      /** Its tokens can be renewed */
+      renewable?: boolean | undefined
+      /** Stands behind the path of its tokens, so that they can be revoked apart */
+      path_suffix?: string | undefined
+      /** Aliases that a token may be made for; a star at an end stands for any text */
+      allowed_entity_aliases?: readonly string[] | undefined
+      /** Each renewal gives this long, without an end */
+      token_period?: Duration | undefined
+      /** Hard end after creation, whatever is renewed */
+      token_explicit_max_ttl?: Duration | undefined
+      /** Addresses that its tokens may be used from */
+      token_bound_cidrs?: readonly string[] | undefined
+      /** service or batch; default-service and default-batch leave it to the request */
+      token_type?: string | undefined
+      /** Without the policy "default" */
+      token_no_default_policy?: boolean | undefined
+      /** Requests that each of its tokens may make; 0: unlimited */
+      token_num_uses?: number | undefined
+      /** Old name of token_period */
+      period?: Duration | undefined
+      /** Old name of token_explicit_max_ttl */
+      explicit_max_ttl?: Duration | undefined
+      /** Old name of token_bound_cidrs */
+      bound_cidrs?: readonly string[] | undefined
+    }
+    result: undefined
+  }
+  /** Removes a token role; its tokens stay, and one that is not there is no error. */
+  'DELETE auth/token/roles/:role_name': {
+    fields: {
+      /** Name of the role */
+      role_name: string
     }
     result: undefined
   }

@@ -3,6 +3,7 @@ import { fail, permissionDenied, type Refusal } from '../api/errors.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { AclRequest } from '../auth/permissions.ts'
 import { refusalHint } from '../auth/refusal-hint.ts'
+import { united } from '../auth/rights.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import { isWrapping } from '../auth/wrapping.ts'
@@ -67,19 +68,6 @@ function refusalWithoutToken({ endpoint, request }: Exchange): Refusal {
   const presented = request.headers.token
   const asWrapping = endpoint?.takesWrappingToken === true && presented !== undefined && presented !== ''
   return asWrapping ? fail('bad_wrapping_token', []) : fail('permission_denied', [])
-}
-
-type Union = { readonly others: readonly string[]; readonly all: readonly string[] }
-/** By the list of a token's entry: for the next request of the same token it is the same array again. */
-const UNIONS = new WeakMap<readonly string[], Union>()
-
-function united(own: readonly string[], others: readonly string[]): readonly string[] {
-  if (others.length === 0) return own
-  const known = UNIONS.get(own)
-  if (known?.others === others) return known.all
-  const all = [...new Set([...own, ...others])]
-  UNIONS.set(own, { others, all })
-  return all
 }
 
 /** Mounts of these types are on every server, at the same paths: their endpoints are no secret. */

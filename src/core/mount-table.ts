@@ -57,6 +57,7 @@ export class MountTable implements Mounts {
   readonly #given: Pick<EngineContext, 'world' | 'slow'>
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
+  readonly #unmountWork: ((entry: MountEntry) => Promise<void>)[] = []
   #stale = true
   #refreshing: Promise<void> | undefined
 
@@ -255,7 +256,13 @@ export class MountTable implements Mounts {
     for (const entry of await readEntries(this.#core, UNMOUNT_FOLDERS)) await this.#wipe(entry)
   }
 
+  /** What goes with a mount besides its data. It may be called again for a mount, where it was interrupted. */
+  onUnmount(work: (entry: MountEntry) => Promise<void>): void {
+    this.#unmountWork.push(work)
+  }
+
   async #wipe(entry: MountEntry): Promise<void> {
+    for (const work of this.#unmountWork) await work(entry)
     const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
     for (let more = true; more; ) {
       more = await data.transaction(async (tx) => {

@@ -56,15 +56,6 @@ export class SealedStorage {
       },
     }
   }
-
-  /** One commit that writes in several folders of a scope. @throws as the transactions of a view */
-  async transaction<T>(scope: Scope, work: (folder: (path: string) => ViewTransaction) => Promise<T>): Promise<T> {
-    const { barrier } = this
-    const store = this.#store
-    requireUnsealed(barrier)
-    if (!('transaction' in store)) throw new StorageReadOnly('This thread does not write')
-    return store.transaction((tx) => work((folder) => sealedTransaction(barrier, scope, folder, tx)))
-  }
 }
 
 /** @throws Sealed before anything else is said */

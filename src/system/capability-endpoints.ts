@@ -19,12 +19,13 @@ const CAPABILITIES: Shapes = {
 
 async function capabilities(
   system: System,
-  policies: readonly string[],
+  entry: object,
   args: { readonly paths: readonly string[] | undefined; readonly path: readonly string[] | undefined },
 ): Promise<Answer> {
   const paths = args.paths ?? args.path ?? []
   if (paths.length === 0) throw fail('field_missing', ['paths'])
-  const acl = await system.policies.acl(policies)
+  const { policies, subject } = await system.rightsOf(entry)
+  const acl = await system.policies.acl(policies, subject)
   const data: Record<string, readonly string[]> = Object.create(null)
   const [first] = paths
   for (const path of paths) data[path] = acl.capabilities(path.startsWith('/') ? path.slice(1) : path)
@@ -45,7 +46,7 @@ const ofToken = endpoint({
   handler: async (system: System, { token, ...args }) => {
     const found = await system.tokens.find(token)
     if (found === undefined) throw fail('bad_request', ['invalid token'])
-    return capabilities(system, found.entry.policies, args)
+    return capabilities(system, found.entry, args)
   },
 })
 
@@ -62,7 +63,7 @@ const ofAccessor = endpoint({
   handler: async (system: System, { accessor, ...args }) => {
     const found = await system.tokens.findByAccessor(accessor)
     if (found === undefined) throw fail('bad_request', ['invalid accessor'])
-    return capabilities(system, found.entry.policies, args)
+    return capabilities(system, found.entry, args)
   },
 })
 
@@ -78,7 +79,7 @@ const ofSelf = endpoint({
   response: CAPABILITIES,
   handler: async (system: System, args, { caller }) => {
     if (caller === undefined) throw fail('permission_denied', [])
-    return capabilities(system, caller.policies, args)
+    return capabilities(system, caller.entry, args)
   },
 })
 

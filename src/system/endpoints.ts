@@ -4,6 +4,7 @@ import { CAPABILITY_ENDPOINTS } from './capability-endpoints.ts'
 import { EXPLAIN_ENDPOINTS } from './explain-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
 import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
+import { LEASE_ENDPOINTS } from './lease-endpoints.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
 import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
@@ -28,6 +29,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...POLICY_ENDPOINTS,
   ...EXPLAIN_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,
+  ...LEASE_ENDPOINTS,
   ...WRAPPING_ENDPOINTS,
   resultantAcl,
 ]

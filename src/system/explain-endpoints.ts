@@ -78,7 +78,7 @@ type Args = {
   readonly wrap_ttl: number
 }
 
-async function explain(system: System, policies: readonly string[], args: Args): Promise<Answer> {
+async function explain(system: System, { policies, subject }: Rights, args: Args): Promise<Answer> {
   const path = canonical(args.path)
   const operation = args.operation as Asked
   const request: AclRequest = {
@@ -88,7 +88,11 @@ async function explain(system: System, policies: readonly string[], args: Args):
     wrapTtlSeconds: args.wrap_ttl,
     sudoRequired: system.needsSudo(path, operation),
   }
-  const { allowed, reason, needed, rule, considered, omitted } = await system.policies.explain(policies, request)
+  const { allowed, reason, needed, rule, considered, omitted } = await system.policies.explain(
+    policies,
+    request,
+    subject,
+  )
   const data = {
     allowed,
     reason,
@@ -127,7 +131,7 @@ const ofSelf = endpoint({
   response: EXPLANATION,
   handler: async (system: System, args, { caller }) => {
     if (caller === undefined) throw fail('permission_denied', [])
-    return explain(system, caller.policies, args)
+    return explain(system, await system.rightsOf(caller.entry), args)
   },
 })
 
@@ -149,12 +153,13 @@ const ofAny = endpoint({
   handler: async (system: System, args, { caller }) => {
     const given = [args.token !== '', args.accessor !== '', args.policies !== undefined].filter(Boolean).length
     if (given > 1) throw fail('bad_request', ['Give only one of token, accessor and policies'])
-    if (args.policies !== undefined) return explain(system, policyNames(args.policies), args)
-    if (given === 0) return explain(system, caller?.policies ?? [], args)
+    if (args.policies !== undefined)
+      return explain(system, { policies: policyNames(args.policies), subject: undefined }, args)
+    if (given === 0 && caller !== undefined) return explain(system, await system.rightsOf(caller.entry), args)
     const found =
       args.token === '' ? await system.tokens.findByAccessor(args.accessor) : await system.tokens.find(args.token)
     if (found === undefined) throw fail('bad_request', [args.token === '' ? 'invalid accessor' : 'invalid token'])
-    return explain(system, found.entry.policies, args)
+    return explain(system, await system.rightsOf(found.entry), args)
   },
 })
 

@@ -73,7 +73,8 @@ async function admitKeyHolder(
 ): Promise<void> {
   if (system.facts.tokenAskedFor?.[what] !== true) return
   if (caller === undefined) throw fail('permission_denied', [])
-  const acl = await system.policies.acl(caller.policies)
+  const { policies, subject } = await system.rightsOf(caller.entry)
+  const acl = await system.policies.acl(policies, subject)
   if (!acl.check({ operation, path: `sys/${path}`, parameters: undefined, sudoRequired: true }).allowed)
     throw fail('permission_denied', [])
 }

@@ -31,7 +31,8 @@ export const resultantAcl: Endpoint = endpoint({
   },
   handler: async (system: System, _args, { caller }) => {
     if (caller === undefined) throw fail('permission_denied', [])
-    const acl = await system.policies.acl(caller.policies)
+    const { policies, subject } = await system.rightsOf(caller.entry)
+    const acl = await system.policies.acl(policies, subject)
     return { data: { root: acl.isRoot, ...grantsOf(acl), chroot_namespace: '' } }
   },
 })

@@ -1,8 +1,12 @@
 // The engine behind sys/: what its endpoints work with.
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
+import type { Leases } from '../auth/leases.ts'
 import type { AclOperation } from '../auth/permissions.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
+import { type Rights, rightsOf } from '../auth/rights.ts'
+import type { Identities } from '../auth/subject.ts'
+import type { TokenEntry } from '../auth/token-entry.ts'
 import type { TokenLimits } from '../auth/token-rules.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
@@ -82,8 +86,11 @@ export class System implements Engine {
   readonly slow: SlowWork
   readonly facts: ServerFacts
   readonly tokens: TokenStore
+  /** What a token's entry gives, with what its entity and groups add. */
+  readonly rightsOf: (entry: object) => Promise<Rights>
   readonly policies: PolicyStore
   readonly wrapping: Wrapping
+  readonly leases: Leases
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
@@ -96,9 +103,11 @@ export class System implements Engine {
     readonly slow: SlowWork
     readonly facts: ServerFacts
     readonly tokens: TokenStore
+    readonly identities: Identities
     readonly policies: PolicyStore
     readonly wrapping: Wrapping
     readonly tokenLimits: TokenLimits
+    readonly leases: Leases
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
     readonly needsSudo: (path: string, operation: AclOperation) => boolean
@@ -107,9 +116,11 @@ export class System implements Engine {
     this.slow = parts.slow
     this.facts = parts.facts
     this.tokens = parts.tokens
+    this.rightsOf = (entry) => rightsOf(entry as TokenEntry, parts.identities)
     this.policies = parts.policies
     this.wrapping = parts.wrapping
     this.tokenLimits = parts.tokenLimits
+    this.leases = parts.leases
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
     this.needsSudo = parts.needsSudo

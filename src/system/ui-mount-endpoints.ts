@@ -3,9 +3,16 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
 import type { MountEntry } from '../api/mount.ts'
+import type { Caller } from '../api/request.ts'
 import { group, mapOf, text } from '../api/shape.ts'
+import type { Acl } from '../auth/acl.ts'
 import { bodies, bodyOf, MOUNT } from './mount-view.ts'
 import type { System } from './system.ts'
+
+async function aclOf(system: System, caller: Caller): Promise<Acl> {
+  const { policies, subject } = await system.rightsOf(caller.entry)
+  return system.policies.acl(policies, subject)
+}
 
 const pathField = { path: string('Any path', { required: true }) }
 
@@ -23,7 +30,7 @@ const listForUi = endpoint({
   },
   handler: async (system: System, _args, request) => {
     const { caller } = request
-    const acl = caller === undefined ? undefined : await system.policies.acl(caller.policies)
+    const acl = caller === undefined ? undefined : await aclOf(system, caller)
     const shown = (entry: MountEntry): boolean =>
       entry.config.listingVisibility === 'unauth' || (acl?.reaches(entry.path) ?? false)
     return { data: { secret: bodies(system, 'secret', shown), auth: bodies(system, 'auth', shown) } }
@@ -41,7 +48,7 @@ const readForUi = endpoint({
   response: { ...MOUNT, path: text('Path of the mount') },
   handler: async (system: System, { path }, { caller }) => {
     const entry = caller === undefined ? undefined : system.mounts.serving(path)
-    const acl = caller === undefined ? undefined : await system.policies.acl(caller.policies)
+    const acl = caller === undefined ? undefined : await aclOf(system, caller)
     if (entry === undefined || acl === undefined || !acl.reaches(entry.path)) throw fail('permission_denied', [])
     return { data: { ...bodyOf(system, entry), path: entry.path } }
   },

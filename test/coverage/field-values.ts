@@ -10,6 +10,8 @@ export type Pool = {
   /** Tokens and accessors that may be used up. */
   readonly tokens: readonly string[]
   readonly accessors: readonly string[]
+  /** Of these tokens. */
+  readonly leases: readonly string[]
   readonly shares: readonly string[]
   /** Ids of what is under identity/, by the first segment of its path, and the accessor of a login mount. */
   readonly identity: Readonly<Record<string, readonly string[]>>
@@ -61,6 +63,12 @@ const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool, pat
   type: (random) => random.pick(['aes128-gcm96', 'aes256-gcm96', 'chacha20-poly1305', 'rsa-2048']),
   token: (random, pool) => random.pick(pool.tokens),
   accessor: (random, pool) => random.pick(pool.accessors),
+  lease_id: (random, pool) => random.pick(pool.leases),
+  token_type: (random) => random.pick(['', 'default', 'service', 'batch', 'default-service', 'default-batch']),
+  entity_alias: () => '',
+  path_suffix: (random) => random.pick(['', 'suffix']),
+  token_bound_cidrs: (random) => random.pick([[], '127.0.0.0/8', ['127.0.0.1', '::1/128']]),
+  bound_cidrs: (random) => random.pick([[], '127.0.0.1']),
   key: (random, pool) => random.pick(pool.shares),
   policy: (random) =>
     random.pick(['path "a/*" { capabilities = ["read"] }', '{"path":{"b":{"capabilities":["list"]}}}']),
@@ -78,8 +86,11 @@ const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool, pat
   to_entity_id: (random, pool) => random.pick(pool.identity.entity ?? []),
   from_entity_ids: (random, pool) => [random.pick(pool.identity.entity ?? [])],
   'mounts-mount.type': () => 'transit',
-  'token-create.type': () => 'service',
-  'token-create-orphan.type': () => 'service',
+  'token-create.type': (random) => random.pick(['', 'service', 'batch']),
+  'token-create-orphan.type': (random) => random.pick(['', 'service', 'batch']),
+  'token-create-by-role.type': (random) => random.pick(['', 'service', 'batch']),
+  'leases-count.type': () => 'irrevocable',
+  'leases-read.type': () => 'irrevocable',
 }
 
 /** Of the keys with derivation in the pool's ciphertexts, base64. */

@@ -136,6 +136,7 @@ const ODD_NAMES = [
 
 function pathNameFor(random: PseudoRandom, { endpoint }: Placed, { names, mounts, pool }: Material): string {
   const { path } = endpoint
+  if (path.includes(':token')) return random.pick(pool.tokens)
   const ids = path.endsWith('/id/:id') ? pool.identity[path.slice(0, path.indexOf('/'))] : undefined
   const named = path.startsWith('mounts') ? mounts : path.includes('mounts') ? [...mounts, 'transit', 'sys'] : names
   const usual = ids ?? named

@@ -92,3 +92,29 @@ test('sealing closes both threads, unsealing opens both', async () => {
   assert.equal((await api(server, 'POST', 'transit/encrypt/k', { plaintext: 'YQ==' })).status, 200)
   assert.equal((await api(server, 'POST', 'transit/keys/k/rotate')).status, 200)
 })
+
+test('P-28, T-03: the end of a parent is the end of its children and batch tokens at the next request', async () => {
+  const policy = 'path "auth/token/*" { capabilities = ["create", "update", "read", "sudo"] }'
+  await api(server, 'POST', 'sys/policies/acl/maker', { policy })
+  const isLive = async (token: string): Promise<boolean> =>
+    (await api(server, 'GET', 'auth/token/lookup-self', undefined, token)).status === 200
+  for (let round = 0; round < ROUNDS / 4; round++) {
+    const make = async (fields: object, by?: string): Promise<string> =>
+      tokenOf((await api(server, 'POST', 'auth/token/create', { policies: ['maker'], ...fields }, by)).body)
+    const parent = await make({})
+    const [child, batch] = [await make({}, parent), await make({ type: 'batch' }, parent)]
+    const grandchild = await make({ type: 'batch' }, child)
+    for (const token of [child, batch, grandchild]) assert.equal(await isLive(token), true)
+    await api(server, 'POST', 'auth/token/revoke', { token: parent })
+    for (const token of [child, batch, grandchild]) assert.equal(await isLive(token), false, `round ${round}`)
+  }
+})
+
+test('P-29: a token with ten uses serves exactly ten of 1,000 requests at once, over all threads', async () => {
+  const token = tokenOf((await api(server, 'POST', 'auth/token/create', { num_uses: 10 })).body)
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, () => api(server, 'GET', 'auth/token/lookup-self', undefined, token)),
+  )
+  assert.equal(answers.filter(({ status }) => status === 200).length, 10)
+  assert.equal(answers.filter(({ status }) => status === 403).length, 990)
+})

@@ -13,6 +13,7 @@ const COMMITTED = [
   'core-first-light.json',
   'core-seals.json',
   'core-policies.json',
+  'core-tokens.json',
   'core-wrapping.json',
   'core-logins.json',
 ]

@@ -1,0 +1,351 @@
+// Leases of tokens, and what is left of tokens that ended.
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { systemScope } from '../storage/contract.ts'
+
+const authOf = ({ body }: Called) => body.auth as Record<string, unknown>
+const make = async (server: MemoryHouse, fields: object = {}, token?: string, path = 'create'): Promise<string> =>
+  String(
+    authOf(await server.call('POST', `auth/token/${path}`, { policies: ['default'], ...fields }, token)).client_token,
+  )
+const lives = async (server: MemoryHouse, token: string): Promise<boolean> =>
+  (await server.call('GET', 'auth/token/lookup-self', undefined, token)).status === 200
+const leaseOf = (server: MemoryHouse, token: string, path = 'create'): string =>
+  `auth/token/${path}/h${server.house.tokens.idOf(token)}`
+const listed = ({ body }: Called): readonly string[] => (body.data?.keys ?? []) as readonly string[]
+const keysOf = async ({ store }: MemoryHouse): Promise<string[]> =>
+  (await store.scan('root/sys/', '', 1_000_000)).map(({ key }) => key)
+const maker = (server: MemoryHouse) =>
+  server.call('POST', 'sys/policies/acl/maker', {
+    policy: 'path "auth/token/*" { capabilities = ["create", "update", "sudo"] }',
+  })
+
+test('a lease is looked up, listed, renewed and revoked by its name, under both spellings (T-09)', async () => {
+  const server = await startMemoryHouse()
+  for (const old of ['', 'leases/']) {
+    const token = await make(server, { ttl: '60s' })
+    const lease = leaseOf(server, token)
+    const { data } = (await server.call('POST', 'sys/leases/lookup', { lease_id: lease })).body
+    assert.deepEqual([data?.id, data?.path, data?.ttl, data?.renewable], [lease, 'auth/token/create', 60, true])
+    const { body } = await server.call('LIST', 'sys/leases/lookup/auth/token/create')
+    assert.deepEqual(body.data?.keys, [`h${server.house.tokens.idOf(token)}`])
+    const renewed = await server.call('POST', `sys/${old}renew`, { lease_id: lease, increment: 120 })
+    assert.deepEqual([authOf(renewed).lease_duration, authOf(renewed).client_token], [120, ''])
+    assert.equal((await server.call('POST', `sys/${old}renew/${lease}`)).status, 200)
+    assert.equal((await server.call('POST', `sys/${old}revoke/${lease}`)).status, 204)
+    assert.equal(await lives(server, token), false)
+    assert.equal((await server.call('POST', 'sys/leases/lookup', { lease_id: lease })).status, 400)
+    assert.equal((await server.call('LIST', 'sys/leases/lookup/auth/token/create')).status, 404)
+  }
+})
+
+test('T-14: only the exact name of a lease ends a token', async () => {
+  const server = await startMemoryHouse()
+  const token = await make(server)
+  const id = server.house.tokens.idOf(token)
+  for (const name of [
+    id,
+    `h${id}`,
+    `auth/token/create/${id}`,
+    `auth/token/other/h${id}`,
+    `auth/token/create/h${id}/x`,
+  ]) {
+    assert.equal((await server.call('POST', 'sys/leases/lookup', { lease_id: name })).status, 400, name)
+    assert.equal((await server.call('POST', 'sys/leases/renew', { lease_id: name })).status, 400, name)
+    assert.equal((await server.call('POST', 'sys/leases/revoke', { lease_id: name })).status, 204, name)
+    assert.equal(await lives(server, token), true, name)
+  }
+})
+
+test('a prefix is a path and no beginning of a name, and takes what is below it', async () => {
+  const server = await startMemoryHouse()
+  await server.call('POST', 'auth/token/roles/ab', { allowed_policies: 'default' })
+  await server.call('POST', 'auth/token/roles/abc', { allowed_policies: 'default' })
+  const [ab, abc] = [await make(server, {}, 'root', 'create/ab'), await make(server, {}, 'root', 'create/abc')]
+  const other = await make(server)
+  for (const path of ['sys/leases/revoke-prefix/auth/token/cre', 'sys/revoke-prefix/auth/token/create/a']) {
+    assert.equal((await server.call('POST', path)).status, 204)
+  }
+  assert.deepEqual([await lives(server, ab), await lives(server, abc)], [true, true])
+  await server.call('POST', 'sys/revoke-prefix/auth/token/create/ab')
+  assert.deepEqual([await lives(server, ab), await lives(server, abc)], [false, true])
+  await server.call('POST', 'sys/revoke-force/auth/token')
+  assert.deepEqual([await lives(server, abc), await lives(server, other)], [false, false])
+  assert.equal(await lives(server, 'root'), true, 'the first root token has no lease')
+})
+
+test('T-07: a token takes with it its children, indexes and belongings, however many', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const { tokens } = server.house
+  const seen = new Map<string, number>()
+  // Belongings of three pages each: they are asked until they are done.
+  tokens.addBelongings(async (_tx, id) => {
+    const calls = (seen.get(id) ?? 0) + 1
+    seen.set(id, calls)
+    return calls >= 3
+  })
+  const before = await keysOf(server)
+  const parent = await make(server, { policies: ['maker'] })
+  const children: string[] = []
+  for (let i = 0; i < 230; i++) children.push(await make(server, { policies: ['maker'] }, parent))
+  const grandchild = await make(server, { policies: ['maker'] }, children[7])
+  await tokens.revoke(tokens.idOf(parent))
+  assert.equal(await lives(server, grandchild), false)
+  assert.deepEqual(await keysOf(server), before)
+  assert.equal(seen.size, 232)
+  assert.equal(Math.min(...seen.values()), 3)
+})
+
+test('T-15: a removal that fails stays, is tried again later, and holds up no other', async () => {
+  const lines: string[] = []
+  const server = await startMemoryHouse({ log: (_level, message) => lines.push(message) })
+  const { tokens, expiry, leases } = server.house
+  let fails = true
+  const stubborn = await make(server, { ttl: '10s' })
+  const id = tokens.idOf(stubborn)
+  tokens.addBelongings(async (_tx, owner) => {
+    if (fails && owner === id) throw new Error('not now')
+    return true
+  })
+  const easy = await make(server, { ttl: '10s' })
+  server.advance(11)
+  await expiry.look()
+  const keys = await keysOf(server)
+  assert.equal(
+    keys.some((key) => key.includes(tokens.idOf(easy))),
+    false,
+  )
+  assert.equal(keys.includes(`root/sys/token/id/${id}`), true)
+  assert.equal(await lives(server, stubborn), false)
+  assert.equal(lines.filter((line) => line.includes('could not be removed')).length, 1)
+  await expiry.look()
+  assert.equal(
+    lines.filter((line) => line.includes('could not be removed')).length,
+    1,
+    'it waits before it tries again',
+  )
+  for (let i = 0; i < 6; i++) {
+    server.advance(3_600)
+    await expiry.look()
+  }
+  assert.deepEqual(await leases.stuck(), [{ leaseId: leaseOf(server, stubborn), cause: 'Error' }])
+  const { data } = (await server.call('GET', 'sys/leases/count?type=irrevocable')).body
+  assert.equal(data?.lease_count, 1)
+  assert.equal((await server.call('GET', 'sys/leases?type=irrevocable')).body.data?.lease_count, 1)
+  fails = false
+  server.advance(3_600)
+  await expiry.look()
+  assert.equal(
+    (await keysOf(server)).some((key) => key.includes(id)),
+    false,
+  )
+  assert.deepEqual(await leases.stuck(), [])
+})
+
+test('T-02: 1,000 tokens that ended while the server was down are refused at once, and then removed', async () => {
+  const server = await startMemoryHouse()
+  const tokens: string[] = []
+  for (let i = 0; i < 1_000; i++) tokens.push(await make(server, { ttl: `${10 + (i % 50)}s` }))
+  const kept = await make(server, { ttl: '1h' })
+  const again = await startMemoryHouse({ store: server.store, key: server.shares[0] as Buffer })
+  again.advance(60)
+  for (const token of tokens) assert.equal(await lives(again, token), false)
+  await again.house.expiry.look()
+  const keys = await keysOf(again)
+  const removed = tokens.filter((token) => keys.includes(`root/sys/token/id/${again.house.tokens.idOf(token)}`))
+  assert.deepEqual(removed, [])
+  assert.equal(await lives(again, kept), true)
+})
+
+test('a renewed token is not removed at its first end', async () => {
+  const server = await startMemoryHouse()
+  const token = await make(server, { ttl: '60s' })
+  await server.call('POST', 'auth/token/renew', { token, increment: '600s' })
+  server.advance(61)
+  await server.house.expiry.look()
+  assert.equal(await lives(server, token), true)
+  server.advance(600)
+  await server.house.expiry.look()
+  assert.equal(
+    (await keysOf(server)).some((key) => key.includes(server.house.tokens.idOf(token))),
+    false,
+  )
+})
+
+test('children of a token that ended are removed with it', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const before = await keysOf(server)
+  const parent = await make(server, { policies: ['maker'], ttl: '10s' })
+  await make(server, { policies: ['maker'], ttl: '10h' }, parent)
+  server.advance(11)
+  await server.house.expiry.look()
+  assert.deepEqual(await keysOf(server), before)
+})
+
+test('tokens of a login end with its mount: refused at once, removed by revokeByMount', async () => {
+  const server = await startMemoryHouse()
+  const { tokens, tokenService, leases, mounts } = server.house
+  // Any login mount will do; there is this one.
+  const { uuid = '' } = mounts.find('auth/token/') ?? {}
+  const GONE = '00000000-0000-4000-8000-000000000000'
+  const login = async (mountUuid: string, path: string): Promise<string> => {
+    const origin = { mountUuid, renewal: {} }
+    return tokens.issue({ ...tokenService.rootEntry(), accessor: tokens.newAccessor(), path, login: origin })
+  }
+  const [here, moved, other] = [
+    await login(uuid, 'auth/up/login/a'),
+    await login(uuid, 'auth/old/login/a'),
+    await login(GONE, 'auth/up/login/b'),
+  ]
+  assert.equal(await lives(server, other), false, 'its mount is not there')
+  assert.deepEqual([await lives(server, here), await lives(server, moved)], [true, true])
+  await leases.revokeByMount({ path: 'auth/up/', uuid })
+  assert.deepEqual([await lives(server, here), await lives(server, moved)], [false, true])
+  const left = await keysOf(server)
+  assert.ok(left.includes(`root/sys/token/id/${tokens.idOf(other)}`), 'that of another mount stays')
+  assert.ok(!left.includes(`root/sys/token/id/${tokens.idOf(here)}`))
+})
+
+test('what a stop left of a removal is finished after the next unseal', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const before = await keysOf(server)
+  const parent = await make(server, { policies: ['maker'] })
+  for (let i = 0; i < 5; i++) await make(server, { policies: ['maker'] }, parent)
+  const { tokens } = server.house
+  // The first commit of a removal, and no more.
+  await tokens.view.transaction((tx) => tokens.removal.remove(tx, tokens.idOf(parent)))
+  assert.notDeepEqual(await keysOf(server), before)
+  const again = await startMemoryHouse({ store: server.store, key: server.shares[0] as Buffer })
+  await again.house.expiry.look()
+  assert.deepEqual(await keysOf(again), before)
+})
+
+test('what cannot be removed to its end holds up neither the rest nor what is due', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const { tokens, expiry } = server.house
+  const parent = await make(server, { policies: ['maker'] })
+  const child = await make(server, {}, parent)
+  const due = await make(server, { ttl: '10s' })
+  let fails = true
+  tokens.addBelongings(async (_tx, id) => {
+    if (fails && id === tokens.idOf(child)) throw new Error('not now')
+    return true
+  })
+  assert.equal((await server.call('POST', 'auth/token/revoke', { token: parent })).status, 500)
+  assert.deepEqual([await lives(server, parent), await lives(server, child)], [false, false])
+  server.advance(11)
+  await expiry.look()
+  assert.equal(
+    (await keysOf(server)).some((key) => key.includes(tokens.idOf(due))),
+    false,
+  )
+  fails = false
+  server.advance(3_600)
+  await expiry.look()
+  assert.equal(
+    (await keysOf(server)).some((key) => key.includes(tokens.idOf(child))),
+    false,
+  )
+})
+
+test('a store without indexes gets them when it is opened, and its tokens end', async () => {
+  const server = await startMemoryHouse()
+  const tokens: string[] = []
+  for (let i = 0; i < 700; i++) tokens.push(await make(server, { ttl: i % 2 === 0 ? '60s' : '600s' }))
+  const indexed = await keysOf(server)
+  const older = indexed.filter((key) => /sys\/(token\/(expiry|indexed)|lease)/.test(key))
+  await server.house.operations.seal()
+  server.store.setLeafKey(Buffer.alloc(32))
+  await server.store.transaction(async (tx) => {
+    for (const key of older) tx.delete(systemScope, key)
+  })
+  const again = await startMemoryHouse({ store: server.store, key: server.shares[0] as Buffer })
+  assert.deepEqual(await keysOf(again), indexed)
+  again.advance(61)
+  await again.house.expiry.look()
+  const answer = await again.call('LIST', 'sys/leases/lookup/auth/token/create')
+  assert.equal(listed(answer).length, 350)
+})
+
+test('revoke-orphan ends the token alone, with more children than fit into a page', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const parent = await make(server, { policies: ['maker'] })
+  const children: string[] = []
+  for (let i = 0; i < 205; i++) children.push(await make(server, { policies: ['maker'] }, parent))
+  assert.equal((await server.call('POST', 'auth/token/revoke-orphan', { token: parent })).status, 204)
+  assert.equal(await lives(server, parent), false)
+  for (const child of children) {
+    const { data } = (await server.call('POST', 'auth/token/lookup', { token: child })).body
+    assert.equal(data?.orphan, true)
+  }
+  assert.equal((await server.call('POST', 'auth/token/revoke-orphan', { token: parent })).status, 400)
+})
+
+test('tidy removes what leads nowhere, and nothing else', async () => {
+  const server = await startMemoryHouse()
+  const { tokens, tokenService } = server.house
+  const kept = await make(server)
+  const spent = await make(server, { num_uses: 1, policies: ['root'] })
+  const live = await tokens.findById(tokens.idOf(spent))
+  assert.ok(live !== undefined)
+  const before = await keysOf(server)
+  const [key] = server.shares
+  // Its last use was taken, and then the process ended.
+  await tokens.takeUse(live)
+  const again = await startMemoryHouse({ store: server.store, key: key as Buffer })
+  const stray = tokens.idOf('stray')
+  await again.house.tokens.view.transaction(async (tx) => {
+    for (const path of [
+      `token/accessor/${stray}`,
+      `token/parent/${stray}/${stray}`,
+      `token/expiry/999999999999/${stray}`,
+    ])
+      tx.put(path, Buffer.from(stray))
+    tx.put(`lease/auth/token/create/h${stray}`, Buffer.alloc(0))
+  })
+  await again.house.tokenService.tidy.run()
+  const left = before.filter((stored) => !stored.includes(tokens.idOf(spent)))
+  assert.equal((await keysOf(again)).length, left.length - 1, 'without the accessor of the spent one')
+  assert.equal(await lives(again, kept), true)
+  assert.equal(tokenService.tidy.start(), true)
+  assert.equal((await server.call('POST', 'auth/token/tidy')).status, 202)
+})
+
+test('accessors are listed in pages, each once', async () => {
+  const server = await startMemoryHouse()
+  const made: string[] = []
+  for (let i = 0; i < 12; i++) made.push(String(authOf(await server.call('POST', 'auth/token/create')).accessor))
+  const seen: string[] = []
+  for (let after = ''; ; ) {
+    const keys = listed(await server.call('GET', `auth/token/accessors?list=true&limit=5&after=${after}`))
+    if (keys.length === 0) break
+    assert.ok(keys.length <= 5)
+    seen.push(...keys)
+    after = keys.at(-1) ?? ''
+  }
+  const all = listed(await server.call('LIST', 'auth/token/accessors'))
+  assert.deepEqual(seen, all)
+  assert.equal(new Set(seen).size, 13)
+  for (const accessor of made) assert.ok(seen.includes(accessor))
+})
+
+test('a token is renewed by its accessor, without being shown', async () => {
+  const server = await startMemoryHouse()
+  const { accessor } = authOf(await server.call('POST', 'auth/token/create', { ttl: '60s' })) as { accessor: string }
+  const renewed = await server.call('POST', 'auth/token/renew-accessor', { accessor, increment: 300 })
+  assert.deepEqual([authOf(renewed).lease_duration, authOf(renewed).client_token], [300, ''])
+  assert.equal((await server.call('POST', 'auth/token/renew-accessor', { accessor: 'none' })).status, 400)
+})
+
+test('a token is looked up by its path form', async () => {
+  const server = await startMemoryHouse()
+  const token = await make(server)
+  assert.equal((await server.call('GET', `auth/token/lookup/${token}`)).body.data?.id, token)
+  assert.equal((await server.call('GET', 'auth/token/lookup/none')).status, 403)
+})

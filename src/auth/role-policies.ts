@@ -1,0 +1,80 @@
+// Which policies a new token gets.
+import { fail } from '../api/errors.ts'
+import { matchGlob } from '../lib/glob.ts'
+import type { TokenRole } from './token-role.ts'
+import { sanitizePolicies } from './token-rules.ts'
+
+export type PolicyWish = {
+  /** Empty: none were asked for. */
+  readonly requested: readonly string[]
+  readonly ofParent: readonly string[]
+  readonly hasSudo: boolean
+  readonly withoutDefault: boolean
+  readonly role: TokenRole | undefined
+}
+
+/** Sorted; exactly `root` where that is among them. @throws Refusal where they would be more than is allowed */
+export function policiesOfNew(wish: PolicyWish): readonly string[] {
+  const { role } = wish
+  const withoutDefault = wish.withoutDefault || role?.noDefaultPolicy === true
+  const chosen =
+    role !== undefined && isRestricting(role)
+      ? policiesByRole(wish, role, withoutDefault)
+      : policiesByParent(wish, withoutDefault)
+  if (chosen.has('root')) {
+    if (!wish.ofParent.includes('root')) {
+      throw fail('bad_request', ['root tokens may not be created without parent token being root'])
+    }
+    return ['root']
+  }
+  return [...chosen].sort()
+}
+
+const isRestricting = (role: TokenRole): boolean =>
+  [role.allowedPolicies, role.allowedPoliciesGlob, role.disallowedPolicies, role.disallowedPoliciesGlob].some(
+    (list) => list.length > 0,
+  )
+
+function policiesByParent(wish: PolicyWish, withoutDefault: boolean): Set<string> {
+  const { ofParent, hasSudo } = wish
+  const requested = sanitizePolicies(wish.requested)
+  if (requested.includes('root') && !ofParent.includes('root')) return new Set(['root'])
+  if (requested.length > 0 && !hasSudo) {
+    const beyond = requested.find((name) => !ofParent.includes(name))
+    if (beyond !== undefined) throw fail('bad_request', [`child policies must be subset of parent, "${beyond}" is not`])
+  }
+  const chosen = new Set(requested.length > 0 ? requested : ofParent)
+  if (withoutDefault) chosen.delete('default')
+  else if (ofParent.includes('default') || (hasSudo && requested.length > 0)) chosen.add('default')
+  return chosen
+}
+
+/** A role that names policies decides alone: its tokens may have what the one who makes them lacks. */
+function policiesByRole(wish: PolicyWish, role: TokenRole, withoutDefault: boolean): Set<string> {
+  const requested = sanitizePolicies(wish.requested)
+  const isDisallowed = (name: string): boolean =>
+    role.disallowedPolicies.includes(name) || matchesAny(role.disallowedPoliciesGlob, name)
+  const withDefault = !withoutDefault && !isDisallowed('default')
+  const hasAllowed = role.allowedPolicies.length > 0 || role.allowedPoliciesGlob.length > 0
+  const isAllowed = (name: string): boolean =>
+    (name === 'default' && withDefault) ||
+    role.allowedPolicies.includes(name) ||
+    matchesAny(role.allowedPoliciesGlob, name)
+  const chosen = new Set(requested.length > 0 ? requested : hasAllowed ? role.allowedPolicies : wish.ofParent)
+  if (withDefault) chosen.add('default')
+  else if (withoutDefault) chosen.delete('default')
+  for (const name of chosen) {
+    if (hasAllowed && !isAllowed(name)) {
+      const lists = `allowed are ${shown(role.allowedPolicies)} and globs ${shown(role.allowedPoliciesGlob)}`
+      throw fail('bad_request', [`token policy "${name}" is not among those of the role: ${lists}`])
+    }
+    if (isDisallowed(name)) throw fail('bad_request', [`token policy "${name}" is disallowed by this role`])
+  }
+  return chosen
+}
+
+/** In lists of names a star alone stands for every name. */
+export const matchesAny = (globs: readonly string[], name: string): boolean =>
+  globs.some((glob) => glob === '*' || matchGlob(glob, name))
+
+const shown = (names: readonly string[]): string => `[${names.join(', ')}]`

@@ -1,0 +1,246 @@
+// What a caller may make of its token: the rules for new tokens, in the order in which they are told.
+import { fail } from '../api/errors.ts'
+import type { Answer, Caller } from '../api/request.ts'
+import type { World } from '../lib/world.ts'
+import { limitsOf } from './login-service.ts'
+import type { PolicyStore } from './policy-store.ts'
+import { matchesAny, policiesOfNew } from './role-policies.ts'
+import type { Identities } from './subject.ts'
+import { authBlock, isRoot, type TokenEntry } from './token-entry.ts'
+import { lifetime } from './token-lifetime.ts'
+import type { RoleTokenType, TokenRole, TokenRoles } from './token-role.ts'
+import type { LoginMounts, TokenLimits } from './token-rules.ts'
+import { TOKEN_MOUNT } from './token-rules.ts'
+import type { LiveToken, TokenStore } from './token-store.ts'
+import { checkTokenText } from './token-text.ts'
+
+export type TokenRequest = {
+  readonly id: string | undefined
+  readonly policies: readonly string[] | undefined
+  readonly meta: Readonly<Record<string, string>> | undefined
+  readonly no_parent: boolean
+  readonly no_default_policy: boolean
+  readonly renewable: boolean
+  readonly ttl: number
+  readonly type: string
+  readonly explicit_max_ttl: number
+  readonly display_name: string
+  readonly num_uses: number
+  readonly period: number
+  readonly entity_alias: string
+}
+
+/** By which endpoint a token is made; `path` is that of the request. */
+export type CreationForm =
+  | { readonly by: 'create' | 'create-orphan'; readonly path: string }
+  | { readonly by: 'role'; readonly path: string; readonly role: string }
+
+export type CreationParts = {
+  readonly tokens: TokenStore
+  readonly roles: TokenRoles
+  readonly policies: PolicyStore
+  readonly identities: Identities
+  readonly world: World
+  readonly limits: TokenLimits
+  readonly mounts: () => LoginMounts | undefined
+}
+
+/** Of the request and the role together. */
+type Terms = { readonly period: number; readonly explicitMax: number; readonly numUses: number }
+
+export class TokenCreation {
+  readonly #parts: CreationParts
+
+  constructor(parts: CreationParts) {
+    this.#parts = parts
+  }
+
+  /** @throws Refusal */
+  async create(caller: Caller, wanted: TokenRequest, form: CreationForm): Promise<Answer> {
+    const parent = await this.#parentOf(caller)
+    const role = form.by === 'role' ? await this.#roleOf(form.role) : undefined
+    const warnings: string[] = []
+    const type = typeOf(wanted.type, role?.tokenType)
+    const terms = termsOf(wanted, role, warnings)
+    if (type === 'batch') refuseForBatch(wanted, terms)
+    const alias = aliasOf(wanted, role)
+    if (wanted.id !== undefined) checkOwnText(caller, wanted.id, warnings)
+    const hasSudo = isRoot(parent.entry) || caller.hasSudo()
+    const policies = policiesOfNew({
+      requested: wanted.policies ?? [],
+      ofParent: parent.entry.policies,
+      hasSudo,
+      withoutDefault: wanted.no_default_policy,
+      role,
+    })
+    if (type === 'batch' && policies.includes('root')) throw fail('bad_request', ['batch tokens cannot be root tokens'])
+    if (wanted.no_parent && !hasSudo) throw fail('bad_request', [sudoFor('create orphan token')])
+    if (wanted.period > 0 && !hasSudo) throw fail('bad_request', [sudoFor('create periodic token')])
+    const orphan = wanted.no_parent || form.by === 'create-orphan' || role?.orphan === true
+    const nowMs = this.#parts.world.clock.nowMs()
+    const life = this.#lifetimeOf(wanted, terms, parent, policies.includes('root'), nowMs)
+    const entry: TokenEntry = {
+      format: 1,
+      namespace: parent.entry.namespace,
+      accessor: type === 'batch' ? '' : this.#parts.tokens.newAccessor(),
+      policies,
+      path: role === undefined || role.pathSuffix === '' ? form.path : `${form.path}/${role.pathSuffix}`,
+      displayName: displayName(wanted.display_name),
+      meta: wanted.meta ?? null,
+      parent: orphan ? '' : parent.id,
+      createdAtMs: nowMs,
+      creationTtlSeconds: life.ttlSeconds,
+      explicitMaxTtlSeconds: terms.explicitMax,
+      periodSeconds: terms.period,
+      renewable: type === 'service' && life.ttlSeconds > 0 && wanted.renewable && role?.renewable !== false,
+      expiry: life.ttlSeconds > 0 ? { atMs: nowMs + life.ttlSeconds * 1000 } : { never: true },
+      lastRenewalAtMs: null,
+      numUses: terms.numUses,
+      type,
+      entityId: alias === undefined ? (orphan ? '' : parent.entry.entityId) : await this.#entityOf(alias),
+      boundCidrs: life.ttlSeconds === 0 ? [] : cidrsOf(role, orphan, parent),
+      role: form.by === 'role' ? form.role : '',
+      login: null,
+    }
+    const token = await this.#store(entry, wanted.id)
+    warnings.push(...life.warnings, ...(await this.#missing(policies)))
+    const subject = entry.entityId === '' ? undefined : await this.#parts.identities.subject(entry.entityId)
+    return { auth: authBlock(token, entry, nowMs, subject?.policies), warnings }
+  }
+
+  async #parentOf(caller: Caller): Promise<LiveToken> {
+    if ((caller.entry as TokenEntry).type === 'batch')
+      throw fail('bad_request', ['batch tokens cannot create more tokens'])
+    // As it was when it was let in: on its last use there is nothing left to look up.
+    if ((caller.entry as TokenEntry).numUses !== 0)
+      throw fail('bad_request', ['restricted use token cannot generate child tokens'])
+    const parent = await this.#parts.tokens.findById(caller.tokenId)
+    // It was let in, and revoked since.
+    if (parent === undefined) throw fail('permission_denied', [])
+    return parent
+  }
+
+  async #roleOf(name: string): Promise<TokenRole> {
+    const role = await this.#parts.roles.read(name)
+    if (role === undefined) throw fail('bad_request', [`unknown role ${name}`])
+    return role
+  }
+
+  async #entityOf(name: string): Promise<string> {
+    const mount = this.#parts.mounts()?.find(TOKEN_MOUNT)
+    if (mount === undefined) throw new Error(`There is no mount at ${TOKEN_MOUNT}`)
+    return this.#parts.identities.entityOfLogin(mount, { name, metadata: {} }, [])
+  }
+
+  #lifetimeOf(wanted: TokenRequest, terms: Terms, parent: LiveToken, isRootToken: boolean, nowMs: number) {
+    if (isRootToken && wanted.ttl === 0 && terms.period === 0 && terms.explicitMax === 0) {
+      if ('atMs' in parent.entry.expiry) {
+        throw fail('bad_request', ['expiring root tokens cannot create non-expiring root tokens, give a ttl'])
+      }
+      return { ttlSeconds: 0, warnings: [] }
+    }
+    const life = lifetime({
+      ttlSeconds: wanted.ttl,
+      periodSeconds: terms.period,
+      explicitMaxTtlSeconds: terms.explicitMax,
+      ...limitsOf(this.#parts.mounts()?.find(TOKEN_MOUNT), this.#parts.limits),
+      issuedAtMs: nowMs,
+      nowMs,
+    })
+    if (life === undefined) throw fail('bad_request', ['the lifetime must be positive'])
+    return life
+  }
+
+  async #store(entry: TokenEntry, ownText: string | undefined): Promise<string> {
+    if (ownText === undefined) return this.#parts.tokens.issue(entry)
+    const { tokens } = this.#parts
+    if (await tokens.insert(ownText, entry)) return ownText
+    if (entry.parent !== '' && (await tokens.findById(entry.parent)) === undefined) throw fail('permission_denied', [])
+    throw fail('bad_request', ['cannot create a token with a duplicate ID'])
+  }
+
+  async #missing(policies: readonly string[]): Promise<string[]> {
+    const warnings: string[] = []
+    for (const name of policies) {
+      if (name !== 'root' && (await this.#parts.policies.read(name)) === undefined)
+        warnings.push(`Policy "${name}" does not exist`)
+    }
+    return warnings
+  }
+}
+
+const sudoFor = (what: string): string => `root or sudo privileges required to ${what}`
+
+/** `default` is what no request says, too. */
+const REQUESTABLE = ['', 'default', 'service', 'batch']
+
+function typeOf(requested: string, ofRole: RoleTokenType = 'default-service'): TokenEntry['type'] {
+  if (!REQUESTABLE.includes(requested)) {
+    throw fail('field_invalid', ['type', "invalid 'token_type' value: service or batch"])
+  }
+  if (ofRole === 'service' || ofRole === 'batch') return ofRole
+  if (requested === 'service' || requested === 'batch') return requested
+  return ofRole === 'default-batch' ? 'batch' : 'service'
+}
+
+/** Where both say something, the stricter holds. */
+function termsOf(wanted: TokenRequest, role: TokenRole | undefined, warnings: string[]): Terms {
+  const lesser = (label: string, ofRequest: number, ofRole = 0): number => {
+    if (ofRequest === 0 || ofRole === 0) return Math.max(ofRequest, ofRole)
+    const seconds = Math.min(ofRequest, ofRole)
+    const both = `${label} specified both during creation call and in role`
+    warnings.push(`${both}; using the lesser value of ${seconds} seconds`)
+    return seconds
+  }
+  const uses = [wanted.num_uses, role?.numUses ?? 0].filter((count) => count > 0)
+  return {
+    period: lesser('Period', wanted.period, role?.periodSeconds),
+    explicitMax: lesser('Explicit max TTL', wanted.explicit_max_ttl, role?.explicitMaxTtlSeconds),
+    numUses: uses.length === 0 ? 0 : Math.min(...uses),
+  }
+}
+
+function refuseForBatch(wanted: TokenRequest, terms: Terms): void {
+  const set = (name: string) => fail('bad_request', [`batch tokens cannot have "${name}" set`])
+  if (terms.explicitMax > 0) throw set('explicit_max_ttl')
+  if (terms.numUses > 0) throw set('num_uses')
+  if (terms.period > 0) throw set('period')
+  if (wanted.id !== undefined) throw set('id')
+}
+
+function aliasOf({ entity_alias: alias }: TokenRequest, role: TokenRole | undefined): string | undefined {
+  if (alias === '') return undefined
+  if (role === undefined) throw fail('bad_request', ["'entity_alias' is only allowed in combination with a token role"])
+  const name = alias.toLowerCase()
+  if (!matchesAny(role.allowedEntityAliases, name)) {
+    throw fail('bad_request', ["invalid 'entity_alias' value: the role does not allow it"])
+  }
+  return name
+}
+
+function checkOwnText(caller: Caller, text: string, warnings: string[]): void {
+  if (!caller.hasSudo()) throw fail('bad_request', [sudoFor('specify token id')])
+  checkTokenText(text)
+  warnings.push('A token of your own text is only as hard to find as that text: leave "id" out for a random one')
+}
+
+/** A role's addresses, else those that the parent is bound to. */
+function cidrsOf(role: TokenRole | undefined, orphan: boolean, parent: LiveToken): readonly string[] {
+  if (role !== undefined && role.boundCidrs.length > 0) return role.boundCidrs
+  return orphan ? [] : parent.entry.boundCidrs
+}
+
+const DISPLAY_NAME_MAX = 256
+
+function displayName(wanted: string): string {
+  if (wanted === '') return 'token'
+  let name = 'token-'
+  for (const character of wanted.slice(0, DISPLAY_NAME_MAX)) {
+    const plain =
+      (character >= '0' && character <= '9') ||
+      (character >= 'a' && character <= 'z') ||
+      (character >= 'A' && character <= 'Z')
+    name += plain || character === '-' ? character : '-'
+  }
+  return name
+}

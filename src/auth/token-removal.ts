@@ -1,0 +1,97 @@
+// Takes tokens out of storage with all that hangs on them. The first commit ends the token and, because a token whose
+// parent is missing is dead, all that descend from it; the rest is tidying up, in pages of bounded size. What is not
+// done is noted in storage, so that a stop in between leaves nothing behind for ever.
+import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { decodeTokenEntry, encodeTokenEntry, type TokenEntry } from './token-entry.ts'
+import { GONE_FOLDER, goneKey, idKey, indexKeys, PARENT_FOLDER, parentKey } from './token-keys.ts'
+
+/**
+ * Removes, in the transaction, what belongs to the token with this storage name; paths are relative to root/sys/.
+ * Bounded in what it writes: false where there is more, and it is called again in another transaction.
+ */
+export type Belongings = (tx: ViewTransaction, tokenId: string) => Promise<boolean>
+
+/** Tokens and children in one transaction: some thousands of writes at most. */
+const TOKENS_PAGE = 16
+const CHILDREN_PAGE = 100
+const NOTHING = Buffer.alloc(0)
+
+export class TokenRemoval {
+  readonly #view: View
+  readonly #accessorKey: (entry: TokenEntry) => string
+  readonly #belongings: Belongings[] = []
+
+  /** `view` is of root/sys/. */
+  constructor(view: View, accessorKey: (entry: TokenEntry) => string) {
+    this.#view = view
+    this.#accessorKey = accessorKey
+  }
+
+  addBelongings(belongings: Belongings): void {
+    this.#belongings.push(belongings)
+  }
+
+  /** Resolves when they and all that descend from them are gone. Names without a token are no error. */
+  async removeAll(ids: readonly string[]): Promise<void> {
+    const pending = [...ids]
+    while (pending.length > 0) {
+      const page = pending.splice(-TOKENS_PAGE)
+      const next = await this.#view.transaction(async (tx) => {
+        const left: string[] = []
+        for (const id of page) left.push(...(await this.remove(tx, id)))
+        return left
+      })
+      pending.push(...next)
+    }
+  }
+
+  /** Tokens whose removal was begun and is not done, after `after` and at most `limit`. */
+  begun(after: string, limit: number): Promise<string[]> {
+    return this.#view.list(GONE_FOLDER, { after, limit })
+  }
+
+  /** Removes one token; returns those that are still to be removed, itself among them where it has more children. */
+  async remove(tx: ViewTransaction, id: string): Promise<readonly string[]> {
+    const bytes = await tx.get(idKey(id))
+    if (bytes !== undefined) this.#dropEntry(tx, id, decodeTokenEntry(bytes))
+    const children = await tx.list(`${PARENT_FOLDER}${id}/`, { limit: CHILDREN_PAGE })
+    for (const child of children) {
+      tx.delete(parentKey(id, child))
+      tx.put(goneKey(child), NOTHING)
+    }
+    let isDone = children.length < CHILDREN_PAGE
+    for (const belongings of this.#belongings) if (!(await belongings(tx, id))) isDone = false
+    if (isDone) {
+      tx.delete(goneKey(id))
+      return children
+    }
+    tx.put(goneKey(id), NOTHING)
+    return [...children, id]
+  }
+
+  #dropEntry(tx: ViewTransaction, id: string, entry: TokenEntry): void {
+    tx.delete(idKey(id))
+    tx.delete(this.#accessorKey(entry))
+    for (const key of indexKeys(id, entry)) tx.delete(key)
+  }
+
+  /** Removes the token alone: its children go on as orphans. While there are many, they become so page by page. */
+  async removeOrphaning(id: string): Promise<void> {
+    for (let more = true; more; ) {
+      more = await this.#view.transaction(async (tx) => {
+        const children = await tx.list(`${PARENT_FOLDER}${id}/`, { limit: CHILDREN_PAGE })
+        for (const child of children) await this.#orphan(tx, id, child)
+        if (children.length === CHILDREN_PAGE) return true
+        const left = await this.remove(tx, id)
+        return left.length > 0
+      })
+    }
+  }
+
+  async #orphan(tx: ViewTransaction, parent: string, child: string): Promise<void> {
+    tx.delete(parentKey(parent, child))
+    const bytes = await tx.get(idKey(child))
+    if (bytes === undefined) return
+    tx.put(idKey(child), encodeTokenEntry({ ...decodeTokenEntry(bytes), parent: '' }))
+  }
+}

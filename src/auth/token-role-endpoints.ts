@@ -1,0 +1,220 @@
+// The endpoints under auth/token/roles/.
+import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
+import { type Args, bool, duration, int, string, strings } from '../api/fields.ts'
+import { isName } from '../api/pattern.ts'
+import { DONE } from '../api/request.ts'
+import { flag, integer, LISTED, listOf, optional, type Shapes, text } from '../api/shape.ts'
+import { CidrError, normalizeCidr } from '../lib/cidr.ts'
+import { type OldName, ROLE_TOKEN_TYPES, type RoleTokenType, type TokenRole } from './token-role.ts'
+import { sanitizePolicies } from './token-rules.ts'
+import type { TokenService } from './token-service.ts'
+
+const MAX_NAME_LENGTH = 128
+
+const nameField = { role_name: string('Name of the role', { required: true, max: MAX_NAME_LENGTH }) }
+
+const roleFields = {
+  ...nameField,
+  allowed_policies: strings('Its tokens may have these, whatever the caller has; none asked for: all of them'),
+  disallowed_policies: strings('Its tokens never have these'),
+  allowed_policies_glob: strings('Like allowed_policies, with a star at the end, the start or both'),
+  disallowed_policies_glob: strings('Like disallowed_policies, with stars'),
+  orphan: bool('Its tokens have no parent'),
+  renewable: bool('Its tokens can be renewed'),
+  path_suffix: string('Stands behind the path of its tokens, so that they can be revoked apart', {
+    max: MAX_NAME_LENGTH,
+  }),
+  allowed_entity_aliases: strings('Aliases that a token may be made for; a star at an end stands for any text'),
+  token_period: duration('Each renewal gives this long, without an end'),
+  token_explicit_max_ttl: duration('Hard end after creation, whatever is renewed'),
+  token_bound_cidrs: strings('Addresses that its tokens may be used from'),
+  token_type: string('service or batch; default-service and default-batch leave it to the request'),
+  token_no_default_policy: bool('Without the policy "default"'),
+  token_num_uses: int('Requests that each of its tokens may make; 0: unlimited', { min: 0 }),
+  period: duration('Old name of token_period'),
+  explicit_max_ttl: duration('Old name of token_explicit_max_ttl'),
+  bound_cidrs: strings('Old name of token_bound_cidrs'),
+}
+
+const ROLE: Shapes = {
+  name: text('Name of the role'),
+  allowed_policies: listOf(text('Policy'), 'Allowed'),
+  disallowed_policies: listOf(text('Policy'), 'Forbidden'),
+  allowed_policies_glob: listOf(text('Pattern'), 'Allowed'),
+  disallowed_policies_glob: listOf(text('Pattern'), 'Forbidden'),
+  allowed_entity_aliases: listOf(text('Pattern'), 'Aliases that a token may be made for'),
+  orphan: flag('Its tokens have no parent'),
+  renewable: flag('Its tokens can be renewed'),
+  path_suffix: text('Behind the path of its tokens'),
+  token_period: integer('Seconds'),
+  token_explicit_max_ttl: integer('Seconds'),
+  token_bound_cidrs: listOf(text('Block'), 'Addresses'),
+  token_type: text('service, batch, default-service or default-batch'),
+  token_no_default_policy: flag('Without the policy "default"'),
+  token_num_uses: integer('0: unlimited'),
+  period: integer('As token_period, where it was written by its old name; else 0'),
+  explicit_max_ttl: integer('As token_explicit_max_ttl, where it was written by its old name; else 0'),
+  bound_cidrs: optional(listOf(text('Block'), 'As token_bound_cidrs, where it was written by its old name')),
+}
+
+function shown(name: string, role: TokenRole): object {
+  const byOldName = (old: OldName): boolean => role.oldNames.includes(old)
+  return {
+    name,
+    allowed_policies: role.allowedPolicies,
+    disallowed_policies: role.disallowedPolicies,
+    allowed_policies_glob: role.allowedPoliciesGlob,
+    disallowed_policies_glob: role.disallowedPoliciesGlob,
+    allowed_entity_aliases: role.allowedEntityAliases,
+    orphan: role.orphan,
+    renewable: role.renewable,
+    path_suffix: role.pathSuffix,
+    token_period: role.periodSeconds,
+    token_explicit_max_ttl: role.explicitMaxTtlSeconds,
+    token_bound_cidrs: role.boundCidrs,
+    token_type: role.tokenType,
+    token_no_default_policy: role.noDefaultPolicy,
+    token_num_uses: role.numUses,
+    period: byOldName('period') ? role.periodSeconds : 0,
+    explicit_max_ttl: byOldName('explicit_max_ttl') ? role.explicitMaxTtlSeconds : 0,
+    ...(byOldName('bound_cidrs') ? { bound_cidrs: role.boundCidrs } : {}),
+  }
+}
+
+type RoleArgs = Args<typeof roleFields>
+
+/** What is sent replaces what was; the rest stays. A new name wins over its old one. */
+function changed(old: TokenRole, args: RoleArgs): TokenRole {
+  const policies = (name: 'allowed_policies' | 'disallowed_policies', before: readonly string[]) =>
+    args[name] === undefined ? before : sanitizePolicies(args[name]).sort()
+  const role: TokenRole = {
+    ...old,
+    allowedPolicies: policies('allowed_policies', old.allowedPolicies),
+    disallowedPolicies: policies('disallowed_policies', old.disallowedPolicies),
+    allowedPoliciesGlob: lowered(args.allowed_policies_glob) ?? old.allowedPoliciesGlob,
+    disallowedPoliciesGlob: lowered(args.disallowed_policies_glob) ?? old.disallowedPoliciesGlob,
+    allowedEntityAliases: lowered(args.allowed_entity_aliases) ?? old.allowedEntityAliases,
+    orphan: args.orphan ?? old.orphan,
+    renewable: args.renewable ?? old.renewable,
+    pathSuffix: args.path_suffix === undefined ? old.pathSuffix : suffix(args.path_suffix),
+    periodSeconds: args.token_period ?? args.period ?? old.periodSeconds,
+    explicitMaxTtlSeconds: args.token_explicit_max_ttl ?? args.explicit_max_ttl ?? old.explicitMaxTtlSeconds,
+    boundCidrs:
+      cidrs('token_bound_cidrs', args.token_bound_cidrs) ?? cidrs('bound_cidrs', args.bound_cidrs) ?? old.boundCidrs,
+    tokenType: args.token_type === undefined ? old.tokenType : tokenType(args.token_type),
+    noDefaultPolicy: args.token_no_default_policy ?? old.noDefaultPolicy,
+    numUses: args.token_num_uses ?? old.numUses,
+    oldNames: oldNames(old, args),
+  }
+  if (role.tokenType === 'batch') checkBatch(role)
+  return role
+}
+
+function oldNames(old: TokenRole, args: RoleArgs): OldName[] {
+  const isOld = (name: OldName): boolean =>
+    args[`token_${name}`] === undefined && (args[name] !== undefined || old.oldNames.includes(name))
+  return (['period', 'explicit_max_ttl', 'bound_cidrs'] as const).filter(isOld)
+}
+
+/** Policies and aliases are compared in lower case. */
+const lowered = (globs: readonly string[] | undefined): string[] | undefined =>
+  globs === undefined ? undefined : [...new Set(globs.map((glob) => glob.trim().toLowerCase()))].filter(Boolean)
+
+function suffix(given: string): string {
+  if (given === '' || isName(given)) return given
+  throw fail('field_invalid', ['path_suffix', 'must be letters, digits and "_", inside also "-" and "."'])
+}
+
+function cidrs(field: string, given: readonly string[] | undefined): string[] | undefined {
+  try {
+    return given?.filter((block) => block !== '').map(normalizeCidr)
+  } catch (cause) {
+    if (cause instanceof CidrError) throw fail('field_invalid', [field, cause.message], cause)
+    throw cause
+  }
+}
+
+function tokenType(given: string): RoleTokenType {
+  if (given === '' || given === 'default') return 'default-service'
+  const type = ROLE_TOKEN_TYPES.find((one) => one === given)
+  if (type !== undefined) return type
+  throw fail('bad_request', [`invalid 'token_type' value "${given}": ${ROLE_TOKEN_TYPES.join(', ')}`])
+}
+
+/** A batch token cannot be taken back, prolonged or counted: its role must not promise it. */
+function checkBatch(role: TokenRole): void {
+  const cannot = (why: string) => fail('bad_request', [`'token_type' cannot be 'batch' where ${why}`])
+  if (!role.orphan) throw cannot("the role's tokens have a parent: set orphan")
+  if (role.renewable) throw cannot("the role's tokens can be renewed: set renewable to false")
+  if (role.periodSeconds > 0) throw cannot('a period is set')
+  if (role.explicitMaxTtlSeconds > 0) throw cannot('an explicit maximum is set')
+  if (role.numUses > 0) throw cannot('a number of uses is set')
+}
+
+const list = endpoint({
+  id: 'token-roles-list',
+  operation: 'list',
+  path: 'roles',
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Names of the token roles',
+  fields: {
+    after: string('Only names that sort after this one', { default: '' }),
+    limit: int('At most so many names; 0: all', { default: 0, min: 0 }),
+  },
+  response: LISTED,
+  handler: async (service: TokenService, { after, limit }) => {
+    const keys = await service.roles.list(after, limit)
+    if (keys.length === 0) throw fail('not_found', [])
+    return { data: { keys } }
+  },
+})
+
+const read = endpoint({
+  id: 'token-roles-read',
+  operation: 'read',
+  path: 'roles/:role_name',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Shows a token role',
+  fields: nameField,
+  response: ROLE,
+  handler: async (service: TokenService, { role_name: name }) => {
+    const role = await service.roles.read(name)
+    if (role === undefined) throw fail('not_found', [])
+    return { data: shown(name, role) }
+  },
+})
+
+const write = endpoint({
+  id: 'token-roles-write',
+  operation: 'update',
+  path: 'roles/:role_name',
+  capability: 'create-or-update',
+  runsOn: 'writer',
+  summary: 'Makes a token role, or changes what is sent of it',
+  fields: roleFields,
+  exists: async (service: TokenService, { role_name: name = '' }) =>
+    name.length <= MAX_NAME_LENGTH && (await service.roles.read(name)) !== undefined,
+  handler: async (service: TokenService, args) => {
+    await service.roles.write(args.role_name, (old) => changed(old, args))
+    return DONE
+  },
+})
+
+const remove = endpoint({
+  id: 'token-roles-delete',
+  operation: 'delete',
+  path: 'roles/:role_name',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a token role; its tokens stay, and one that is not there is no error',
+  fields: nameField,
+  handler: async (service: TokenService, { role_name: name }) => {
+    await service.roles.delete(name)
+    return DONE
+  },
+})
+
+export const TOKEN_ROLE_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]

@@ -1,0 +1,15 @@
+// Walks through stored names without a transaction: what comes and goes meanwhile may be missed or gone.
+import type { View } from '../storage/sealed-storage.ts'
+
+const PAGE = 500
+
+/** All keys below `folder`, which ends in '/', in pages that may be empty. */
+export async function* leavesBelow(view: View, folder: string): AsyncGenerator<readonly string[]> {
+  for (let after = ''; ; ) {
+    const names = await view.list(folder, { after, limit: PAGE })
+    yield names.filter((name) => !name.endsWith('/')).map((name) => folder + name)
+    for (const name of names) if (name.endsWith('/')) yield* leavesBelow(view, folder + name)
+    if (names.length < PAGE) return
+    after = names.at(-1) ?? ''
+  }
+}

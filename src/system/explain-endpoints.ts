@@ -8,6 +8,7 @@ import { flag, group, integer, listOf, nullable, type Shapes, text } from '../ap
 import type { RuleRole } from '../auth/explain.ts'
 import type { AclReason, AclRequest } from '../auth/permissions.ts'
 import { normalizePolicyName, PolicyError } from '../auth/policy.ts'
+import type { Rights } from '../auth/rights.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { System } from './system.ts'
 

@@ -41,7 +41,9 @@ export function expiryKey(id: string, { expiry }: TokenEntry): string | undefine
 
 /** The name of the token's lease, as clients see it; undefined where it has none. */
 export function leaseIdOf(id: string, entry: TokenEntry): string | undefined {
-  return 'never' in entry.expiry && entry.path === ROOT_TOKEN_PATH ? undefined : `${entry.path}/h${id}`
+  if ('never' in entry.expiry && entry.path === ROOT_TOKEN_PATH) return undefined
+  // A list whose answer is wrapped is the request of a folder.
+  return `${entry.path.endsWith('/') ? entry.path : `${entry.path}/`}h${id}`
 }
 
 /** The keys that only lead to the token: written and removed with its entry. */

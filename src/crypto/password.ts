@@ -1,6 +1,7 @@
 // Passwords of people, as they are stored: argon2id (RFC 9106), which costs memory as well as time, in the text form
 // that names its parameters: $argon2id$v=19$m=KIBIBYTES,t=PASSES,p=LANES$SALT$HASH
-import { argon2 } from 'node:crypto'
+import { argon2Sync } from 'node:crypto'
+import type { Job, SlowWork } from '../lib/slow-work.ts'
 import { constantTimeEqual } from './constant-time.ts'
 import { freshBytes, type RandomBytes } from './random-bytes.ts'
 
@@ -15,35 +16,43 @@ const VERSION = 'v=19'
 type Stored = { readonly cost: Cost; readonly salt: Buffer; readonly hash: Buffer }
 
 /** The text to store. */
-export async function hashPassword(password: string, random: RandomBytes): Promise<string> {
+export async function hashPassword(password: string, random: RandomBytes, slow: SlowWork): Promise<string> {
   const salt = freshBytes(random, SALT_BYTES)
-  return encode({ cost: COST, salt, hash: await derive(password, salt, COST) })
+  return encode({ cost: COST, salt, hash: await derive(slow, { password, salt, cost: COST }) })
 }
 
 /**
  * Whether the password is the one that was stored. Without a stored one the same work is done, and the answer is no:
  * how long it takes does not tell whether the name exists.
  */
-export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
+export async function verifyPassword(password: string, stored: string | undefined, slow: SlowWork): Promise<boolean> {
   const known = stored === undefined ? NOBODY : decode(stored)
-  const hash = await derive(password, known.salt, known.cost)
+  const hash = await derive(slow, { password, salt: known.salt, cost: known.cost })
   return constantTimeEqual(hash, known.hash) && stored !== undefined
 }
 
 const NOBODY: Stored = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) }
 
-function derive(password: string, salt: Buffer, { memoryKib, passes, lanes }: Cost): Promise<Buffer> {
-  const parameters = {
-    message: password,
-    nonce: salt,
-    parallelism: lanes,
-    tagLength: HASH_BYTES,
-    memory: memoryKib,
-    passes,
-  }
-  return new Promise((resolve, reject) => {
-    argon2('argon2id', parameters, (cause, hash) => (cause === null ? resolve(hash) : reject(cause)))
-  })
+type Derivation = { readonly password: string; readonly salt: Uint8Array; readonly cost: Cost }
+
+export const DERIVE_PASSWORD: Job<Derivation, Uint8Array> = {
+  name: 'password-derive',
+  takes: 'short',
+  run: ({ password, salt, cost }) =>
+    argon2Sync('argon2id', {
+      message: password,
+      nonce: salt,
+      parallelism: cost.lanes,
+      tagLength: HASH_BYTES,
+      memory: cost.memoryKib,
+      passes: cost.passes,
+    }),
+}
+
+/** On the pool, which bounds how many wait: each takes 20 MB while it runs. */
+async function derive(slow: SlowWork, derivation: Derivation): Promise<Buffer> {
+  const hash = await slow.run(DERIVE_PASSWORD, derivation)
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength)
 }
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')

@@ -1,5 +1,6 @@
 import type { AnyJob } from '../lib/slow-work.ts'
 import { OPEN_MANY, SEAL_MANY } from './many.ts'
+import { DERIVE_PASSWORD } from './password.ts'
 import { ENCRYPT_TO_PGP, READ_PGP_KEY } from './pgp.ts'
 import { GENERATE_RSA } from './rsa-key-types.ts'
 import { OPEN_OAEP } from './rsa-oaep.ts'
@@ -12,6 +13,7 @@ export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   OPEN_MANY,
   READ_PGP_KEY,
   ENCRYPT_TO_PGP,
+  DERIVE_PASSWORD,
 ])
 
 /** Refuses two jobs of one name at start. */

@@ -26,6 +26,9 @@ const passwordField = {
 const PASSWORD_MISSING = 'must provide either password or password_hash'
 const PASSWORD_HASH = 'bcrypt hashes are not taken over: set "password"'
 
+const hashed = ({ world, slow }: Userpass, password: string): Promise<string> =>
+  hashPassword(password, world.random.bytes, slow)
+
 const list = endpoint({
   id: 'userpass-users-list',
   operation: 'list',
@@ -78,9 +81,9 @@ const write = endpoint({
     const isNew = operation === 'create'
     if (isNew && args.password === '') throw fail('bad_request', [PASSWORD_MISSING])
     // Before the transaction, which must not wait for it.
-    const hashed = args.password === '' ? undefined : await hashPassword(args.password, userpass.world.random.bytes)
+    const given = args.password === '' ? undefined : await hashed(userpass, args.password)
     await userpass.users.change(args.username, (user) => {
-      const password = hashed ?? user?.password
+      const password = given ?? user?.password
       if (isNew !== (user === undefined) || password === undefined) throw new Reconsider()
       const settings = changedSettings(args, user?.settings)
       return { password, settings, oldNames: oldNamesUsed(args, user?.oldNames) }
@@ -119,8 +122,8 @@ const password = endpoint({
   handler: async (userpass: Userpass, args) => {
     if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
     if (args.password === '') throw fail('bad_request', [PASSWORD_MISSING])
-    const hashed = await hashPassword(args.password, userpass.world.random.bytes)
-    await userpass.users.change(args.username, (user) => ({ ...mustExist(user), password: hashed }))
+    const given = await hashed(userpass, args.password)
+    await userpass.users.change(args.username, (user) => ({ ...mustExist(user), password: given }))
     return DONE
   },
 })

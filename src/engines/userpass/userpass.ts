@@ -6,23 +6,31 @@ import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { verifyPassword } from '../../crypto/password.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { loginEndpoint } from './login-endpoint.ts'
 import { USER_ENDPOINTS } from './user-endpoints.ts'
 import { Users } from './users.ts'
 
-export type UserpassContext = { readonly mount: () => MountEntry; readonly storage: View; readonly world: World }
+export type UserpassContext = {
+  readonly mount: () => MountEntry
+  readonly storage: View
+  readonly world: World
+  readonly slow: SlowWork
+}
 
 export class Userpass implements LoginMethod {
   readonly users: Users
   readonly world: World
+  readonly slow: SlowWork
   readonly #mount: () => MountEntry
   readonly #lockout: Lockout
 
-  constructor({ mount, storage, world }: UserpassContext) {
+  constructor({ mount, storage, world, slow }: UserpassContext) {
     this.users = new Users(storage)
     this.world = world
+    this.slow = slow
     this.#mount = mount
     this.#lockout = new Lockout(world.clock)
   }
@@ -32,7 +40,7 @@ export class Userpass implements LoginMethod {
     const username = name.toLowerCase()
     return this.#lockout.guard(username, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
       const user = await this.users.find(username)
-      const isRight = await verifyPassword(password, user?.password)
+      const isRight = await verifyPassword(password, user?.password, this.slow)
       if (user === undefined || !isRight) throw fail('bad_request', ['invalid username or password']) // Wire text.
       return {
         displayName: username,

@@ -1,0 +1,78 @@
+// Who may do what: tokens, policies, identities, and what belongs to tokens, over one storage.
+import { Cubbyhole, wipeCubbyhole } from './auth/cubbyhole.ts'
+import { Leases } from './auth/leases.ts'
+import { LoginService } from './auth/login-service.ts'
+import { PolicyStore } from './auth/policy-store.ts'
+import { TokenExpiry } from './auth/token-expiry.ts'
+import { TokenRoles } from './auth/token-role.ts'
+import type { TokenLimits } from './auth/token-rules.ts'
+import { TokenService } from './auth/token-service.ts'
+import { TokenStore } from './auth/token-store.ts'
+import { TokenTidy } from './auth/token-tidy.ts'
+import { Wrapping } from './auth/wrapping.ts'
+import type { MountTable } from './core/mount-table.ts'
+import { sha256 } from './crypto/digest.ts'
+import { IdentityStore } from './identity/identity-store.ts'
+import type { Log } from './lib/log.ts'
+import type { World } from './lib/world.ts'
+import type { Invalidation } from './storage/invalidation.ts'
+import type { SealedStorage } from './storage/sealed-storage.ts'
+
+export type AccountParts = {
+  readonly storage: SealedStorage
+  readonly invalidation: Invalidation
+  readonly world: World
+  readonly log: Log
+  readonly limits: TokenLimits
+  /** Asked when all of it stands. */
+  readonly mounts: () => MountTable
+}
+
+export type Accounts = {
+  readonly tokens: TokenStore
+  readonly tokenService: TokenService
+  readonly policies: PolicyStore
+  readonly identities: IdentityStore
+  readonly logins: LoginService
+  readonly leases: Leases
+  /** Started only where tokens may be written. */
+  readonly expiry: TokenExpiry
+  readonly cubbyhole: Cubbyhole
+  readonly wrapping: Wrapping
+}
+
+export function buildAccounts({ storage, invalidation, world, log, limits, mounts }: AccountParts): Accounts {
+  const policies = new PolicyStore(storage, world.clock, invalidation, log)
+  const tokens = new TokenStore(storage, world, invalidation)
+  const identities = new IdentityStore(storage, invalidation, {
+    world,
+    digest: (text) => sha256(Buffer.from(text)).toString('hex'),
+    mountOf: (accessor) =>
+      mounts()
+        .list()
+        .find((entry) => entry.accessor === accessor),
+  })
+  const expiry = new TokenExpiry(tokens, world, log)
+  const tidy = new TokenTidy(tokens, world, log)
+  const roles = new TokenRoles(storage)
+  const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits })
+  const { renewal } = tokenService
+  const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs() })
+  const logins = new LoginService({ tokens, identities, world, limits })
+  const cubbyhole = new Cubbyhole(tokens.view)
+  tokens.addBelongings(wipeCubbyhole)
+  const wrapping = new Wrapping({ tokens, cubbyhole, world })
+  return { tokens, tokenService, policies, identities, logins, leases, expiry, cubbyhole, wrapping }
+}
+
+/** The mount table routes to some of these, and they ask it about login methods: they are tied when both exist. */
+export function tieAccounts({ tokens, tokenService, leases, identities }: Accounts, mounts: MountTable): void {
+  tokenService.tie(mounts)
+  tokens.tie((uuid) => mounts.loginMethod(uuid) !== undefined)
+  // Who was let in by a login method does not outlast it.
+  mounts.onUnmount(async (entry) => {
+    if (entry.kind !== 'auth') return
+    await leases.revokeByMount(entry)
+    await identities.removeMount(entry)
+  })
+}

@@ -1,0 +1,57 @@
+// Every kind of mount: engines that can be mounted, and those that are always there.
+import type { Accounts } from './accounts.ts'
+import type { Engine, EngineType } from './api/mount.ts'
+import { Router } from './api/router.ts'
+import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
+import type { AclOperation } from './auth/permissions.ts'
+import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
+import type { EngineContext } from './core/mount-table.ts'
+import { APPROLE } from './engines/approle/approle.ts'
+import { TRANSIT } from './engines/transit/transit.ts'
+import { USERPASS } from './engines/userpass/userpass.ts'
+import { IDENTITY_ENDPOINTS } from './identity/endpoints.ts'
+import { SYSTEM_ENDPOINTS } from './system/endpoints.ts'
+
+export const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
+const CUBBYHOLE_ROUTER = new Router(CUBBYHOLE_ENDPOINTS)
+const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
+const IDENTITY_ROUTER = new Router(IDENTITY_ENDPOINTS)
+
+/** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
+const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
+
+export function engineTypes(
+  system: Engine,
+  { tokenService, cubbyhole, identities }: Accounts,
+): readonly EngineType<EngineContext>[] {
+  const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
+  return [
+    ...ENGINES,
+    { type: 'system', kind: 'secret', summary: 'The server itself', router: SYSTEM_ROUTER, create: () => system },
+    { type: 'token', kind: 'auth', summary: 'Tokens', router: TOKEN_ROUTER, create: () => tokenEngine },
+    {
+      type: 'cubbyhole',
+      kind: 'secret',
+      summary: 'What a token keeps for itself',
+      router: CUBBYHOLE_ROUTER,
+      create: () => cubbyhole,
+    },
+    {
+      type: 'identity',
+      kind: 'secret',
+      summary: 'Who is behind tokens',
+      router: IDENTITY_ROUTER,
+      create: () => identities,
+    },
+  ]
+}
+
+/** Only of mounts that every server has: of others it would tell whether they are there. */
+export function needsSudo(path: string, operation: AclOperation): boolean {
+  const method = operation === 'create' || operation === 'patch' ? 'update' : operation
+  if (method !== 'read' && method !== 'list' && method !== 'update' && method !== 'delete') return false
+  const [prefix, router] = path.startsWith('sys/') ? ['sys/', SYSTEM_ROUTER] : ['auth/token/', TOKEN_ROUTER]
+  if (!path.startsWith(prefix)) return false
+  const found = router.find(method, path.slice(prefix.length))
+  return found.kind === 'found' && found.endpoint.sudo === true
+}

@@ -41,7 +41,6 @@ const status = endpoint({
   operation: 'read',
   path: 'remount/status/:id',
   capability: 'read',
-  sudo: true,
   body: 'both',
   // Only that thread knows.
   runsOn: 'writer',

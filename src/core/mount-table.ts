@@ -123,7 +123,8 @@ export class MountTable implements Mounts {
 
   /** True while the table is older than the store: `refresh` before `route`. */
   get stale(): boolean {
-    return this.#stale
+    // While it is being loaded it may still be the old one.
+    return this.#stale || this.#refreshing !== undefined
   }
 
   refresh(): Promise<void> {

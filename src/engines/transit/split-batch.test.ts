@@ -126,3 +126,33 @@ test('where a part fails the request fails, and the split ends', async () => {
   await assert.rejects(client.write('encrypt/k', { batch_input }), /seal-many died/)
   assert.equal(broken.open(), 0)
 })
+
+test('P-42: a very large batch goes through in slices, and others have their turns between them', async () => {
+  const jobs: string[] = []
+  const cloning = threadLike(4, jobs)
+  let turns = 0
+  const run: SlowWork['run'] = async (job, input, moved) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    turns += 1
+    return cloning.run(job, input, moved)
+  }
+  const { client } = mountTransit(new MemoryView(), undefined, { ...cloning, run })
+  await client.write('keys/k')
+  const batch_input = Array.from({ length: 10_000 }, (_, n) => ({
+    plaintext: n % 1_000 === 3 ? '!' : base64(`${n}`),
+    reference: `item ${n}`,
+  }))
+  const { data, status } = await client.write('encrypt/k', { batch_input })
+  assert.deepEqual([status, jobs.length, turns], [400, 10, 10])
+  const results = data.batch_results as { reference: string; ciphertext?: string; error?: string }[]
+  assert.ok(
+    results.every(
+      ({ reference, error }, n) => reference === `item ${n}` && (error !== undefined) === (n % 1_000 === 3),
+    ),
+  )
+  const items = results.filter(({ ciphertext }) => ciphertext !== undefined)
+  const opened = (await client.write('decrypt/k', { batch_input: items })).data.batch_results
+  assert.ok(
+    opened.every((one: { plaintext: string; reference: string }) => one.plaintext === base64(one.reference.slice(5))),
+  )
+})

@@ -1,5 +1,6 @@
 // Large batches on all cores: threads of the pool that have nothing to do take a part each, and this thread does the
-// first one. What can be refused is refused here; what travels is bytes and the key.
+// first one. What can be refused is refused here; what travels is bytes and the key. Very large ones go to the pool
+// whole, in slices: between two of them this thread answers others, who would wait for seconds.
 import type { Item } from '../../api/fields.ts'
 import type { ManyInput } from '../../crypto/many.ts'
 import { type Packed, pack, unpack, wipePacked } from '../../crypto/packed.ts'
@@ -25,6 +26,11 @@ export type ItemWork<R> = {
 const LEAST_ITEMS = 512
 /** As many bytes take as long as an item itself. */
 const BYTES_PER_ITEM = 3_000
+/** From here on in slices of SLICE_ITEMS: what is left to do here for one of them takes some 5 ms. */
+const MANY_ITEMS = 8_192
+const SLICE_ITEMS = 1_024
+/** Slices of one batch under way at once: enough for every thread of the pool of a large machine, and not all it takes. */
+const SLICES_AT_ONCE = 8
 
 export function runLargeBatch<R>(
   ring: LoadedRing,
@@ -32,7 +38,9 @@ export function runLargeBatch<R>(
   items: readonly Item[],
   work: ItemWork<R>,
 ): BatchRun<R> | Promise<BatchRun<R>> {
-  if (!isLarge(items)) return runBatch(items, work.whole, work.failed)
+  const weight = items.length < 2 ? 0 : items.reduce((sum, item) => sum + weightOf(item), 0)
+  if (weight < LEAST_ITEMS) return runBatch(items, work.whole, work.failed)
+  if (weight >= MANY_ITEMS) return runInSlices(ring, items, work)
   const { parts, end } = slow.split()
   if (parts > 1) return runSplit(ring, items, work, parts).finally(end)
   try {
@@ -42,13 +50,37 @@ export function runLargeBatch<R>(
   }
 }
 
-function isLarge(items: readonly Item[]): boolean {
-  let characters = 0
-  for (const { plaintext, ciphertext } of items) {
-    const text = plaintext ?? ciphertext
-    if (typeof text === 'string') characters += text.length
+/** In items of 128 bytes. */
+function weightOf({ plaintext, ciphertext }: Item): number {
+  const text = plaintext ?? ciphertext
+  return 1 + (typeof text === 'string' ? text.length / BYTES_PER_ITEM : 0)
+}
+
+async function runInSlices<R>(ring: LoadedRing, items: readonly Item[], work: ItemWork<R>): Promise<BatchRun<R>> {
+  requireItems(items)
+  const slices = slicesOf(items)
+  const runs: BatchRun<R>[] = []
+  let next = 0
+  const takeSlices = async (): Promise<void> => {
+    for (let at = next++; at < slices.length; at = next++) runs[at] = await runElsewhere(ring, slices[at] ?? [], work)
   }
-  return items.length > 1 && items.length + characters / BYTES_PER_ITEM >= LEAST_ITEMS
+  await Promise.all(Array.from({ length: SLICES_AT_ONCE }, takeSlices))
+  return together(runs)
+}
+
+/** In order; each of one item at least. */
+function slicesOf(items: readonly Item[]): readonly (readonly Item[])[] {
+  const slices: Item[][] = []
+  let weight = SLICE_ITEMS
+  for (const item of items) {
+    if (weight >= SLICE_ITEMS) {
+      slices.push([])
+      weight = 0
+    }
+    slices.at(-1)?.push(item)
+    weight += weightOf(item)
+  }
+  return slices
 }
 
 async function runSplit<R>(
@@ -64,7 +96,10 @@ async function runSplit<R>(
   const rest = Promise.all(others)
   // Where this thread's own part fails, nobody asks any more how the others ended.
   rest.catch(() => {})
-  const runs = [runBatch(items.slice(0, size), work.whole, work.failed), ...(await rest)]
+  return together([runBatch(items.slice(0, size), work.whole, work.failed), ...(await rest)])
+}
+
+function together<R>(runs: readonly BatchRun<R>[]): BatchRun<R> {
   return {
     results: runs.flatMap(({ results }) => results),
     succeeded: runs.reduce((sum, { succeeded }) => sum + succeeded, 0),

@@ -29,7 +29,7 @@ const BYTES_PER_ITEM = 3_000
 /** From here on in slices of SLICE_ITEMS: what is left to do here for one of them takes some 5 ms. */
 const MANY_ITEMS = 8_192
 const SLICE_ITEMS = 1_024
-/** Slices of one batch under way at once: enough for every thread of the pool of a large machine, and not all it takes. */
+/** Slices of one batch under way at once: enough for a pool of many threads, and never all that it takes. */
 const SLICES_AT_ONCE = 8
 
 export function runLargeBatch<R>(

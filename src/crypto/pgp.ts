@@ -1,7 +1,7 @@
 // Encrypting to an OpenPGP key (RFC 4880, RFC 9580): for shares and tokens that only one person shall read. The library
 // is loaded when it is first needed (docs/decisions/0005-openpgp.md). Both reading a key and encrypting to it are slow:
-// tens of milliseconds, all of them JavaScript, and seconds where somebody makes a key for that. Nobody needs a token to
-// send one, so it is looked at before anything of it is computed.
+// tens of milliseconds, all of them JavaScript, and minutes where somebody makes a key for that. Nobody needs a token
+// to send one, so it is looked at before anything of it is computed.
 import type { Key } from 'openpgp'
 import type { Job, SlowWork } from '../lib/slow-work.ts'
 import type { Clock } from '../lib/world.ts'

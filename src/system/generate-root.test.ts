@@ -128,7 +128,7 @@ test('S-02: the switch asks for a token with sudo', async () => {
   assert.equal((await call('GET', 'sys/rekey/init', undefined, '')).status, 200)
 })
 
-test('S-09: a seal while the token is being stored does not make the answer readable without the password', async () => {
+test('S-09: a seal while the token is stored does not make the answer readable without the password', async () => {
   for (let hops = 0; hops < 12; hops++) {
     const { call, shares } = await startMemoryHouse()
     const { nonce, otp } = (await call('PUT', ATTEMPT, {}, '')).body

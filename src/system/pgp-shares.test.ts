@@ -104,7 +104,7 @@ test('as many keys as shares, and each a key', async () => {
 })
 
 for (const verification of [false, true]) {
-  test(`S-04: a rekey that was encrypting its shares when the server was sealed comes to nothing (${verification})`, async () => {
+  test(`S-04: a rekey that encrypts its shares at seal comes to nothing (verification: ${verification})`, async () => {
     const inline = inlineWork(realWorld())
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const slow: SlowWork = {

@@ -67,6 +67,15 @@ export function developmentKeeper(directory: string): KeyKeeper {
         // Both keys stay in the file, and the next start tells which one opens.
       }
     },
+    opened: (key) => {
+      try {
+        const kept = readKeys(directory)
+        const unsealKey = key.toString('base64')
+        if (!candidates(kept).includes(unsealKey)) writeKeys(directory, { unsealKey, rootToken: kept.rootToken })
+      } catch {
+        // The server is open; the next start says that the file does not fit.
+      }
+    },
   }
 }
 

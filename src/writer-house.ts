@@ -97,11 +97,6 @@ function holdersOf(
   const { storage, tokens, tokenService } = house
   const readPgpKey = pgpFieldReader(world, slow)
   const rekeyParts = { seal, storage, world, readPgpKey, announce: () => opening().announce() }
-  const issue = async (): Promise<string> => {
-    const token = tokens.newToken()
-    await tokens.insert(token, tokenService.rootEntry())
-    return token
-  }
   return {
     rotation: new KeyringRotation({
       store,
@@ -113,6 +108,15 @@ function holdersOf(
     }),
     rekey: new Rekey({ ...rekeyParts, of: 'unseal key' }),
     recoveryRekey: new Rekey({ ...rekeyParts, of: 'recovery key' }),
-    rootToken: new TokenAttempt({ seal, world, readPgpKey, tokenLength: NEW_TOKEN_LENGTH, issue }),
+    rootToken: new TokenAttempt({
+      seal,
+      world,
+      readPgpKey,
+      tokenLength: NEW_TOKEN_LENGTH,
+      newToken: () => tokens.newToken(),
+      store: async (token) => {
+        await tokens.insert(token, tokenService.rootEntry())
+      },
+    }),
   }
 }

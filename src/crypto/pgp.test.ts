@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { decrypt, generateKey, type PrivateKey, readMessage, reformatKey, revokeKey } from 'openpgp'
+import { keyWithoutPoint, overCertified, slowDsaKey } from '../../test/fixtures/hostile-pgp-keys.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { MAX_PGP_KEY_BYTES, PgpKeyError, readPgpKey } from './pgp.ts'
@@ -65,6 +66,34 @@ test('keys that must not be encrypted to are refused, without a word of them', a
       return true
     })
   }
+})
+
+test('N-14: a key that is made to keep a thread busy is refused before anything of it is computed', async () => {
+  const { privateKey } = await generateKey({ ...user, type: 'ecc', curve: 'nistP521' })
+  for (const [bytes, says] of [
+    [slowDsaKey(65_528, START_MS), /only keys of RSA and of elliptic curves/],
+    [overCertified(privateKey, 200), /more than 64 signatures/],
+  ] as const) {
+    const before = performance.now()
+    await assert.rejects(readPgpKey(bytes, clock, slow), { name: 'PgpKeyError', message: says })
+    assert.ok(performance.now() - before < 2000)
+  }
+})
+
+test('a key that nothing can be encrypted to is refused when it is read', async () => {
+  for (const curve of ['nistP256', 'curve25519Legacy'] as const) {
+    const { privateKey } = await generateKey({ ...user, type: 'ecc', curve })
+    const bytes = await keyWithoutPoint(privateKey, date)
+    await assert.rejects(readPgpKey(bytes, clock, slow), { name: 'PgpKeyError', message: /nothing can be encrypted/ })
+  }
+})
+
+test('a key that expires after it was read still takes what it was read for', async () => {
+  const { privateKey } = await generateKey({ ...user, type: 'ecc', curve: 'nistP256', keyExpirationTime: 60 })
+  let nowMs = START_MS + 10_000
+  const key = await readPgpKey(publicBytes(privateKey), { ...clock, nowMs: () => nowMs }, slow)
+  nowMs += 120_000
+  assert.ok((await key.encrypt('the text')).length > 0)
 })
 
 /** A key ring of its own for each run; its agent ends with it. */

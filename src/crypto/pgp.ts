@@ -1,6 +1,7 @@
 // Encrypting to an OpenPGP key (RFC 4880, RFC 9580): for shares and tokens that only one person shall read. The library
 // is loaded when it is first needed (docs/decisions/0005-openpgp.md). Both reading a key and encrypting to it are slow:
-// tens of milliseconds, all of them JavaScript.
+// tens of milliseconds, all of them JavaScript, and minutes where somebody makes a key for that. Nobody needs a token
+// to send one, so it is looked at before anything of it is computed.
 import type { Key } from 'openpgp'
 import type { Job, SlowWork } from '../lib/slow-work.ts'
 import type { Clock } from '../lib/world.ts'
@@ -21,16 +22,30 @@ export const MAX_PGP_KEY_BYTES = 65_536
 /** Version 4: the one whose fingerprint has 160 bits. */
 const KEY_VERSION = 4
 
+/**
+ * RSA, and what is on elliptic curves, by their numbers (RFC 9580 section 9.1). The others are refused before they are
+ * computed: the library does DSA and ElGamal in JavaScript, with numbers as long as the key says.
+ */
+const ALGORITHMS: ReadonlySet<number> = new Set([1, 2, 3, 18, 19, 22, 25, 26, 27, 28])
+const MAX_RSA_BITS = 8192
+/** Of a holder to the own key; certifications by others are never checked. One takes up to 20 ms. */
+const MAX_SIGNATURES = 64
+/** What is encrypted to see whether it can be. */
+const TRIAL_BYTES = 32
+
 type Reading = { readonly key: Uint8Array; readonly nowMs: number }
 
 /** The fingerprint, or why the key is none to encrypt to. */
 export const READ_PGP_KEY: Job<Reading, { readonly fingerprint: string } | { readonly refusal: string }> = {
   name: 'pgp-read-key',
-  takes: 'short',
+  takes: 'long',
   run: async ({ key: bytes, nowMs }) => {
     try {
       const key = await onlyKey(bytes)
-      await requireUsable(key, new Date(nowMs))
+      requireModest(key)
+      const now = new Date(nowMs)
+      await requireUsable(key, now)
+      await tryEncrypting(key, now)
       return { fingerprint: key.getFingerprint() }
     } catch (cause) {
       if (cause instanceof PgpKeyError) return { refusal: cause.message }
@@ -42,13 +57,10 @@ export const READ_PGP_KEY: Job<Reading, { readonly fingerprint: string } | { rea
 /** `content` is wiped. */
 export const ENCRYPT_TO_PGP: Job<Reading & { readonly content: Uint8Array }, Uint8Array> = {
   name: 'pgp-encrypt',
-  takes: 'short',
+  takes: 'long',
   run: async ({ key: bytes, nowMs, content }) => {
-    const { createMessage, encrypt } = await import('openpgp')
     try {
-      const message = await createMessage({ binary: content })
-      const encryptionKeys = await onlyKey(bytes)
-      return await encrypt({ message, encryptionKeys, format: 'binary', date: new Date(nowMs) })
+      return await encryptTo(await onlyKey(bytes), content, new Date(nowMs))
     } finally {
       content.fill(0)
     }
@@ -60,7 +72,9 @@ export async function readPgpKey(bytes: Buffer, clock: Clock, slow: SlowWork): P
   if (bytes.length === 0 || bytes.length > MAX_PGP_KEY_BYTES)
     throw new PgpKeyError(`a key has 1 to ${MAX_PGP_KEY_BYTES} bytes`)
   const key = new Uint8Array(bytes)
-  const read = await slow.run(READ_PGP_KEY, { key, nowMs: clock.nowMs() })
+  // Of both: a key that ends while shares are given was good when it was taken.
+  const nowMs = clock.nowMs()
+  const read = await slow.run(READ_PGP_KEY, { key, nowMs })
   if ('refusal' in read) throw new PgpKeyError(read.refusal)
   return {
     fingerprint: read.fingerprint,
@@ -68,7 +82,7 @@ export async function readPgpKey(bytes: Buffer, clock: Clock, slow: SlowWork): P
       const memory = new ArrayBuffer(Buffer.byteLength(text))
       const content = new Uint8Array(memory)
       new TextEncoder().encodeInto(text, content)
-      return Buffer.from(await slow.run(ENCRYPT_TO_PGP, { key, nowMs: clock.nowMs(), content }, [memory]))
+      return Buffer.from(await slow.run(ENCRYPT_TO_PGP, { key, nowMs, content }, [memory]))
     },
   }
 }
@@ -84,6 +98,46 @@ async function onlyKey(bytes: Uint8Array): Promise<Key> {
   const [key] = keys
   if (key === undefined || keys.length > 1) throw new PgpKeyError(`it must be one key, not ${keys.length}`)
   return key
+}
+
+/** Nothing of the key was computed before. */
+function requireModest(key: Key): void {
+  for (const part of key.getKeys()) {
+    if (!ALGORITHMS.has(part.keyPacket.algorithm))
+      throw new PgpKeyError('only keys of RSA and of elliptic curves are offered, in all their parts')
+    if ((part.getAlgorithmInfo().bits ?? 0) > MAX_RSA_BITS)
+      throw new PgpKeyError(`RSA keys are offered up to ${MAX_RSA_BITS} bits`)
+  }
+  if (ownSignatures(key) > MAX_SIGNATURES)
+    throw new PgpKeyError(`it has more than ${MAX_SIGNATURES} signatures by itself: export it in its least form`)
+}
+
+/** The library's description of its type leaves these out. */
+type WithDirect = { readonly directSignatures?: readonly unknown[] }
+
+function ownSignatures(key: Key & WithDirect): number {
+  const { users, subkeys, directSignatures = [], revocationSignatures } = key
+  const lists: (readonly unknown[])[] = [
+    directSignatures,
+    revocationSignatures,
+    ...users.flatMap((user) => [user.selfCertifications, user.revocationSignatures]),
+    ...subkeys.flatMap((subkey) => [subkey.bindingSignatures, subkey.revocationSignatures]),
+  ]
+  return lists.reduce((sum, list) => sum + list.length, 0)
+}
+
+async function encryptTo(key: Key, content: Uint8Array, date: Date): Promise<Uint8Array> {
+  const { createMessage, encrypt } = await import('openpgp')
+  return encrypt({ message: await createMessage({ binary: content }), encryptionKeys: key, format: 'binary', date })
+}
+
+/** Signatures can be right over numbers that are no key. What is encrypted later is there once only. */
+async function tryEncrypting(key: Key, now: Date): Promise<void> {
+  try {
+    await encryptTo(key, new Uint8Array(TRIAL_BYTES), now)
+  } catch (cause) {
+    throw new PgpKeyError('nothing can be encrypted to it: its part for that is damaged', { cause })
+  }
 }
 
 async function requireUsable(key: Key, now: Date): Promise<void> {

@@ -127,3 +127,19 @@ test('S-02: the switch asks for a token with sudo', async () => {
   }
   assert.equal((await call('GET', 'sys/rekey/init', undefined, '')).status, 200)
 })
+
+test('S-09: a seal while the token is stored does not make the answer readable without the password', async () => {
+  for (let hops = 0; hops < 12; hops++) {
+    const { call, shares } = await startMemoryHouse()
+    const { nonce, otp } = (await call('PUT', ATTEMPT, {}, '')).body
+    const given = call('PUT', UPDATE, { key: key(shares[0]), nonce }, '')
+    for (let hop = 0; hop < hops; hop++) await Promise.resolve()
+    const sealed = call('PUT', 'sys/seal')
+    const { status, body } = await given
+    await sealed
+    if (status !== 200) continue
+    const encoded = String(body.encoded_token)
+    assert.doesNotMatch(Buffer.from(encoded, 'base64').toString('latin1'), /^hvs\./, `after ${hops} turns`)
+    assert.match(decodeToken(encoded, String(otp)), /^hvs\./)
+  }
+})

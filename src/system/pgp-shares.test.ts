@@ -3,6 +3,9 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { decrypt, generateKey, type PrivateKey, readMessage } from 'openpgp'
 import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { ENCRYPT_TO_PGP } from '../crypto/pgp.ts'
+import { inlineWork, type SlowWork } from '../lib/slow-work.ts'
+import { realWorld } from '../lib/world.ts'
 
 const MADE = new Date(Date.UTC(2025, 11, 1))
 
@@ -99,3 +102,32 @@ test('as many keys as shares, and each a key', async () => {
   assert.match(JSON.stringify((await call('PUT', 'sys/init', token, '')).body), /root_token_pgp_key/)
   assert.equal((await call('GET', 'sys/init', undefined, '')).body.initialized, false)
 })
+
+for (const verification of [false, true]) {
+  test(`S-04: a rekey that encrypts its shares at seal comes to nothing (verification: ${verification})`, async () => {
+    const inline = inlineWork(realWorld())
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow: SlowWork = {
+      ...inline,
+      run: async (job, input) => {
+        if (job.name === ENCRYPT_TO_PGP.name) {
+          reached.resolve()
+          await released.promise
+        }
+        return inline.run(job, input)
+      },
+    }
+    const stage = await startMemoryHouse({ slow })
+    const { call, shares } = stage
+    const given = rekeyed(stage, { require_verification: verification })
+    await reached.promise
+    const old = shares[0]?.toString('hex')
+    assert.equal((await call('PUT', 'sys/seal')).status, 204)
+    assert.equal((await call('PUT', 'sys/unseal', { key: old }, '')).body.sealed, false)
+    released.resolve()
+    assert.deepEqual(await given, { errors: ['no rekey in progress'] })
+    assert.equal((await call('GET', INIT, undefined, '')).body.started, false)
+    await call('PUT', 'sys/seal')
+    assert.equal((await call('PUT', 'sys/unseal', { key: old }, '')).body.sealed, false)
+  })
+}

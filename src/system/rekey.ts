@@ -198,6 +198,8 @@ export class Rekey {
     try {
       requireGoodShares({ shares: made, config, key }, world.random)
       const texts = await shareTexts(made, purpose.encryptors)
+      // Sealed meanwhile, and perhaps another store since: the shares that allowed it are forgotten.
+      if (this.#attempt.running?.nonce !== nonce) throw fail('bad_request', ['no rekey in progress'])
       const pending = { key, config, texts, backup, nonce }
       if (purpose.verification) {
         return {

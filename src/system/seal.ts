@@ -42,6 +42,8 @@ export type KeyKeeper = {
   readonly prepare: (key: Buffer) => void
   /** What was prepared opens, and nothing else does. */
   readonly settle: () => void
+  /** This key opened what is stored: another one than is kept where the store was restored. */
+  readonly opened: (key: Buffer) => void
 }
 
 export class Seal {
@@ -157,7 +159,9 @@ export class Seal {
     wipeAll(given)
     if (unsealKey === undefined) throw invalidKey()
     try {
-      return await this.openWith(unsealKey)
+      const keys = await this.openWith(unsealKey)
+      this.#keeper?.opened(unsealKey)
+      return keys
     } finally {
       unsealKey.fill(0)
     }

@@ -19,8 +19,9 @@ export type TokenAttemptParts = {
   readonly world: World
   readonly readPgpKey: ReadPgpKey
   readonly tokenLength: number
-  /** Makes and stores the token. */
-  readonly issue: () => Promise<string>
+  /** Made up; good for nothing before it is stored. */
+  readonly newToken: () => string
+  readonly store: (token: string) => Promise<void>
 }
 
 /** Where the encrypted token goes. */
@@ -107,7 +108,10 @@ export class TokenAttempt {
       const receiver = this.#attempt.running?.purpose
       if (receiver === undefined) throw fail('bad_request', ['no root generation in progress'])
       const before = this.status()
-      const encodedToken = await encoded(await this.#parts.issue(), receiver)
+      const token = this.#parts.newToken()
+      // First: a seal in between wipes the password, and a token that nobody can read must not be stored.
+      const encodedToken = await encoded(token, receiver)
+      await this.#parts.store(token)
       this.#attempt.cancel()
       return { ...before, progress: threshold, complete: true, encodedToken, otpLength: 0 }
     })

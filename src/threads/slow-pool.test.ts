@@ -221,6 +221,25 @@ test('forget: what waits is refused, what runs is answered, and it resolves only
   close()
 })
 
+test('forget: a client that goes on with the next of what it was at, before it has heard, is refused', async () => {
+  const { client, short, names, end, close } = stage({ workers: 1, longSlots: 0 })
+  const [one, sealing] = [client(), client()]
+  const next = one.run(short, 'a').then(() => one.run(short, 'b'))
+  const refused = assert.rejects(next, JobForgotten)
+  await settle()
+  const forgotten = sealing.forget()
+  await settle()
+  end('a')
+  await settle()
+  assert.deepEqual(names(), [])
+  await Promise.all([refused, forgotten])
+  const later = one.run(short, 'c')
+  await settle()
+  end('c')
+  assert.equal(await later, 'c done')
+  close()
+})
+
 test('a client that is gone leaves no job behind, and the pool that is gone leaves no caller waiting', async () => {
   const { client, short, names, end, close } = stage({ workers: 1, longSlots: 0 })
   const [one, other] = [client(), client()]

@@ -31,6 +31,8 @@ export class SlowPool {
   readonly #workers = new Set<PoolWorker>()
   readonly #clients = new Map<SlowPort, (() => void) | undefined>()
   #started: Promise<void> | undefined
+  /** How many ask for it: nothing is begun meanwhile. */
+  #forgetting = 0
 
   constructor(options: SlowPoolOptions) {
     this.#options = options
@@ -62,9 +64,18 @@ export class SlowPool {
       this.#clients.get(client)?.()
       this.#clients.set(client, undefined)
     } else if (message.kind === 'forget') {
-      void this.#forget().then(() => tell(client, { kind: 'forgotten', id: message.id }))
+      this.#forgetting++
+      void this.#forget().then(() => {
+        this.#forgetting--
+        tell(client, { kind: 'forgotten', id: message.id })
+      })
     } else {
       const { takes, ...order } = message
+      // Of a client that had not heard yet: its batch would go on, with keys that nobody may hold any more.
+      if (this.#forgetting > 0) {
+        refuse(client, order.id, 'forgotten')
+        return
+      }
       const isTaken = this.#queue.add(client, takes, { client, takes, order })
       if (!isTaken) refuse(client, order.id, 'overloaded')
       else if (this.#started === undefined) this.#start()

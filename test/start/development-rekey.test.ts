@@ -77,3 +77,21 @@ test('stopped when file or store alone had the new key, it opens itself', async 
   const third = await start()
   assert.deepEqual([unsealKey(third), keys().unseal_key, keys().next_unseal_key], [only, only, undefined])
 })
+
+test('a snapshot of before a rekey: unsealed once with the key of its day, it opens itself again', async (t) => {
+  const { start, keys } = stage(t)
+  const first = await start()
+  const old = unsealKey(first)
+  const headers = { 'X-Vault-Token': first.token }
+  const url = `${first.address}/v1/sys/storage/snapshot`
+  const snapshot = await (await fetch(url, { headers })).arrayBuffer()
+  const [only = ''] = await rekey(first, 1, 1)
+  assert.equal((await fetch(url, { method: 'POST', headers, body: snapshot })).status, 200)
+  assert.equal((await api(first, 'PUT', 'sys/unseal', { key: only })).status, 400)
+  assert.equal(keys().unseal_key, only)
+  assert.equal((await api(first, 'PUT', 'sys/unseal', { key: old })).body.sealed, false)
+  await first.stop()
+  const second = await start()
+  assert.deepEqual([unsealKey(second), keys().unseal_key], [old, old])
+  assert.equal((await api(second, 'GET', 'sys/mounts')).status, 200)
+})

@@ -55,7 +55,7 @@ export async function startControl(): Promise<Target> {
   }
 }
 
-/** Its data in `directory`; with a mount, a key, a policy, a token of that policy, and two who may log in; `threads` serve. */
+/** Its data in `directory`; with a mount, a key, a policy, its token, and two who may log in; `threads` serve. */
 export async function startKeywright(directory: string, threads?: number): Promise<Target> {
   const server = await startServerProcess({ directory, args: threads === undefined ? [] : [`-threads=${threads}`] })
   const must = async (method: string, path: string, body?: object) => {

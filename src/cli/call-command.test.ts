@@ -120,8 +120,13 @@ const CASES: readonly {
     { argv: 'token revoke -self', asks: 'PUT auth/token/revoke-self {}' },
     { argv: 'token revoke -accessor acc', asks: 'PUT auth/token/revoke-accessor {"accessor":"acc"}' },
     { argv: 'token revoke -mode=orphan hvs.x', asks: 'PUT auth/token/revoke-orphan {"token":"hvs.x"}' },
-    { argv: 'token revoke -mode=path auth/userpass/', asks: 'PUT sys/leases/revoke-prefix/auth/userpass {}' },
   ].map((each) => ({ ...each, answer: DONE, prints: ['Success! Revoked token (if it existed)'] })),
+  {
+    argv: 'token revoke -mode=path auth/userpass/',
+    asks: 'PUT sys/leases/revoke-prefix/auth/userpass {}',
+    answer: DONE,
+    prints: ['Success! Revoked all tokens made below: auth/userpass'],
+  },
   {
     argv: 'token capabilities transit/keys/',
     asks: 'POST sys/capabilities-self {"paths":["transit/keys/"]}',
@@ -248,6 +253,12 @@ const CASES: readonly {
   {
     argv: 'auth enable -path=people -token-type=batch userpass',
     asks: 'POST sys/auth/people {"type":"userpass","config":{"token_type":"batch"}}',
+    answer: DONE,
+    prints: ['Success! Enabled the userpass auth method at: auth/people/'],
+  },
+  {
+    argv: 'auth enable -path=auth/people userpass',
+    asks: 'POST sys/auth/people {"type":"userpass"}',
     answer: DONE,
     prints: ['Success! Enabled the userpass auth method at: auth/people/'],
   },

@@ -18,7 +18,6 @@ const CONFIG_OPTIONS = {
   'passthrough-request-headers': { kind: 'texts', value: 'NAME', about: 'Header that it gets to see' },
   'allowed-response-headers': { kind: 'texts', value: 'NAME', about: 'Header that it may set' },
   'allowed-managed-keys': { kind: 'texts', value: 'NAME', about: 'Managed key that it may use' },
-  'token-type': { kind: 'text', value: 'TYPE', about: 'Of logins: service, batch, default-service or default-batch' },
   'plugin-version': { kind: 'text', value: 'VERSION', about: 'Version of the plugin' },
 } as const satisfies OptionTable
 const CONFIG_NAMES = Object.keys(CONFIG_OPTIONS)
@@ -29,8 +28,8 @@ export const MOUNT_OPTIONS = {
   ...CONFIG_OPTIONS,
 } as const satisfies OptionTable
 
-/** Of login methods alone: what guessing leads to. */
-export const LOGIN_MOUNT_OPTIONS = {
+/** What guessing leads to. */
+const LOCKOUT_OPTIONS = {
   'user-lockout-threshold': { kind: 'number', value: 'COUNT', about: 'Failures until a name is locked; 0: never' },
   'user-lockout-duration': { kind: 'text', value: 'DURATION', about: 'How long it is locked' },
   'user-lockout-counter-reset-duration': {
@@ -39,6 +38,12 @@ export const LOGIN_MOUNT_OPTIONS = {
     about: 'Without a failure for so long the count begins anew',
   },
   'user-lockout-disable': { kind: 'flag', about: 'Names are never locked' },
+} as const satisfies OptionTable
+
+/** Of login methods alone. */
+export const LOGIN_MOUNT_OPTIONS = {
+  'token-type': { kind: 'text', value: 'TYPE', about: 'Of logins: service, batch, default-service or default-batch' },
+  ...LOCKOUT_OPTIONS,
 } as const satisfies OptionTable
 
 type MountValues = Readonly<Record<string, unknown>> & { readonly options: readonly string[] }
@@ -51,10 +56,10 @@ export function mountFields(options: MountValues): object {
 
 /** Members of the `config`. */
 export function configFields(options: MountValues): object {
-  const lockout = optionFields(options, Object.keys(LOGIN_MOUNT_OPTIONS))
+  const lockout = optionFields(options, Object.keys(LOCKOUT_OPTIONS))
   const members = Object.entries(lockout).map(([name, value]) => [name.slice('user_'.length), value] as const)
   return {
-    ...optionFields(options, CONFIG_NAMES),
+    ...optionFields(options, [...CONFIG_NAMES, 'token-type']),
     ...(members.length === 0 ? {} : { user_lockout_config: Object.fromEntries(members) }),
   }
 }

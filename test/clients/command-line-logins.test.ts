@@ -126,7 +126,7 @@ test('logins: a mount that gives batch tokens, and one that is moved, with its u
   assert.match(await asRoot('auth move userpass people'), /^Success! Moved the auth method from: auth\/userpass\/ to/)
   const login = `login -method=userpass -path=people -token-only username=kim password=@${home.path}/password`
   assert.match(await printed(login), /^hvs\./)
-  await asRoot('auth move people userpass')
+  assert.match(await asRoot('auth move people userpass'), /to: auth\/userpass\/$/m)
 })
 
 test('leases: those of logins are listed, looked up, renewed, and end one by one or below a path', async () => {
@@ -210,6 +210,8 @@ test('the installed command: a password from standard input, a token in its file
   }
   const login = command('login -method=userpass -no-print username=kim password=-', `${PASSWORD}\n`)
   assert.deepEqual(login, { status: 0, stdout: '', stderr: '' })
+  const piped = command('login -method=userpass -token-only username=kim', `${PASSWORD}\n`)
+  assert.deepEqual([piped.status, piped.stderr], [0, ''])
   assert.match(command('print token').stdout, /^hvs\.\w+\n$/)
   assert.equal(command('token lookup -field=display_name').stdout, 'userpass-kim')
   const denied = command('secrets list')

@@ -77,11 +77,11 @@ const enable = ({ group, thing, path, prefix, type, place, settings }: Kind) =>
         ...optionFields(options, ['local', 'seal-wrap', 'external-entropy-access']),
         ...(Object.keys(config).length === 0 ? {} : { config }),
       })
-      const at = cleanPath(options.path ?? wanted)
+      const at = mountPath(options.path ?? wanted, prefix)
       return { doing: `enabling the ${thing} ${wanted}`, method: 'POST', path: `${path}/${at}`, body }
     },
     done: ({ options, args: [wanted = ''] }) =>
-      `Success! Enabled the ${wanted} ${thing} at: ${prefix}${cleanPath(options.path ?? wanted)}/`,
+      `Success! Enabled the ${wanted} ${thing} at: ${prefix}${mountPath(options.path ?? wanted, prefix)}/`,
   })
 
 const disable = ({ group, thing, path, prefix, place }: Kind) =>

@@ -112,8 +112,8 @@ const explain = callCommand({
   usage: 'PATH',
   completes: ['path'],
   describe: [
-    'Of the token that is used, unless -of-token, -accessor or -policy names another: those are for who may look into ' +
-      'the rules of others. Nothing is done on the path.',
+    'Of the token that is used, unless -of-token, -accessor or -policy names another: these are for those who may ' +
+      'look into the rules of others. Nothing is done on the path.',
   ],
   examples: [
     'policy explain -operation=update transit/encrypt/payments',

@@ -1,5 +1,5 @@
 // The loads: what is asked, by how many connections at once.
-import { KEY, MOUNT, PLAINTEXT, type Target } from './targets.ts'
+import { KEY, MOUNT, PLAINTEXT, type Target, USER } from './targets.ts'
 
 export type Operation = {
   readonly name: string
@@ -16,6 +16,10 @@ export type Operation = {
   readonly creates: boolean
   /** How many the token carries: the one that grants this, and others around it. Absent: one. */
   readonly policies?: number
+  /** The answer is asked for wrapped. */
+  readonly wrapTtl?: string
+  /** Asked by somebody who has no token yet. */
+  readonly anonymous?: boolean
 }
 
 const MANY = 16
@@ -66,4 +70,28 @@ export const OPERATIONS: readonly Operation[] = [
   { ...PLAIN, name: 'key read', method: 'GET', path: `${MOUNT}/keys/${KEY}`, body: () => undefined },
   { ...PLAIN, name: 'token lookup-self', method: 'GET', path: 'auth/token/lookup-self', body: () => undefined },
   { ...PLAIN, name: 'key create, durable', path: `${MOUNT}/keys/new`, body: () => ({}), creates: true },
+  // What follows leaves a token behind with every request: it comes last.
+  {
+    ...PLAIN,
+    name: `${REFERENCE}, wrapped`,
+    path: `${MOUNT}/encrypt/${KEY}`,
+    body: () => ({ plaintext: PLAINTEXT }),
+    wrapTtl: '5m',
+  },
+  {
+    ...PLAIN,
+    name: 'login by approle',
+    path: 'auth/approle/login',
+    body: ({ machine }) => machine,
+    anonymous: true,
+  },
+  {
+    ...PLAIN,
+    name: 'login by userpass',
+    path: `auth/userpass/login/${USER.username}`,
+    body: () => ({ password: USER.password }),
+    // More than that the guard against guessing lets none try at once.
+    connections: FEW,
+    anonymous: true,
+  },
 ]

@@ -62,10 +62,13 @@ test('bench sends the token of a policy, and the administrator’s only to creat
     token: 'policy-token',
     tokens: new Map([10, 100].map((n) => [n, `policy-token-${n}`])),
     ciphertext: 'vault:v1:x',
+    machine: { role_id: 'r', secret_id: 's' },
   } as Partial<Target> as Target
   for (const operation of OPERATIONS) {
     const script = loadScript(target, operation, 1)
     assert.equal(script.includes('root-token'), operation.creates, operation.name)
+    assert.equal(script.includes('X-Vault-Token'), operation.anonymous !== true, operation.name)
+    assert.equal(script.includes('X-Vault-Wrap-TTL'), operation.wrapTtl !== undefined, operation.name)
     assert.equal(script.includes('wrk.format('), operation.creates, operation.name)
     assert.equal(script.includes('wrk.body'), operation.method === 'POST', operation.name)
   }

@@ -15,12 +15,16 @@ export type Target = {
   readonly tokens: ReadonlyMap<number, string>
   /** One that the target made, for the load that decrypts. */
   readonly ciphertext: string
+  /** What a login by approle sends. */
+  readonly machine: { readonly role_id: string; readonly secret_id: string }
 }
 
 export const MOUNT = 'bench'
 export const KEY = 'key'
 /** What the load sends: 128 bytes. */
 export const PLAINTEXT = Buffer.alloc(128, 'p').toString('base64')
+/** Of the load that logs in. */
+export const USER = { username: 'kim', password: 'correct horse' }
 const POLICY = `
 path "${MOUNT}/encrypt/*" { capabilities = ["update"] }
 path "${MOUNT}/decrypt/*" { capabilities = ["update"] }
@@ -40,10 +44,18 @@ export async function startControl(): Promise<Target> {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const server = await watchServer(child)
-  return { name: 'control', server, rootToken: '', token: '', tokens: new Map(), ciphertext: '' }
+  return {
+    name: 'control',
+    server,
+    rootToken: '',
+    token: '',
+    tokens: new Map(),
+    ciphertext: '',
+    machine: { role_id: '', secret_id: '' },
+  }
 }
 
-/** Its data in `directory`; with a mount, a key, a policy and a token of that policy; `threads` serve. */
+/** Its data in `directory`; with a mount, a key, a policy, its token, and two who may log in; `threads` serve. */
 export async function startKeywright(directory: string, threads?: number): Promise<Target> {
   const server = await startServerProcess({ directory, args: threads === undefined ? [] : [`-threads=${threads}`] })
   const must = async (method: string, path: string, body?: object) => {
@@ -69,6 +81,12 @@ export async function startKeywright(directory: string, threads?: number): Promi
     tokens.set(count, await tokenWith([MOUNT, ...others]))
   }
   const { data } = await must('POST', `${MOUNT}/encrypt/${KEY}`, { plaintext: PLAINTEXT })
+  for (const type of ['approle', 'userpass']) await must('POST', `sys/auth/${type}`, { type })
+  await must('POST', `auth/userpass/users/${USER.username}`, { password: USER.password, token_policies: MOUNT })
+  const role = `auth/approle/role/${MOUNT}`
+  await must('POST', role, { token_policies: MOUNT })
+  const { role_id } = (await must('GET', `${role}/role-id`)).data ?? {}
+  const { secret_id } = (await must('POST', `${role}/secret-id`)).data ?? {}
   return {
     name: keywrightName(threads),
     server,
@@ -76,6 +94,7 @@ export async function startKeywright(directory: string, threads?: number): Promi
     token: await tokenWith([MOUNT]),
     tokens,
     ciphertext: String(data?.ciphertext),
+    machine: { role_id: String(role_id), secret_id: String(secret_id) },
   }
 }
 

@@ -51,13 +51,15 @@ async function wrk(args: readonly string[]): Promise<string> {
 }
 
 /** The script that wrk runs, in Lua. */
-export function loadScript(target: Target, { method, path, body, creates, policies }: Operation, run: number): string {
+export function loadScript(target: Target, operation: Operation, run: number): string {
+  const { method, path, body, creates, policies, wrapTtl, anonymous } = operation
   const sent = body(target)
   const token = policies === undefined ? target.token : target.tokens.get(policies)
   if (token === undefined) throw new Error(`The target has no token with ${policies} policies`)
   return [
     `wrk.method = "${method}"`,
-    `wrk.headers["X-Vault-Token"] = "${creates ? target.rootToken : token}"`,
+    ...(anonymous === true ? [] : [`wrk.headers["X-Vault-Token"] = "${creates ? target.rootToken : token}"`]),
+    ...(wrapTtl === undefined ? [] : [`wrk.headers["X-Vault-Wrap-TTL"] = "${wrapTtl}"`]),
     'wrk.headers["Content-Type"] = "application/json"',
     ...(sent === undefined ? [] : [`wrk.body = [==[${JSON.stringify(sent)}]==]`]),
     ...(creates

@@ -46,7 +46,8 @@ function rowsOf(mountPath: string, endpoint: Endpoint): [string, string[]][] {
       return segment.kind === 'rest' ? `:${segment.name}...` : `:${segment.name}`
     })
     const key = `${METHODS[endpoint.operation]} ${mountPath}${shown.join('/')}`
-    const left = pathNames(endpoint).filter((name) => !inPath.has(name))
+    // What a form of the path leaves out is a field of the body; there is none where nothing is written.
+    const left = endpoint.operation === 'update' ? [] : pathNames(endpoint).filter((name) => !inPath.has(name))
     const fields = Object.entries(endpoint.fields).filter(([name]) => !left.includes(name))
     return [
       key,
@@ -91,6 +92,7 @@ function fieldType(field: Member, needed: boolean): Type {
     return { options: [...allowed.map((each) => `'${each}'`), ...(needed ? [] : ['undefined'])] }
   }
   const members = Object.entries(field.members ?? {}).map(([name, one]) => fieldMember(name, one, false))
+  if (field.kind === 'object' && members.length === 0) return plain(`Readonly<Record<string, unknown>>${or}`)
   if (field.kind === 'object') return { members, close: or }
   if (field.kind === 'batch') return { members, open: 'readonly ', close: `[]${or}` }
   const kind = KINDS[field.kind]
@@ -109,9 +111,10 @@ const KINDS: Readonly<Record<string, string>> = {
   map: 'Readonly<Record<string, string>>',
 }
 
-function resultType({ response, givesToken }: Endpoint): Type {
+function resultType({ response, givesToken, mayBeEmpty }: Endpoint): Type {
   if (givesToken === true) return plain('Auth')
-  return response === undefined ? plain('undefined') : shapesType(response)
+  if (response === undefined) return plain('undefined')
+  return around('', shapesType(response), mayBeEmpty === true ? ' | undefined' : '')
 }
 
 function shapesType(shapes: Shapes): Type {

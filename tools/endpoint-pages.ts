@@ -128,7 +128,7 @@ function table(heads: readonly string[], rows: readonly string[]): string {
   return [row(heads), `|${'---|'.repeat(heads.length)}`, ...rows].join('\n')
 }
 
-function answerTable({ response, body, givesToken }: Endpoint): string[] {
+function answerTable({ mayBeEmpty, response, body, givesToken }: Endpoint): string[] {
   if (givesToken === true) return ['Answers 200 with the token in `auth`.']
   if (response === undefined) return ['Answers 204 without a body, or 200 where there are warnings.']
   const where = {
@@ -137,7 +137,11 @@ function answerTable({ response, body, givesToken }: Endpoint): string[] {
     both: 'in `data` and at the top level',
   }
   const rows = flatShapes(response, '').map(([name, shape]) => row([`\`${name}\``, kindOf(shape), shape.about]))
-  return [`Answers 200 with these members ${where[body ?? 'envelope']}:`, table(['Member', 'Kind', 'Meaning'], rows)]
+  const empty = mayBeEmpty === true ? ', or 204 without a body' : ''
+  return [
+    `Answers 200 with these members ${where[body ?? 'envelope']}${empty}:`,
+    table(['Member', 'Kind', 'Meaning'], rows),
+  ]
 }
 
 /** All members, those inside others by their whole name: `config.max_lease_ttl`, `batch_results[].error`. */

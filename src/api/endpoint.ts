@@ -50,6 +50,8 @@ type Common<E, F extends Fields> = {
   readonly fields: F
   /** The members of the answer's data; absent where there are none. */
   readonly response?: Shapes
+  /** Success may come without that data, as 204. */
+  readonly mayBeEmpty?: boolean
   /** Success hands out or prolongs a token: the answer has an `auth` part (AUTH_BLOCK). */
   readonly givesToken?: boolean
   /** Told from the path alone, so that it can run before the policy: decides between create and update. */

@@ -35,6 +35,21 @@ const ROUTER = new Router([
   }),
 ])
 
+test('help of an engine has the summaries in one column, however long a path is', () => {
+  const path = 'things-with-a-name/that-is-longer/than-most'
+  const long = endpoint({
+    ...common,
+    id: 'long',
+    operation: 'read',
+    path,
+    capability: 'read',
+    summary: 'It',
+    fields: {},
+  })
+  const lines = describeEndpoint(new Router([...ROUTER.endpoints, long]), '')?.split('\n')
+  assert.deepEqual(lines?.slice(1), [`POST   ${'things/:name'.padEnd(path.length)} Changes it`, `GET    ${path} It`])
+})
+
 test('help lists what can be done at a path, with the fields', () => {
   assert.equal(
     describeEndpoint(ROUTER, 'things/x'),

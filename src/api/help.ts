@@ -9,7 +9,7 @@ export const METHODS = { read: 'GET', list: 'LIST', update: 'POST', delete: 'DEL
 
 /** What can be done at `path`; undefined where nothing can. The empty path describes the whole engine. */
 export function describeEndpoint(router: Router, path: string): string | undefined {
-  if (path === '') return router.endpoints.map(headline).join('\n')
+  if (path === '') return overview(router.endpoints)
   const found = OPERATIONS.flatMap((operation) => {
     const route = router.find(operation, path)
     return route.kind === 'found' ? [route.endpoint] : []
@@ -17,8 +17,17 @@ export function describeEndpoint(router: Router, path: string): string | undefin
   return found.length === 0 ? undefined : [...new Set(found)].map(helpText).join('\n\n')
 }
 
-const headline = (endpoint: Endpoint): string =>
-  `${METHODS[endpoint.operation].padEnd(7)}${endpoint.path.padEnd(32)}${endpoint.summary}`
+/** Where the summaries of short paths begin. */
+const PATH_WIDTH = 32
+
+const headline = ({ operation, path, summary }: Endpoint, width = PATH_WIDTH): string =>
+  `${METHODS[operation].padEnd(7)}${path.padEnd(width - 1)} ${summary}`
+
+/** One line each, their summaries in one column. */
+function overview(endpoints: readonly Endpoint[]): string {
+  const width = endpoints.reduce((widest, { path }) => Math.max(widest, path.length + 1), PATH_WIDTH)
+  return endpoints.map((each) => headline(each, width)).join('\n')
+}
 
 export function helpText(endpoint: Endpoint): string {
   const lines = [headline(endpoint)]

@@ -141,7 +141,8 @@ function responses(endpoint: Endpoint): object {
   if (endpoint.response === undefined && endpoint.givesToken !== true) {
     return { 200: common('Warned'), 204: common('Done'), default: refused }
   }
-  return { 200: { description: 'Done', ...json(answerSchema(endpoint)) }, default: refused }
+  const empty = endpoint.mayBeEmpty === true ? { 204: common('Done') } : {}
+  return { 200: { description: 'Done', ...json(answerSchema(endpoint)) }, ...empty, default: refused }
 }
 
 function answerSchema({ response, body, givesToken }: Endpoint): Schema {

@@ -120,8 +120,13 @@ const CASES: readonly {
     { argv: 'token revoke -self', asks: 'PUT auth/token/revoke-self {}' },
     { argv: 'token revoke -accessor acc', asks: 'PUT auth/token/revoke-accessor {"accessor":"acc"}' },
     { argv: 'token revoke -mode=orphan hvs.x', asks: 'PUT auth/token/revoke-orphan {"token":"hvs.x"}' },
-    { argv: 'token revoke -mode=path auth/userpass/', asks: 'PUT sys/leases/revoke-prefix/auth/userpass {}' },
   ].map((each) => ({ ...each, answer: DONE, prints: ['Success! Revoked token (if it existed)'] })),
+  {
+    argv: 'token revoke -mode=path auth/userpass/',
+    asks: 'PUT sys/leases/revoke-prefix/auth/userpass {}',
+    answer: DONE,
+    prints: ['Success! Revoked all tokens made below: auth/userpass'],
+  },
   {
     argv: 'token capabilities transit/keys/',
     asks: 'POST sys/capabilities-self {"paths":["transit/keys/"]}',
@@ -178,23 +183,35 @@ const CASES: readonly {
       '"parameters":{"type":"rsa"}}',
     answer: data({
       allowed: false,
-      reason: 'the parameter type has a value that is denied',
+      reason: 'parameter-denied',
+      explanation: 'the parameter type has a value that is denied',
       path: 'transit/keys/x',
       operation: 'update',
       rule: { policy: 'app', path: 'transit/*', line: 3 },
+      considered: [
+        { policy: 'app', path: 'transit/*', line: 3, why: 'decides' },
+        { policy: 'all', path: '*', line: 1, why: 'is less specific than the rule that decides' },
+      ],
       needed: ['update'],
     }),
     prints: [
-      'Key          Value',
-      '---          -----',
-      'Allowed      no',
-      'Path         transit/keys/x',
-      'Operation    update',
-      'Reason       the parameter type has a value that is denied',
-      'Policy       app',
-      'Rule         path "transit/*", line 3',
-      'Needed       update',
+      'Key           Value',
+      '---           -----',
+      'Allowed       no',
+      'Path          transit/keys/x',
+      'Operation     update',
+      'Reason        the parameter type has a value that is denied',
+      'Policy        app',
+      'Rule          path "transit/*", line 3',
+      'Needed        update',
+      'Other rule    path "*", line 1 of all: is less specific than the rule that decides',
     ],
+  },
+  {
+    argv: 'policy explain -field=allowed a',
+    asks: 'POST sys/policies/explain-self {"path":"a","operation":"read"}',
+    answer: data({ allowed: true, rule: null }),
+    prints: ['true'],
   },
   {
     argv: 'policy explain -of-token=hvs.x -field=allowed a/',
@@ -240,6 +257,12 @@ const CASES: readonly {
     prints: ['Success! Enabled the userpass auth method at: auth/people/'],
   },
   {
+    argv: 'auth enable -path=auth/people userpass',
+    asks: 'POST sys/auth/people {"type":"userpass"}',
+    answer: DONE,
+    prints: ['Success! Enabled the userpass auth method at: auth/people/'],
+  },
+  {
     argv: 'secrets disable transit/',
     asks: 'DELETE sys/mounts/transit ',
     answer: DONE,
@@ -256,6 +279,22 @@ const CASES: readonly {
     asks: 'POST sys/mounts/transit/tune {"description":"x","max_lease_ttl":"2h"}',
     answer: DONE,
     prints: ['Success! Tuned the secrets engine at: transit/'],
+  },
+  {
+    argv: 'auth tune -user-lockout-threshold=3 -user-lockout-duration=1h -user-lockout-disable userpass',
+    asks:
+      'POST sys/auth/userpass/tune {"user_lockout_config":{"lockout_threshold":3,"lockout_duration":"1h",' +
+      '"lockout_disable":true}}',
+    answer: DONE,
+    prints: ['Success! Tuned the auth method at: auth/userpass/'],
+  },
+  {
+    argv: 'auth enable -user-lockout-counter-reset-duration=5m userpass',
+    asks:
+      'POST sys/auth/userpass {"type":"userpass","config":{"user_lockout_config":' +
+      '{"lockout_counter_reset_duration":"5m"}}}',
+    answer: DONE,
+    prints: ['Success! Enabled the userpass auth method at: auth/userpass/'],
   },
   {
     argv: 'auth tune -token-type=default-batch userpass',

@@ -177,8 +177,8 @@ test('a refusal names URL, code, messages and what is missing', async () => {
       '',
       '* permission denied',
       '',
-      'Either the token is unknown or expired, or none of its policies grants "read" on "transit/keys/x". ' +
-        '`keywright token lookup` shows what the token is.',
+      'Either the token is unknown or has ended, and `keywright login` gets another, or none of its policies grants ' +
+        '"read" on "transit/keys/x".',
       '',
     ].join('\n'),
   )
@@ -205,6 +205,7 @@ const HINTS: readonly { name: string; argv: readonly string[]; env?: Record<stri
   },
   { name: 'delete', argv: ['delete', 'a'], env: { KEYWRIGHT_TOKEN: 'no' }, says: /grants "delete" on "a"/ },
   { name: 'no mount', argv: ['read', 'nowhere/x'], says: /Code: 404[\s\S]*`keywright secrets list`/ },
+  { name: 'no login method', argv: ['read', 'auth/none/x'], says: /Code: 404[\s\S]*`keywright auth list`/ },
   { name: 'v1 in the path', argv: ['read', 'v1/transit/keys/x'], says: /Leave out the "v1\/"/ },
   { name: 'unsupported path', argv: ['read', 'transit/nonsense'], says: /`keywright path-help transit\/nonsense`/ },
   {

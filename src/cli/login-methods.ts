@@ -3,7 +3,7 @@ import { UsageError } from './cli-error.ts'
 import type { Json } from './exact-json.ts'
 import type { CliIo } from './io.ts'
 import type { Data } from './key-values.ts'
-import { askSecret } from './secret-prompt.ts'
+import { readSecret, withoutLineEnd } from './secret-input.ts'
 
 type Method = {
   /** The field that stands in the path, behind `login/`. */
@@ -32,17 +32,13 @@ export type LoginRequest = { readonly path: string; readonly body: string }
 /** @throws UsageError where the user name is missing; CliError where the secret is, and nobody can be asked for it */
 export async function loginRequest(io: CliIo, method: string, mount: string, data: Data): Promise<LoginRequest> {
   const { inPath, secret } = METHODS[method] ?? {}
-  const fields = new Map([...data].map(([field, value]) => [field, withoutLineEnd(value)]))
+  const fields = new Map(
+    [...data].map(([field, value]) => [field, typeof value === 'string' ? withoutLineEnd(value) : value]),
+  )
   const name = inPath === undefined ? undefined : takeName(io, inPath, fields)
-  if (secret !== undefined && !fields.has(secret[0])) fields.set(secret[0], await askSecret(io, secret[1]))
+  if (secret !== undefined && !fields.has(secret[0])) fields.set(secret[0], await readSecret(io, secret[1]))
   const path = `auth/${mount}/login${name === undefined ? '' : `/${name}`}`
   return { path, body: JSON.stringify(Object.fromEntries(fields)) }
-}
-
-/** Editors and `echo` end a file with a line break that is no part of the secret in it. */
-function withoutLineEnd(value: Json): Json {
-  if (typeof value !== 'string' || !value.endsWith('\n')) return value
-  return value.slice(0, value.endsWith('\r\n') ? -2 : -1)
 }
 
 /** By default, who the person is on this machine. */

@@ -112,7 +112,7 @@ test('login: a wrapped answer is opened to be kept, and shown where it is not', 
 for (const { argv, says } of [
   { argv: ['-method=nothing'], says: /-method must be token or userpass/ },
   { argv: ['-method=userpass', 'username=a/b', 'password=x'], says: /username=NAME is missing/ },
-  { argv: ['-method=userpass'], says: /cannot hide what is typed/ },
+  { argv: ['-method=userpass'], says: /The Password is empty: hand it in on standard input/ },
   { argv: ['hvs.a', 'hvs.b'], says: /there is one argument, the token/ },
   { argv: ['token='], says: /The token is empty/ },
 ]) {

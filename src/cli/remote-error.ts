@@ -59,6 +59,8 @@ type Hint = { readonly fits: (refused: Refused) => boolean; readonly hint: (refu
 
 /** RFC 4918 section 11.5. */
 const DEVICE_FULL = 507
+/** A login is asked for without a token. */
+const LOGIN = /^auth\/.+\/login(\/|$)/
 /** They name neither path nor capability. */
 const BARE_DENIALS = ['permission denied', 'invalid token']
 
@@ -72,6 +74,12 @@ const HINTS: readonly Hint[] = [
     hint: () => 'Initialise it, once and for all, with `keywright operator init`.',
   },
   {
+    fits: ({ status, withToken, path }) => status === 403 && !withToken && LOGIN.test(path),
+    hint: () =>
+      'Either no login method is mounted at this path (-path says where it is, if not at its name), or the name is ' +
+      'locked for a while after too many failures.',
+  },
+  {
     fits: ({ status, withToken }) => status === 403 && !withToken,
     hint: () => 'No token was sent: give one in KEYWRIGHT_TOKEN, VAULT_TOKEN, the file ~/.vault-token or with -token.',
   },
@@ -79,8 +87,8 @@ const HINTS: readonly Hint[] = [
     // Where the server itself says what was missing, there is nothing to guess.
     fits: ({ status, messages }) => status === 403 && messages.every((message) => BARE_DENIALS.includes(message)),
     hint: ({ method, listing, path }) =>
-      `Either the token is unknown or expired, or none of its policies grants "${capabilityOf(method, listing)}" on ` +
-      `"${printableLine(path)}". \`keywright token lookup\` shows what the token is.`,
+      'Either the token is unknown or has ended, and `keywright login` gets another, or none of its policies grants ' +
+      `"${capabilityOf(method, listing)}" on "${printableLine(path)}".`,
   },
   {
     fits: ({ status, path }) => status === 404 && path.startsWith('v1/'),
@@ -88,7 +96,10 @@ const HINTS: readonly Hint[] = [
   },
   {
     fits: ({ status, messages }) => status === 404 && mentions(messages, 'no handler for route'),
-    hint: () => 'No engine is mounted there: `keywright secrets list` shows those that are.',
+    hint: ({ path }) =>
+      path.startsWith('auth/')
+        ? 'No login method is mounted there: `keywright auth list` shows those that are.'
+        : 'No engine is mounted there: `keywright secrets list` shows those that are.',
   },
   {
     fits: ({ status, messages }) => (status === 404 && mentions(messages, 'unsupported path')) || status === 405,

@@ -2028,8 +2028,7 @@ export type Endpoints = {
       /** What is done there; a POST is create where nothing is there yet, else update */
       operation: 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch' | 'scan'
       /** What is sent with it: rules may allow or deny parameters and their values */
-      parameters?: {
-      } | undefined
+      parameters?: Readonly<Record<string, unknown>> | undefined
       /** Of X-Vault-Wrap-TTL; 0: the answer is not wrapped */
       wrap_ttl?: Duration | undefined
     }
@@ -2084,8 +2083,7 @@ export type Endpoints = {
       /** What is done there; a POST is create where nothing is there yet, else update */
       operation: 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch' | 'scan'
       /** What is sent with it: rules may allow or deny parameters and their values */
-      parameters?: {
-      } | undefined
+      parameters?: Readonly<Record<string, unknown>> | undefined
       /** Of X-Vault-Wrap-TTL; 0: the answer is not wrapped */
       wrap_ttl?: Duration | undefined
     }
@@ -2247,6 +2245,8 @@ export type Endpoints = {
   /** Prolongs a lease: the token that it belongs to. */
   'POST sys/leases/renew': {
     fields: {
+      /** Name of the lease */
+      lease_id: string
       /** How long from now; 0: the lifetime it was made with */
       increment?: Duration | undefined
     }
@@ -2265,6 +2265,8 @@ export type Endpoints = {
   /** Prolongs a lease: the token that it belongs to. */
   'POST sys/renew': {
     fields: {
+      /** Name of the lease */
+      lease_id: string
       /** How long from now; 0: the lifetime it was made with */
       increment?: Duration | undefined
     }
@@ -2283,6 +2285,8 @@ export type Endpoints = {
   /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
   'POST sys/leases/revoke': {
     fields: {
+      /** Name of the lease */
+      lease_id: string
       /** Wait until it is done: so it always is */
       sync?: boolean | undefined
     }
@@ -2301,6 +2305,8 @@ export type Endpoints = {
   /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
   'POST sys/revoke': {
     fields: {
+      /** Name of the lease */
+      lease_id: string
       /** Wait until it is done: so it always is */
       sync?: boolean | undefined
     }
@@ -3062,7 +3068,7 @@ export type Endpoints = {
       name: string
       /** None yet */
       aliases: readonly string[]
-    }
+    } | undefined
   }
   /** Removes entities by their ids, all or none; one that is not there is no error. */
   'POST identity/entity/batch-delete': {
@@ -3294,7 +3300,7 @@ export type Endpoints = {
       name: string
       /** None yet */
       aliases: readonly string[]
-    }
+    } | undefined
   }
   /** Removes an entity with its aliases; its tokens have no access any more. */
   'DELETE identity/entity/name/:name...': {
@@ -3775,7 +3781,7 @@ export type Endpoints = {
       creation_time: string
       /** RFC 3339 */
       last_update_time: string
-    }
+    } | undefined
   }
   /** The group that something is known of; 204 without a body where there is none. */
   'POST identity/lookup/group': {
@@ -3821,7 +3827,7 @@ export type Endpoints = {
       creation_time: string
       /** RFC 3339 */
       last_update_time: string
-    }
+    } | undefined
   }
   /** Makes a named key. */
   'POST transit/keys/:name': {
@@ -4976,7 +4982,7 @@ export type Endpoints = {
       cidr_list: readonly string[]
       /** Where tokens may be used from */
       token_bound_cidrs: readonly string[]
-    }
+    } | undefined
   }
   /** Destroys a secret id; one that is not there is no error. */
   'POST auth/approle/role/:role_name/secret-id/destroy': {

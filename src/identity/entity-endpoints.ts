@@ -82,6 +82,7 @@ const make = endpoint({
     ...changeFields,
   },
   response: MADE,
+  mayBeEmpty: true,
   handler: (store: IdentityStore, { id, name, ...args }) =>
     store.transaction(async (tx) => {
       if (id !== '') return write(store, tx, await requireEntity(tx, id), changeOf(args, name))
@@ -193,6 +194,7 @@ const writeName = endpoint({
   summary: 'Makes the entity, or changes it',
   fields: { ...nameField, ...changeFields },
   response: MADE,
+  mayBeEmpty: true,
   handler: (store: IdentityStore, { name, ...args }) =>
     store.transaction(async (tx) => {
       const there = await findEntityByName(tx, name)

@@ -69,6 +69,7 @@ const entity = endpoint({
   summary: 'The entity that something is known of; 204 without a body where there is none',
   fields,
   response: ENTITY,
+  mayBeEmpty: true,
   handler: async (store: IdentityStore, known) => {
     check(known)
     const found = await lookUpEntity(store, known)
@@ -85,6 +86,7 @@ const group = endpoint({
   summary: 'The group that something is known of; 204 without a body where there is none',
   fields,
   response: GROUP,
+  mayBeEmpty: true,
   handler: async (store: IdentityStore, known) => {
     check(known)
     const found = await lookUpGroup(store, known)

@@ -54,13 +54,67 @@ test('TypeScript client: compiled, it needs nothing of Node', () => {
   }
 })
 
-test('TypeScript client: the example runs, and the page about the client shows it', () => {
-  const example = join(PROJECT, 'examples/typescript-client.ts')
+const EXAMPLES = [
+  { name: 'typescript-client.ts', prints: 'two of them, in blue\n' },
+  { name: 'typescript-login.ts', prints: 'example-kim is in for 3600 seconds\nthe machine may decrypt: false\n' },
+]
+
+test('TypeScript client: the page about it shows the examples', () => {
   const shown = fencedBlocks(readFileSync(join(PROJECT, 'docs/client.md'), 'utf8'))
-  assert.equal(shown.find(({ language }) => language === 'ts')?.text, readFileSync(example, 'utf8').trimEnd())
-  const env = { ...process.env, VAULT_ADDR: server.address, VAULT_TOKEN: server.token }
-  const { stdout, stderr } = spawnSync(process.execPath, [example], { env, encoding: 'utf8' })
-  assert.equal(stdout, 'two of them, in blue\n', stderr)
+  assert.deepEqual(
+    shown.filter(({ language }) => language === 'ts').map(({ text }) => text),
+    EXAMPLES.map(({ name }) => readFileSync(join(PROJECT, 'examples', name), 'utf8').trimEnd()),
+  )
+})
+
+for (const { name, prints } of EXAMPLES) {
+  test(`TypeScript client: the example ${name} runs, a second time too`, () => {
+    const env = { ...process.env, VAULT_ADDR: server.address, VAULT_TOKEN: server.token }
+    for (const _ of ['first', 'second']) {
+      const { stdout, stderr } = spawnSync(process.execPath, [join(PROJECT, 'examples', name)], {
+        env,
+        encoding: 'utf8',
+      })
+      assert.equal(stdout, prints, stderr)
+    }
+  })
+}
+
+test('TypeScript client: leases, identities and logins have the types of what the server gives', async () => {
+  const root = new Keywright({
+    address: server.address,
+    token: server.token,
+    mounts: { 'auth/userpass': 'auth/people' },
+  })
+  await root.write('sys/auth/:path...', { path: 'people', type: 'userpass' })
+  await root.write('auth/userpass/users/:username', { username: 'lee', password: 'right', token_ttl: '30m' })
+  const login = await root.write('auth/userpass/login/:username', { username: 'lee', password: 'right' })
+  const seconds: number = login.lease_duration
+  assert.equal(seconds, 1800)
+
+  const lee = await root.read('identity/entity/id/:id', { id: login.entity_id })
+  assert.deepEqual(
+    lee.aliases.map((alias) => [alias.name, alias.mount_path]),
+    [['lee', 'auth/people/']],
+  )
+  const unknown = await root.write('identity/lookup/entity', { name: 'nobody' })
+  assert.equal(unknown?.id, undefined)
+  const made = await root.write('identity/entity', { name: 'ann', metadata: { team: 'blue' } })
+  assert.equal(made?.name, 'ann')
+  assert.equal(await root.write('identity/entity', { name: 'ann', disabled: true }), undefined)
+
+  const prefix = 'auth/people/login/lee'
+  const { keys } = await root.list('sys/leases/lookup/:prefix...', { prefix })
+  const lease_id = `${prefix}/${keys[0]}`
+  const { renewable, expire_time } = await root.write('sys/leases/lookup', { lease_id })
+  assert.ok(renewable && expire_time !== null)
+  assert.equal((await root.write('sys/leases/renew', { lease_id, increment: '10m' })).lease_duration, 600)
+  await root.write('sys/leases/revoke', { lease_id, sync: true })
+  const after = await root
+    .with({ token: login.client_token })
+    .read('auth/token/lookup-self')
+    .catch((error) => error)
+  assert.ok(after instanceof ApiError && after.status === 403)
 })
 
 const PROGRAM = `

@@ -43,6 +43,8 @@ export function answerFaults(request: GeneratedRequest, answer: RawAnswer, expec
   const isClosed = expected.mayBeClosed && (status === 501 || status === 503)
   const isChosen = isClosed || (endpoint !== undefined && statusesAskedFor(request).includes(status))
   if (status >= 500 && !isChosen) return [`status ${status}`]
+  if (status === 204 && endpoint?.response !== undefined && endpoint.mayBeEmpty !== true && !isChosen)
+    return ['no body where the endpoint promises data']
   if (BODILESS.includes(status) || request.method === 'HEAD') return body === '' ? [] : ['a body where there is none']
   if (endpoint?.givesStream === true && status === 200 && !asksForHelp(request)) {
     return answer.headers.get('content-type') === 'application/octet-stream' ? [] : ['a stream without its type']

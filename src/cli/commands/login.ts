@@ -15,7 +15,7 @@ import { LOGIN_METHODS, loginRequest } from '../login-methods.ts'
 import { writeNewFile } from '../new-file.ts'
 import type { OptionTable } from '../options.ts'
 import { formatTable, printAnswer } from '../output.ts'
-import { askSecret } from '../secret-prompt.ts'
+import { readSecret } from '../secret-input.ts'
 
 const OPTIONS = {
   method: {
@@ -42,7 +42,8 @@ export const login = command({
   describe: [
     'The token is kept in ~/.vault-token, which only you can read. With -method=token it is the argument, or asked ' +
       'for; with another method it is what the server gives for the fields: those that are secret are asked for ' +
-      'where they are missing, or come as NAME=- from standard input and as NAME=@FILE from a file.',
+      'where they are missing, or come as NAME=- from standard input and as NAME=@FILE from a file. Where standard ' +
+      'input is no terminal, what would be asked for is read from it.',
   ],
   examples: [
     'login',
@@ -91,7 +92,7 @@ async function readToken({ io, args }: LoginCall): Promise<string> {
   const [given, ...more] = args
   if (more.length > 0) throw new UsageError('with -method=token there is one argument, the token')
   const typed = given?.startsWith('token=') === true ? given.slice('token='.length) : given
-  const asked = typed ?? (await askSecret(io, 'Token'))
+  const asked = typed ?? asciiTrim(await readSecret(io, 'Token'))
   const token = headerText('The token', asked === STDIN ? asciiTrim(await readInputText(io, STDIN)) : asked)
   if (token === undefined) throw new CliError('The token is empty')
   return token

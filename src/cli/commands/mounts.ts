@@ -11,7 +11,7 @@ import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { isMembers, type Json, type JsonMembers, memberOf, plainText } from '../exact-json.ts'
 import { write } from '../io.ts'
-import { namedValues } from '../named-values.ts'
+import { configFields, LOGIN_MOUNT_OPTIONS, MOUNT_OPTIONS, mountFields } from '../mount-options.ts'
 import type { OptionTable } from '../options.ts'
 import { printAnswer } from '../output.ts'
 import { pathHelpRequest, showPathHelp } from './path-help.ts'
@@ -28,6 +28,8 @@ type Kind = {
   readonly type: string
   /** A path of it, for the examples. */
   readonly place: string
+  /** Settings beside those that all mounts have. */
+  readonly settings: OptionTable
 }
 
 const SECRETS: Kind = {
@@ -38,6 +40,7 @@ const SECRETS: Kind = {
   prefix: '',
   type: 'transit',
   place: 'transit',
+  settings: {},
 }
 const AUTH: Kind = {
   group: 'auth',
@@ -47,42 +50,10 @@ const AUTH: Kind = {
   prefix: 'auth/',
   type: 'userpass',
   place: 'userpass',
+  settings: LOGIN_MOUNT_OPTIONS,
 }
 
-/** Members of a mount's `config`. */
-const CONFIG_OPTIONS = {
-  'default-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Lifetime where nothing else is said' },
-  'max-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Longest lifetime' },
-  'listing-visibility': {
-    kind: 'text',
-    value: 'unauth|hidden',
-    oneOf: ['unauth', 'hidden'],
-    about: 'unauth: shown to callers without a token',
-  },
-  'audit-non-hmac-request-keys': { kind: 'texts', value: 'NAME', about: 'Field that audit shows in clear' },
-  'audit-non-hmac-response-keys': { kind: 'texts', value: 'NAME', about: 'Field of answers that audit shows in clear' },
-  'passthrough-request-headers': { kind: 'texts', value: 'NAME', about: 'Header that it gets to see' },
-  'allowed-response-headers': { kind: 'texts', value: 'NAME', about: 'Header that it may set' },
-  'allowed-managed-keys': { kind: 'texts', value: 'NAME', about: 'Managed key that it may use' },
-  'token-type': { kind: 'text', value: 'TYPE', about: 'Of logins: service, batch, default-service or default-batch' },
-  'plugin-version': { kind: 'text', value: 'VERSION', about: 'Version of the plugin' },
-} as const satisfies OptionTable
-const CONFIG_NAMES = Object.keys(CONFIG_OPTIONS)
-
-const SHARED_OPTIONS = {
-  description: { kind: 'text', value: 'TEXT', about: 'For people' },
-  options: { kind: 'texts', value: 'NAME=VALUE', about: 'Option of its own' },
-  ...CONFIG_OPTIONS,
-} as const satisfies OptionTable
-
-type SharedValues = Readonly<Record<string, unknown>> & { readonly options: readonly string[] }
-
-function sharedFields(options: SharedValues): object {
-  const own = options.options.length === 0 ? {} : { options: namedValues('options', options.options) }
-  return { ...optionFields(options, ['description']), ...own }
-}
-
-const enable = ({ group, thing, path, prefix, type, place }: Kind) =>
+const enable = ({ group, thing, path, prefix, type, place, settings }: Kind) =>
   callCommand({
     name: 'enable',
     summary: `Mount ${article(thing)}`,
@@ -95,21 +66,22 @@ const enable = ({ group, thing, path, prefix, type, place }: Kind) =>
       'seal-wrap': { kind: 'flag', about: 'Wrap its data by the seal as well' },
       'external-entropy-access': { kind: 'flag', about: 'Let it use the entropy of the seal' },
       'force-no-cache': { kind: 'flag', about: 'Cache nothing of it' },
-      ...SHARED_OPTIONS,
+      ...MOUNT_OPTIONS,
+      ...(settings as Record<never, never>),
     },
     request: ({ options, args: [wanted = ''] }) => {
-      const config = optionFields(options, [...CONFIG_NAMES, 'force-no-cache'])
+      const config = { ...configFields(options), ...optionFields(options, ['force-no-cache']) }
       const body = JSON.stringify({
         type: wanted,
-        ...sharedFields(options),
+        ...mountFields(options),
         ...optionFields(options, ['local', 'seal-wrap', 'external-entropy-access']),
         ...(Object.keys(config).length === 0 ? {} : { config }),
       })
-      const at = cleanPath(options.path ?? wanted)
+      const at = mountPath(options.path ?? wanted, prefix)
       return { doing: `enabling the ${thing} ${wanted}`, method: 'POST', path: `${path}/${at}`, body }
     },
     done: ({ options, args: [wanted = ''] }) =>
-      `Success! Enabled the ${wanted} ${thing} at: ${prefix}${cleanPath(options.path ?? wanted)}/`,
+      `Success! Enabled the ${wanted} ${thing} at: ${prefix}${mountPath(options.path ?? wanted, prefix)}/`,
   })
 
 const disable = ({ group, thing, path, prefix, place }: Kind) =>
@@ -128,7 +100,7 @@ const disable = ({ group, thing, path, prefix, place }: Kind) =>
       `Success! Disabled the ${thing} (if it existed) at: ${prefix}${mountPath(typed, prefix)}/`,
   })
 
-const tune = ({ group, thing, path, prefix, place }: Kind) =>
+const tune = ({ group, thing, path, prefix, place, settings }: Kind) =>
   callCommand({
     name: 'tune',
     summary: `Change the settings of ${article(thing)}`,
@@ -136,12 +108,12 @@ const tune = ({ group, thing, path, prefix, place }: Kind) =>
     completes: [group],
     describe: ['What is not given stays as it is.'],
     examples: [`${group} tune -default-lease-ttl=1h ${place}`],
-    options: SHARED_OPTIONS,
+    options: { ...MOUNT_OPTIONS, ...(settings as Record<never, never>) },
     request: ({ options, args: [typed = ''] }) => ({
       doing: `tuning the ${thing} at ${typed}`,
       method: 'POST',
       path: `${path}/${mountPath(typed, prefix)}/tune`,
-      body: JSON.stringify({ ...sharedFields(options), ...optionFields(options, CONFIG_NAMES) }),
+      body: JSON.stringify({ ...mountFields(options), ...configFields(options) }),
     }),
     done: ({ args: [typed = ''] }) => `Success! Tuned the ${thing} at: ${prefix}${mountPath(typed, prefix)}/`,
   })

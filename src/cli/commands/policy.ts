@@ -112,7 +112,8 @@ const explain = callCommand({
   usage: 'PATH',
   completes: ['path'],
   describe: [
-    'Of the token that is used, unless -of-token, -accessor or -policy names another. Nothing is done on the path.',
+    'Of the token that is used, unless -of-token, -accessor or -policy names another: these are for those who may ' +
+      'look into the rules of others. Nothing is done on the path.',
   ],
   examples: [
     'policy explain -operation=update transit/encrypt/payments',
@@ -144,7 +145,9 @@ const explain = callCommand({
       operation,
       ...(options.parameter.length === 0 ? {} : { parameters: namedValues('parameter', options.parameter) }),
     })
-    return { doing: `explaining ${operation} on ${path}`, method: 'POST', path: 'sys/policies/explain', body }
+    // What every token may ask of itself is an endpoint of its own.
+    const place = `sys/policies/explain${subjects.length === 0 ? '-self' : ''}`
+    return { doing: `explaining ${operation} on ${path}`, method: 'POST', path: place, body }
   },
   part: (body) => memberOf(body, 'data') ?? body,
   table: (body) => explanation(memberOf(body, 'data') ?? body),
@@ -156,15 +159,22 @@ function explanation(data: Json): string {
     return isList(value) ? value.map(plainText).join(', ') : plainText(value)
   }
   const rule = memberOf(data, 'rule')
-  const line = tell('line', rule)
+  const considered = memberOf(data, 'considered')
+  // The first of them is the rule that decides.
+  const others = isList(considered) ? considered.slice(1) : []
+  const place = (of: Json | undefined): string => {
+    const line = tell('line', of)
+    return `path "${tell('path', of)}"${line === '' ? '' : `, line ${line}`}`
+  }
   const rows: (readonly [string, string])[] = [
     ['Allowed', memberOf(data, 'allowed') === true ? 'yes' : 'no'],
     ['Path', tell('path')],
     ['Operation', tell('operation')],
-    ['Reason', tell('reason')],
+    ['Reason', tell('explanation') || tell('reason')],
     ['Policy', tell('policy', rule)],
-    ['Rule', tell('path', rule) === '' ? '' : `path "${tell('path', rule)}"${line === '' ? '' : `, line ${line}`}`],
+    ['Rule', tell('path', rule) === '' ? '' : place(rule)],
     ['Needed', tell('needed')],
+    ...others.map((each) => ['Other rule', `${place(each)} of ${tell('policy', each)}: ${tell('why', each)}`] as const),
   ]
   return formatTable(rows.filter(([, text]) => text !== ''))
 }

@@ -8,6 +8,7 @@ import type { CommandGroup } from '../command.ts'
 import { isList, memberOf, plainText } from '../exact-json.ts'
 import { namedValues } from '../named-values.ts'
 import type { OptionTable } from '../options.ts'
+import { printableLine } from '../terminal-text.ts'
 
 const BY_ACCESSOR = {
   accessor: { kind: 'flag', about: 'The argument is an accessor, not a token' },
@@ -120,7 +121,10 @@ const revoke = callCommand({
     const request = tokenRequest({ what: 'revoke', doing }, given, accessor)
     return mode === 'orphan' ? { ...request, path: 'auth/token/revoke-orphan' } : request
   },
-  done: () => 'Success! Revoked token (if it existed)',
+  done: ({ options: { mode }, args: [given = ''] }) =>
+    mode === 'path'
+      ? `Success! Revoked all tokens made below: ${printableLine(cleanPath(given))}`
+      : 'Success! Revoked token (if it existed)',
 })
 
 const capabilities = callCommand({

@@ -177,6 +177,7 @@ function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint[] {
     summary: 'What is known of a secret id',
     fields,
     response: FOUND,
+    mayBeEmpty: field === 'secret_id',
     handler: async (approle: Approle, args) => {
       const secret = await approle.roles.findSecret(args.role_name, named(args))
       if (secret !== undefined) return { data: secretIdBody(secret) }

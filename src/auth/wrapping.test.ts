@@ -114,3 +114,13 @@ test('a token keeps things for itself alone', async () => {
   await house.call('POST', 'auth/token/revoke', { token })
   assert.deepEqual(await house.store.scan('root/sys/cubbyhole/', '', 10), [])
 })
+
+test('a wrapping shorter than a second lives a second: cut to nothing it would be an answer in clear', async () => {
+  const house = await stage()
+  for (const ttl of ['1ms', '999ms', '1ns', '0.5s']) {
+    const { status, body } = await wrapped(house, 'GET', 'transit/keys/k', undefined, ttl)
+    assert.deepEqual([status, body.data, (body.wrap_info as { readonly ttl: number }).ttl], [200, null, 1], ttl)
+  }
+  for (const ttl of ['0', '0ms', '0s'])
+    assert.equal((await wrapped(house, 'GET', 'transit/keys/k', undefined, ttl)).body.wrap_info, null)
+})

@@ -156,3 +156,11 @@ test('a path that went from one mount to another between two looks is served by 
   }
   for (let i = 0; i < 16; i++) for (const path of [`swap${i}`, `swap${i}-old`]) await unmount(path)
 })
+
+test('a mount is not moved to a path that no request reaches', async () => {
+  await mount('reachable')
+  for (const to of ['a/../b', 'a//b', '/a', './a', 'a/.', 'a/..', '//'])
+    assert.equal((await server.call('POST', 'sys/remount', { from: 'reachable', to })).status, 400, to)
+  assert.equal((await server.call('GET', 'sys/mounts/reachable')).status, 200)
+  await unmount('reachable')
+})

@@ -124,3 +124,19 @@ test('a wrapping shorter than a second lives a second: cut to nothing it would b
   for (const ttl of ['0', '0ms', '0s'])
     assert.equal((await wrapped(house, 'GET', 'transit/keys/k', undefined, ttl)).body.wrap_info, null)
 })
+
+test('T-07: a write that was under way when its token ended leaves nothing', async () => {
+  const house = await stage()
+  for (let round = 0; round < 10; round++) {
+    const made = await house.call('POST', 'auth/token/create', { id: `mine-${round}`, policies: ['default'] })
+    const token = String((made.body.auth as { readonly client_token: string }).client_token)
+    const write = (i: number) => house.call('POST', `cubbyhole/x${i}`, { x: 1 }, token)
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, (_, i) => write(i)),
+      house.call('POST', 'auth/token/revoke', { token }),
+      ...Array.from({ length: 10 }, (_, i) => write(10 + i)),
+    ])
+    for (const { status } of answers) assert.ok(status === 204 || status === 403, String(status))
+    assert.deepEqual(await house.store.scan('root/sys/cubbyhole/', '', 10), [])
+  }
+})

@@ -108,7 +108,8 @@ export function buildHouse(parts: HouseParts): House {
   const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits })
   const { renewal } = tokenService
   const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs() })
-  const logins = new LoginService({ tokens, identities, world, limits })
+  const isMounted = (uuid: string): boolean => mounts.loginMethod(uuid) !== undefined
+  const logins = new LoginService({ tokens, identities, world, limits, isMounted })
   const cubbyhole = new Cubbyhole(tokens.view)
   tokens.addBelongings(wipeCubbyhole)
   const wrapping = new Wrapping({ tokens, cubbyhole, world })
@@ -169,7 +170,7 @@ export function buildHouse(parts: HouseParts): House {
     await leases.revokeByMount(entry)
     await identities.removeMount(entry)
   })
-  tokens.tie((uuid) => mounts.loginMethod(uuid) !== undefined)
+  tokens.tie(isMounted)
   const routers = new Map(types.map((type) => [type.type, type.router]))
   system.tie(mounts, parts.sealOperations, () => {
     const tables = mounts

@@ -58,7 +58,8 @@ export function buildAccounts({ storage, invalidation, world, log, limits, mount
   const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits })
   const { renewal } = tokenService
   const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs() })
-  const logins = new LoginService({ tokens, identities, world, limits })
+  const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
+  const logins = new LoginService({ tokens, identities, world, limits, isMounted })
   const cubbyhole = new Cubbyhole(tokens.view)
   tokens.addBelongings(wipeCubbyhole)
   const wrapping = new Wrapping({ tokens, cubbyhole, world })

@@ -1,5 +1,5 @@
 // From what clients send to the values that fields hold: numbers and booleans as text, durations, the texts of JSON.
-import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
+import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { fail } from './errors.ts'
 
@@ -70,16 +70,17 @@ export function parseBool(text: string): boolean | undefined {
   return TRUE.includes(text) ? true : FALSE.includes(text) ? false : undefined
 }
 
+/** What is above nothing is a second at least: 0 means "none" or "without end" in many fields. */
 export function toSeconds(value: JsonValue, name: string): number {
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(Math.trunc(value))) throw invalid(name, 'is too large')
-    return Math.trunc(value) + 0
+    return value > 0 && value < 1 ? 1 : Math.trunc(value) + 0
   }
   if (typeof value !== 'string')
     throw invalid(name, `expected seconds or a duration such as 1h30m, got ${describe(value)}`)
   if (value === '') return 0
   try {
-    return parseDurationSeconds(value)
+    return parseLifetimeSeconds(value)
   } catch (cause) {
     if (cause instanceof DurationError) throw invalid(name, 'expected seconds or a duration such as 1h30m', cause)
     throw cause

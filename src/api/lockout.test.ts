@@ -56,3 +56,12 @@ test('failures that lie far apart do not add up', async () => {
     advance(900)
   }
 })
+
+test('names longer than any that exist are counted as one: what is kept of strangers is bounded', async () => {
+  const lockout = new Lockout({ nowMs: () => 0, monotonicMs: () => 0 })
+  const guess = (name: string) =>
+    lockout.guard(name, DEFAULT_LOCKOUT, () => Promise.reject(fail('bad_request', ['wrong']))).catch(codeOf)
+  for (let i = 0; i < 5; i++) assert.equal(await guess('x'.repeat(513 + i)), 'bad_request')
+  assert.equal(await guess('y'.repeat(4_000)), 'permission_denied')
+  assert.equal(await guess('x'.repeat(512)), 'bad_request')
+})

@@ -15,6 +15,9 @@ export const DEFAULT_LOCKOUT: LockoutSettings = { threshold: 5, durationSeconds:
 
 /** Of names that do not exist too: so a name is not told by it. */
 const MAX_NAMES = 100_000
+/** No name is longer; all that are have one count together, since anybody can send them and memory ends. */
+const MAX_NAME_CHARACTERS = 512
+const TOO_LONG = ''
 
 type Attempts = {
   failures: number
@@ -32,12 +35,13 @@ export class Lockout {
   }
 
   /**
-   * Runs one attempt of `name`; a refusal that it throws counts as a failure. Of attempts at once no more run than may
+   * Runs one attempt of the name `given`; a refusal that it throws counts as a failure. Of attempts at once no more run than may
    * still fail, so that guessing in parallel gives no more tries than guessing in a row; the others wait.
    * @throws Refusal where the name is locked, without trying; whatever `attempt` throws
    */
-  async guard<T>(name: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {
+  async guard<T>(given: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {
     if (settings.threshold === 0) return attempt()
+    const name = given.length > MAX_NAME_CHARACTERS ? TOO_LONG : given
     const attempts = this.#of(name)
     for (;;) {
       this.#forgetOld(attempts, settings)
@@ -58,7 +62,8 @@ export class Lockout {
       throw cause
     } finally {
       attempts.underWay -= 1
-      if (attempts.failures === 0 && attempts.underWay === 0) this.#names.delete(name)
+      const isOver = attempts.failures === 0 && attempts.underWay === 0
+      if (isOver && this.#names.get(name) === attempts) this.#names.delete(name)
       for (const wake of attempts.waiting.splice(0)) wake()
     }
   }

@@ -1,5 +1,6 @@
 // The `token_*` fields that roles and users of every login method have in common (Interface 2.2): declared, read and
 // shown in one place.
+import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
 import { isJsonObject, type JsonValue } from '../lib/json.ts'
 import { fail } from './errors.ts'
@@ -93,9 +94,11 @@ function typeOf(text: string): TokenSettings['type'] {
   throw fail('bad_request', [`invalid 'token_type' value "${text.slice(0, 40)}": default, service and batch are`])
 }
 
-/** As policies are looked up: lower case, each once, in order. */
+/** As policies are looked up: lower case, each once, in order. No character becomes another one (threats I-01). */
 function policyNames(names: readonly string[]): readonly string[] {
-  const plain = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '')
+  const plain = names.map((name) => asciiLowerCase(asciiTrim(name))).filter((name) => name !== '')
+  if (!plain.every(isPrintableAscii))
+    throw fail('field_invalid', ['token_policies', 'a name has characters other than printable ASCII'])
   return [...new Set(plain)].sort()
 }
 

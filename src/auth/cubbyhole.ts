@@ -1,9 +1,11 @@
 // What a token keeps for itself: nobody else can reach it, and it goes with the token.
 //
 //   root/sys/cubbyhole/TOKEN/PATH      TOKEN: the token's name in storage
+import { fail } from '../api/errors.ts'
 import type { Engine } from '../api/mount.ts'
 import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { idKey } from './token-keys.ts'
 
 const FOLDER = 'cubbyhole/'
 const WIPE_PAGE = 500
@@ -29,8 +31,12 @@ export class Cubbyhole implements Engine {
     return this.#view.list(keyOf(tokenId, folder))
   }
 
+  /** @throws Refusal where the token is gone meanwhile: nobody would ever remove what it leaves now */
   async write(tokenId: string, path: string, value: JsonObject): Promise<void> {
-    await this.#view.transaction(async (tx) => putWith(tx, tokenId, path, value))
+    await this.#view.transaction(async (tx) => {
+      if ((await tx.get(idKey(tokenId))) === undefined) throw fail('permission_denied', [])
+      putWith(tx, tokenId, path, value)
+    })
   }
 
   async delete(tokenId: string, path: string): Promise<void> {

@@ -349,3 +349,23 @@ test('a token is looked up by its path form', async () => {
   assert.equal((await server.call('GET', `auth/token/lookup/${token}`)).body.data?.id, token)
   assert.equal((await server.call('GET', 'auth/token/lookup/none')).status, 403)
 })
+
+test('tidy looks at each token of a long line once or twice, not once for each below it', async () => {
+  const house = await startMemoryHouse()
+  const DEPTH = 200
+  let token = 'root'
+  for (let i = 0; i < DEPTH; i++) {
+    const { body } = await house.call('POST', 'auth/token/create', { policies: ['root'], ttl: '1h' }, token)
+    token = String((body.auth as { readonly client_token: string }).client_token)
+  }
+  const { tokens, tokenService } = house.house
+  let looks = 0
+  const entryOf = tokens.entryOf.bind(tokens)
+  tokens.entryOf = (id) => {
+    looks++
+    return entryOf(id)
+  }
+  await tokenService.tidy.run()
+  assert.ok(looks <= 4 * DEPTH, String(looks))
+  assert.equal((await house.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
+})

@@ -20,6 +20,7 @@ type Parts = {
   readonly identities: Identities
   readonly world: World
   readonly limits: TokenLimits
+  readonly isMounted: (mountUuid: string) => boolean
 }
 
 export class LoginService {
@@ -72,7 +73,18 @@ export class LoginService {
       login: { mountUuid: mount.uuid, renewal: login.renewal },
     }
     const token = await tokens.issue(entry)
+    if (!this.#parts.isMounted(mount.uuid)) {
+      await this.#takeBack(token, mount)
+      throw fail('no_route', [request.path])
+    }
     return { auth: authBlock(token, entry, nowMs, subject?.policies), warnings: life.warnings }
+  }
+
+  /** The mount went while somebody logged in: its removal may have looked before this login was stored. */
+  async #takeBack(token: string, mount: MountEntry): Promise<void> {
+    const { tokens, identities } = this.#parts
+    await tokens.revoke(tokens.idOf(token))
+    await identities.removeMount(mount)
   }
 }
 

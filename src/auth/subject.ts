@@ -24,6 +24,8 @@ export interface Identities {
   entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string>
   /** A login method says anew in which groups somebody is whom it knows. */
   groupsOfLogin(mount: MountEntry, entityId: string, groups: readonly string[]): Promise<void>
+  /** Everything that logins at a mount that is removed brought here. */
+  removeMount(mount: MountEntry): Promise<void>
   /** Undefined where there is no such entity. Waits only where something is not cached. */
   subject(entityId: string): Subject | undefined | Promise<Subject | undefined>
 }

@@ -175,3 +175,13 @@ test('policies are paged in the order in which they are listed, root last', asyn
   }
   assert.deepEqual(seen, (await server.call('LIST', 'sys/policies/acl')).body.data?.keys)
 })
+
+test('T-01: a renewal in the last second before the hard end ends there, and none comes after', async () => {
+  const token = await make({ ttl: '10s', explicit_max_ttl: '10s' })
+  server.advance(9.5)
+  assert.equal((await server.call('POST', 'auth/token/renew', { token })).status, 200)
+  server.advance(0.4)
+  assert.equal((await lookup(token)).status, 200)
+  server.advance(0.1)
+  assert.equal((await lookup(token)).status, 403)
+})

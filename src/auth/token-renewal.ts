@@ -5,7 +5,7 @@ import type { World } from '../lib/world.ts'
 import { isBatchText } from './batch-tokens.ts'
 import { limitsOf } from './login-service.ts'
 import type { Identities } from './subject.ts'
-import { authBlock } from './token-entry.ts'
+import { authBlock, type TokenEntry } from './token-entry.ts'
 import { lifetime } from './token-lifetime.ts'
 import { type LoginMounts, TOKEN_MOUNT, type TokenLimits } from './token-rules.ts'
 import type { TokenStore } from './token-store.ts'
@@ -59,7 +59,7 @@ export class TokenRenewal {
       })
       if (life === undefined) throw fail('bad_request', ['past the max TTL, cannot renew'])
       warnings = life.warnings
-      return { ...old, lastRenewalAtMs: nowMs, expiry: { atMs: nowMs + life.ttlSeconds * 1000 } }
+      return { ...old, lastRenewalAtMs: nowMs, expiry: { atMs: Math.min(nowMs + life.ttlSeconds * 1000, lastMs(old)) } }
     })
     if (entry === undefined) throw fail('bad_request', ['token not found'])
     const subject = entry.entityId === '' ? undefined : await identities.subject(entry.entityId)
@@ -87,3 +87,7 @@ export class TokenRenewal {
     }
   }
 }
+
+/** Lifetimes are whole seconds: the end of what is left of one could lie beyond the hard end (threats T-01). */
+const lastMs = ({ explicitMaxTtlSeconds, createdAtMs }: TokenEntry): number =>
+  explicitMaxTtlSeconds > 0 ? createdAtMs + explicitMaxTtlSeconds * 1000 : Infinity

@@ -62,7 +62,8 @@ export class TokenTidy {
     let count = 0
     for await (const page of leavesBelow(this.#tokens.view, ID_FOLDER)) {
       const dead: string[] = []
-      for (const key of page) if (await this.#isDead(lastSegment(key))) dead.push(lastSegment(key))
+      const alive = new Set<string>()
+      for (const key of page) if (await this.#isDead(lastSegment(key), alive)) dead.push(lastSegment(key))
       await this.#tokens.removal.removeAll(dead)
       count += dead.length
       await this.#world.timers.sleep(PAUSE_MS)
@@ -70,17 +71,22 @@ export class TokenTidy {
     return count
   }
 
-  async #isDead(id: string): Promise<boolean> {
+  /** `alive`: tokens whose whole line was looked at just now; without them a long line is climbed from each token. */
+  async #isDead(id: string, alive: Set<string>): Promise<boolean> {
     if (this.#tokens.isServingLast(id)) return false
     let entry = await this.#tokens.entryOf(id)
     if (entry === undefined) return false
     if (entry.numUses < 0) return true
+    const line: string[] = []
     // Whether its login's mount is there is not asked: one that this version does not know may come back with another.
-    for (; entry !== undefined; entry = await this.#tokens.entryOf(entry.parent)) {
-      if (isExpired(entry, this.#world.clock.nowMs())) return true
-      if (entry.parent === '') return false
+    for (let at = id; !alive.has(at); entry = await this.#tokens.entryOf(at)) {
+      if (entry === undefined || isExpired(entry, this.#world.clock.nowMs())) return true
+      line.push(at)
+      if (entry.parent === '') break
+      at = entry.parent
     }
-    return true
+    for (const one of line) alive.add(one)
+    return false
   }
 
   /** `tokenOf` says which token a key leads to. */

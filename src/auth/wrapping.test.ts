@@ -114,3 +114,29 @@ test('a token keeps things for itself alone', async () => {
   await house.call('POST', 'auth/token/revoke', { token })
   assert.deepEqual(await house.store.scan('root/sys/cubbyhole/', '', 10), [])
 })
+
+test('a wrapping shorter than a second lives a second: cut to nothing it would be an answer in clear', async () => {
+  const house = await stage()
+  for (const ttl of ['1ms', '999ms', '1ns', '0.5s']) {
+    const { status, body } = await wrapped(house, 'GET', 'transit/keys/k', undefined, ttl)
+    assert.deepEqual([status, body.data, (body.wrap_info as { readonly ttl: number }).ttl], [200, null, 1], ttl)
+  }
+  for (const ttl of ['0', '0ms', '0s'])
+    assert.equal((await wrapped(house, 'GET', 'transit/keys/k', undefined, ttl)).body.wrap_info, null)
+})
+
+test('T-07: a write that was under way when its token ended leaves nothing', async () => {
+  const house = await stage()
+  for (let round = 0; round < 10; round++) {
+    const made = await house.call('POST', 'auth/token/create', { id: `mine-${round}`, policies: ['default'] })
+    const token = String((made.body.auth as { readonly client_token: string }).client_token)
+    const write = (i: number) => house.call('POST', `cubbyhole/x${i}`, { x: 1 }, token)
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, (_, i) => write(i)),
+      house.call('POST', 'auth/token/revoke', { token }),
+      ...Array.from({ length: 10 }, (_, i) => write(10 + i)),
+    ])
+    for (const { status } of answers) assert.ok(status === 204 || status === 403, String(status))
+    assert.deepEqual(await house.store.scan('root/sys/cubbyhole/', '', 10), [])
+  }
+})

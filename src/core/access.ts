@@ -14,6 +14,7 @@ import type { Surroundings } from './surroundings.ts'
 export const authenticate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
   const token = exchange.request.headers.token
   if (token === undefined || token === '' || around.sealed()) return
+  if (exchange.paid !== undefined) return recognise(exchange, around, exchange.paid)
   const found = around.tokens.find(token)
   return found instanceof Promise
     ? found.then((live) => recognise(exchange, around, live))
@@ -44,11 +45,12 @@ function recognise(exchange: Exchange, around: Surroundings, live: LiveToken | u
 
 /** A limited token pays for the request even if it is refused later (Interface 2.2, token_num_uses). */
 function admit(exchange: Exchange, around: Surroundings, live: LiveToken): void | Promise<void> {
-  if (live.entry.numUses === 0) {
+  if (live.entry.numUses === 0 || exchange.paid !== undefined) {
     exchange.token = live
     return
   }
   return around.tokens.takeUse(live).then((paid) => {
+    exchange.paid = paid
     exchange.token = paid
   })
 }

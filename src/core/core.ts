@@ -28,11 +28,11 @@ export class Core {
     this.#catchUp = catchUp
   }
 
-  /** `turn`: how often the request was judged before, because another was faster. */
-  async handle(request: WireRequest, turn = 0): Promise<WireResponse> {
-    const exchange = newExchange(this.#world.random.uuid(), request)
+  /** `turn`: how often the request was judged before, because another was faster; `paid`: the token it paid with. */
+  async handle(request: WireRequest, turn = 0, paid?: LiveToken): Promise<WireResponse> {
+    const exchange = newExchange(this.#world.random.uuid(), request, paid)
     const response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
-    if (response === undefined) return this.handle(request, turn + 1)
+    if (response === undefined) return this.handle(request, turn + 1, exchange.paid)
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     return response
   }
@@ -96,7 +96,7 @@ function nameOf(cause: unknown): string {
     .join(' ')}`
 }
 
-function newExchange(id: string, request: WireRequest): Exchange {
+function newExchange(id: string, request: WireRequest, paid: LiveToken | undefined): Exchange {
   return {
     id,
     request,
@@ -108,6 +108,7 @@ function newExchange(id: string, request: WireRequest): Exchange {
     routeError: undefined,
     pathParameters: {},
     token: undefined,
+    paid,
     subject: undefined,
     acl: undefined,
     wrapTtlSeconds: 0,

@@ -53,6 +53,8 @@ export type Exchange = {
   routeError: 'no_route' | 'unsupported_path' | 'unsupported_operation' | undefined
   pathParameters: Readonly<Record<string, string>>
   token: LiveToken | undefined
+  /** A limited token that gave a use for this request: it gives no other when the request is judged anew. */
+  paid: LiveToken | undefined
   /** Who is behind the token, where it belongs to an entity. */
   subject: Subject | undefined
   /** The rules that judged the request. */

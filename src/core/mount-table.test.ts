@@ -1,7 +1,13 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { Router } from '../api/router.ts'
+import { inlineWork } from '../lib/slow-work.ts'
+import { realWorld } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
+import { Invalidation } from '../storage/invalidation.ts'
+import { newMountEntry } from './mount-entries.ts'
+import { MountTable } from './mount-table.ts'
 
 let server: MemoryHouse
 before(async () => {
@@ -121,4 +127,40 @@ test('a local mount is stored in the class that does not replicate', async () =>
   assert.deepEqual([...classes], ['local'])
   await unmount('here')
   assert.deepEqual(await keysBelow(uuid), [])
+})
+
+/** The table of another thread, which takes over what was committed when it is asked to. */
+function otherThread() {
+  const world = realWorld()
+  const router = new Router([])
+  const create = () => ({ changed: () => {}, reset: () => {} })
+  const type = { type: 'transit', kind: 'secret' as const, summary: '', router, create }
+  const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
+  const always = { entry, router, engine: create() }
+  return new MountTable([type], always, server.house.storage, { world, slow: inlineWork(world) }, new Invalidation())
+}
+
+test('a path that went from one mount to another between two looks is served by the second', async () => {
+  const table = otherThread()
+  for (let i = 0; i < 16; i++) {
+    const path = `swap${i}`
+    await mount(path)
+    await table.refresh()
+    await server.call('POST', 'sys/remount', { from: path, to: `${path}-old` })
+    await mount(path)
+    await table.refresh()
+    const served = [table.serving(`${path}/keys/k`)?.uuid, table.serving(`${path}-old/keys/k`)?.uuid]
+    const stored = []
+    for (const at of [path, `${path}-old`]) stored.push((await server.call('GET', `sys/mounts/${at}`)).body.data?.uuid)
+    assert.deepEqual(served, stored)
+  }
+  for (let i = 0; i < 16; i++) for (const path of [`swap${i}`, `swap${i}-old`]) await unmount(path)
+})
+
+test('a mount is not moved to a path that no request reaches', async () => {
+  await mount('reachable')
+  for (const to of ['a/../b', 'a//b', '/a', './a', 'a/.', 'a/..', '//'])
+    assert.equal((await server.call('POST', 'sys/remount', { from: 'reachable', to })).status, 400, to)
+  assert.equal((await server.call('GET', 'sys/mounts/reachable')).status, 200)
+  await unmount('reachable')
 })

@@ -158,7 +158,7 @@ export class MountTable implements Mounts {
     // A newer version's engine: its data stay, its path answers 404 until this version knows it.
     if (type === undefined) return
     const known = this.#byUuid.get(entry.uuid)
-    if (known !== undefined) this.#mounted.delete(known.entry.path)
+    if (known !== undefined) this.#leavePath(known.entry)
     const engine = known?.engine ?? type.create(this.#context(entry))
     const mounted = { entry, router: type.router, engine }
     this.#mounted.set(entry.path, mounted)
@@ -171,8 +171,13 @@ export class MountTable implements Mounts {
   }
 
   #forget(entry: MountEntry): void {
-    this.#mounted.delete(entry.path)
+    this.#leavePath(entry)
     this.#byUuid.delete(entry.uuid)
+  }
+
+  /** Another mount may have the path already, where several changes are taken over at once. */
+  #leavePath({ path, uuid }: MountEntry): void {
+    if (this.#mounted.get(path)?.entry.uuid === uuid) this.#mounted.delete(path)
   }
 
   /** No commit of an engine goes through once its mount is being removed. */

@@ -169,3 +169,28 @@ test('who may create and update gets an answer, whoever was faster', async () =>
   const calls = Array.from({ length: 20 }, () => server.call('POST', 'transit/encrypt/raced', { plaintext: 'YQ==' }))
   for (const { status } of await Promise.all(calls)) assert.equal(status, 200)
 })
+
+test('T-05: a request that is judged anew, because another was faster, costs a limited token one use', async () => {
+  await server.call('POST', 'sys/auth/approle', { type: 'approle' })
+  await server.call('PUT', 'sys/policies/acl/roles', {
+    policy: 'path "auth/approle/role/*" { capabilities = ["create", "update"] }',
+  })
+  const limited = async (num_uses: number) => {
+    const { body } = await server.call('POST', 'auth/token/create', { policies: ['roles'], num_uses })
+    return String((body.auth as { readonly client_token: string }).client_token)
+  }
+  const kept = async () => (await server.store.scan('root/sys/token/id/', '', 100)).length
+  const before = await kept()
+  for (const uses of [1, 2]) {
+    const tokens = await Promise.all(Array.from({ length: 8 }, () => limited(uses)))
+    const answers = await Promise.all(
+      tokens.map((token, i) => server.call('POST', `auth/approle/role/r${uses}`, { token_ttl: 60 + i }, token)),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204]))
+    for (const token of tokens) {
+      const { status, body } = await server.call('POST', 'auth/token/lookup', { token })
+      assert.deepEqual([status, body.data?.num_uses], uses === 1 ? [403, undefined] : [200, 1])
+    }
+  }
+  assert.equal((await kept()) - before, 8, 'those with a use left')
+})

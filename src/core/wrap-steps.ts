@@ -1,7 +1,7 @@
 // Response wrapping: the caller asks for its answer to be kept, and gets a token that opens it once. Any answer can be
 // wrapped, so it is done here and no endpoint knows of it.
 import { fail } from '../api/errors.ts'
-import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
+import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
 import type { Exchange } from './exchange.ts'
 import { successResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -16,9 +16,10 @@ export const readWrapping = (exchange: Exchange): void => {
   exchange.wrapTtlSeconds = seconds
 }
 
+/** Never 0 for more than that: it would be an answer in clear to somebody who asked for it wrapped. */
 function parsed(text: string): number {
   try {
-    return parseDurationSeconds(text)
+    return parseLifetimeSeconds(text)
   } catch (cause) {
     if (!(cause instanceof DurationError)) throw cause
     throw fail('bad_request', [`${HEADER}: ${cause.message}`], cause)

@@ -52,3 +52,24 @@ export function isInCidrs(address: string, cidrs: readonly string[]): boolean {
   }
   return list.check(plain, family)
 }
+
+/** The addresses that lie in both lists, as blocks of them; no block where none does. Neither list may be empty. */
+export function intersectCidrs(some: readonly string[], others: readonly string[]): readonly string[] {
+  // Two blocks lie one in the other, or apart.
+  const narrower = some.flatMap((one) =>
+    others.flatMap((other) => (isWithin(one, other) ? [one] : isWithin(other, one) ? [other] : [])),
+  )
+  return [...new Set(narrower)]
+}
+
+/** Whether every address of a block lies in another one. */
+export function isWithin(inner: string, outer: string): boolean {
+  const [a, b] = [parse(inner), parse(outer)]
+  return a.family === b.family && a.bits >= b.bits && blockOf(b).check(a.address, a.family)
+}
+
+function blockOf({ address, bits, family }: ReturnType<typeof parse>): BlockList {
+  const list = new BlockList()
+  list.addSubnet(address, bits, family)
+  return list
+}

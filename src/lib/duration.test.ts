@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testSeed } from '../../test/fixtures/seed.ts'
-import { DurationError, formatDuration, parseDurationNanoseconds, parseDurationSeconds } from './duration.ts'
+import {
+  DurationError,
+  formatDuration,
+  parseDurationNanoseconds,
+  parseDurationSeconds,
+  parseLifetimeSeconds,
+} from './duration.ts'
 
 const SECONDS: readonly { readonly value: string | number; readonly seconds: number }[] = [
   { value: 0, seconds: 0 },
@@ -133,4 +139,11 @@ test('no text makes the duration parser throw anything but its error', (t) => {
     }
   })
   fc.assert(property, { seed: testSeed(t), numRuns: 5_000 })
+})
+
+test('T-01: a lifetime above nothing is never cut to nothing, which would mean "without end"', () => {
+  for (const value of ['1ns', '1ms', '999ms', '0.001s']) assert.equal(parseLifetimeSeconds(value), 1, value)
+  for (const value of ['0', '', '0ms', 0]) assert.equal(parseLifetimeSeconds(value), 0, String(value))
+  for (const value of ['1999ms', '1.5s', 1, '1']) assert.equal(parseLifetimeSeconds(value), 1, String(value))
+  assert.equal(parseLifetimeSeconds('-5s'), -5)
 })

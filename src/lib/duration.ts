@@ -33,6 +33,15 @@ export function parseDurationSeconds(value: string | number): number {
 }
 
 /**
+ * The same for what means "none" or "without end" where it is 0: a duration above nothing is a second at least.
+ * @throws DurationError
+ */
+export function parseLifetimeSeconds(value: string | number): number {
+  const nanoseconds = parseDurationNanoseconds(value)
+  return nanoseconds > 0n && nanoseconds < NANOSECONDS_PER_SECOND ? 1 : Number(nanoseconds / NANOSECONDS_PER_SECOND)
+}
+
+/**
  * The exact duration; a plain number is seconds.
  * @throws DurationError
  */

@@ -262,6 +262,10 @@ export function mountPath(path: string): string {
       throw fail('field_invalid', ['path', "must be printable ASCII without '*' and '+'"])
     }
   }
+  // A request for such a path never gets as far as the mount.
+  const segments = path.slice(0, -1).split('/')
+  if (path !== '/' && segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw fail('field_invalid', ['path', 'must not have empty, "." or ".." segments'])
   if (path === '/' || path.length > MAX_MOUNT_PATH_LENGTH)
     throw fail('field_invalid', ['path', `must have 1 to ${MAX_MOUNT_PATH_LENGTH} characters`])
   return path

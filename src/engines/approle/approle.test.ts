@@ -130,3 +130,40 @@ test('no secret id is in storage', async () => {
     assert.ok(!text.includes(String(secret_id)) && !text.includes(String(secret_id_accessor)))
   }
 })
+
+test('a secret id narrows the addresses of its role, and never widens them', async () => {
+  await role('bound', { token_bound_cidrs: ['127.0.0.0/8'], secret_id_bound_cidrs: ['127.0.0.0/8'] })
+  for (const field of ['token_bound_cidrs', 'cidr_list']) {
+    for (const block of ['0.0.0.0/0', '126.0.0.0/7', '::/0', '10.1.2.3']) {
+      const { status, body } = await house.call('POST', at('bound', 'secret-id'), { [field]: ['127.0.0.1', block] })
+      assert.equal(status, 400, block)
+      assert.match(JSON.stringify(body.errors), new RegExp(field))
+    }
+  }
+  const { secret_id } = await newSecret('bound', { token_bound_cidrs: '127.0.0.1', cidr_list: '127.0.0.0/16' })
+  const boundCidrs = async () => {
+    const token = String(authOf(await logIn(await roleIdOf('bound'), secret_id)).client_token)
+    return (await house.call('POST', 'auth/token/lookup', { token })).body.data?.bound_cidrs
+  }
+  assert.deepEqual(await boundCidrs(), ['127.0.0.1'])
+  await role('bound', { token_bound_cidrs: ['127.0.0.0/30', '10.0.0.0/8'] })
+  assert.deepEqual(await boundCidrs(), ['127.0.0.1'])
+  await role('bound', { token_bound_cidrs: ['10.0.0.0/8'] })
+  assert.equal((await logIn(await roleIdOf('bound'), secret_id)).status, 400)
+})
+
+test('T-18: secret ids that an interrupted removal left do not open a new role of the name', async () => {
+  await role('again')
+  const { secret_id } = await newSecret('again')
+  const stored = async () =>
+    (await house.store.scan('', '', 10_000)).filter(({ key }) => /[/](secret|accessor)[/]again[/]/.test(key))
+  // As a power cut leaves it: the role is gone, its secret ids are not.
+  const { uuid } = (await house.call('GET', 'sys/auth/approle')).body.data as { uuid: string }
+  const scope = { namespace: 'root', mount: uuid, local: false }
+  const view = house.house.storage.view(scope, `root/auth/${uuid}/`)
+  await view.transaction(async (tx) => tx.delete('role/again'))
+  assert.equal((await stored()).length, 2)
+  await role('again')
+  assert.deepEqual(await stored(), [])
+  assert.equal((await logIn(await roleIdOf('again'), secret_id)).status, 400)
+})

@@ -4,7 +4,7 @@ import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
 import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
-import { isInCidrs } from '../../lib/cidr.ts'
+import { intersectCidrs, isInCidrs } from '../../lib/cidr.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -68,15 +68,22 @@ export class Approle implements LoginMethod {
 }
 
 function loginOf(name: string, role: Role, secret: SecretId | undefined): Login {
-  const cidrs = secret?.tokenBoundCidrs ?? []
   return {
     displayName: '',
-    settings: cidrs.length === 0 ? role.settings : { ...role.settings, boundCidrs: cidrs },
+    settings: { ...role.settings, boundCidrs: tokenCidrs(role.settings.boundCidrs, secret?.tokenBoundCidrs ?? []) },
     metadata: { ...secret?.metadata, role_name: name },
     alias: { name: role.roleId, metadata: {} },
     groups: [],
     renewal: { role_name: name },
   }
+}
+
+/** A secret id narrows what the role says now, and never widens it. @throws Refusal where nothing is left */
+function tokenCidrs(ofRole: readonly string[], ofSecret: readonly string[]): readonly string[] {
+  if (ofRole.length === 0 || ofSecret.length === 0) return ofRole.length === 0 ? ofSecret : ofRole
+  const both = intersectCidrs(ofRole, ofSecret)
+  if (both.length === 0) throw refused()
+  return both
 }
 
 export const APPROLE: EngineType<ApproleContext> = {

@@ -28,6 +28,7 @@ export type Role = {
 }
 
 const ROLES = 'role/'
+const SECRET_FOLDERS = ['secret/', 'accessor/'] as const
 const SALT = 'salt'
 const SALT_BYTES = 32
 const MAX_NAME_CHARACTERS = 256
@@ -63,9 +64,16 @@ export class Roles {
       throw fail('field_invalid', ['role_name', `must have at most ${MAX_NAME_CHARACTERS} characters`])
     const salt = await this.#digestKey()
     const key = name.toLowerCase()
-    await this.#storage.transaction(async (tx) => {
+    // A removal that was interrupted leaves secret ids, which must not open a new role of the name.
+    while (!(await this.#tryChange(salt, key, change))) await this.#wipeSecrets(key)
+  }
+
+  /** False, and nothing changed, where the role is new and an old one of its name has left secret ids. */
+  #tryChange(salt: KeyObject, key: string, change: (role: Role | undefined) => Role): Promise<boolean> {
+    return this.#storage.transaction(async (tx) => {
       const before = decodeRole(await tx.get(ROLES + key))
       const role = change(before)
+      if (before === undefined && (await hasSecrets(tx, key))) return false
       const index = `role-id/${keyedDigest(salt, role.roleId)}`
       const owner = (await tx.get(index))?.toString()
       if (owner !== undefined && owner !== key) throw fail('field_invalid', ['role_id', 'is another role’s'])
@@ -73,6 +81,7 @@ export class Roles {
         tx.delete(`role-id/${keyedDigest(salt, before.roleId)}`)
       tx.put(index, Buffer.from(key))
       tx.put(ROLES + key, Buffer.from(JSON.stringify({ format: 1, ...role })))
+      return true
     })
   }
 
@@ -86,13 +95,18 @@ export class Roles {
       if (role !== undefined) tx.delete(`role-id/${keyedDigest(salt, role.roleId)}`)
       tx.delete(ROLES + key)
     })
-    // Without the role they open nothing; a role made anew under the name must not find them, though.
-    for (const folder of [`secret/${key}/`, `accessor/${key}/`]) await this.#wipe(folder)
+    await this.#wipeSecrets(key)
   }
 
-  async #wipe(folder: string): Promise<void> {
+  /** Those of a role that is not there; of one that was made anew meanwhile nothing is taken. */
+  async #wipeSecrets(role: string): Promise<void> {
+    for (const kind of SECRET_FOLDERS) await this.#wipe(role, `${kind}${role}/`)
+  }
+
+  async #wipe(role: string, folder: string): Promise<void> {
     for (let more = true; more; ) {
       more = await this.#storage.transaction(async (tx) => {
+        if ((await tx.get(ROLES + role)) !== undefined) return false
         const keys = await tx.keys(folder, '', PAGE)
         for (const key of keys) tx.delete(key)
         return keys.length === PAGE
@@ -225,6 +239,11 @@ async function digestOf(
 ): Promise<string | undefined> {
   if ('secretId' in by) return keyedDigest(salt, by.secretId)
   return (await from.get(`accessor/${role}/${keyedDigest(salt, by.accessor)}`))?.toString()
+}
+
+async function hasSecrets(tx: ViewTransaction, role: string): Promise<boolean> {
+  for (const folder of SECRET_FOLDERS) if ((await tx.keys(`${folder}${role}/`, '', 1)).length > 0) return true
+  return false
 }
 
 function removeSecret(tx: ViewTransaction, role: string, digest: string, accessorDigest: string): void {

@@ -5,6 +5,7 @@ import { duration, int, string, strings } from '../../api/fields.ts'
 import { DONE, type RequestInfo } from '../../api/request.ts'
 import { integer, LISTED, listOf, mapOf, text } from '../../api/shape.ts'
 import { blocks } from '../../api/token-settings.ts'
+import { isWithin } from '../../lib/cidr.ts'
 import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts'
 import type { Approle } from './approle.ts'
 import { roleField } from './role-endpoints.ts'
@@ -74,8 +75,8 @@ async function make(approle: Approle, args: NewSecret, given?: string) {
     numUses,
     usesLeft: numUses,
     metadata: metadataOf(args.metadata),
-    cidrs: blocks(args.cidr_list ?? [], 'cidr_list'),
-    tokenBoundCidrs: blocks(args.token_bound_cidrs ?? []),
+    cidrs: blocksWithin('cidr_list', args.cidr_list, role.secretIdBoundCidrs),
+    tokenBoundCidrs: blocksWithin('token_bound_cidrs', args.token_bound_cidrs, role.settings.boundCidrs),
   })
   const data = {
     secret_id: secretId,
@@ -84,6 +85,14 @@ async function make(approle: Approle, args: NewSecret, given?: string) {
     secret_id_num_uses: numUses,
   }
   return { data }
+}
+
+/** Whoever may make a secret id may narrow what its role says, not widen it. @throws Refusal naming the field */
+function blocksWithin(field: string, given: readonly string[] = [], ofRole: readonly string[]): readonly string[] {
+  const asked = blocks(given, field)
+  if (ofRole.length > 0 && !asked.every((block) => ofRole.some((wide) => isWithin(block, wide))))
+    throw fail('field_invalid', [field, 'must lie within the addresses of the role'])
+  return asked
 }
 
 /** What is asked for one secret id does not go beyond what its role allows; 0 is without limit. */

@@ -114,3 +114,12 @@ test('the password is nowhere in storage', async () => {
   for (const { key, value } of await house.store.scan('', '', 10_000))
     assert.ok(!`${key}${value.toString('latin1')}`.includes('a-password-to-look-for'))
 })
+
+test('I-01: the name of a policy is held as it was meant, and no character turns into another one', async () => {
+  await user('meant', { password: 'secret', token_policies: [' Reader ', 'AUDIT'] })
+  const read = async () => (await house.call('GET', 'auth/people/users/meant')).body.data?.token_policies
+  assert.deepEqual(await read(), ['audit', 'reader'])
+  for (const name of ['\u00a0root', '\ufeffroot', 'ban\u212a', 'a\u0000'])
+    assert.equal((await user('meant', { token_policies: [name] })).status, 400, JSON.stringify(name))
+  assert.deepEqual(await read(), ['audit', 'reader'])
+})

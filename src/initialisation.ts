@@ -18,8 +18,8 @@ export type Made = { readonly shares: readonly Buffer[]; readonly rootToken: str
 export type InitialiseOptions = {
   /** Made up where it is missing. */
   readonly rootToken?: string
-  /** Gets what was made before it is committed, so that it cannot be lost in between. */
-  readonly keep?: (made: Made) => void
+  /** Gets what was made before it is committed, so that it cannot be lost; where it throws, nothing was done. */
+  readonly keep?: (made: Made) => void | Promise<void>
 }
 
 export type InitialisationParts = {
@@ -43,7 +43,7 @@ export async function initialise(
     house.tokens.initialize(tokenTx)
     await house.tokens.insertWith(tokenTx, rootToken, house.tokenService.rootEntry())
     MountTable.initialize(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), world)
-    options.keep?.({ shares, rootToken })
+    await options.keep?.({ shares, rootToken })
   }
   try {
     const shares = await opening.exclusively(() => seal.initialise(config, clusterName, also))

@@ -64,8 +64,8 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   }
   const operations: SealOperations = {
     ...holders,
-    initialise: async (config, clusterName) => {
-      const made = await initialiseHouse(config, clusterName, {})
+    initialise: async (config, clusterName, keep) => {
+      const made = await initialiseHouse(config, clusterName, { keep })
       await opening.openByItself()
       return made
     },

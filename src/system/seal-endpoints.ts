@@ -6,7 +6,7 @@ import { DONE } from '../api/request.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from '../api/shape.ts'
 import { wipeAll } from './key-shares.ts'
 import { pgpFieldReader } from './pgp-field.ts'
-import { readPgpKeys, shareTexts } from './share-answer.ts'
+import { readPgpKeys, type ShareTexts, shareTexts } from './share-answer.ts'
 import { checkShareNumbers, MAX_SHARES } from './share-numbers.ts'
 import { withShare } from './share-text.ts'
 import type { System } from './system.ts'
@@ -103,16 +103,22 @@ const init = endpoint({
     const encryptors = await readPgpKeys(readKey, field, pgpKeys ?? [], shares)
     const forToken = args.root_token_pgp_key
     const tokenKey = forToken === '' ? undefined : await readKey('root_token_pgp_key', forToken)
-    const made = await system.seal.initialise({ shares, threshold }, args.cluster_name)
-    const { keys, keysBase64 } = await shareTexts(made.shares, encryptors)
+    let texts: ShareTexts | undefined
+    let encrypted: string | undefined
+    // Before anything is stored: keys that nobody can be given would be lost for ever.
+    const made = await system.seal.initialise({ shares, threshold }, args.cluster_name, async (made) => {
+      texts = await shareTexts(made.shares, encryptors)
+      encrypted = (await tokenKey?.encrypt(made.rootToken))?.toString('base64')
+    })
     wipeAll(made.shares)
-    const rootToken = tokenKey === undefined ? undefined : (await tokenKey.encrypt(made.rootToken)).toString('base64')
+    if (texts === undefined) throw new Error('Keys were made that nobody is told')
+    const { keys, keysBase64 } = texts
     return {
       data: {
         ...(isAuto
           ? { keys: [], keys_base64: [], recovery_keys: keys, recovery_keys_base64: keysBase64 }
           : { keys, keys_base64: keysBase64 }),
-        root_token: rootToken ?? made.rootToken,
+        root_token: encrypted ?? made.rootToken,
       },
     }
   },

@@ -25,17 +25,21 @@ export interface SealOperations {
   readonly rootToken: TokenAttempt
   readonly rekey: Rekey
   readonly recoveryRekey: Rekey
-  /** With a seal that opens by itself the server is open afterwards. @throws Refusal where it is done already */
-  initialise(
-    config: ShareConfig,
-    clusterName: string,
-  ): Promise<{ readonly shares: readonly Buffer[]; readonly rootToken: string }>
+  /**
+   * With a seal that opens by itself the server is open afterwards. `keep` gets what was made before it is committed;
+   * where it throws, nothing was done.
+   * @throws Refusal where it is done already
+   */
+  initialise(config: ShareConfig, clusterName: string, keep: (made: FirstKeys) => Promise<void>): Promise<FirstKeys>
   unseal(share: Buffer): Promise<void>
   reset(): Promise<void>
   seal(): Promise<void>
   /** Replaces the store by a snapshot; sealed afterwards unless it opens by itself. @throws Refusal: it is not taken */
   restore(snapshot: ByteStream, force: boolean): Promise<Restored>
 }
+
+/** All that opens a new server. */
+export type FirstKeys = { readonly shares: readonly Buffer[]; readonly rootToken: string }
 
 export type Restored = {
   readonly entries: number

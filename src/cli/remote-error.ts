@@ -77,7 +77,7 @@ const HINTS: readonly Hint[] = [
     fits: ({ status, withToken, path }) => status === 403 && !withToken && LOGIN.test(path),
     hint: () =>
       'Either no login method is mounted at this path (-path says where it is, if not at its name), or the name is ' +
-      'locked for a while after too many failures.',
+      'locked for a while after too many failures, or its entity is disabled.',
   },
   {
     fits: ({ status, withToken }) => status === 403 && !withToken,

@@ -91,6 +91,11 @@ test('logins: a wrong password, a method that is not mounted, and a name that is
   assert.doesNotMatch(locked, /No token was sent/)
   await asRoot('auth tune -user-lockout-disable door')
   assert.match(await printed(`${login}right`), /^hvs\./)
+  const accessor = await asRoot('read -field=door/.accessor sys/auth')
+  const alias = `alias_name=lee alias_mount_accessor=${accessor}`
+  const entity = await asRoot(`write -field=id identity/lookup/entity ${alias}`)
+  await asRoot(`write identity/entity/id/${entity} disabled=true`)
+  assert.match(await refused(`${login}right`), /Code: 403[\s\S]*or its entity is disabled/)
   await asRoot('auth disable auth/door')
 })
 

@@ -34,6 +34,7 @@ export class Core {
     const response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
     if (response === undefined) return this.handle(request, turn + 1, exchange.paid)
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
+    if (exchange.endpoint?.changesSeal === true) this.#noteSeal(exchange, response.status)
     return response
   }
 
@@ -73,6 +74,16 @@ export class Core {
       cause: nameOf(cause),
     })
     return refusalResponse(fail('internal', []))
+  }
+
+  /** Who tried to open, close or make the server, and how it went (threats V-09); once, where it is decided. */
+  #noteSeal({ endpoint, request, isForwarded }: Exchange, status: number): void {
+    if (isForwarded) return
+    this.#log('info', 'The seal was asked to change', {
+      endpoint: endpoint?.id ?? '',
+      address: request.remoteAddress,
+      status,
+    })
   }
 
   /** After its last request, refused or not, a limited token goes with all that it made. */
@@ -117,5 +128,6 @@ function newExchange(id: string, request: WireRequest, paid: LiveToken | undefin
     answer: undefined,
     warnings: [],
     response: undefined,
+    isForwarded: false,
   }
 }

@@ -68,4 +68,6 @@ export type Exchange = {
   warnings: string[]
   /** Set by a step that has the whole response already: the rest is skipped. */
   response: WireResponse | undefined
+  /** The response was made elsewhere. */
+  isForwarded: boolean
 }

@@ -146,6 +146,7 @@ const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise
 /** Hands the request, as it came, to where it can be served; what comes back is the response. */
 export async function forward(exchange: Exchange, to: NonNullable<Surroundings['forward']>): Promise<void> {
   exchange.response = await to(exchange.request)
+  exchange.isForwarded = true
 }
 
 const decode = (exchange: Exchange): void => {
@@ -190,6 +191,8 @@ function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
 const issueToken = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
   const { answer, mounted } = exchange
   if (answer?.login === undefined || mounted === undefined) return
+  // No other engine may give tokens, whatever it answers (threats T-11).
+  if (mounted.entry.kind !== 'auth') throw new Error('An engine that is no login method gave a login')
   const request = { path: exchange.path, remoteAddress: exchange.request.remoteAddress }
   return around.logins.issue(answer.login, mounted.entry, request).then((issued) => {
     exchange.answer = { ...issued, warnings: [...(answer.warnings ?? []), ...(issued.warnings ?? [])] }

@@ -194,7 +194,7 @@ const inOrder = [...guarded].sort(
   (a, b) => Number(a.endpoint.changesSeal ?? false) - Number(b.endpoint.changesSeal ?? false),
 )
 
-test('exactly the listed endpoints need no token', () => {
+test('A-06, M-07: exactly the listed endpoints need no token', () => {
   assert.deepEqual(open.map(({ endpoint }) => endpoint.id).sort(), OPEN_ENDPOINTS)
 })
 

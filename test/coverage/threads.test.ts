@@ -118,3 +118,17 @@ test('P-29: a token with ten uses serves exactly ten of 1,000 requests at once, 
   assert.equal(answers.filter(({ status }) => status === 200).length, 10)
   assert.equal(answers.filter(({ status }) => status === 403).length, 990)
 })
+
+test('V-09: whoever asks the seal to change is noted once, whichever thread refuses or serves it', async () => {
+  const noted = () =>
+    server
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('The seal was asked to change')).length
+  const before = noted()
+  const unpermitted = await fetch(`${server.address}/v1/sys/seal`, { method: 'PUT' })
+  assert.equal(unpermitted.status, 403)
+  for (let i = 0; i < 3; i++) await api(server, 'PUT', 'sys/unseal', { key: 'AAAA' })
+  for (let turn = 0; noted() < before + 4 && turn < 100; turn++) await new Promise((done) => setTimeout(done, 20))
+  assert.equal(noted() - before, 4)
+})

@@ -27,7 +27,7 @@ test('a machine logs in with both ids', async () => {
   )
 })
 
-test('all that can be wrong is told in one sentence', async () => {
+test('M-01: all that can be wrong is told in one sentence', async () => {
   await role('shut')
   await role('elsewhere', { secret_id_bound_cidrs: ['10.0.0.0/8'] })
   const mine = await newSecret('shut')

@@ -26,14 +26,14 @@ test('a user logs in and does what the policies allow', async () => {
   assert.equal((await house.call('GET', 'sys/policies/acl/reader', undefined, tokenOf(answer))).status, 403)
 })
 
-test('T-10: a wrong name and a wrong password are told apart by nobody', async () => {
+test('M-01, T-10: a wrong name and a wrong password are told apart by nobody', async () => {
   await user('known', { password: 'secret' })
   const [wrong, unknown] = [await logIn('known', 'no'), await logIn('nobody', 'no')]
   assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body])
   assert.equal(wrong.status, 400)
 })
 
-test('guessing locks the name, known or not, and nothing else', async () => {
+test('I-05: guessing locks the name, known or not, and nothing else', async () => {
   await user('target', { password: 'secret' })
   await user('other', { password: 'secret' })
   for (const name of ['target', 'ghost']) {
@@ -59,7 +59,7 @@ test('a login never gives all rights', async () => {
   assert.equal((await logIn('boss', 'secret')).status, 400)
 })
 
-test('logins and their tokens come from where they are bound to', async () => {
+test('A-11: logins and their tokens come from where they are bound to', async () => {
   await user('bound', { password: 'secret', token_bound_cidrs: '10.0.0.0/8' })
   assert.equal((await logIn('bound', 'secret')).status, 403)
   await user('bound', { token_bound_cidrs: ['127.0.0.1/32', '10.0.0.0/8'] })
@@ -68,7 +68,7 @@ test('logins and their tokens come from where they are bound to', async () => {
   assert.deepEqual(data?.bound_cidrs, ['127.0.0.1', '10.0.0.0/8'])
 })
 
-test('renewal gives what the user may have now, and nothing once policies changed or the user is gone', async () => {
+test('T-23: renewal gives what the user may have now, and nothing once policies changed or the user is gone', async () => {
   await user('eve', { password: 'secret', token_ttl: 600, token_max_ttl: 3600 })
   const token = tokenOf(await logIn('eve', 'secret'))
   const renew = () => house.call('POST', 'auth/token/renew-self', {}, token)

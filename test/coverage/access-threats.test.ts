@@ -1,0 +1,247 @@
+// Checks of the list of threats that no room can make alone: tokens, paths, identity and logins of a whole server.
+import { strict as assert } from 'node:assert'
+import { readdirSync, readFileSync } from 'node:fs'
+import { before, test } from 'node:test'
+import { STEPS } from '../../src/core/pipeline.ts'
+import { TABLES } from '../../tools/endpoint-tables.ts'
+import { PLACED_ENDPOINTS, pathsOf, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
+import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+
+type Logged = { readonly message: string; readonly fields: Readonly<Record<string, unknown>> | undefined }
+const logged: Logged[] = []
+let house: MemoryHouse
+before(async () => {
+  house = await startMemoryHouse({ log: (_level, message, fields) => logged.push({ message, fields }) })
+  await house.call('POST', 'sys/auth/approle', { type: 'approle' })
+  await house.call('POST', 'sys/auth/people', { type: 'userpass' })
+  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await house.call('POST', 'transit/keys/k')
+  await policy('all', 'path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }')
+})
+
+const policy = (name: string, text: string) => house.call('POST', `sys/policies/acl/${name}`, { policy: text })
+const authOf = ({ body }: Called) => body.auth as { readonly client_token: string; readonly accessor: string }
+const make = async (fields: object) => authOf(await house.call('POST', 'auth/token/create', fields))
+const isAlive = async (token: string) => (await house.call('POST', 'auth/token/lookup', { token })).status === 200
+const tokensStored = async () => (await house.store.scan('root/sys/token/id/', '', 10_000)).length
+
+test('T-08, I-07: an id is looked for in the one namespace there is; no spelling of another leads to it', async () => {
+  const { client_token: token, accessor } = await make({ policies: ['default'] })
+  const ways = [
+    ['auth/token/renew-accessor', { accessor }],
+    ['auth/token/revoke-accessor', { accessor }],
+    ['auth/token/lookup-accessor', { accessor }],
+    ['auth/token/revoke', { token }],
+    ['sys/leases/revoke-prefix/auth/token', {}],
+  ] as const
+  for (const namespace of [
+    'other',
+    'other/',
+    '/other',
+    'root/other',
+    'root/root',
+    'ROOT',
+    ' root',
+    '..',
+    'sys',
+    '//',
+  ]) {
+    for (const [path, body] of ways)
+      assert.equal((await house.call('POST', path, body, 'root', { namespace })).status, 404, `${namespace} ${path}`)
+  }
+  assert.equal(await isAlive(token), true)
+})
+
+test('T-11: only a login method gives logins, and only endpoints that say so give tokens', async () => {
+  const issue = STEPS.find(({ name }) => name === 'issue the token of a login')
+  const exchange = { answer: { login: {} }, mounted: { entry: { kind: 'secret', path: 'transit/' } } }
+  assert.throws(() => issue?.run(exchange as never, {} as never), /no login method/)
+  const givers = TABLES.flatMap(({ mountPath, endpoints }) =>
+    endpoints.filter(({ givesToken }) => givesToken === true).map(({ id }) => `${mountPath} ${id}`),
+  )
+  for (const giver of givers) assert.match(giver, /^(auth[/]|sys[/] leases-renew)/)
+})
+
+test('T-12: what is done follows from method and list alone, never from another word of the request', async () => {
+  for (const method of ['SCAN', 'RENEW', 'REVOKE', 'ROLLBACK', 'ALIAS-LOOKAHEAD', 'RESOLVE-ROLE', 'get'])
+    assert.equal((await house.call(method, 'auth/token/lookup-self')).status, 405, method)
+  const stored = await tokensStored()
+  for (const query of ['operation=update', 'operation=alias-lookahead', 'scan=true', 'method=POST', 'help=']) {
+    assert.equal((await house.call('GET', `auth/token/lookup-self?${query}`)).status, 200, query)
+    assert.equal((await house.call('GET', `auth/token/create?${query}`)).status, 405, query)
+    assert.equal((await house.call('GET', `auth/people/login/x?${query}&password=x`)).status, 405, query)
+  }
+  assert.equal(await tokensStored(), stored)
+})
+
+test('T-13: a token is found by a keyed digest: its text and its accessor are nowhere in the store', async () => {
+  const { client_token, accessor } = await make({ policies: ['default'], meta: { a: 'b' } })
+  for (const { key, value } of await house.store.scan('', '', 100_000)) {
+    const text = key + value.toString('latin1')
+    assert.ok(!text.includes(client_token) && !text.includes(accessor), key)
+  }
+})
+
+test('T-16: taking back what an engine gave takes back no token', async () => {
+  const { client_token } = await make({ policies: ['default'] })
+  for (const prefix of ['transit', 'transit/', 'auth/tok', 'auth/token/creat', 'sys', 'a'])
+    assert.equal(
+      (await house.call('POST', `sys/leases/revoke-prefix/${prefix}`)).status,
+      prefix.endsWith('/') ? 400 : 204,
+    )
+  assert.equal(await isAlive(client_token), true)
+})
+
+test('T-17: a server that was made has the one root token that was asked for', async () => {
+  const fresh = await startMemoryHouse({ shares: 0 })
+  const tokens = async () => (await fresh.store.scan('root/sys/token/id/', '', 10)).length
+  for (const body of [{}, { secret_shares: 1, secret_threshold: 2 }, { secret_shares: 1, pgp_keys: ['x'] }]) {
+    assert.equal((await fresh.call('POST', 'sys/init', body, '')).status, 400)
+    assert.equal(await tokens(), 0)
+  }
+  assert.equal((await fresh.call('POST', 'sys/init', { secret_shares: 1, secret_threshold: 1 }, '')).status, 200)
+  assert.equal(await tokens(), 1)
+})
+
+test('T-20: the one request of a limited token may be any of the server, and it is gone then', async () => {
+  const fresh = await startMemoryHouse()
+  await fresh.call('POST', 'sys/policies/acl/all', {
+    policy: 'path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }',
+  })
+  const stored = async () => (await fresh.store.scan('root/sys/token/id/', '', 100)).length
+  const before = await stored()
+  for (const placed of PLACED_ENDPOINTS.filter(({ mountPath }) => mountPath === 'sys/')) {
+    const { endpoint } = placed
+    if (endpoint.changesSeal === true) continue
+    for (const path of pathsOf(placed, 'x')) {
+      const made = await fresh.call('POST', 'auth/token/create', { policies: ['all'], num_uses: 1 })
+      const token = authOf(made).client_token
+      const { status } = await fresh.call(WIRE_METHODS[endpoint.operation], path, {}, token)
+      assert.ok(status < 500, `${endpoint.id} ${status}`)
+      assert.equal((await fresh.call('POST', 'auth/token/lookup', { token })).status, 403, endpoint.id)
+    }
+  }
+  assert.equal((await stored()) - before, 0)
+  const last = authOf(await fresh.call('POST', 'auth/token/create', { policies: ['all'], num_uses: 1 })).client_token
+  assert.equal((await fresh.call('PUT', 'sys/seal', {}, last)).status, 204)
+  await fresh.call('PUT', 'sys/unseal', { key: (fresh.shares[0] as Buffer).toString('base64') })
+  assert.equal((await fresh.call('GET', 'sys/mounts', undefined, last)).status, 403)
+})
+
+test('T-22: no answer that was made for one token goes to another', async () => {
+  await policy('reader', 'path "transit/keys/k" { capabilities = ["read"] }')
+  const [may, mayNot] = [await make({ policies: ['reader'] }), await make({ policies: ['default'] })]
+  for (let i = 0; i < 20; i++) {
+    assert.equal((await house.call('GET', 'transit/keys/k', undefined, may.client_token)).status, 200)
+    assert.equal((await house.call('GET', 'transit/keys/k', undefined, mayNot.client_token)).status, 403)
+    const self = await house.call(
+      'GET',
+      'auth/token/lookup-self',
+      undefined,
+      i % 2 === 0 ? may.client_token : mayNot.client_token,
+    )
+    assert.equal(self.body.data?.accessor, i % 2 === 0 ? may.accessor : mayNot.accessor)
+  }
+})
+
+test('A-07: a secret id is not reached by way of another role', async () => {
+  for (const role of ['mine', 'theirs']) await house.call('POST', `auth/approle/role/${role}`, {})
+  const made = (await house.call('POST', 'auth/approle/role/theirs/secret-id', {})).body.data ?? {}
+  const { secret_id, secret_id_accessor } = made
+  const way = (role: string, rest: string) => `auth/approle/role/${role}/${rest}`
+  const lookup = (role: string) => house.call('POST', way(role, 'secret-id-accessor/lookup'), { secret_id_accessor })
+  assert.equal((await lookup('mine')).status, 404)
+  assert.equal((await house.call('POST', way('mine', 'secret-id/lookup'), { secret_id })).status, 204)
+  await house.call('POST', way('mine', 'secret-id-accessor/destroy'), { secret_id_accessor })
+  await house.call('POST', way('mine', 'secret-id/destroy'), { secret_id })
+  assert.equal((await lookup('theirs')).status, 200)
+})
+
+test('I-06: who may remove one entity may not remove many at once, and of many all go or none', async () => {
+  await policy('one', 'path "identity/entity/id/*" { capabilities = ["delete"] }')
+  const { client_token } = await make({ policies: ['one'] })
+  const id = (await house.call('POST', 'identity/entity', { name: 'kept' })).body.data?.id
+  const batch = (token: string) => house.call('POST', 'identity/entity/batch-delete', { entity_ids: [id] }, token)
+  assert.equal((await batch(client_token)).status, 403)
+  assert.equal((await house.call('GET', `identity/entity/id/${id}`)).status, 200)
+  assert.equal((await batch('root')).status, 204)
+  assert.equal((await house.call('GET', `identity/entity/id/${id}`)).status, 404)
+})
+
+test('M-01: a wrong name takes as long as a wrong password', async () => {
+  await house.call('POST', 'auth/people/users/known', { password: 'secret' })
+  await house.call('POST', 'sys/auth/people/tune', { user_lockout_config: { lockout_disable: true } })
+  const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
+  for (let i = 0; i < 15; i++) {
+    for (const name of ['known', 'unknown'] as const) {
+      const from = performance.now()
+      assert.equal((await house.call('POST', `auth/people/login/${name}`, { password: 'no' }, '')).status, 400)
+      times[name].push(performance.now() - from)
+    }
+  }
+  const [known, unknown] = [Math.min(...times.known), Math.min(...times.unknown)]
+  // A look-up without the hash would be a hundred times faster.
+  assert.ok(unknown > known / 2 && unknown < known * 2, `${known} ms, ${unknown} ms`)
+})
+
+/** Constants, and names that the functions around them are given by their own file. */
+const OF_THE_CODE = /^([A-Z_]+([.]\w+)?|table|column|where)$/
+
+test('M-05: no statement of the store is put together from what comes from outside', () => {
+  const folder = new URL('../../src/storage/', import.meta.url)
+  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const statements = files.flatMap((name) =>
+    [...readFileSync(new URL(name, folder), 'utf8').matchAll(/\.(?:prepare|exec)\(\s*(['"`])([\s\S]*?)\1/g)].map(
+      ([, , text = '']) => `${name}: ${text}`,
+    ),
+  )
+  assert.ok(statements.length > 20)
+  for (const statement of statements) {
+    for (const [, inserted = ''] of statement.matchAll(/[$]{([^}]*)}/g))
+      assert.ok(OF_THE_CODE.test(inserted), statement)
+  }
+})
+
+test('M-06: where an empty list means everything, the field says so; a role without any bound is refused', async () => {
+  const lists = PLACED_ENDPOINTS.flatMap(({ endpoint }) =>
+    Object.entries(endpoint.fields).filter(([name]) => ['token_bound_cidrs', 'secret_id_bound_cidrs'].includes(name)),
+  )
+  const said = lists.filter(([, { description }]) => /empty: anywhere|the default is the role/.test(description))
+  assert.ok(said.length >= 4)
+  const unbound = { bind_secret_id: false, token_bound_cidrs: [], secret_id_bound_cidrs: '' }
+  assert.equal((await house.call('POST', 'auth/approle/role/unbound', unbound)).status, 400)
+})
+
+test('V-09: who asked the seal to change is in the log, with address and outcome, and without a share', async () => {
+  const fresh = await startMemoryHouse({ log: (_level, message, fields) => logged.push({ message, fields }) })
+  logged.length = 0
+  const key = (fresh.shares[0] as Buffer).toString('base64')
+  await fresh.call('PUT', 'sys/seal', {}, '')
+  await fresh.call('PUT', 'sys/seal')
+  await fresh.call('PUT', 'sys/unseal', { key: 'AAAA' }, '')
+  await fresh.call('PUT', 'sys/unseal', { key }, '')
+  await fresh.call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 }, '')
+  const attempts = logged
+    .filter(({ message }) => message === 'The seal was asked to change')
+    .map(({ fields }) => fields)
+  assert.deepEqual(
+    attempts.map((one) => [one?.endpoint, one?.status]),
+    [
+      ['seal', 403],
+      ['seal', 204],
+      ['unseal', 400],
+      ['unseal', 200],
+      ['init', 400],
+    ],
+  )
+  for (const one of attempts) assert.equal(one?.address, '127.0.0.1')
+  assert.ok(!JSON.stringify(logged).includes(key))
+})
+
+test('V-10: a field that holds a secret is text by its schema, so that none goes anywhere as a number', () => {
+  for (const { endpoint } of PLACED_ENDPOINTS) {
+    for (const [name, { secret, kind }] of Object.entries(endpoint.fields)) {
+      if (secret) assert.ok(!['int', 'bool', 'duration'].includes(kind), `${endpoint.id} ${name} ${kind}`)
+    }
+  }
+})

@@ -42,7 +42,7 @@ export class ClientRun {
     this.#add(title, `not offered: ${excuse.note}`, excuse.standsFor ?? [], body)
   }
 
-  /** Fails by a fault of the client that no answer of a server mends: `body` is to see the fault. */
+  /** The client does not understand the answer that it asks for, whoever gives it: `body` is to see the fault. */
   clientFault(title: string, excuse: Excuse, body: () => Promise<void>): void {
     this.#add(title, `fault of the client: ${excuse.note}`, excuse.standsFor ?? [], body)
   }

@@ -36,13 +36,13 @@ export type ClientPart = { readonly row: string; readonly section: string }
 
 const HEAD = `# Existing clients
 
-Clients that others wrote, as their packages have them, against a real server, in each run of the tests. This page is made
-of the runs: \`npm run clients\` writes it, and the tests fail where it says anything else than what ran. Each call that a
-client offers is in a row: one that no flow makes fails the run too.
+Clients that others wrote, as their packages have them, against a real server, in each run of the tests. This page is
+made of the runs: \`npm run clients\` writes it, and the tests fail where it says anything else than what ran. Each call
+that a client offers is in a row: one that is in none fails the tests too.
 
 - *runs*: does what its documentation says, and what it answers is compared.
 - *not offered*: asks for an engine, a login method or an endpoint that is not here, and is refused.
-- *fault of the client*: fails whatever a server answers.
+- *fault of the client*: does not understand the answer that it asks for, whoever gives it.
 
 | Client | Version | Language | Flows that run | Not offered | Faults of the client |
 |---|---|---|---|---|---|

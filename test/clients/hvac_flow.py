@@ -40,6 +40,7 @@ class Serving(Flows):
         self.assertTrue(root.sys.read_health_status(method="GET")["initialized"])
         self.assertFalse(root.sys.read_leader_status()["ha_enabled"])
         self.assertTrue(root.is_authenticated())
+        self.assertEqual(root.sys.read_init_status(), {"initialized": True})
 
     def test_03_mounts(self):
         """mounts"""

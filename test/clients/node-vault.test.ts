@@ -146,7 +146,7 @@ run.flow('tokens', async () => {
   await assert.rejects(limited.tokenLookupSelf(), isRefusal(403, 'permission denied'))
 })
 
-run.flow('tokens: orphans, accessors, and the end of one’s own', async () => {
+run.flow("tokens: orphans, accessors, and the end of one's own", async () => {
   const orphan = (await clientWith(vault.token).tokenCreateOrphan({ policies: ['encryptor'] })).auth
   assert.equal((await vault.tokenLookup({ token: orphan.client_token })).data.orphan, true)
   await vault.tokenRevokeAccessor({ accessor: orphan.accessor })

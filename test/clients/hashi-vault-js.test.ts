@@ -9,14 +9,16 @@ import { type OpenServer, openServer } from './new-server.ts'
 const POLICY = 'path "transit/encrypt/kw" { capabilities = ["update"] }'
 const OFFERED = Object.getOwnPropertyNames(Vault.prototype).filter((name) => name !== 'constructor')
 
+// biome-ignore lint/suspicious/noExplicitAny: the client's own types leave open what each call answers
+type Client = any
+
 /** Of itself the client waits for a second: too short where many tests share a machine. */
 const PATIENCE_MS = 30_000
 
 const run = new ClientRun({ name: 'hashi-vault-js', language: 'JavaScript', offered: OFFERED })
 
 let server: OpenServer
-// biome-ignore lint/suspicious/noExplicitAny: its types leave open what each call answers
-let vault: any
+let vault: Client
 let root: string
 
 before(async () => {
@@ -30,7 +32,7 @@ before(async () => {
 })
 after(() => server.end())
 
-function clientWith(settings: object) {
+function clientWith(settings: object): Client {
   return run.watch(new Vault({ baseUrl: `${server.address}/v1`, ...settings }))
 }
 

@@ -369,3 +369,12 @@ test('tidy looks at each token of a long line once or twice, not once for each b
   assert.ok(looks <= 4 * DEPTH, String(looks))
   assert.equal((await house.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
 })
+
+test('a renewal tells of the lease in the envelope', async () => {
+  const server = await startMemoryHouse()
+  await make(server, { ttl: '1h' })
+  const { keys } = (await server.call('LIST', 'sys/leases/lookup/auth/token/create')).body.data as { keys: string[] }
+  const lease_id = `auth/token/create/${keys[0]}`
+  const { body } = await server.call('POST', 'sys/leases/renew', { lease_id })
+  assert.deepEqual([body.lease_id, body.renewable, body.lease_duration], [lease_id, true, 3600])
+})

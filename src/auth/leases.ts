@@ -61,7 +61,9 @@ export class Leases {
   async renew(leaseId: string, incrementSeconds: number): Promise<Answer> {
     const found = await this.#live(leaseId)
     if (found === undefined) throw fail('bad_request', ['lease not found'])
-    return this.#parts.renewal.renewById(found.id, incrementSeconds)
+    const answer = await this.#parts.renewal.renewById(found.id, incrementSeconds)
+    const { lease_duration: durationSeconds, renewable } = answer.auth ?? { lease_duration: 0, renewable: false }
+    return { ...answer, lease: { id: leaseId, renewable, durationSeconds } }
   }
 
   /** Ends the token and all that descend from it; a lease that is not there is no error. */

@@ -32,7 +32,7 @@ export function successResponse(exchange: Exchange): WireResponse {
 /** Written by hand, since most of it never differs; `JSON.stringify` writes what can. */
 function envelope(
   exchange: Exchange,
-  { data, auth, wrapInfo }: Answer,
+  { data, auth, wrapInfo, lease = NO_LEASE }: Answer,
   copied: object | undefined,
   warnings: readonly string[],
 ): string {
@@ -41,10 +41,16 @@ function envelope(
   const wrapText = wrapInfo === undefined ? 'null' : JSON.stringify(wrapInfo)
   const warningsText = warnings.length === 0 ? 'null' : JSON.stringify(warnings)
   const type = exchange.mounted?.entry.type ?? ''
-  const head = `"request_id":"${exchange.id}","lease_id":"","renewable":false,"lease_duration":0,"data":${dataText}`
+  const leased = lease === NO_LEASE ? NO_LEASE_TEXT : leaseText(lease)
+  const head = `"request_id":"${exchange.id}",${leased},"data":${dataText}`
   const tail = `"wrap_info":${wrapText},"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"`
   return `{${copiedMembers(copied)}${head},${tail}}\n`
 }
+
+const NO_LEASE = { id: '', renewable: false, durationSeconds: 0 }
+const leaseText = ({ id, renewable, durationSeconds }: NonNullable<Answer['lease']>): string =>
+  `"lease_id":${JSON.stringify(id)},"renewable":${renewable},"lease_duration":${durationSeconds}`
+const NO_LEASE_TEXT = leaseText(NO_LEASE)
 
 const ENVELOPE_NAMES = [
   'request_id',

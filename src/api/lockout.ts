@@ -35,8 +35,8 @@ export class Lockout {
   }
 
   /**
-   * Runs one attempt of the name `given`; a refusal that it throws counts as a failure. Of attempts at once no more run than may
-   * still fail, so that guessing in parallel gives no more tries than guessing in a row; the others wait.
+   * Runs one attempt of the name `given`; a refusal that it throws counts as a failure. Of attempts at once no more run
+   * than may still fail, so that guessing in parallel gives no more tries than guessing in a row; the others wait.
    * @throws Refusal where the name is locked, without trying; whatever `attempt` throws
    */
   async guard<T>(given: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {

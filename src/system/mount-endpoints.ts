@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, map, object, string } from '../api/fields.ts'
 import type { MountEntry, MountKind } from '../api/mount.ts'
-import { DONE } from '../api/request.ts'
+import { DONE, type RequestInfo } from '../api/request.ts'
 import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, text } from '../api/shape.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import { CONFIG_FIELDS, changedConfig, type GivenConfig } from './mount-tuning.ts'
@@ -154,11 +154,13 @@ const TOKEN_MOUNT = 'auth/token/'
 
 /** `sys/mounts/auth/PATH/tune` is in use as well. */
 function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endpoint[] {
-  const find = (system: System, path: string): MountEntry => {
+  const find = (system: System, path: string, { caller }: RequestInfo): MountEntry => {
     const entry = system.mounts.find(prefix + folder(path))
     // Wire text.
     if (entry === undefined || (kind === 'auth' && entry.kind !== kind))
       throw fail('bad_request', [`cannot fetch sysview for path "${folder(path)}"`])
+    // Login mounts need sudo by whichever path they are tuned (threats T-09).
+    if (entry.kind === 'auth' && caller?.hasSudo() !== true) throw fail('permission_denied', [])
     return entry
   }
 
@@ -173,7 +175,7 @@ function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endp
     summary: `What is tuned of ${what}`,
     fields: pathField,
     response: TUNING,
-    handler: (system: System, { path }) => ({ data: tuningBody(system, find(system, path)) }),
+    handler: (system: System, { path }, request) => ({ data: tuningBody(system, find(system, path, request)) }),
   })
 
   const write = endpoint({
@@ -190,8 +192,8 @@ function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endp
       options: map('Options of the engine'),
       ...CONFIG_FIELDS,
     },
-    handler: async (system: System, args) => {
-      const { path, type } = find(system, args.path)
+    handler: async (system: System, args, request) => {
+      const { path, type } = find(system, args.path, request)
       if (FIXED.has(type)) throw fail('bad_request', [`cannot tune "${folder(args.path)}"`])
       if (path === TOKEN_MOUNT && args.token_type !== undefined)
         throw fail('bad_request', ["'token_type' cannot be set for 'token' or 'ns_token' auth mounts"])

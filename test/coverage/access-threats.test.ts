@@ -52,6 +52,20 @@ test('T-08, I-07: an id is looked for in the one namespace there is; no spelling
   assert.equal(await isAlive(token), true)
 })
 
+test('T-09: a login mount is tuned with sudo only, by the old path as by the new one', async () => {
+  await policy('engines', 'path "sys/mounts/*" { capabilities = ["read", "update"] }')
+  await policy('logins', 'path "sys/mounts/auth/*" { capabilities = ["read", "update", "sudo"] }')
+  const tune = async (policies: string, path: string) => {
+    const { client_token } = await make({ policies: [policies] })
+    const written = await house.call('POST', `sys/mounts/${path}/tune`, { description: 'x' }, client_token)
+    const read = await house.call('GET', `sys/mounts/${path}/tune`, undefined, client_token)
+    return [written.status, read.status]
+  }
+  assert.deepEqual(await tune('engines', 'auth/people'), [403, 403])
+  assert.deepEqual(await tune('engines', 'transit'), [204, 200])
+  assert.deepEqual(await tune('logins', 'auth/people'), [204, 200])
+})
+
 test('T-11: only a login method gives logins, and only endpoints that say so give tokens', async () => {
   const issue = STEPS.find(({ name }) => name === 'issue the token of a login')
   const exchange = { answer: { login: {} }, mounted: { entry: { kind: 'secret', path: 'transit/' } } }

@@ -68,7 +68,7 @@ test('A-11: logins and their tokens come from where they are bound to', async ()
   assert.deepEqual(data?.bound_cidrs, ['127.0.0.1', '10.0.0.0/8'])
 })
 
-test('T-23: renewal gives what the user may have now, and nothing once policies changed or the user is gone', async () => {
+test('T-23: renewal gives what the user may have now, nothing once policies changed or the user is gone', async () => {
   await user('eve', { password: 'secret', token_ttl: 600, token_max_ttl: 3600 })
   const token = tokenOf(await logIn('eve', 'secret'))
   const renew = () => house.call('POST', 'auth/token/renew-self', {}, token)

@@ -128,9 +128,23 @@ async function bench(): Promise<void> {
       const everything = { machine, rounds, seconds, memory, ...measured.details }
       writeFileSync(options.json, `${JSON.stringify(everything, null, 1)}\n`)
     }
+  } catch (cause) {
+    for (const { name, server } of targets) {
+      if (!isRunning(server.pid))
+        console.error(`${name} ended; the last that it said:\n${server.output().slice(-4_000)}`)
+    }
+    throw cause
   } finally {
     for (const { server } of targets) await server.kill()
     temporary.cleanUp()
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 

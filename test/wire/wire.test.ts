@@ -14,6 +14,7 @@ const COMMITTED = [
   'core-seals.json',
   'core-policies.json',
   'core-tokens.json',
+  'core-capabilities.json',
   'core-wrapping.json',
   'core-logins.json',
 ]

@@ -1,49 +1,23 @@
 // Slow work in a real server with its threads: it holds nobody up, and a thread of the pool may die.
 import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
-import type { Worker } from 'node:worker_threads'
-import { DEFAULT_CONFIG } from '../../src/config.ts'
 import { inlineWork, JobFailed, JobForgotten, Overloaded } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
-import { type RunningServer, startServer } from '../../src/server.ts'
 import { startMemoryHouse } from '../fixtures/memory-house.ts'
-import { api, temporaryDirectory } from '../fixtures/server-process.ts'
+import { startThreadedServer, type ThreadedServer } from '../fixtures/threaded-server.ts'
 
-const directory = temporaryDirectory()
-const pool: Worker[] = []
-const fatal: string[] = []
-let server: RunningServer
-
+let server: ThreadedServer
 before(async () => {
-  process.on('worker', (worker: Worker) => {
-    if (worker.threadName === 'slow') pool.push(worker)
-  })
-  server = await startServer({
-    config: {
-      ...DEFAULT_CONFIG,
-      port: 0,
-      threads: 2,
-      storage: { type: 'sqlite', directory: `${directory.path}/data` },
-    },
-    world: realWorld(),
-    log: () => {},
-    development: { rootToken: 'root' },
-    onFatal: (reason) => fatal.push(reason),
-  })
+  server = await startThreadedServer('slow')
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'transit/keys/k')
 })
+after(() => server.stop())
 
-after(async () => {
-  await server.stop()
-  directory.cleanUp()
-})
-
-const call = (method: string, path: string, body?: unknown) =>
-  api({ address: server.address, token: 'root' }, method, path, body)
+const call: ThreadedServer['call'] = (method, path, body) => server.call(method, path, body)
 
 test('no thread of the pool is there before it is needed', () => {
-  assert.equal(pool.length, 0)
+  assert.equal(server.threads.length, 0)
 })
 
 test('N-14 P-46 while RSA keys are generated, others encrypt, decrypt and write durably', async () => {
@@ -76,7 +50,7 @@ test('a batch that is split comes back whole', async () => {
 })
 
 test('F-16 threads of the pool die: the caller of a job gets an error, those who wait get their keys', async () => {
-  const before = [...pool]
+  const before = [...server.threads]
   assert.ok(before.length >= 2)
   const names = ['i1', 'i2', 'i3', 'i4', 'i5', 'i6']
   const generations = names.map((name) => call('POST', `transit/keys/${name}`, { type: 'rsa-4096' }))
@@ -90,8 +64,8 @@ test('F-16 threads of the pool die: the caller of a job gets an error, those who
     assert.equal((await call('GET', `transit/keys/${name}`)).status, failed.includes(name) ? 404 : 200)
   }
   assert.equal((await call('POST', 'transit/keys/after', { type: 'rsa-2048' })).status, 200)
-  assert.equal(pool.length, 2 * before.length)
-  assert.deepEqual(fatal, [])
+  assert.equal(server.threads.length, 2 * before.length)
+  assert.deepEqual(server.fatal, [])
 })
 
 const REFUSALS = [

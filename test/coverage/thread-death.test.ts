@@ -4,41 +4,15 @@ import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
-import { DEFAULT_CONFIG } from '../../src/config.ts'
-import { realWorld } from '../../src/lib/world.ts'
-import { type RunningServer, startServer } from '../../src/server.ts'
-import { api, temporaryDirectory } from '../fixtures/server-process.ts'
+import { startThreadedServer, type ThreadedServer } from '../fixtures/threaded-server.ts'
 
-const directory = temporaryDirectory()
-const serving: Worker[] = []
-const fatal: string[] = []
-let server: RunningServer
-
+let server: ThreadedServer
 before(async () => {
-  process.on('worker', (worker: Worker) => {
-    if (worker.threadName === 'serving') serving.push(worker)
-  })
-  server = await startServer({
-    config: {
-      ...DEFAULT_CONFIG,
-      port: 0,
-      threads: 2,
-      storage: { type: 'sqlite', directory: `${directory.path}/data` },
-    },
-    world: realWorld(),
-    log: () => {},
-    development: { rootToken: 'root' },
-    onFatal: (reason) => fatal.push(reason),
-  })
+  server = await startThreadedServer('serving')
 })
+after(() => server.stop())
 
-after(async () => {
-  await server.stop()
-  directory.cleanUp()
-})
-
-const call = (method: string, path: string, body?: unknown) =>
-  api({ address: server.address, token: 'root' }, method, path, body)
+const call: ThreadedServer['call'] = (method, path, body) => server.call(method, path, body)
 
 /** Calls until it is answered; how many times it was not. */
 async function broken(requests: number): Promise<number> {
@@ -56,8 +30,8 @@ async function broken(requests: number): Promise<number> {
 test('every serving thread can die, one after the other', async () => {
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'transit/keys/k')
-  assert.equal(serving.length, 2)
-  for (const thread of [...serving]) {
+  assert.equal(server.threads.length, 2)
+  for (const thread of [...server.threads]) {
     const replacement = once(process, 'worker') as Promise<[Worker]>
     await thread.terminate()
     assert.ok((await broken(20)) < 20, 'the others serve on')
@@ -66,7 +40,7 @@ test('every serving thread can die, one after the other', async () => {
   }
   await broken(10) // Connections of the dead ones that the client still keeps.
   assert.equal(await broken(50), 0)
-  assert.deepEqual(fatal, [])
+  assert.deepEqual(server.fatal, [])
 })
 
 test('the new threads follow the writer: a change is seen by the next request on each', async () => {

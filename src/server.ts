@@ -6,6 +6,7 @@ import { runSelfTests } from './crypto/self-test.ts'
 import { listen, type Service } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
 import { inlineWork } from './lib/slow-work.ts'
+import { TurnEnd } from './lib/turn-end.ts'
 import type { World } from './lib/world.ts'
 import type { ServingData, ServingStarted } from './serving.ts'
 import { type SlowPlace, startSlowPool } from './slow-pool.ts'
@@ -76,7 +77,8 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     await house.operations.unseal(share)
   }
   const address = { host: config.host, port: config.port, share: false }
-  const service = { handle: house.core.handle.bind(house.core), takesStream: house.takesStream }
+  const handle = house.core.handle.bind(house.core)
+  const service = { handle, turnEnd: new TurnEnd(), takesStream: house.takesStream }
   const listener = await listen(address, config.limits, service).catch((cause) => {
     throw listenError(config, (cause as NodeJS.ErrnoException).code)
   })
@@ -141,7 +143,11 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
 const SHARES_PORTS = process.platform === 'linux'
 
 /** Answers nobody: its connections are dropped at once. */
-const NOBODY: Service = { handle: () => Promise.reject(new Error('closing')), takesStream: () => false }
+const NOBODY: Service = {
+  handle: () => Promise.reject(new Error('closing')),
+  turnEnd: new TurnEnd(),
+  takesStream: () => false,
+}
 
 async function requireFreeAddress(config: ServerConfig): Promise<void> {
   const { host, port, limits } = config

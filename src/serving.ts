@@ -4,6 +4,7 @@ import { factsOf, type ServerConfig } from './config.ts'
 import { buildHouse, type House } from './house.ts'
 import { listen } from './http/listener.ts'
 import { logTo } from './lib/log-writer.ts'
+import { TurnEnd } from './lib/turn-end.ts'
 import { realWorld } from './lib/world.ts'
 import type { SealNews } from './opening.ts'
 import { ServingState } from './serving-state.ts'
@@ -85,6 +86,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const address = { host: config.host, port: data.port, share: data.sharePort }
   const listener = await listen(address, config.limits, {
     handle: (request) => house.core.handle(request),
+    turnEnd: new TurnEnd(),
     takesStream: house.takesStream,
   })
   parent.on('message', (message: { readonly kind: string }) => {

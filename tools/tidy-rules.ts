@@ -27,6 +27,7 @@ const CLOCKS = {
 }
 const YIELDERS = {
   'src/lib/world.ts': 'the timers that are handed in',
+  'src/lib/turn-end.ts': 'one turn of the loop is what it is about',
   'src/storage/': 'the commit queue gathers what arrives in one turn of the loop',
   'src/threads/': 'a long batch lets other requests in between its slices',
 }

@@ -6,6 +6,7 @@ import { fail, type Refusal } from '../api/errors.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
+import type { TurnEnd } from '../lib/turn-end.ts'
 import { wireHeaders } from './headers.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
 import { RequestStream, StreamTimes, sendStream } from './streams.ts'
@@ -33,6 +34,8 @@ export type Handle = (request: WireRequest) => Promise<WireResponse>
 /** What answers. `takesStream` says that the body of a request is handed on as it comes, with no limit to its size. */
 export type Service = {
   readonly handle: Handle
+  /** Of the thread. */
+  readonly turnEnd: TurnEnd
   readonly takesStream: (method: string, rawPath: string) => boolean
 }
 export type Listener = {
@@ -116,6 +119,7 @@ function stopped(server: Server): Promise<void> {
 /** What all connections of the listener have in common. */
 type Connections = {
   readonly turns: Turns
+  readonly turnEnd: TurnEnd
   readonly handle: Handle
   readonly takesStream: Service['takesStream']
   readonly times: StreamTimes
@@ -182,7 +186,7 @@ function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, ref
   incoming.resume()
 }
 
-function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen }: Connections): void {
+function run(turn: Turn, body: Buffer | ByteStream | undefined, connections: Connections): void {
   const { incoming, outgoing } = turn
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
@@ -195,19 +199,32 @@ function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen
     remoteAddress: incoming.socket.remoteAddress ?? '',
   }
   turn.start(() =>
-    handle(request).then(
-      (response) => {
-        // What was not read of a stream would stand before the next request.
-        const isLeft = request.stream !== undefined && !incoming.complete
-        if (isLeft || !isOpen()) outgoing.shouldKeepAlive = false
-        write(outgoing, response, incoming.method === 'HEAD')
-      },
+    connections.handle(request).then(
+      (response) => answer(turn, request, response, connections),
       // The core answers every failure itself; what is left is a connection that cannot be written to.
       () => {
         outgoing.destroy()
       },
     ),
   )
+}
+
+/** Resolves when the answer is written. */
+function answer(turn: Turn, request: WireRequest, response: WireResponse, connections: Connections): Promise<void> {
+  const { incoming, outgoing } = turn
+  return new Promise((resolve) => {
+    connections.turnEnd.add('answer', () => {
+      // What was not read of a stream would stand before the next request.
+      const isLeft = request.stream !== undefined && !incoming.complete
+      if (isLeft || !connections.isOpen()) outgoing.shouldKeepAlive = false
+      try {
+        write(outgoing, response, incoming.method === 'HEAD')
+      } catch {
+        outgoing.destroy()
+      }
+      resolve()
+    })
+  })
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

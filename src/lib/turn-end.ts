@@ -1,6 +1,6 @@
 // What every request of one turn of the event loop needs is done once for all of them when the turn ends: one write to
-// an audit log, and answers that leave together. Answers that leave one by one wake the other side for each, which costs
-// more than the work for the request (docs/performance.md).
+// an audit log, and answers that leave together. Leaving one by one, each wakes the other side, which costs more than
+// the work for the request (docs/performance.md).
 
 /** In this order; what promises of one part set off is done before the next part begins. */
 const PARTS = { 'record requests': 0, 'record responses': 1, answer: 2 } as const

@@ -50,6 +50,8 @@ export const MOUNT: Shapes = {
   ),
 }
 
+export const builtinVersion = ({ facts }: System): string => `v${facts.reportedVersion}+builtin.keywright`
+
 export function mountBody(entry: MountEntry, version: string): object {
   const { config } = entry
   return {
@@ -62,7 +64,7 @@ export function mountBody(entry: MountEntry, version: string): object {
     external_entropy_access: entry.externalEntropyAccess,
     options: entry.options,
     plugin_version: '',
-    running_plugin_version: `v${version}+builtin.keywright`,
+    running_plugin_version: version,
     running_sha256: '',
     deprecation_status: 'supported',
     config: {
@@ -76,7 +78,7 @@ export function mountBody(entry: MountEntry, version: string): object {
   }
 }
 
-export const bodyOf = (system: System, entry: MountEntry): object => mountBody(entry, system.facts.reportedVersion)
+export const bodyOf = (system: System, entry: MountEntry): object => mountBody(entry, builtinVersion(system))
 
 /** The paths as clients know them: those of login mounts without their 'auth/'. */
 export function bodies(

@@ -1241,6 +1241,8 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
+          /** Those of a request that its endpoints may read */
+          passthrough_request_headers?: readonly string[]
         }
       }
     }
@@ -1299,6 +1301,8 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
+        /** Those of a request that its endpoints may read */
+        passthrough_request_headers?: readonly string[]
       }
     }
   }
@@ -1502,6 +1506,8 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
+          /** Those of a request that its endpoints may read */
+          passthrough_request_headers?: readonly string[]
         }
       }
     }
@@ -1560,6 +1566,8 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
+        /** Those of a request that its endpoints may read */
+        passthrough_request_headers?: readonly string[]
       }
     }
   }
@@ -1796,6 +1804,8 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
+          /** Those of a request that its endpoints may read */
+          passthrough_request_headers?: readonly string[]
         }
       }>>
       /** Login methods by path */
@@ -1847,6 +1857,8 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
+          /** Those of a request that its endpoints may read */
+          passthrough_request_headers?: readonly string[]
         }
       }>>
     }
@@ -1905,6 +1917,8 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
+        /** Those of a request that its endpoints may read */
+        passthrough_request_headers?: readonly string[]
       }
       /** Path of the mount */
       path: string

@@ -9,7 +9,7 @@ import { generatePassword, PasswordPolicyError, parsePasswordPolicy } from './pa
 import type { System } from './system.ts'
 
 const MAX_NAME_CHARACTERS = 128
-const nameField = { name: string('Name of the policy', { required: true }) }
+const nameField = { name: string('Name of the policy', { required: true, max: MAX_NAME_CHARACTERS }) }
 const one = { path: 'policies/password/:name', fields: nameField } as const
 
 /** `fail` for what a policy's text does not fulfil. */
@@ -68,8 +68,6 @@ const write = endpoint({
   summary: 'Creates or replaces a password policy',
   fields: { ...nameField, policy: string('HCL or JSON, or base64 of either', { required: true }) },
   handler: async (system: System, { name, policy }) => {
-    if (name.length > MAX_NAME_CHARACTERS)
-      throw fail('field_invalid', ['name', `must have at most ${MAX_NAME_CHARACTERS} characters`])
     if (policy === '') throw fail('bad_request', ['missing policy'])
     const document = checked(() => decodePolicyText(policy))
     checked(() => parsePasswordPolicy(document))

@@ -153,6 +153,11 @@ const ACCEPTED: readonly {
       permissionHints: false,
     },
   },
+  {
+    name: 'an edition, and the store entry by entry',
+    texts: ['edition = "plus"\nraw_storage_endpoint = true', '{"edition": "plus", "raw_storage_endpoint": "1"}'],
+    is: { edition: 'plus', rawStorage: true },
+  },
 ]
 
 for (const { name, texts, is } of ACCEPTED) {
@@ -162,6 +167,11 @@ for (const { name, texts, is } of ACCEPTED) {
 }
 
 const REFUSED: readonly { readonly name: string; readonly text: string; readonly says: RegExp }[] = [
+  {
+    name: 'an edition that is none',
+    text: 'edition = "pro"',
+    says: /"edition" must be one of enterprise, plus, community/,
+  },
   {
     name: 'a misspelt block, with the near one',
     text: 'lisener "tcp" {}',

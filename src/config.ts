@@ -1,8 +1,11 @@
 // The configuration file, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { DEFAULT_EDITION, type Edition } from './api/edition.ts'
+import { editionOf } from './config-edition.ts'
 import { type ListenerConfig, listenerOf } from './config-listener.ts'
 import { sealOf } from './config-seal.ts'
+import { sanitizedConfig } from './config-state.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
 import { ConfigError, requireKnown, secondsIn, single, switchOf } from './config-values.ts'
 import { DEFAULT_LIMITS } from './http/listener.ts'
@@ -24,6 +27,9 @@ export type ServerConfig = ListenerConfig & {
   readonly seal: StaticSealConfig | undefined
   /** Whether a 403 tells the holder of a valid token what its policies lack. */
   readonly permissionHints: boolean
+  readonly edition: Edition
+  /** Whether sys/raw is there. */
+  readonly rawStorage: boolean
 }
 
 /** What the endpoints show of it. */
@@ -34,6 +40,9 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   clusterName: config.clusterName,
   tokenAskedFor: config.tokenAskedFor,
   permissionHints: config.permissionHints,
+  edition: config.edition,
+  rawStorage: config.rawStorage,
+  configState: sanitizedConfig(config),
 })
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -50,6 +59,8 @@ export const DEFAULT_CONFIG: ServerConfig = {
   seal: undefined,
   tokenAskedFor: { generateRoot: false, rekey: false },
   permissionHints: true,
+  edition: DEFAULT_EDITION,
+  rawStorage: false,
 }
 
 /** @throws ConfigError */
@@ -69,6 +80,7 @@ export function readConfigFile(path: string): Partial<ServerConfig> {
 }
 
 const HINTS = 'permission_denied_hints'
+const RAW = 'raw_storage_endpoint'
 const TOP_KEYS = [
   'threads',
   'listener',
@@ -80,6 +92,8 @@ const TOP_KEYS = [
   'default_lease_ttl',
   'max_lease_ttl',
   HINTS,
+  'edition',
+  RAW,
   'disable_mlock',
 ]
 
@@ -97,6 +111,8 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...textOf(body, 'reported_version', 'reportedVersion'),
     ...secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
     ...secondsOf(body, 'max_lease_ttl', 'maxTtlSeconds'),
+    ...editionOf(body),
+    ...(itemsOf(body, RAW).length === 0 ? {} : { rawStorage: switchOf(body, RAW) }),
     ...(itemsOf(body, HINTS).length === 0 ? {} : { permissionHints: switchOf(body, HINTS) }),
   }
   const { defaultTtlSeconds, maxTtlSeconds } = { ...DEFAULT_CONFIG, ...config }

@@ -10,6 +10,7 @@ import { newMountEntry } from './core/mount-entries.ts'
 import { MountTable } from './core/mount-table.ts'
 import { importSecret } from './crypto/secret-key.ts'
 import { engineTypes, needsSudo, SYSTEM_ROUTER } from './engine-types.ts'
+import { hostInfo } from './host-facts.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import type { Log } from './lib/log.ts'
 import type { SlowWork } from './lib/slow-work.ts'
@@ -23,13 +24,20 @@ import { writeSnapshot } from './storage/snapshot-stream.ts'
 import { bucketKeyOf } from './storage/tree.ts'
 import { streamedRequests } from './streamed-requests.ts'
 import type { SealStatus } from './system/seal.ts'
+import { buildServices, type SystemServices } from './system/services.ts'
 import { type SealOperations, type ServerFacts, System } from './system/system.ts'
+import { uiHeaderTexts } from './system/ui-header-endpoints.ts'
+import { countedSoFar, type SharedCount } from './threads/request-count.ts'
 
 export type HouseParts = {
   readonly store: Store | ReadStore
   readonly world: World
   readonly slow: SlowWork
   readonly log: Log
+  /** Of all threads of the server; missing: none are counted. */
+  readonly requests?: { readonly sinceMs: number; readonly count: SharedCount }
+  /** Of the data; missing: they are in memory. */
+  readonly directory?: string
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits
   readonly sealStatus: () => SealStatus
@@ -43,6 +51,7 @@ export type HouseParts = {
 
 export type House = Accounts & {
   readonly core: Core
+  readonly services: SystemServices
   readonly storage: SealedStorage
   readonly mounts: MountTable
   readonly invalidation: Invalidation
@@ -65,12 +74,24 @@ export function buildHouse(parts: HouseParts): House {
   const accounts = buildAccounts({ storage, invalidation, world, log, limits: tokenLimits, mounts: table })
   const { tokens } = accounts
   const saveSnapshot = snapshotSaver(parts, barrier)
-  const system = new System({ ...accounts, world, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo })
+  const services = servicesOf(parts, { storage, invalidation, accounts, mounts: table })
+  const system = new System({
+    ...accounts,
+    services,
+    world,
+    slow,
+    facts,
+    tokenLimits,
+    sealStatus,
+    saveSnapshot,
+    needsSudo,
+  })
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
   const mounts = new MountTable(types, always, storage, { world, slow }, invalidation)
   tieAccounts(accounts, mounts)
+  mounts.onUnmount(({ uuid }) => services.reloads.forget(uuid))
   const routers = new Map(types.map((type) => [type.type, type.router]))
   system.tie(mounts, parts.sealOperations, () => {
     const tables = mounts
@@ -83,6 +104,10 @@ export function buildHouse(parts: HouseParts): House {
   const around = {
     ...accounts,
     mounts,
+    browsers: {
+      cors: () => services.cors.current(),
+      uiHeaders: () => uiHeaders(services),
+    },
     sealed: () => !open,
     initialized: () => sealStatus().initialized,
     permissionHints: facts.permissionHints ?? true,
@@ -91,6 +116,7 @@ export function buildHouse(parts: HouseParts): House {
   return {
     ...accounts,
     core: new Core(around, world, log, () => parts.catchUp?.(invalidation)),
+    services,
     storage,
     mounts,
     invalidation,
@@ -117,6 +143,34 @@ export function buildHouse(parts: HouseParts): House {
       if (wasOpen) collectGarbage()
     },
   }
+}
+
+/** What the endpoints under sys/ ask of the rooms above theirs. */
+function servicesOf(
+  { world, requests, directory }: HouseParts,
+  rooms: {
+    readonly storage: SealedStorage
+    readonly invalidation: Invalidation
+    readonly accounts: Accounts
+    readonly mounts: () => MountTable
+  },
+): SystemServices {
+  const sinceMs = requests?.sinceMs ?? world.clock.nowMs()
+  return buildServices(rooms.storage, rooms.invalidation, {
+    world,
+    surveyed: {
+      entityCount: () => rooms.accounts.identities.countEntities(),
+      requests: () => ({ sinceMs, taken: requests === undefined ? 0 : countedSoFar(requests.count) }),
+      hostInfo: () => hostInfo(world.clock, directory),
+    },
+    resetMount: (uuid) => rooms.mounts().resetEngine(uuid),
+    isLocalMount: (uuid) => rooms.mounts().isLocal(uuid),
+  })
+}
+
+function uiHeaders({ uiHeaders: setting }: SystemServices): Record<string, string> | Promise<Record<string, string>> {
+  const found = setting.current()
+  return found instanceof Promise ? found.then(uiHeaderTexts) : uiHeaderTexts(found)
 }
 
 /** The store as it is at the call, as a stream. */

@@ -6,12 +6,13 @@ import type { House } from './house.ts'
 import type { Log } from './lib/log.ts'
 import { OneAtATime } from './lib/one-at-a-time.ts'
 import type { SlowWork } from './lib/slow-work.ts'
-import { Sealed, type Store } from './storage/contract.ts'
+import { Sealed, StorageFull, type Store } from './storage/contract.ts'
 import type { Keyring } from './storage/keyring.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import type { KeyringRotation } from './system/keyring-rotation.ts'
 import type { Seal, SealStatus } from './system/seal.ts'
 import type { OpenedKeys } from './system/seal-records.ts'
+import { VERSION } from './version.ts'
 
 /** What the other threads are told; the keyring comes with the news that the server opened. */
 export type SealNews = {
@@ -145,11 +146,23 @@ export class Opening {
       await house.mounts.addMissing()
       await house.mounts.finishUnmounts()
       await addMissingIndexes(house.tokens.view)
+      await this.#noteVersion()
       house.expiry.start()
       await this.announce(keyring)
     } catch (cause) {
       await this.#forget()
       throw cause
+    }
+  }
+
+  /** A full disk is no reason to stay sealed: the next opening notes it. */
+  async #noteVersion(): Promise<void> {
+    const { house, log } = this.#parts
+    try {
+      await house.services.versions.note(VERSION)
+    } catch (cause) {
+      if (!(cause instanceof StorageFull)) throw cause
+      log('warn', 'The version of this program could not be noted: the storage device is full')
     }
   }
 

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
+import type { WireRequest } from './core/exchange.ts'
 import { runSelfTests } from './crypto/self-test.ts'
 import { listen, type Service } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
@@ -13,6 +14,7 @@ import { type SlowPlace, startSlowPool } from './slow-pool.ts'
 import { staticSeal } from './static-seal.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
 import { newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
+import { countOne, newSharedCount, type SharedCount } from './threads/request-count.ts'
 import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
 import type { DevelopmentFacts, WriterData, WriterOrder, WriterStarted } from './writer.ts'
 import { buildWriterHouse } from './writer-house.ts'
@@ -55,7 +57,9 @@ function addressText({ host }: ServerConfig, port: number): string {
 async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const store = createMemoryStore({ random: world.random, clock: world.clock })
+  const requests = { sinceMs: world.clock.nowMs(), count: newSharedCount() }
   const house = await buildWriterHouse({
+    requests,
     store,
     world,
     slow: inlineWork(world),
@@ -77,7 +81,10 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     await house.operations.unseal(share)
   }
   const address = { host: config.host, port: config.port, share: false }
-  const handle = house.core.handle.bind(house.core)
+  const handle = (request: WireRequest) => {
+    countOne(requests.count)
+    return house.core.handle(request)
+  }
   const service = { handle, turnEnd: new TurnEnd(), takesStream: house.takesStream }
   const listener = await listen(address, config.limits, service).catch((cause) => {
     throw listenError(config, (cause as NodeJS.ErrnoException).code)
@@ -97,9 +104,10 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
 async function startThreads(options: ServerOptions, directory: string): Promise<RunningServer> {
   const { config } = options
   const published = newPublishedIndex()
+  const requests = { sinceMs: options.world.clock.nowMs(), count: newSharedCount() }
   const pool = startSlowPool(options)
   const slow = pool.place()
-  const data: WriterData = { config, directory, published, slow, development: options.development }
+  const data: WriterData = { config, directory, published, requests, slow, development: options.development }
   const writer = new Worker(new URL('./writer.ts', import.meta.url), {
     name: 'writer',
     workerData: data,
@@ -112,7 +120,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     watchWriter(writer, options.onFatal)
     // Threads that share a port share it with any process of this user that asks for the same: so ask once alone.
     await requireFreeAddress(config)
-    const place = { writer, directory, published, slow: pool.place, port: config.port }
+    const place = { writer, directory, published, requests, slow: pool.place, port: config.port }
     const group = await ThreadGroup.start({
       kind: 'serving',
       count: SHARES_PORTS ? config.threads : 1,
@@ -165,6 +173,7 @@ type Place = {
   readonly writer: Worker
   readonly directory: string
   readonly published: PublishedIndex
+  readonly requests: { readonly sinceMs: number; readonly count: SharedCount }
   readonly slow: () => SlowPlace
   port: number
 }
@@ -172,9 +181,18 @@ type Place = {
 async function startServing(place: Place, config: ServerConfig): Promise<GroupThread> {
   const { port1, port2 } = new MessageChannel()
   place.writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
-  const { directory, published, port } = place
+  const { directory, published, requests, port } = place
   const slow = place.slow()
-  const data: ServingData = { config, directory, published, writer: port2, slow, port, sharePort: SHARES_PORTS }
+  const data: ServingData = {
+    config,
+    directory,
+    published,
+    requests,
+    writer: port2,
+    slow,
+    port,
+    sharePort: SHARES_PORTS,
+  }
   const worker = new Worker(new URL('./serving.ts', import.meta.url), {
     name: 'serving',
     workerData: data,

@@ -14,12 +14,14 @@ import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
 import { PooledWork } from './threads/pooled-work.ts'
+import { countOne, type SharedCount } from './threads/request-count.ts'
 import { WriterLink } from './threads/writer-link.ts'
 
 export type ServingData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
+  readonly requests: { readonly sinceMs: number; readonly count: SharedCount }
   readonly slow: SlowPlace
   readonly writer: MessagePort
   /** Several threads listen on one port; the first takes any where the configuration says 0. */
@@ -58,6 +60,8 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     world,
     slow: new PooledWork(data.slow.port, data.slow.load),
     log,
+    requests: data.requests,
+    directory: data.directory,
     facts: factsOf(config, 'sqlite'),
     tokenLimits: config,
     sealStatus: () => status,
@@ -85,7 +89,10 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   await state.ready
   const address = { host: config.host, port: data.port, share: data.sharePort }
   const listener = await listen(address, config.limits, {
-    handle: (request) => house.core.handle(request),
+    handle: (request) => {
+      countOne(data.requests.count)
+      return house.core.handle(request)
+    },
     turnEnd: new TurnEnd(),
     takesStream: house.takesStream,
   })

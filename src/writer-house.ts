@@ -22,6 +22,8 @@ export type WriterParts = Omit<HouseParts, 'sealStatus' | 'sealOperations' | 'fo
   readonly keyKeeper?: KeyKeeper
   /** Resolves when every thread that serves has taken it over. */
   readonly announce: (news: SealNews) => Promise<void>
+  /** What reads a part of the configuration anew on every thread (sys/config/reload); missing: nothing does. */
+  readonly configReloads?: ReadonlyMap<string, () => Promise<void>>
   /** Undefined where a store cannot be restored. */
   readonly restorable?: Restorable
 }
@@ -64,6 +66,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
   }
   const operations: SealOperations = {
     ...holders,
+    configReloads: parts.configReloads ?? new Map(),
     initialise: async (config, clusterName, keep) => {
       const made = await initialiseHouse(config, clusterName, { keep })
       await opening.openByItself()

@@ -14,6 +14,7 @@ import { openSqliteStore } from './storage/sqlite-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 import { forgetCommits, type PublishedIndex, publishIndex } from './threads/change-follower.ts'
 import { PooledWork } from './threads/pooled-work.ts'
+import type { SharedCount } from './threads/request-count.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
 
@@ -21,6 +22,7 @@ export type WriterData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
+  readonly requests: { readonly sinceMs: number; readonly count: SharedCount }
   readonly slow: SlowPlace
   /** The development server opens itself; undefined for every other. */
   readonly development: { readonly rootToken: string | undefined } | undefined
@@ -74,6 +76,8 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     world,
     slow: new PooledWork(data.slow.port, data.slow.load),
     log,
+    requests: data.requests,
+    directory: data.directory,
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,

@@ -136,6 +136,7 @@ function shapeType(shape: Shape): Type {
     case 'string':
       return plain(`string${or}`)
     case 'int':
+    case 'number':
       return plain(`number${or}`)
     case 'bool':
       return plain(`boolean${or}`)

@@ -15,6 +15,7 @@ const FILE_USERS = {
   'src/storage/': 'the store itself',
   'src/audit/': 'the file device',
   'src/config.ts': 'the configuration, read once at start',
+  'src/host-facts.ts': 'what the kernel tells of the machine',
   'src/development.ts': 'the key of the development server',
   'src/static-seal.ts': 'the key that opens the server, read when it is needed',
   'src/main.ts': 'assembles the rooms',

@@ -57,6 +57,12 @@ export const ERRORS = {
       `Field validation failed: error converting input for field "${name}": ${why}`, // Wire text: clients match it.
     remedy: 'Send a value of the kind that the endpoint takes; docs/api names it.',
   },
+  feature_off: {
+    status: 400,
+    message: (feature: string, edition: string) =>
+      `${feature} is not licensed: the edition of this server is "${edition}"`,
+    remedy: 'Nothing has to be bought: set `edition` in the configuration of the server, or leave it out.',
+  },
   permission_denied: {
     status: 403,
     message: () => 'permission denied', // Wire text: every 403 contains it.
@@ -69,6 +75,11 @@ export const ERRORS = {
     status: 403,
     message: () => 'bad token', // Wire text.
     remedy: 'The token that was asked about does not exist, has expired or was revoked: get another.',
+  },
+  origin_refused: {
+    status: 403,
+    message: () => 'origin not allowed', // Wire text.
+    remedy: 'Add the origin to allowed_origins of sys/config/cors, or call from another page.',
   },
   not_found: {
     status: 404,

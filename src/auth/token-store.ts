@@ -26,6 +26,7 @@ import {
 } from './token-keys.ts'
 import { type Belongings, TokenRemoval } from './token-removal.ts'
 import { newAccessorText, newTokenText } from './token-text.ts'
+import { leavesBelow } from './view-walk.ts'
 
 /** The largest entry (meta, policies) is some 50 KB, most are half of one. */
 const CACHED_TOKENS = 20_000
@@ -109,6 +110,13 @@ export class TokenStore {
     if (this.#ids.size >= CACHED_TOKENS) this.#ids.clear()
     this.#ids.set(digest, id)
     return id
+  }
+
+  /** How many tokens are stored, those among them that ended and are not removed yet. */
+  async count(): Promise<number> {
+    let count = 0
+    for await (const page of leavesBelow(this.view, ID_FOLDER)) count += page.length
+    return count
   }
 
   #accessorKey(accessor: string): string {

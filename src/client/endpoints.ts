@@ -205,8 +205,17 @@ export type Endpoints = {
       server_time_utc: number
       /** Version that clients gate on */
       version: string
-      /** All features are on */
+      /** The edition is not community */
       enterprise: boolean
+      /** Licence */
+      license: {
+        /** none: there is no licence that could end */
+        state: string
+        /** Empty: it does not end */
+        expiry_time: string
+        /** It ended */
+        terminated: boolean
+      }
       /** Name of the cluster, while unsealed */
       cluster_name?: string
       /** Id of the cluster, while unsealed */
@@ -215,6 +224,8 @@ export type Endpoints = {
       echo_duration_ms: number
       /** 0: there is no active node to ask */
       clock_skew_ms: number
+      /** 0: there is no primary */
+      replication_primary_canary_age_ms: number
     }
   }
   /** Which node is active: with one node, this one. */
@@ -1230,6 +1241,8 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
+          /** Those of a request that its endpoints may read */
+          passthrough_request_headers?: readonly string[]
         }
       }
     }
@@ -1288,6 +1301,8 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
+        /** Those of a request that its endpoints may read */
+        passthrough_request_headers?: readonly string[]
       }
     }
   }
@@ -1491,6 +1506,8 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
+          /** Those of a request that its endpoints may read */
+          passthrough_request_headers?: readonly string[]
         }
       }
     }
@@ -1549,6 +1566,8 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
+        /** Those of a request that its endpoints may read */
+        passthrough_request_headers?: readonly string[]
       }
     }
   }
@@ -1785,6 +1804,8 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
+          /** Those of a request that its endpoints may read */
+          passthrough_request_headers?: readonly string[]
         }
       }>>
       /** Login methods by path */
@@ -1836,6 +1857,8 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
+          /** Those of a request that its endpoints may read */
+          passthrough_request_headers?: readonly string[]
         }
       }>>
     }
@@ -1894,9 +1917,27 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
+        /** Those of a request that its endpoints may read */
+        passthrough_request_headers?: readonly string[]
       }
       /** Path of the mount */
       path: string
+    }
+  }
+  /** Namespaces below this one: none. */
+  'GET sys/internal/ui/namespaces': {
+    fields: Record<never, never>
+    result: {
+      /** Only the root namespace exists */
+      keys: readonly string[]
+    }
+  }
+  /** Version that clients gate on. */
+  'GET sys/internal/ui/version': {
+    fields: Record<never, never>
+    result: {
+      /** Version */
+      version: string
     }
   }
   /** Names of the policies. */
@@ -2489,6 +2530,657 @@ export type Endpoints = {
       }>>
       /** Empty: the root namespace */
       chroot_namespace: string
+    }
+  }
+  /** Hash of the input. */
+  'POST sys/tools/hash': {
+    fields: {
+      /** Data, base64 */
+      input: string
+      /** sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
+      algorithm?: string | undefined
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The hash */
+      sum: string
+    }
+  }
+  /** Hash of the input. */
+  'POST sys/tools/hash/:algorithm': {
+    fields: {
+      /** Data, base64 */
+      input: string
+      /** sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
+      algorithm: string
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The hash */
+      sum: string
+    }
+  }
+  /** Random bytes. */
+  'POST sys/tools/random': {
+    fields: {
+      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      source?: string | undefined
+      /** How many */
+      bytes?: number | undefined
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The bytes */
+      random_bytes: string
+    }
+  }
+  /** Random bytes. */
+  'POST sys/tools/random/:source': {
+    fields: {
+      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      source: string
+      /** How many */
+      bytes?: number | undefined
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The bytes */
+      random_bytes: string
+    }
+  }
+  /** Random bytes. */
+  'POST sys/tools/random/:source/:bytes': {
+    fields: {
+      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      source: string
+      /** How many */
+      bytes: number
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The bytes */
+      random_bytes: string
+    }
+  }
+  /** The same for old clients. */
+  'GET sys/license': {
+    fields: Record<never, never>
+    result: {
+      /** The edition */
+      license_id: string
+      /** Empty: nobody is asked */
+      customer_id: string
+      /** Those that are on */
+      features: readonly string[]
+      /** Since ever */
+      start_time: string
+      /** Never */
+      expiration_time: string
+      /** Never */
+      termination_time: string
+      /** 0: no bound */
+      performance_standby_count: number
+    }
+  }
+  /** Which features are on, as the edition in the configuration has it. */
+  'GET sys/license/status': {
+    fields: Record<never, never>
+    result: {
+      /** A licence was loaded at start: the edition of the configuration */
+      autoloading_used: boolean
+      /** What the edition gives */
+      autoloaded: {
+        /** The edition */
+        license_id: string
+        /** Empty: nobody is asked */
+        customer_id: string
+        /** Those that are on */
+        features: readonly string[]
+        /** Since ever */
+        start_time: string
+        /** Never */
+        expiration_time: string
+        /** Never */
+        termination_time: string
+        /** 0: no bound */
+        performance_standby_count: number
+      }
+      /** null: nothing is stored */
+      persisted_autoload: {
+        /** The edition */
+        license_id: string
+        /** Empty: nobody is asked */
+        customer_id: string
+        /** Those that are on */
+        features: readonly string[]
+        /** Since ever */
+        start_time: string
+        /** Never */
+        expiration_time: string
+        /** Never */
+        termination_time: string
+        /** 0: no bound */
+        performance_standby_count: number
+      } | null
+    }
+  }
+  /** Engines and login methods that can be mounted. */
+  'GET sys/plugins/catalog': {
+    fields: Record<never, never>
+    result: {
+      /** Login methods */
+      auth: readonly string[]
+      /** Engines */
+      secret: readonly string[]
+      /** None: there are no databases */
+      database: readonly string[]
+      /** All of them */
+      detailed: readonly {
+        /** Name: what is mounted as type */
+        name: string
+        /** auth or secret */
+        type: string
+        /** Version of the engine */
+        version: string
+        /** Part of the server */
+        builtin: boolean
+        /** supported */
+        deprecation_status: string
+      }[]
+    }
+  }
+  /** Names of one type. */
+  'LIST sys/plugins/catalog/:type': {
+    fields: {
+      /** auth, secret or database */
+      type: string
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** One engine or login method. */
+  'GET sys/plugins/catalog/:type/:name': {
+    fields: {
+      /** auth, secret or database */
+      type: string
+      /** Name */
+      name: string
+    }
+    result: {
+      /** Name: what is mounted as type */
+      name: string
+      /** auth or secret */
+      type: string
+      /** Version of the engine */
+      version: string
+      /** Part of the server */
+      builtin: boolean
+      /** supported */
+      deprecation_status: string
+      /** None */
+      args: readonly string[]
+      /** Empty */
+      command: string
+      /** Empty */
+      sha256: string
+    }
+  }
+  /** Makes mounts read anew what they keep in memory, on every thread. */
+  'POST sys/plugins/reload/backend': {
+    fields: {
+      /** Engine or login method, such as transit */
+      plugin?: string | undefined
+      /** Paths of mounts: transit, auth/userpass */
+      mounts?: readonly string[] | undefined
+      /** global: on every node of every cluster */
+      scope?: '' | 'global' | undefined
+    }
+    result: {
+      /** Names the reload */
+      reload_id: string
+    }
+  }
+  /** Whether a reload was done. */
+  'GET sys/plugins/reload/backend/status': {
+    fields: {
+      /** From the answer of the reload */
+      reload_id: string
+    }
+    result: {
+      /** The same */
+      reload_id: string
+      /** By the id of the cluster whose nodes did it */
+      results: Readonly<Record<string, {
+        /** When */
+        timestamp: string
+        /** It was done */
+        success: boolean
+        /** Empty */
+        message: string
+      }>>
+    }
+  }
+  /** Names of the password policies. */
+  'LIST sys/policies/password': {
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Text of a password policy. */
+  'GET sys/policies/password/:name': {
+    fields: {
+      /** Name of the policy */
+      name: string
+    }
+    result: {
+      /** HCL or JSON, as it was written */
+      policy: string
+    }
+  }
+  /** Creates or replaces a password policy. */
+  'POST sys/policies/password/:name': {
+    fields: {
+      /** Name of the policy */
+      name: string
+      /** HCL or JSON, or base64 of either */
+      policy: string
+    }
+    result: undefined
+  }
+  /** Removes a password policy; one that is not there is no error. */
+  'DELETE sys/policies/password/:name': {
+    fields: {
+      /** Name of the policy */
+      name: string
+    }
+    result: undefined
+  }
+  /** Makes a password by the policy; it is kept nowhere. */
+  'GET sys/policies/password/:name/generate': {
+    fields: {
+      /** Name of the policy */
+      name: string
+    }
+    result: {
+      /** The password */
+      password: string
+    }
+  }
+  /** Requests that this server has taken since it started. */
+  'GET sys/internal/counters/requests': {
+    fields: Record<never, never>
+    result: {
+      /** One: nothing is kept of the time before */
+      counters: readonly {
+        /** Since when: the start of this server */
+        start_time: string
+        /** How many */
+        total: number
+      }[]
+    }
+  }
+  /** Entities that there are now. */
+  'GET sys/internal/counters/entities': {
+    fields: Record<never, never>
+    result: {
+      /** Counters */
+      counters: {
+        /** Entities */
+        entities: {
+          /** How many */
+          total: number
+        }
+      }
+    }
+  }
+  /** Service tokens that are stored now; batch tokens are not. */
+  'GET sys/internal/counters/tokens': {
+    fields: Record<never, never>
+    result: {
+      /** Counters */
+      counters: {
+        /** Service tokens */
+        service_tokens: {
+          /** How many */
+          total: number
+        }
+      }
+    }
+  }
+  /** The configuration that the server runs with, without what opens something. */
+  'GET sys/config/state/sanitized': {
+    fields: Record<never, never>
+    result: {
+      /** By the key of the configuration file */
+      [name: string]: unknown
+    }
+  }
+  /** Reads a part of the configuration anew, on every thread, as SIGHUP does for all parts. */
+  'POST sys/config/reload/:subsystem': {
+    fields: {
+      /** Part of the server */
+      subsystem: string
+    }
+    result: undefined
+  }
+  /** Which pages of other origins may call. */
+  'GET sys/config/cors': {
+    fields: Record<never, never>
+    result: {
+      /** Some may */
+      enabled: boolean
+      /** * alone: every one */
+      allowed_origins?: readonly string[]
+      /** Request headers that they may send */
+      allowed_headers?: readonly string[]
+      /** Cookies and the like may be sent along */
+      allow_credentials?: boolean
+    }
+  }
+  /** Lets pages of these origins call, and no others. */
+  'POST sys/config/cors': {
+    fields: {
+      /** false: pages of no other origin may */
+      enable?: boolean | undefined
+      /** Such as https://example.com, or * alone for every origin */
+      allowed_origins?: readonly string[] | undefined
+      /** Request headers they may send besides those of the API */
+      allowed_headers?: readonly string[] | undefined
+      /** Cookies and the like may be sent along; not with * */
+      allow_credentials?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Pages of no other origin may call. */
+  'DELETE sys/config/cors': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Names of the headers that are set. */
+  'LIST sys/config/ui/headers': {
+    fields: Record<never, never>
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** What a header is set to. */
+  'GET sys/config/ui/headers/:header': {
+    fields: {
+      /** Name of the header */
+      header: string
+      /** All values, as values */
+      multivalue?: boolean | undefined
+    }
+    result: {
+      /** The first value */
+      value?: string
+      /** All of them */
+      values?: readonly string[]
+    }
+  }
+  /** Sets a header of the answers outside /v1/. */
+  'POST sys/config/ui/headers/:header': {
+    fields: {
+      /** Name of the header */
+      header: string
+      /** Its values */
+      values: readonly string[]
+    }
+    result: undefined
+  }
+  /** The header is not set any more. */
+  'DELETE sys/config/ui/headers/:header': {
+    fields: {
+      /** Name of the header */
+      header: string
+    }
+    result: undefined
+  }
+  /** The nodes that share the storage: this one. */
+  'GET sys/ha-status': {
+    fields: Record<never, never>
+    result: {
+      /** Nodes */
+      nodes: readonly {
+        /** Name of its machine */
+        hostname: string
+        /** api_addr of its configuration */
+        api_address: string
+        /** Empty: nodes do not talk to each other */
+        cluster_address: string
+        /** It writes */
+        active_node: boolean
+        /** null: it is this one */
+        last_echo: string | null
+        /** Version that clients gate on */
+        version: string
+        /** Empty: no upgrade is under way */
+        upgrade_version: string
+        /** Empty */
+        redundancy_zone: string
+      }[]
+    }
+  }
+  /** Hands the active role to another node. */
+  'POST sys/step-down': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Names of stored entries. */
+  'LIST sys/raw': {
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Names of stored entries. */
+  'LIST sys/raw/:path...': {
+    fields: {
+      /** A folder; missing: the root */
+      path: string
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** A stored entry in clear. */
+  'GET sys/raw/:path...': {
+    fields: {
+      /** Path of the entry, without its namespace */
+      path: string
+      /** base64: value is base64; else it is text */
+      encoding?: '' | 'base64' | undefined
+    }
+    result: {
+      /** The entry, as text or base64 */
+      value: string
+    }
+  }
+  /** Replaces a stored entry. */
+  'POST sys/raw/:path...': {
+    fields: {
+      /** Path of the entry, without its namespace */
+      path: string
+      /** The entry */
+      value: string
+      /** base64: value is base64; else it is text */
+      encoding?: '' | 'base64' | undefined
+    }
+    result: undefined
+  }
+  /** Removes a stored entry. */
+  'DELETE sys/raw/:path...': {
+    fields: {
+      /** Path of the entry, without its namespace */
+      path: string
+    }
+    result: undefined
+  }
+  /** Processors, memory and disk of the machine below this server. */
+  'GET sys/host-info': {
+    fields: Record<never, never>
+    result: {
+      /** When it was looked at */
+      timestamp: string
+      /** Processors */
+      cpu: readonly {
+        /** Number */
+        cpu: number
+        /** Maker */
+        vendorId: string
+        /** Family */
+        family: string
+        /** Model */
+        model: string
+        /** Stepping */
+        stepping: number
+        /** Package */
+        physicalId: string
+        /** Core */
+        coreId: string
+        /** Cores */
+        cores: number
+        /** Name */
+        modelName: string
+        /** Clock rate now */
+        mhz: number
+        /** Kilobytes */
+        cacheSize: number
+        /** What it can do */
+        flags: readonly string[]
+        /** Version of its microcode */
+        microcode: string
+      }[]
+      /** What they did */
+      cpu_times: readonly {
+        /** Name */
+        cpu: string
+        /** Seconds */
+        [name: string]: unknown
+      }[]
+      /** The file system of the data; empty where they are in memory */
+      disk: readonly {
+        /** Directory of the data */
+        path: string
+        /** Kind of file system */
+        fstype: string
+        /** Bytes */
+        total: number
+        /** Bytes that the server may use */
+        free: number
+        /** Bytes */
+        used: number
+        /** Of what may be used */
+        usedPercent: number
+        /** Inodes */
+        inodesTotal: number
+        /** Of them in use */
+        inodesUsed: number
+        /** Of them free */
+        inodesFree: number
+        /** Of all */
+        inodesUsedPercent: number
+      }[]
+      /** Machine */
+      host: {
+        /** Name */
+        hostname: string
+        /** Seconds since its start */
+        uptime: number
+        /** When it started, seconds since the epoch */
+        bootTime: number
+        /** Processes and threads */
+        procs: number
+        /** Operating system */
+        os: string
+        /** Distribution */
+        platform: string
+        /** What the distribution comes from */
+        platformFamily: string
+        /** Version of the distribution */
+        platformVersion: string
+        /** Version of the kernel */
+        kernelVersion: string
+        /** Architecture */
+        kernelArch: string
+        /** Empty: not looked for */
+        virtualizationSystem: string
+        /** Empty: not looked for */
+        virtualizationRole: string
+        /** Empty: it is a secret of the machine */
+        hostid: string
+      }
+      /** Memory, by kind; usedPercent is a share */
+      memory: Readonly<Record<string, number>>
+    }
+  }
+  /** The mounts as the router has them. */
+  'GET sys/internal/inspect/router/:tag': {
+    fields: {
+      /** root, uuid, accessor or storage */
+      tag: 'root' | 'uuid' | 'accessor' | 'storage'
+    }
+    result: {
+      /** Mount */
+      [name: string]: {
+        /** Namespace */
+        mount_namespace: string
+        /** Path */
+        mount_path: string
+        /** Engine */
+        mount_type: string
+        /** Names its data */
+        uuid: string
+        /** Names the mount */
+        accessor: string
+        /** Where its data lie */
+        storage_prefix: string
+        /** It is being removed */
+        tainted: boolean
+      }
+    }
+  }
+  /** Versions of this program that opened the store, the oldest first. */
+  'LIST sys/version-history': {
+    fields: Record<never, never>
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+      /** By version */
+      key_info: Readonly<Record<string, {
+        /** The one before; null for the first */
+        previous_version: string | null
+        /** When it first opened the store */
+        timestamp_installed: string
+        /** Empty: not recorded */
+        build_date: string
+      }>>
     }
   }
   /** Makes a token, a child of the caller. */

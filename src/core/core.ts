@@ -6,6 +6,7 @@ import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import { StorageReadOnly } from '../storage/contract.ts'
+import { withExtraHeaders } from './browser-steps.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS } from './pipeline.ts'
 import { refusalOf, refusalResponse } from './response.ts'
@@ -35,7 +36,7 @@ export class Core {
     if (response === undefined) return this.handle(request, turn + 1, exchange.paid)
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     if (exchange.endpoint?.changesSeal === true) this.#noteSeal(exchange, response.status)
-    return response
+    return withExtraHeaders(exchange, response)
   }
 
   async #run(exchange: Exchange): Promise<WireResponse> {
@@ -128,6 +129,7 @@ function newExchange(id: string, request: WireRequest, paid: LiveToken | undefin
     answer: undefined,
     warnings: [],
     response: undefined,
+    extraHeaders: undefined,
     isForwarded: false,
   }
 }

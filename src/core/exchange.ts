@@ -27,6 +27,9 @@ export type WireHeaders = {
   readonly namespace: string | undefined
   readonly wrapTtl: string | undefined
   readonly contentType: string | undefined
+  /** Of a browser: the page that asks, and in a preflight the method that it wants to use. */
+  readonly origin?: string | undefined
+  readonly pageAsksFor?: string | undefined
 }
 
 export type WireResponse = {
@@ -68,6 +71,8 @@ export type Exchange = {
   warnings: string[]
   /** Set by a step that has the whole response already: the rest is skipped. */
   response: WireResponse | undefined
+  /** Go back with the response, whatever it is. */
+  extraHeaders: Readonly<Record<string, string>> | undefined
   /** The response was made elsewhere. */
   isForwarded: boolean
 }

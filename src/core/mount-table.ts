@@ -112,6 +112,16 @@ export class MountTable implements Mounts {
     return { mount: mounted.entry, method: mounted.engine as LoginMethod }
   }
 
+  /** The mount forgets what it keeps in memory; nothing happens where there is none. */
+  resetEngine(uuid: string): void {
+    this.#byUuid.get(uuid)?.engine.reset()
+  }
+
+  /** Whether a mount stays out of replication; false for one that is not there. */
+  isLocal(uuid: string): boolean {
+    return this.#byUuid.get(uuid)?.entry.local === true
+  }
+
   /** The mount with the longest path that `path` begins with; 'transit' finds 'transit/'. */
   route(path: string): Mounted | undefined {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {

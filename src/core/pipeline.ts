@@ -9,6 +9,7 @@ import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { authenticate, authorise } from './access.ts'
 import { parseBody } from './body.ts'
+import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
 import { noteIgnored } from './ignored-fields.ts'
@@ -217,6 +218,7 @@ const writeResponse = (exchange: Exchange): void => {
 }
 
 export const STEPS: readonly Step[] = [
+  { name: 'tell browsers', run: tellBrowsers },
   { name: 'read the path', run: readPath },
   { name: 'read the method', run: readMethod },
   { name: 'read the namespace', run: readNamespace },

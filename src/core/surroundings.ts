@@ -3,6 +3,7 @@ import type { PolicyStore } from '../auth/policy-store.ts'
 import type { Identities } from '../auth/subject.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
+import type { BrowserSettings } from './browser-steps.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
 import type { MountTable } from './mount-table.ts'
 
@@ -14,6 +15,7 @@ export type Surroundings = {
   readonly identities: Identities
   readonly logins: LoginService
   readonly wrapping: Wrapping
+  readonly browsers: BrowserSettings
   readonly sealed: () => boolean
   readonly initialized: () => boolean
   /** Whether the holder of a valid token learns what its policies lack for a request. */

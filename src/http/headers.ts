@@ -14,6 +14,8 @@ export function wireHeaders(headers: HeaderSource): WireHeaders {
     namespace: one('x-vault-namespace'),
     wrapTtl: one('x-vault-wrap-ttl'),
     contentType: one('content-type'),
+    origin: one('origin'),
+    pageAsksFor: one('access-control-request-method'),
   }
 }
 

@@ -238,7 +238,7 @@ const BODILESS_STATUSES = [204, 205, 304]
 function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean): void {
   const { status, body, headers, stream } = response
   if (stream !== undefined) {
-    sendStream(outgoing, stream, headOnly)
+    sendStream(outgoing, stream, { headOnly, headers })
     return
   }
   if (body === undefined || BODILESS_STATUSES.includes(status)) {

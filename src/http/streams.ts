@@ -3,6 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ByteStream } from '../api/request.ts'
+import type { WireResponse } from '../core/exchange.ts'
 
 /**
  * The time that a request may take as a whole is that of all requests of a server or of none: while a body is read that
@@ -96,8 +97,12 @@ export class RequestStream {
 }
 
 /** The connection breaks where the stream fails: what is there then cannot be taken for the whole. */
-export function sendStream(outgoing: ServerResponse, stream: ByteStream, headOnly: boolean): void {
-  outgoing.writeHead(200, { 'Cache-Control': 'no-store', 'Content-Type': 'application/octet-stream' })
+export function sendStream(
+  outgoing: ServerResponse,
+  stream: ByteStream,
+  { headOnly, headers }: { readonly headOnly: boolean; readonly headers: WireResponse['headers'] },
+): void {
+  outgoing.writeHead(200, { 'Cache-Control': 'no-store', 'Content-Type': 'application/octet-stream', ...headers })
   if (headOnly) {
     outgoing.end()
     stream.cancel().catch(() => {})

@@ -3,6 +3,7 @@
 import type { LoginAlias } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Identities, Subject } from '../auth/subject.ts'
+import { leavesBelow } from '../auth/view-walk.ts'
 import type { World } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -104,6 +105,13 @@ export class IdentityStore implements Identities, Engine {
         after = await this.transaction((tx) => sweepMembers(tx, groupId, folder, from))
       }
     }
+  }
+
+  /** How many entities there are. */
+  async countEntities(): Promise<number> {
+    let count = 0
+    for await (const page of leavesBelow(this.view, 'identity/entity/')) count += page.length
+    return count
   }
 
   /** Nothing is kept but the subjects, which listen for themselves. */

@@ -1,7 +1,7 @@
 // A mount as the API shows it.
 import type { LockoutSettings } from '../api/lockout.ts'
 import type { MountEntry } from '../api/mount.ts'
-import { flag, group, integer, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
+import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import type { System } from './system.ts'
 
 /** What a login mount gives where nothing else is said. */
@@ -45,24 +45,34 @@ export const MOUNT: Shapes = {
       listing_visibility: optional(text('unauth: listed to everybody')),
       token_type: optional(text('Kind of token a login gives')),
       user_lockout_config: optional(LOCKOUT),
+      passthrough_request_headers: optional(listOf(text('Header'), 'Those of a request that its endpoints may read')),
     },
     'Tuning',
   ),
 }
 
+/** Of the mounts that every server has; no other can be given any. */
+const PASSED_HEADERS: Readonly<Record<string, readonly string[]>> = { system: ['Accept'], identity: ['Authorization'] }
+
+/** The seal itself wraps what opens the barrier, which belongs to the system. */
+const isSealWrapped = ({ type, sealWrap }: MountEntry): boolean => sealWrap || type === 'system'
+
+export const builtinVersion = ({ facts }: System): string => `v${facts.reportedVersion}+builtin.keywright`
+
 export function mountBody(entry: MountEntry, version: string): object {
   const { config } = entry
+  const passed = PASSED_HEADERS[entry.type]
   return {
     type: entry.type,
     description: entry.description,
     accessor: entry.accessor,
     uuid: entry.uuid,
     local: entry.local,
-    seal_wrap: entry.sealWrap,
+    seal_wrap: isSealWrapped(entry),
     external_entropy_access: entry.externalEntropyAccess,
     options: entry.options,
     plugin_version: '',
-    running_plugin_version: `v${version}+builtin.keywright`,
+    running_plugin_version: version,
     running_sha256: '',
     deprecation_status: 'supported',
     config: {
@@ -71,12 +81,13 @@ export function mountBody(entry: MountEntry, version: string): object {
       force_no_cache: config.forceNoCache,
       ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
       ...(entry.kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
+      ...(passed === undefined ? {} : { passthrough_request_headers: passed }),
       ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
     },
   }
 }
 
-export const bodyOf = (system: System, entry: MountEntry): object => mountBody(entry, system.facts.reportedVersion)
+export const bodyOf = (system: System, entry: MountEntry): object => mountBody(entry, builtinVersion(system))
 
 /** The paths as clients know them: those of login mounts without their 'auth/'. */
 export function bodies(

@@ -1,8 +1,10 @@
 // sys/health and sys/leader: what load balancers and clients ask before anything else.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { bool, int } from '../api/fields.ts'
-import { flag, integer, optional, text } from '../api/shape.ts'
+import { flag, group, integer, optional, text } from '../api/shape.ts'
 import type { System } from './system.ts'
+
+const NO_LICENSE = { state: 'none', expiry_time: '', terminated: false }
 
 /** Not 1xx: those are no answers, and a client would wait on. */
 const statusCode = (about: string) => int(`Status to answer when ${about}`, { min: 200, max: 599 })
@@ -37,11 +39,20 @@ const health = endpoint({
     replication_dr_mode: text('disabled'),
     server_time_utc: integer('Seconds since the epoch'),
     version: text('Version that clients gate on'),
-    enterprise: flag('All features are on'),
+    enterprise: flag('The edition is not community'),
+    license: group(
+      {
+        state: text('none: there is no licence that could end'),
+        expiry_time: text('Empty: it does not end'),
+        terminated: flag('It ended'),
+      },
+      'Licence',
+    ),
     cluster_name: optional(text('Name of the cluster, while unsealed')),
     cluster_id: optional(text('Id of the cluster, while unsealed')),
     echo_duration_ms: integer('0: there is no active node to ask'),
     clock_skew_ms: integer('0: there is no active node to ask'),
+    replication_primary_canary_age_ms: integer('0: there is no primary'),
   },
   handler: (system: System, args) => {
     const { initialized, sealed, cluster } = system.sealStatus()
@@ -61,10 +72,12 @@ const health = endpoint({
         replication_dr_mode: 'disabled',
         server_time_utc: Math.floor(system.world.clock.nowMs() / 1000),
         version: system.facts.reportedVersion,
-        enterprise: true,
+        enterprise: system.edition !== 'community',
+        license: NO_LICENSE,
         ...(cluster === undefined ? {} : { cluster_name: cluster.name, cluster_id: cluster.id }),
         echo_duration_ms: 0,
         clock_skew_ms: 0,
+        replication_primary_canary_age_ms: 0,
       },
     }
   },

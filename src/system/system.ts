@@ -1,4 +1,5 @@
 // The engine behind sys/: what its endpoints work with.
+import { DEFAULT_EDITION, type Edition } from '../api/edition.ts'
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { Leases } from '../auth/leases.ts'
@@ -17,6 +18,7 @@ import type { KeyringRotation } from './keyring-rotation.ts'
 import type { Rekey } from './rekey.ts'
 import type { SealStatus } from './seal.ts'
 import type { Cluster } from './seal-records.ts'
+import type { SystemServices } from './services.ts'
 import type { TokenAttempt } from './token-attempt.ts'
 
 /** Sealing and unsealing of the whole server, all its threads; only the thread that writes can. */
@@ -36,6 +38,8 @@ export interface SealOperations {
   seal(): Promise<void>
   /** Replaces the store by a snapshot; sealed afterwards unless it opens by itself. @throws Refusal: it is not taken */
   restore(snapshot: ByteStream, force: boolean): Promise<Restored>
+  /** What reads a part of the configuration anew on every thread, by the name of the part. */
+  readonly configReloads: ReadonlyMap<string, () => Promise<void>>
 }
 
 /** All that opens a new server. */
@@ -62,6 +66,12 @@ export type ServerFacts = {
   readonly permissionHints?: boolean
   /** For a cluster that is made with no name given; empty: a name is made up. */
   readonly clusterName: string
+  /** Which features are on; missing: all. */
+  readonly edition?: Edition
+  /** Whether sys/raw is there; missing: no. */
+  readonly rawStorage?: boolean
+  /** The configuration without what opens something, by the names of its file. */
+  readonly configState?: object
 }
 
 export type Migration = { readonly source: string; readonly target: string }
@@ -95,6 +105,7 @@ export class System implements Engine {
   readonly policies: PolicyStore
   readonly wrapping: Wrapping
   readonly leases: Leases
+  readonly services: SystemServices
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
@@ -112,6 +123,7 @@ export class System implements Engine {
     readonly wrapping: Wrapping
     readonly tokenLimits: TokenLimits
     readonly leases: Leases
+    readonly services: SystemServices
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
     readonly needsSudo: (path: string, operation: AclOperation) => boolean
@@ -125,6 +137,7 @@ export class System implements Engine {
     this.wrapping = parts.wrapping
     this.tokenLimits = parts.tokenLimits
     this.leases = parts.leases
+    this.services = parts.services
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
     this.needsSudo = parts.needsSudo
@@ -147,6 +160,10 @@ export class System implements Engine {
 
   openApi(): object {
     return must(this.#parts.openApi, 'openApi')()
+  }
+
+  get edition(): Edition {
+    return this.facts.edition ?? DEFAULT_EDITION
   }
 
   get cluster(): Cluster | undefined {

@@ -1,10 +1,10 @@
-// sys/internal/ui/mounts: which mounts a caller can reach.
+// sys/internal/ui: which mounts a caller can reach, and what else user interfaces ask.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Caller } from '../api/request.ts'
-import { group, mapOf, text } from '../api/shape.ts'
+import { group, listOf, mapOf, text } from '../api/shape.ts'
 import type { Acl } from '../auth/acl.ts'
 import { bodies, bodyOf, MOUNT } from './mount-view.ts'
 import type { System } from './system.ts'
@@ -54,4 +54,28 @@ const readForUi = endpoint({
   },
 })
 
-export const UI_MOUNT_ENDPOINTS: readonly Endpoint[] = [listForUi, readForUi]
+const namespaces = endpoint({
+  id: 'ui-namespaces',
+  operation: 'read',
+  path: 'internal/ui/namespaces',
+  capability: 'none',
+  runsOn: 'any-node',
+  summary: 'Namespaces below this one: none',
+  fields: {},
+  response: { keys: listOf(text('Path'), 'Only the root namespace exists') },
+  handler: () => ({ data: { keys: [] } }),
+})
+
+const version = endpoint({
+  id: 'ui-version',
+  operation: 'read',
+  path: 'internal/ui/version',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Version that clients gate on',
+  fields: {},
+  response: { version: text('Version') },
+  handler: ({ facts }: System) => ({ data: { version: facts.reportedVersion } }),
+})
+
+export const UI_MOUNT_ENDPOINTS: readonly Endpoint[] = [listForUi, readForUi, namespaces, version]

@@ -1,5 +1,6 @@
 // The client hashi-vault-js for Node.js, unmodified, against a real server.
 import { strict as assert } from 'node:assert'
+import { hostname } from 'node:os'
 import { after, before } from 'node:test'
 import Vault from 'hashi-vault-js'
 import { api } from '../fixtures/server-process.ts'
@@ -120,11 +121,18 @@ run.flow('secret ids of an approle, and login with them', async () => {
   await assert.rejects(vault.loginWithAppRole(roleId, secret), isRefusal(400))
 })
 
-run.notOffered('host information, counters, metrics', { note: 'not yet' }, async () => {
-  for (const call of ['sysHostInfo', 'sysMetrics']) await assert.rejects(vault[call](root), isRefusal(404))
-  for (const type of ['requests', 'entities', 'tokens']) {
-    await assert.rejects(vault.sysInternalCounters(root, type), isRefusal(404))
-  }
+run.flow('host information, counters', async () => {
+  const { host, memory } = await vault.sysHostInfo(root)
+  assert.equal(host.hostname, hostname())
+  assert.ok(memory.total > 0)
+  assert.ok((await vault.sysInternalCounters(root, 'requests')).counters[0].total > 0)
+  assert.ok((await vault.sysInternalCounters(root, 'tokens')).counters.service_tokens.total > 0)
+  await api(server, 'POST', 'identity/entity', { name: 'counted' })
+  assert.ok((await vault.sysInternalCounters(root, 'entities')).counters.entities.total > 0)
+})
+
+run.notOffered('metrics', { note: 'not yet' }, async () => {
+  await assert.rejects(vault.sysMetrics(root), isRefusal(404))
 })
 
 /** Calls of an engine or a login method that is not here: one is made. 403: it sends no token. */

@@ -190,13 +190,14 @@ class Serving(Flows):
             lambda: sys.list_namespaces(),
             lambda: sys.create_namespace("a"),
             lambda: sys.delete_namespace("a"),
-            lambda: sys.step_down(),
             lambda: sys.read_raft_config(),
             lambda: sys.join_raft_cluster("http://localhost"),
             lambda: sys.remove_raft_node("a"),
             lambda: sys.take_raft_snapshot(),
         ):
             self.assertRaises(exceptions.InvalidPath, call)
+        # There is no other server to step down for.
+        self.assertRaises(exceptions.InvalidRequest, sys.step_down)
         # What they send is not JSON, and is refused before its path is looked for.
         for call in (sys.restore_raft_snapshot, sys.force_restore_raft_snapshot):
             self.assertRaises(exceptions.InvalidRequest, call, b"none")

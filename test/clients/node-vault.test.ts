@@ -292,7 +292,7 @@ run.notOffered('audit devices', { note: 'no audit yet', standsFor: ['enableAudit
 })
 
 run.notOffered('step down', { note: 'one server, no standby yet' }, async () => {
-  await assert.rejects(vault.stepDown(), isRefusal(404))
+  await assert.rejects(vault.stepDown(), isRefusal(400, 'no other node'))
 })
 
 run.notOffered('change a part of a secret (PATCH)', { note: 'no endpoint has it' }, async () => {

@@ -49,6 +49,7 @@ const OPEN_ENDPOINTS = [
   'seal-status',
   'ui-mounts-list',
   'ui-mounts-read',
+  'ui-namespaces',
   'unseal',
   'userpass-login',
   'wrapping-lookup-read',

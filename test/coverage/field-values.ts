@@ -89,6 +89,11 @@ const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool, pat
   'token-create.type': (random) => random.pick(['', 'service', 'batch']),
   'token-create-orphan.type': (random) => random.pick(['', 'service', 'batch']),
   'token-create-by-role.type': (random) => random.pick(['', 'service', 'batch']),
+  'password-policies-write.policy': () => 'length = 20\nrule "charset" { charset = "abcdef" }',
+  algorithm: (random) => random.pick(['sha2-256', 'sha3-512', 'sha1']),
+  allowed_origins: (random) => random.pick(['https://one.example', ['https://one.example', 'http://two.example']]),
+  plugin: (random) => random.pick(['transit', 'userpass', '']),
+  mounts: (random) => random.pick([['transit'], 'transit,auth/userpass', []]),
   'leases-count.type': () => 'irrevocable',
   'leases-read.type': () => 'irrevocable',
 }

@@ -240,10 +240,10 @@ const needsShares = (id: string): boolean =>
   ['generate-root-update', 'generate-root-token-update'].includes(id)
 
 const CHANGES_SEAL = PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.changesSeal === true)
-/** Mostly what opens and closes the server, and never what ends the only token that may. */
+/** Half of it what opens and closes the server, and never what ends the only token that may. */
 const SEALING = [
   ...PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.id !== 'token-revoke-self'),
-  ...Array.from({ length: 10 }, () => CHANGES_SEAL).flat(),
+  ...Array.from({ length: Math.ceil(PLACED_ENDPOINTS.length / CHANGES_SEAL.length) }, () => CHANGES_SEAL).flat(),
 ]
 
 type Keys = { readonly keys: readonly string[]; readonly root_token: string }

@@ -149,6 +149,7 @@ function visit(value: unknown, where: string, seen: (value: Json, where: string)
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
   integer: (value) => Number.isInteger(value),
   boolean: (value) => typeof value === 'boolean',
   array: (value) => Array.isArray(value),

@@ -48,6 +48,7 @@ const ALSO: Readonly<Record<string, string>> = {
   'sys/rotate/recovery*': 'by a token, what shares alone can do elsewhere',
   'sys/generate-root-token*': 'by a token, what shares alone can do elsewhere',
   'sys/leases/lookup': 'a list of all leases is a list of their paths, as below it',
+  'sys/config/ui/headers': 'a list, whose path ends in a slash, is below it',
   'auth/token/revoke-orphan': 'the products ask for it in the handler',
   'identity/entity/merge': 'gives the aliases of one entity to another',
 }

@@ -17,6 +17,7 @@ const COMMITTED = [
   'core-capabilities.json',
   'core-wrapping.json',
   'core-logins.json',
+  'core-audit.json',
 ]
 const RECORDINGS = join(PROJECT, '../shared/vectors/wire')
 

@@ -1,0 +1,72 @@
+// Pages of other origins (WHATWG Fetch, "CORS protocol"): which may read answers, and what a browser asks before.
+import { fail } from './errors.ts'
+
+export type CorsSettings = {
+  readonly enabled: boolean
+  /** Origins as browsers send them, or '*' alone for every one. */
+  readonly origins: readonly string[]
+  /** Request headers besides CORS_HEADERS. */
+  readonly headers: readonly string[]
+  /** Cookies and the like may be sent along; never with '*'. */
+  readonly credentials: boolean
+}
+
+export const CORS_OFF: CorsSettings = { enabled: false, origins: [], headers: [], credentials: false }
+
+/** Request headers that a page may always send. */
+export const CORS_HEADERS = [
+  'Content-Type',
+  'X-Requested-With',
+  'Authorization',
+  'X-Vault-AWS-IAM-Server-ID',
+  'X-Vault-MFA',
+  'X-Vault-Namespace',
+  'X-Vault-No-Request-Forwarding',
+  'X-Vault-Policy-Override',
+  'X-Vault-Token',
+  'X-Vault-Wrap-Format',
+  'X-Vault-Wrap-TTL',
+]
+const CORS_METHODS = ['DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'LIST']
+const PREFLIGHT_SECONDS = 300
+
+export type PageRequest = {
+  readonly method: string
+  /** The header Origin. */
+  readonly origin: string
+  /** The header Access-Control-Request-Method: there in a preflight. */
+  readonly asksFor: string | undefined
+}
+
+export type PageAnswer = {
+  /** For the answer, whatever it is. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The request was only the question whether another may be sent: there is nothing else to do. */
+  readonly isPreflight: boolean
+}
+
+/**
+ * What a request of a page gets; undefined where CORS is off.
+ * @throws Refusal for an origin that is not allowed, and for a preflight with a method that is not offered
+ */
+export function answerPage(settings: CorsSettings, { method, origin, asksFor }: PageRequest): PageAnswer | undefined {
+  if (!settings.enabled) return undefined
+  const isForAll = settings.origins.includes('*')
+  if (!isForAll && !settings.origins.includes(origin)) throw fail('origin_refused', [])
+  const headers = {
+    'Access-Control-Allow-Origin': isForAll ? '*' : origin,
+    Vary: 'Origin',
+    ...(settings.credentials ? { 'Access-Control-Allow-Credentials': 'true' } : {}),
+  }
+  if (method !== 'OPTIONS' || asksFor === undefined) return { headers, isPreflight: false }
+  if (!CORS_METHODS.includes(asksFor)) throw fail('method_not_allowed', [])
+  return {
+    isPreflight: true,
+    headers: {
+      ...headers,
+      'Access-Control-Allow-Methods': CORS_METHODS.join(', '),
+      'Access-Control-Allow-Headers': [...CORS_HEADERS, ...settings.headers].join(', '),
+      'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+    },
+  }
+}

@@ -1,0 +1,22 @@
+// The hashes that callers may choose by name (`hash` of transit and of sys/tools): FIPS 180-4 and FIPS 202. SHA-1 is
+// not among them: nothing new may rest on it.
+import { hash } from 'node:crypto'
+
+const OPENSSL_NAMES: Readonly<Record<string, string>> = {
+  'sha2-224': 'sha224',
+  'sha2-256': 'sha256',
+  'sha2-384': 'sha384',
+  'sha2-512': 'sha512',
+  'sha3-224': 'sha3-224',
+  'sha3-256': 'sha3-256',
+  'sha3-384': 'sha3-384',
+  'sha3-512': 'sha3-512',
+}
+
+export const HASH_NAMES: readonly string[] = Object.keys(OPENSSL_NAMES)
+
+/** Undefined for a name that is not in HASH_NAMES. */
+export function namedHash(name: string, data: Buffer): Buffer | undefined {
+  if (!Object.hasOwn(OPENSSL_NAMES, name)) return undefined
+  return hash(OPENSSL_NAMES[name] as string, data, 'buffer')
+}

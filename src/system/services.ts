@@ -1,0 +1,52 @@
+// What the endpoints under sys/ work with besides the rooms themselves: settings, histories, counts.
+import { CORS_OFF, type CorsSettings } from '../api/cors.ts'
+import type { World } from '../lib/world.ts'
+import type { Invalidation } from '../storage/invalidation.ts'
+import type { SealedStorage } from '../storage/sealed-storage.ts'
+import { PasswordPolicies } from './password-policies.ts'
+import { RawStorage } from './raw-storage.ts'
+import { Reloads } from './reloads.ts'
+import { StoredSetting } from './stored-setting.ts'
+import { NO_UI_HEADERS, type UiHeaders } from './ui-header-endpoints.ts'
+import { VersionHistory } from './version-history.ts'
+
+/** What only the assembly knows. */
+export type Surveyed = {
+  readonly entityCount: () => Promise<number>
+  /** Requests of the whole server, all its threads, since it started. */
+  readonly requests: () => { readonly sinceMs: number; readonly taken: number }
+  /** The machine (host-info-endpoint.ts has its members). */
+  readonly hostInfo: () => object
+}
+
+export type SystemServices = Surveyed & {
+  readonly cors: StoredSetting<CorsSettings>
+  readonly uiHeaders: StoredSetting<UiHeaders>
+  readonly passwordPolicies: PasswordPolicies
+  readonly versions: VersionHistory
+  readonly reloads: Reloads
+  readonly raw: RawStorage
+}
+
+export function buildServices(
+  storage: SealedStorage,
+  invalidation: Invalidation,
+  parts: {
+    readonly world: World
+    readonly surveyed: Surveyed
+    /** Makes this thread forget what it keeps of a mount. */
+    readonly resetMount: (uuid: string) => void
+    /** Whether a mount stays out of replication. */
+    readonly isLocalMount: (uuid: string) => boolean
+  },
+): SystemServices {
+  return {
+    ...parts.surveyed,
+    cors: new StoredSetting(storage, invalidation, 'cors', CORS_OFF),
+    uiHeaders: new StoredSetting(storage, invalidation, 'ui-headers', NO_UI_HEADERS),
+    passwordPolicies: new PasswordPolicies(storage),
+    versions: new VersionHistory(storage, parts.world.clock),
+    reloads: new Reloads(storage, invalidation, { world: parts.world, reset: parts.resetMount }),
+    raw: new RawStorage(storage, parts.isLocalMount),
+  }
+}

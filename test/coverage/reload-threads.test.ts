@@ -1,0 +1,99 @@
+// Reloading a mount reaches the threads that only read: what they kept of it they read anew, and of no other mount.
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { buildHouse, type House } from '../../src/house.ts'
+import { inlineWork } from '../../src/lib/slow-work.ts'
+import { realWorld } from '../../src/lib/world.ts'
+import type { ReadStore } from '../../src/storage/contract.ts'
+import type { Invalidation } from '../../src/storage/invalidation.ts'
+import { ChangeFollower, newPublishedIndex, publishIndex } from '../../src/threads/change-follower.ts'
+import { LIMITS, type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+
+type Reading = {
+  readonly house: House
+  /** Keys of mounts' data that were read since the last call. */
+  readonly readKeys: () => string[]
+}
+
+/** A thread that serves, over the store of the one that writes. */
+async function readingThread({ store, house: writer }: MemoryHouse): Promise<Reading> {
+  let seen: string[] = []
+  const reading: ReadStore = {
+    get: (key) => {
+      if (key.startsWith('root/logical/')) seen.push(key)
+      return store.get(key)
+    },
+    list: (...given) => store.list(...given),
+    scan: (...given) => store.scan(...given),
+    lastIndex: () => store.lastIndex(),
+    changesSince: (...given) => store.changesSince(...given),
+    snapshot: () => store.snapshot(),
+    close: async () => {},
+  }
+  const published = newPublishedIndex()
+  store.onCommit(({ index }) => publishIndex(published, index))
+  publishIndex(published, await store.lastIndex())
+  const world = realWorld()
+  let follower: ChangeFollower | undefined
+  const house = buildHouse({
+    store: reading,
+    world,
+    slow: inlineWork(world),
+    log: () => {},
+    facts: { reportedVersion: '1.21.0', storageType: 'inmem', apiAddress: '', clusterName: '' },
+    tokenLimits: LIMITS,
+    sealStatus: () => writer.seal.status(),
+    forward: (request) => writer.core.handle(request),
+    catchUp: (_invalidation: Invalidation) => follower?.catchUp(),
+  })
+  follower = await ChangeFollower.start(reading, house.invalidation, published)
+  const { keyring } = writer.storage.barrier
+  assert.ok(keyring !== undefined)
+  await house.open(keyring)
+  return {
+    house,
+    readKeys: () => {
+      const keys = seen
+      seen = []
+      return keys
+    },
+  }
+}
+
+test('a reload makes a reading thread read the keys of that mount anew, once', async () => {
+  const writer = await startMemoryHouse()
+  for (const path of ['one', 'other']) {
+    await writer.call('POST', `sys/mounts/${path}`, { type: 'transit' })
+    await writer.call('POST', `${path}/keys/k`)
+  }
+  const { house, readKeys } = await readingThread(writer)
+  const readsOf = async (path: string): Promise<number> => {
+    readKeys()
+    const sent = wireRequest('POST', `${path}/encrypt/k`, { plaintext: 'YQ==' }, 'root')
+    const { status, body } = await house.core.handle(sent)
+    assert.equal(status, 200, body ?? '')
+    return readKeys().length
+  }
+  for (const path of ['one', 'other']) {
+    assert.ok((await readsOf(path)) > 0, 'first it is read')
+    assert.equal(await readsOf(path), 0, 'then it is kept')
+  }
+  for (const body of [{ mounts: ['one'] }, { mounts: ['one'], scope: 'global' }]) {
+    assert.ok((await writer.call('POST', 'sys/plugins/reload/backend', body)).status < 300)
+    assert.ok((await readsOf('one')) > 0, JSON.stringify(body))
+    assert.equal(await readsOf('one'), 0)
+    assert.equal(await readsOf('other'), 0)
+  }
+  await writer.call('POST', 'sys/plugins/reload/backend', { plugin: 'transit' })
+  assert.ok((await readsOf('one')) > 0)
+  assert.ok((await readsOf('other')) > 0)
+})
+
+test('what is kept of reloads goes with the mount', async () => {
+  const { call, store } = await startMemoryHouse()
+  await call('POST', 'sys/mounts/one', { type: 'transit' })
+  await call('POST', 'sys/plugins/reload/backend', { mounts: ['one'] })
+  assert.equal((await store.list('root/core/reload/')).length, 1)
+  await call('DELETE', 'sys/mounts/one')
+  assert.deepEqual(await store.list('root/core/reload/'), [])
+})

@@ -6,6 +6,7 @@
 //   root/core/local-unmounting/UUID    is stored in a class of its own
 //   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
 import { fail } from '../api/errors.ts'
+import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
 import type { Router } from '../api/router.ts'
@@ -110,6 +111,10 @@ export class MountTable implements Mounts {
     const mounted = this.#byUuid.get(uuid)
     if (mounted?.entry.kind !== 'auth') return undefined
     return { mount: mounted.entry, method: mounted.engine as LoginMethod }
+  }
+
+  lockoutOf(uuid: string): Lockout | undefined {
+    return this.loginMethod(uuid)?.method.lockout
   }
 
   /** The mount with the longest path that `path` begins with; 'transit' finds 'transit/'. */

@@ -5,6 +5,7 @@ import { EXPLAIN_ENDPOINTS } from './explain-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
 import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
 import { LEASE_ENDPOINTS } from './lease-endpoints.ts'
+import { LOCKED_USER_ENDPOINTS } from './locked-user-endpoints.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
 import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
@@ -30,6 +31,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...EXPLAIN_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,
   ...LEASE_ENDPOINTS,
+  ...LOCKED_USER_ENDPOINTS,
   ...WRAPPING_ENDPOINTS,
   resultantAcl,
 ]

@@ -119,6 +119,20 @@ test('P-29: a token with ten uses serves exactly ten of 1,000 requests at once, 
   assert.equal(answers.filter(({ status }) => status === 403).length, 990)
 })
 
+test('I-05: a name that is locked out is so over all threads, and unlocked over all threads', async () => {
+  await api(server, 'POST', 'sys/auth/people', { type: 'userpass' })
+  await api(server, 'POST', 'auth/people/users/ann', { password: 'right' })
+  const mounts = (await api(server, 'GET', 'sys/auth')).body.data as Record<string, { accessor: string }>
+  const logIn = async (password: string) =>
+    (await api(server, 'POST', 'auth/people/login/ann', { password }, '')).status
+  const guesses = await Promise.all(Array.from({ length: 40 }, () => logIn('wrong')))
+  assert.equal(guesses.filter((status) => status === 400).length, 5)
+  // Each comes by a connection of its own choice: some to each thread.
+  assert.deepEqual(new Set(await Promise.all(Array.from({ length: 40 }, () => logIn('right')))), new Set([403]))
+  await api(server, 'POST', `sys/locked-users/${mounts['people/']?.accessor}/unlock/ann`)
+  assert.deepEqual(new Set(await Promise.all(Array.from({ length: 8 }, () => logIn('right')))), new Set([200]))
+})
+
 test('V-09: whoever asks the seal to change is noted once, whichever thread refuses or serves it', async () => {
   const noted = () =>
     server

@@ -3,6 +3,7 @@ import { Cubbyhole, wipeCubbyhole } from './auth/cubbyhole.ts'
 import { Leases } from './auth/leases.ts'
 import { LoginService } from './auth/login-service.ts'
 import { PolicyStore } from './auth/policy-store.ts'
+import { PolicySweep } from './auth/policy-sweep.ts'
 import { TokenExpiry } from './auth/token-expiry.ts'
 import { TokenRoles } from './auth/token-role.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
@@ -37,6 +38,8 @@ export type Accounts = {
   readonly leases: Leases
   /** Started only where tokens may be written. */
   readonly expiry: TokenExpiry
+  /** The same of policies. */
+  readonly policySweep: PolicySweep
   readonly cubbyhole: Cubbyhole
   readonly wrapping: Wrapping
 }
@@ -53,6 +56,7 @@ export function buildAccounts({ storage, invalidation, world, log, limits, mount
         .find((entry) => entry.accessor === accessor),
   })
   const expiry = new TokenExpiry(tokens, world, log)
+  const policySweep = new PolicySweep(policies, world, log)
   const tidy = new TokenTidy(tokens, world, log)
   const roles = new TokenRoles(storage)
   const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits })
@@ -63,7 +67,7 @@ export function buildAccounts({ storage, invalidation, world, log, limits, mount
   const cubbyhole = new Cubbyhole(tokens.view)
   tokens.addBelongings(wipeCubbyhole)
   const wrapping = new Wrapping({ tokens, cubbyhole, world })
-  return { tokens, tokenService, policies, identities, logins, leases, expiry, cubbyhole, wrapping }
+  return { tokens, tokenService, policies, identities, logins, leases, expiry, policySweep, cubbyhole, wrapping }
 }
 
 /** The mount table routes to some of these, and they ask it about login methods: they are tied when both exist. */

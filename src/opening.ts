@@ -146,6 +146,7 @@ export class Opening {
       await house.mounts.finishUnmounts()
       await addMissingIndexes(house.tokens.view)
       house.expiry.start()
+      house.policySweep.start()
       await this.announce(keyring)
     } catch (cause) {
       await this.#forget()
@@ -163,6 +164,7 @@ export class Opening {
     for (const attempt of attempts) attempt.forget()
     rotation.close()
     house.expiry.stop()
+    house.policySweep.stop()
     // The others first: while they still hold keys, nothing may say that the server is sealed.
     seal.close()
     await this.announce()

@@ -11,10 +11,12 @@ import { TokenService } from './auth/token-service.ts'
 import { TokenStore } from './auth/token-store.ts'
 import { TokenTidy } from './auth/token-tidy.ts'
 import { Wrapping } from './auth/wrapping.ts'
+import { WrappingJwt } from './auth/wrapping-jwt.ts'
 import type { MountTable } from './core/mount-table.ts'
 import { sha256 } from './crypto/digest.ts'
 import { IdentityStore } from './identity/identity-store.ts'
 import type { Log } from './lib/log.ts'
+import type { SlowWork } from './lib/slow-work.ts'
 import type { World } from './lib/world.ts'
 import type { Invalidation } from './storage/invalidation.ts'
 import type { SealedStorage } from './storage/sealed-storage.ts'
@@ -25,6 +27,9 @@ export type AccountParts = {
   readonly world: World
   readonly log: Log
   readonly limits: TokenLimits
+  readonly slow: SlowWork
+  /** '' where the configuration names none. */
+  readonly apiAddress: string
   /** Asked when all of it stands. */
   readonly mounts: () => MountTable
 }
@@ -42,9 +47,11 @@ export type Accounts = {
   readonly policySweep: PolicySweep
   readonly cubbyhole: Cubbyhole
   readonly wrapping: Wrapping
+  readonly wrappingJwt: WrappingJwt
 }
 
-export function buildAccounts({ storage, invalidation, world, log, limits, mounts }: AccountParts): Accounts {
+export function buildAccounts(parts: AccountParts): Accounts {
+  const { storage, invalidation, world, log, limits, slow, apiAddress, mounts } = parts
   const policies = new PolicyStore(storage, world.clock, invalidation, log)
   const tokens = new TokenStore(storage, world, invalidation)
   const identities = new IdentityStore(storage, invalidation, {
@@ -66,8 +73,21 @@ export function buildAccounts({ storage, invalidation, world, log, limits, mount
   const logins = new LoginService({ tokens, identities, world, limits, isMounted })
   const cubbyhole = new Cubbyhole(tokens.view)
   tokens.addBelongings(wipeCubbyhole)
-  const wrapping = new Wrapping({ tokens, cubbyhole, world })
-  return { tokens, tokenService, policies, identities, logins, leases, expiry, policySweep, cubbyhole, wrapping }
+  const wrappingJwt = new WrappingJwt({ storage, invalidation, slow, world, apiAddress })
+  const wrapping = new Wrapping({ tokens, cubbyhole, world, jwt: wrappingJwt })
+  return {
+    tokens,
+    tokenService,
+    policies,
+    identities,
+    logins,
+    leases,
+    expiry,
+    policySweep,
+    cubbyhole,
+    wrapping,
+    wrappingJwt,
+  }
 }
 
 /** The mount table routes to some of these, and they ask it about login methods: they are tied when both exist. */

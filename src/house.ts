@@ -62,7 +62,9 @@ export function buildHouse(parts: HouseParts): House {
   const barrier = new Barrier(world.random)
   const storage = new SealedStorage(store, barrier)
   const table = () => mounts
-  const accounts = buildAccounts({ storage, invalidation, world, log, limits: tokenLimits, mounts: table })
+  const { apiAddress } = facts
+  const given = { storage, invalidation, world, log, slow, apiAddress }
+  const accounts = buildAccounts({ ...given, limits: tokenLimits, mounts: table })
   const { tokens } = accounts
   const saveSnapshot = snapshotSaver(parts, barrier)
   const system = new System({ ...accounts, world, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo })

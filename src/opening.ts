@@ -145,6 +145,7 @@ export class Opening {
       await house.mounts.addMissing()
       await house.mounts.finishUnmounts()
       await addMissingIndexes(house.tokens.view)
+      await house.wrappingJwt.addKey()
       house.expiry.start()
       house.policySweep.start()
       await this.announce(keyring)

@@ -111,7 +111,8 @@ export class Acl {
 
 /**
  * The rules of all `policies` together. Without `resolve`, and where it knows no value, templated rules are left out.
- * Rules with an expiration, of their own or of their policy, hold while `nowMs` is before it; without a time they are over, unless they deny.
+ * Rules with an expiration, of their own or of their policy, hold while `nowMs` is before it; without a time they are
+ * over, unless they deny.
  * @throws PolicyError where `root` is not alone.
  */
 export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver, nowMs?: number): Acl {

@@ -199,7 +199,7 @@ test('a rule ends with its policy or before it, whichever comes first', async ()
   assert.deepEqual(await granted(), [false, false])
 })
 
-test('a policy that expired is nothing to replace: its version is not asked for, and counting begins anew', async () => {
+test('a policy that expired is nothing to replace: no version is asked for, and counting begins anew', async () => {
   const write = (cas: number | undefined, expiresAtMs?: number) =>
     store.write('p', { text: 'path "a" { capabilities = ["read"] }', cas, casRequired: true, expiresAtMs })
   assert.equal(await write(-1, START_MS + 1_000), true)

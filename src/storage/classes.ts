@@ -31,6 +31,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/key-use', class: 'ignored' },
   { path: 'core/rotation', class: 'replicated' },
   { path: 'core/leaf-key', class: 'replicated' },
+  { path: 'core/wrapping-key', class: 'replicated' },
   { path: 'core/cluster', class: 'ignored' },
   { path: 'core/seal-config', class: 'ignored' },
   { path: 'core/root-key', class: 'ignored' },

@@ -186,7 +186,7 @@ test('a policy ends when it was said to: told by read and explain, granting noth
   assert.ok(names.includes('app') && !names.includes('ending'))
 })
 
-test('each write says anew when the policy ends; one that says nothing takes the end away, with a warning', async () => {
+test('each write says when the policy ends; one that says nothing takes the end away, with a warning', async () => {
   const write = (more: object, path = 'sys/policies/acl/ended') =>
     server.call('POST', path, { policy: 'path "a" { capabilities = ["read"] }', ...more })
   const expiration = async () => (await server.call('GET', 'sys/policies/acl/ended')).body.data?.expiration

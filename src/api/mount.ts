@@ -24,6 +24,8 @@ export type MountEntry = {
   readonly kind: MountKind
   /** Ends in '/', without a leading one; a login mount begins with 'auth/'. */
   readonly path: string
+  /** Of a login mount that was moved: what it gave before is named by these. */
+  readonly formerPaths?: readonly string[]
   readonly type: string
   readonly description: string
   readonly accessor: string

@@ -21,6 +21,7 @@ import {
   CORE_FOLDER,
   dataFolder,
   encodeMountEntry,
+  formerPathsOf,
   MOUNT_FOLDERS,
   mountKey,
   newMountEntry,
@@ -241,7 +242,7 @@ export class MountTable implements Mounts {
       const entry = await storedAt(tx, from)
       if (entry === undefined) throw fail('bad_request', [`no matching mount at "${from}"`]) // Wire text.
       if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot remount "${from}"`])
-      const moved = { ...entry, path: to }
+      const moved = { ...entry, path: to, ...formerPathsOf(entry, to) }
       requireAllowedPath(moved)
       const taken = await overlapping(tx, moved)
       if (taken !== undefined) throw fail('bad_request', [`path already in use at "${shownPath(taken)}"`]) // Wire text.

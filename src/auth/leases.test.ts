@@ -224,7 +224,7 @@ test('what a stop left of a removal is finished after the next unseal', async ()
   assert.deepEqual(await keysOf(again), before)
 })
 
-test('tokens that a login mount gave before it was moved are removed with it, those of its successor are not', async () => {
+test("tokens that a login mount gave before it was moved are removed with it, its successor's are not", async () => {
   const server = await startMemoryHouse()
   const { call, house } = server
   const logIn = async (path: string) => {

@@ -21,8 +21,8 @@ const ORDER = Buffer.from(
 const TOP_BIT = 0x01
 
 /**
- * A new private key, as it is stored: the number d in 66 bytes (FIPS 186-5 appendix A.2.2), the caller's to wipe. Not in
- * DER, of which the runtime leaves copies in freed memory.
+ * A new private key, as it is stored: the number d in 66 bytes (FIPS 186-5 appendix A.2.2), the caller's to wipe. Not
+ * in DER, of which the runtime leaves copies in freed memory.
  */
 export function generateEs512(random: RandomBytes): Buffer {
   for (;;) {

@@ -3,6 +3,7 @@ import { Cubbyhole, wipeCubbyhole } from './auth/cubbyhole.ts'
 import { Leases } from './auth/leases.ts'
 import { LoginService } from './auth/login-service.ts'
 import { PolicyStore } from './auth/policy-store.ts'
+import { PolicySweep } from './auth/policy-sweep.ts'
 import { TokenExpiry } from './auth/token-expiry.ts'
 import { TokenRoles } from './auth/token-role.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
@@ -10,10 +11,12 @@ import { TokenService } from './auth/token-service.ts'
 import { TokenStore } from './auth/token-store.ts'
 import { TokenTidy } from './auth/token-tidy.ts'
 import { Wrapping } from './auth/wrapping.ts'
+import { WrappingJwt } from './auth/wrapping-jwt.ts'
 import type { MountTable } from './core/mount-table.ts'
 import { sha256 } from './crypto/digest.ts'
 import { IdentityStore } from './identity/identity-store.ts'
 import type { Log } from './lib/log.ts'
+import type { SlowWork } from './lib/slow-work.ts'
 import type { World } from './lib/world.ts'
 import type { Invalidation } from './storage/invalidation.ts'
 import type { SealedStorage } from './storage/sealed-storage.ts'
@@ -24,6 +27,9 @@ export type AccountParts = {
   readonly world: World
   readonly log: Log
   readonly limits: TokenLimits
+  readonly slow: SlowWork
+  /** '' where the configuration names none. */
+  readonly apiAddress: string
   /** Asked when all of it stands. */
   readonly mounts: () => MountTable
 }
@@ -37,11 +43,15 @@ export type Accounts = {
   readonly leases: Leases
   /** Started only where tokens may be written. */
   readonly expiry: TokenExpiry
+  /** The same of policies. */
+  readonly policySweep: PolicySweep
   readonly cubbyhole: Cubbyhole
   readonly wrapping: Wrapping
+  readonly wrappingJwt: WrappingJwt
 }
 
-export function buildAccounts({ storage, invalidation, world, log, limits, mounts }: AccountParts): Accounts {
+export function buildAccounts(parts: AccountParts): Accounts {
+  const { storage, invalidation, world, log, limits, slow, apiAddress, mounts } = parts
   const policies = new PolicyStore(storage, world.clock, invalidation, log)
   const tokens = new TokenStore(storage, world, invalidation)
   const identities = new IdentityStore(storage, invalidation, {
@@ -53,6 +63,7 @@ export function buildAccounts({ storage, invalidation, world, log, limits, mount
         .find((entry) => entry.accessor === accessor),
   })
   const expiry = new TokenExpiry(tokens, world, log)
+  const policySweep = new PolicySweep(policies, world, log)
   const tidy = new TokenTidy(tokens, world, log)
   const roles = new TokenRoles(storage)
   const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits })
@@ -62,8 +73,21 @@ export function buildAccounts({ storage, invalidation, world, log, limits, mount
   const logins = new LoginService({ tokens, identities, world, limits, isMounted })
   const cubbyhole = new Cubbyhole(tokens.view)
   tokens.addBelongings(wipeCubbyhole)
-  const wrapping = new Wrapping({ tokens, cubbyhole, world })
-  return { tokens, tokenService, policies, identities, logins, leases, expiry, cubbyhole, wrapping }
+  const wrappingJwt = new WrappingJwt({ storage, invalidation, slow, world, apiAddress })
+  const wrapping = new Wrapping({ tokens, cubbyhole, world, jwt: wrappingJwt })
+  return {
+    tokens,
+    tokenService,
+    policies,
+    identities,
+    logins,
+    leases,
+    expiry,
+    policySweep,
+    cubbyhole,
+    wrapping,
+    wrappingJwt,
+  }
 }
 
 /** The mount table routes to some of these, and they ask it about login methods: they are tied when both exist. */

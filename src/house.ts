@@ -71,7 +71,9 @@ export function buildHouse(parts: HouseParts): House {
   const barrier = new Barrier(world.random)
   const storage = new SealedStorage(store, barrier)
   const table = () => mounts
-  const accounts = buildAccounts({ storage, invalidation, world, log, limits: tokenLimits, mounts: table })
+  const { apiAddress } = facts
+  const given = { storage, invalidation, world, log, slow, apiAddress }
+  const accounts = buildAccounts({ ...given, limits: tokenLimits, mounts: table })
   const { tokens } = accounts
   const saveSnapshot = snapshotSaver(parts, barrier)
   const services = servicesOf(parts, { storage, invalidation, accounts, mounts: table })

@@ -147,7 +147,9 @@ export class Opening {
       await house.mounts.finishUnmounts()
       await addMissingIndexes(house.tokens.view)
       await this.#noteVersion()
+      await house.wrappingJwt.addKey()
       house.expiry.start()
+      house.policySweep.start()
       await this.announce(keyring)
     } catch (cause) {
       await this.#forget()
@@ -176,6 +178,7 @@ export class Opening {
     for (const attempt of attempts) attempt.forget()
     rotation.close()
     house.expiry.stop()
+    house.policySweep.stop()
     // The others first: while they still hold keys, nothing may say that the server is sealed.
     seal.close()
     await this.announce()

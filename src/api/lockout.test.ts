@@ -17,7 +17,7 @@ function stage() {
   const advance = (seconds: number) => {
     nowMs += seconds * 1000
   }
-  return { guess, advance, tried: () => tried }
+  return { lockout, guess, advance, tried: () => tried }
 }
 const codeOf = (cause: unknown): string => (cause instanceof Refusal ? cause.code : String(cause))
 
@@ -64,4 +64,30 @@ test('names longer than any that exist are counted as one: what is kept of stran
   for (let i = 0; i < 5; i++) assert.equal(await guess('x'.repeat(513 + i)), 'bad_request')
   assert.equal(await guess('y'.repeat(4_000)), 'permission_denied')
   assert.equal(await guess('x'.repeat(512)), 'bad_request')
+})
+
+test('the locked names are told, and one that is unlocked is tried again', async () => {
+  const { lockout, guess, advance } = stage()
+  for (let i = 0; i < 4; i++) await guess()
+  assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), [])
+  await guess()
+  assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), ['bob'])
+  assert.deepEqual(lockout.locked({ ...DEFAULT_LOCKOUT, threshold: 0 }), [])
+  lockout.unlock('nobody')
+  lockout.unlock('bob')
+  assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), [])
+  for (let i = 0; i < 5; i++) assert.equal(await guess(), 'bad_request')
+  assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), ['bob'])
+  advance(900)
+  assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), [])
+})
+
+test('a name is one, however it is spelled', async () => {
+  const lockout = new Lockout({ nowMs: () => 0, monotonicMs: () => 0 }, (name) => name.toLowerCase())
+  const guess = (name: string) =>
+    lockout.guard(name, DEFAULT_LOCKOUT, () => Promise.reject(fail('bad_request', ['wrong']))).catch(codeOf)
+  for (const name of ['Ann', 'ann', 'ANN', 'aNn', 'anN']) assert.equal(await guess(name), 'bad_request')
+  assert.equal(await guess('Ann'), 'permission_denied')
+  lockout.unlock('ANN')
+  assert.equal(await guess('Ann'), 'bad_request')
 })

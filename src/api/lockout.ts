@@ -28,10 +28,32 @@ type Attempts = {
 
 export class Lockout {
   readonly #clock: Clock
+  readonly #canonical: (name: string) => string
   readonly #names = new Map<string, Attempts>()
 
-  constructor(clock: Clock) {
+  /** `canonical`: the one spelling of a name, where the method knows several. */
+  constructor(clock: Clock, canonical: (name: string) => string = (name) => name) {
     this.#clock = clock
+    this.#canonical = canonical
+  }
+
+  /** Names that are refused now, sorted; at most 100,000. */
+  locked(settings: LockoutSettings): string[] {
+    if (settings.threshold === 0) return []
+    const names: string[] = []
+    for (const [name, attempts] of this.#names) {
+      this.#forgetOld(attempts, settings)
+      if (attempts.failures >= settings.threshold && name !== TOO_LONG) names.push(name)
+    }
+    return names.sort()
+  }
+
+  /** The name begins anew; one that is not locked is no error. */
+  unlock(given: string): void {
+    const attempts = this.#names.get(this.#canonical(given))
+    if (attempts === undefined) return
+    attempts.failures = 0
+    this.#settle(this.#canonical(given), attempts)
   }
 
   /**
@@ -41,7 +63,7 @@ export class Lockout {
    */
   async guard<T>(given: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {
     if (settings.threshold === 0) return attempt()
-    const name = given.length > MAX_NAME_CHARACTERS ? TOO_LONG : given
+    const name = given.length > MAX_NAME_CHARACTERS ? TOO_LONG : this.#canonical(given)
     const attempts = this.#of(name)
     for (;;) {
       this.#forgetOld(attempts, settings)
@@ -62,10 +84,15 @@ export class Lockout {
       throw cause
     } finally {
       attempts.underWay -= 1
-      const isOver = attempts.failures === 0 && attempts.underWay === 0
-      if (isOver && this.#names.get(name) === attempts) this.#names.delete(name)
-      for (const wake of attempts.waiting.splice(0)) wake()
+      this.#settle(name, attempts)
     }
+  }
+
+  /** What says nothing any more is forgotten, and who waits looks again. */
+  #settle(name: string, attempts: Attempts): void {
+    const isOver = attempts.failures === 0 && attempts.underWay === 0
+    if (isOver && this.#names.get(name) === attempts) this.#names.delete(name)
+    for (const wake of attempts.waiting.splice(0)) wake()
   }
 
   #forgetOld(attempts: Attempts, { threshold, durationSeconds, counterResetSeconds }: LockoutSettings): void {

@@ -1,5 +1,6 @@
 // What a login method tells of the caller it recognised. The pipeline makes the token: no method can.
 import type { JsonObject } from '../lib/json.ts'
+import type { Lockout } from './lockout.ts'
 import type { Engine } from './mount.ts'
 
 /** The `token_*` fields of a role or user, as stored (Interface 2.2). */
@@ -38,6 +39,8 @@ export type Login = {
 
 /** An engine at whose endpoints callers log in. */
 export interface LoginMethod extends Engine {
+  /** Where guessing locks names. It counts where logins are served: in the thread that writes. */
+  readonly lockout?: Lockout
   /**
    * The settings as they are now: they bound what a renewal gives.
    * @throws Refusal where the caller would not be let in any more

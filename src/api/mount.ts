@@ -1,5 +1,5 @@
 // A mount: an engine at a path. Its data live under its UUID, never under its path, so that it can move.
-import type { LockoutSettings } from './lockout.ts'
+import type { Lockout, LockoutSettings } from './lockout.ts'
 import type { Router } from './router.ts'
 
 export type MountKind = 'secret' | 'auth'
@@ -24,6 +24,8 @@ export type MountEntry = {
   readonly kind: MountKind
   /** Ends in '/', without a leading one; a login mount begins with 'auth/'. */
   readonly path: string
+  /** Of a login mount that was moved: what it gave before is named by these. */
+  readonly formerPaths?: readonly string[]
   readonly type: string
   readonly description: string
   readonly accessor: string
@@ -57,6 +59,8 @@ export interface Mounts {
   typesOf(kind: MountKind): readonly string[]
   list(): readonly MountEntry[]
   find(path: string): MountEntry | undefined
+  /** Of a login mount at which guessing locks names, by its UUID. */
+  lockoutOf(uuid: string): Lockout | undefined
   /** The mount that would serve the path. */
   serving(path: string): MountEntry | undefined
   /** @throws Refusal where the path is taken, inside or around another, or reserved; or the type is unknown */

@@ -38,7 +38,7 @@ export class Acl {
   readonly #wildcards: PathTree<Permissions>
   readonly #all: readonly Permissions[]
   readonly #root: RootGrant | undefined
-  /** When the next rule ends by its `expiration`; Infinity where none does. From then on build another Acl. */
+  /** When the next rule ends by an `expiration`; Infinity where none does. From then on build another Acl. */
   readonly staleAtMs: number
 
   constructor(tables: Tables) {
@@ -111,7 +111,8 @@ export class Acl {
 
 /**
  * The rules of all `policies` together. Without `resolve`, and where it knows no value, templated rules are left out.
- * Rules with an expiration hold while `nowMs` is before it; without a time they are over, unless they deny.
+ * Rules with an expiration, of their own or of their policy, hold while `nowMs` is before it; without a time they are
+ * over, unless they deny.
  * @throws PolicyError where `root` is not alone.
  */
 export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver, nowMs?: number): Acl {
@@ -119,12 +120,13 @@ export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver
   if (root !== undefined) return rootAcl(root.namespace ?? '', policies.length)
   const joined: Record<PathKind, Map<string, JoinedRules>> = { exact: new Map(), prefix: new Map(), segment: new Map() }
   let staleAtMs = Infinity
-  for (const { name, namespace = '', rules } of policies) {
+  for (const { name, namespace = '', rules, expiresAtMs: policyEndMs = Infinity } of policies) {
     assert(!namespace.includes('+') && !namespace.includes('*'), 'the path of a namespace has no wildcards')
     const policy = { name, namespace }
     for (const rule of rules) {
-      if (isOver(rule, nowMs)) continue
-      staleAtMs = Math.min(staleAtMs, rule.expiresAtMs ?? Infinity)
+      const expiresAtMs = Math.min(rule.expiresAtMs ?? Infinity, policyEndMs)
+      if (isOver(rule, expiresAtMs, nowMs)) continue
+      staleAtMs = Math.min(staleAtMs, expiresAtMs)
       const path = fillPattern(rule.path, resolve)
       if ('text' in path) rulesOf(joined[rule.path.kind], namespace + path.text).add(rule, policy)
     }
@@ -162,8 +164,8 @@ function rulesOf(table: Map<string, JoinedRules>, path: string): JoinedRules {
   return rules
 }
 
-function isOver({ expiresAtMs, capabilities }: PolicyRule, nowMs: number | undefined): boolean {
-  if (expiresAtMs === undefined) return false
+function isOver({ capabilities }: PolicyRule, expiresAtMs: number, nowMs: number | undefined): boolean {
+  if (expiresAtMs === Infinity) return false
   return nowMs === undefined ? !capabilities.includes('deny') : expiresAtMs <= nowMs
 }
 

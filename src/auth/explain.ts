@@ -17,7 +17,7 @@ export type RuleReference = {
 }
 
 /** Why a rule about the path does or does not count. `joined`: it has the same path as the one that decides. */
-export type RuleRole = 'decides' | 'joined' | 'less-specific' | 'expired' | UnfilledReason
+export type RuleRole = 'decides' | 'joined' | 'less-specific' | 'expired' | 'policy-expired' | UnfilledReason
 
 export type ConsideredRule = RuleReference & { readonly role: RuleRole }
 
@@ -84,7 +84,8 @@ function candidatesFor(
 ): Candidate[] {
   const paths = askedPaths(request)
   const found: Candidate[] = []
-  for (const { name, namespace = '', rules } of policies) {
+  for (const { name, namespace = '', rules, expiresAtMs: policyEndMs } of policies) {
+    const isPolicyOver = isPast(policyEndMs, nowMs)
     for (const rule of rules) {
       const reference = { policy: name, path: rule.pathText, line: rule.line }
       const filled = fillPattern(rule.path, resolve)
@@ -95,13 +96,15 @@ function candidatesFor(
       }
       const pattern = namespace + filled.text
       if (!paths.some((path) => isAbout(kind, pattern, path))) continue
-      const isOver = rule.expiresAtMs !== undefined && rule.expiresAtMs <= nowMs
       const isPlace = place?.kind === kind && place.pattern === pattern
-      found.push({ rule, reference, role: isOver ? 'expired' : isPlace ? 'joined' : 'less-specific' })
+      const role = isPast(rule.expiresAtMs, nowMs) ? 'expired' : isPlace ? 'joined' : 'less-specific'
+      found.push({ rule, reference, role: isPolicyOver ? 'policy-expired' : role })
     }
   }
   return found
 }
+
+const isPast = (atMs: number | undefined, nowMs: number): boolean => atMs !== undefined && atMs <= nowMs
 
 /** A list is also about its folder without the slash. */
 function askedPaths({ operation, path }: AclRequest): readonly string[] {

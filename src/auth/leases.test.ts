@@ -224,6 +224,35 @@ test('what a stop left of a removal is finished after the next unseal', async ()
   assert.deepEqual(await keysOf(again), before)
 })
 
+test("tokens that a login mount gave before it was moved are removed with it, its successor's are not", async () => {
+  const server = await startMemoryHouse()
+  const { call, house } = server
+  const logIn = async (path: string) => {
+    const { body } = await call('POST', `auth/${path}/login/ann`, { password: 'secret' }, '')
+    return String((body.auth as { client_token: string }).client_token)
+  }
+  const mounted = async (path: string) => {
+    await call('POST', `sys/auth/${path}`, { type: 'userpass' })
+    await call('POST', `auth/${path}/users/ann`, { password: 'secret' })
+  }
+  const isStored = async (token: string) => (await house.tokens.entryOf(house.tokens.idOf(token))) !== undefined
+  await mounted('first')
+  const tokens = [await logIn('first')]
+  for (const [from, to] of [
+    ['first', 'second'],
+    ['second', 'third'],
+    ['third', 'second'],
+  ] as const) {
+    await call('POST', 'sys/remount', { from: `auth/${from}`, to: `auth/${to}` })
+    tokens.push(await logIn(to))
+  }
+  await mounted('first')
+  const successor = await logIn('first')
+  await call('DELETE', 'sys/auth/second')
+  for (const token of tokens) assert.equal(await isStored(token), false)
+  assert.equal(await lives(server, successor), true)
+})
+
 test('what cannot be removed to its end holds up neither the rest nor what is due', async () => {
   const server = await startMemoryHouse()
   await maker(server)

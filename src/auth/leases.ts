@@ -19,6 +19,8 @@ type Parts = {
   readonly nowMs: () => number
 }
 
+type MountPlaces = Pick<MountEntry, 'path' | 'uuid' | 'formerPaths'>
+
 /** A removal that does not come to its end. */
 export type StuckLease = { readonly leaseId: string; readonly cause: string }
 
@@ -81,11 +83,13 @@ export class Leases {
   }
 
   /**
-   * Ends all tokens that a login mount gave, when it is removed. Those of a mount that had the path before it was moved
-   * elsewhere stay. Once the mount is out of the table none of its tokens is accepted; this removes them.
+   * Ends all tokens that a login mount gave, when it is removed, those that it gave at paths it had before among them.
+   * Those of another mount that had one of the paths stay. Once the mount is out of the table none of its tokens is
+   * accepted; this removes them.
    */
-  async revokeByMount({ path, uuid }: Pick<MountEntry, 'path' | 'uuid'>): Promise<void> {
+  async revokeByMount({ path, uuid, formerPaths = [] }: MountPlaces): Promise<void> {
     await this.#revokeBelow(path, ({ login }) => login === null || login.mountUuid === uuid)
+    for (const former of formerPaths) await this.#revokeBelow(former, ({ login }) => login?.mountUuid === uuid)
   }
 
   async #revokeBelow(prefix: string, isMeant: (entry: TokenEntry) => boolean): Promise<void> {

@@ -128,7 +128,13 @@ test('check-and-set: what is written replaces what the writer has read, or nothi
   assert.equal(await write(0), false)
   assert.equal(await write(-1), true)
   assert.equal(await write(-1), false)
-  assert.deepEqual(await store.read('p'), { text, version: 1, modifiedAtMs: START_MS, casRequired: false })
+  assert.deepEqual(await store.read('p'), {
+    text,
+    version: 1,
+    modifiedAtMs: START_MS,
+    casRequired: false,
+    expiresAtMs: undefined,
+  })
   assert.equal(await write(undefined, true), true)
   assert.equal(await write(undefined), false, 'from now on the version must be given')
   assert.equal(await write(2), true)
@@ -145,8 +151,61 @@ test('check-and-set: what is written replaces what the writer has read, or nothi
 test('an entry of before versions is version 0; another format is refused', async () => {
   const text = 'path "a" { capabilities = ["read"] }'
   view.plant('old', Buffer.from(JSON.stringify({ format: 1, namespace: 'root', text })))
-  assert.deepEqual(await store.read('old'), { text, version: 0, modifiedAtMs: undefined, casRequired: false })
+  assert.deepEqual(await store.read('old'), {
+    text,
+    version: 0,
+    modifiedAtMs: undefined,
+    casRequired: false,
+    expiresAtMs: undefined,
+  })
   assert.equal(await store.write('old', { text, cas: 0, casRequired: undefined }), true)
   view.plant('new', Buffer.from(JSON.stringify({ format: 2, text })))
   await assert.rejects(store.read('new'), /unknown format/)
+})
+
+test('a policy grants and denies until its end, by the clock alone, and is removed later', async () => {
+  const text = 'path "a" { capabilities = ["read"] }\npath "b" { capabilities = ["deny"] }'
+  await written('all', 'path "*" { capabilities = ["read"] }')
+  const ends: number[] = []
+  store.onEnd((atMs) => ends.push(atMs))
+  const expiresAtMs = START_MS + 5_000
+  await store.write('p', { text, cas: undefined, casRequired: undefined, expiresAtMs })
+  await store.write('later', { text, cas: undefined, casRequired: undefined, expiresAtMs: expiresAtMs + 1 })
+  assert.deepEqual(ends, [expiresAtMs, expiresAtMs + 1])
+  assert.equal(await allows(['p'], 'a'), true)
+  assert.equal(await allows(['all', 'p'], 'b'), false)
+  nowMs = expiresAtMs
+  assert.equal(await allows(['p'], 'a'), false)
+  assert.equal(await allows(['all', 'p'], 'b'), true)
+  assert.equal(await store.read('p'), undefined)
+  const why = await store.explain(['p'], { operation: 'read', path: 'a' })
+  assert.deepEqual([why.allowed, why.considered.map(({ role }) => role)], [false, ['policy-expired']])
+  const rests: number[] = []
+  const nextEndMs = await store.removeExpired(async () => void rests.push(1))
+  assert.equal(nextEndMs, expiresAtMs + 1)
+  assert.deepEqual(await store.list(), ['all', 'default', 'later', 'root'])
+})
+
+test('a rule ends with its policy or before it, whichever comes first', async () => {
+  const at = (seconds: number) => new Date(START_MS + seconds * 1_000).toISOString()
+  const text = `path "early" { capabilities = ["read"] expiration = "${at(1)}" }
+    path "late" { capabilities = ["read"] expiration = "${at(9)}" }`
+  await store.write('p', { text, cas: undefined, casRequired: undefined, expiresAtMs: START_MS + 5_000 })
+  const granted = async () => [await allows(['p'], 'early'), await allows(['p'], 'late')]
+  assert.deepEqual(await granted(), [true, true])
+  nowMs = START_MS + 1_000
+  assert.deepEqual(await granted(), [false, true])
+  nowMs = START_MS + 5_000
+  assert.deepEqual(await granted(), [false, false])
+})
+
+test('a policy that expired is nothing to replace: no version is asked for, and counting begins anew', async () => {
+  const write = (cas: number | undefined, expiresAtMs?: number) =>
+    store.write('p', { text: 'path "a" { capabilities = ["read"] }', cas, casRequired: true, expiresAtMs })
+  assert.equal(await write(-1, START_MS + 1_000), true)
+  assert.equal(await write(undefined), false)
+  nowMs += 1_000
+  assert.equal(await write(1), false)
+  assert.equal(await write(-1), true)
+  assert.equal((await store.read('p'))?.version, 1)
 })

@@ -15,6 +15,7 @@ import { fillPattern, isTemplated, type TemplateResolver } from './policy-path.t
 
 export const POLICY_FOLDER = `${ROOT_NAMESPACE}/sys/policy/`
 const CACHED_ACLS = 10_000
+const LOOKED_AT_ONCE = 100
 
 /** Whom the templates in the paths are about. */
 export type PolicySubject = {
@@ -32,6 +33,8 @@ export type StoredPolicy = {
   readonly modifiedAtMs: number | undefined
   /** A write must name the version that it replaces. */
   readonly casRequired: boolean
+  /** From then on it is as if it were not there; undefined: it stays. */
+  readonly expiresAtMs: number | undefined
 }
 
 /** What a write asks of the policy that it replaces. */
@@ -41,6 +44,8 @@ export type PolicyWrite = {
   readonly cas: number | undefined
   /** Undefined: as before. */
   readonly casRequired: boolean | undefined
+  /** Missing: it stays. */
+  readonly expiresAtMs?: number | undefined
 }
 
 /** Combined rules without any subject: good for every caller where nothing in them depends on one. */
@@ -56,6 +61,7 @@ export class PolicyStore {
   readonly #combined = new Map<string, Combined>()
   /** Of templated rules, by subject. */
   readonly #filled = new Map<string, Acl>()
+  #onEnd: (atMs: number) => void = () => {}
   /** Grows with every change: what was read before it is not kept. */
   #generation = 0
 
@@ -74,13 +80,22 @@ export class PolicyStore {
 
   /** The policy as it was written, or undefined. `name` is normalised. */
   async read(name: string): Promise<StoredPolicy | undefined> {
-    return decoded(await this.#view.get(name)) ?? builtin(name)
+    return this.#current(decoded(await this.#view.get(name))) ?? builtin(name)
+  }
+
+  #current(stored: StoredPolicy | undefined): StoredPolicy | undefined {
+    return stored?.expiresAtMs === undefined || stored.expiresAtMs > this.#clock.nowMs() ? stored : undefined
+  }
+
+  /** Is told of each end that is set here. */
+  onEnd(listener: (atMs: number) => void): void {
+    this.#onEnd = listener
   }
 
   /** `text` was parsed before. False, and nothing written, where what is there is not what the write asks for. */
-  write(name: string, { text, cas, casRequired }: PolicyWrite): Promise<boolean> {
-    return this.#view.transaction(async (tx) => {
-      const before = decoded(await tx.get(name))
+  async write(name: string, { text, cas, casRequired, expiresAtMs }: PolicyWrite): Promise<boolean> {
+    const isWritten = await this.#view.transaction(async (tx) => {
+      const before = this.#current(decoded(await tx.get(name)))
       const isMet =
         cas === undefined ? before?.casRequired !== true : cas === (before?.version ?? builtin(name)?.version ?? -1)
       if (!isMet) return false
@@ -91,14 +106,41 @@ export class PolicyStore {
         version: (before?.version ?? 0) + 1,
         modifiedAtMs: this.#clock.nowMs(),
         casRequired: casRequired ?? before?.casRequired ?? false,
+        ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
       }
       tx.put(name, Buffer.from(JSON.stringify(entry)))
       return true
     })
+    if (isWritten && expiresAtMs !== undefined) this.#onEnd(expiresAtMs)
+    return isWritten
   }
 
   async delete(name: string): Promise<void> {
     await this.#view.transaction(async (tx) => tx.delete(name))
+  }
+
+  /**
+   * Removes all that have expired; returns when the next one does, Infinity where none will. Calls `rest` now and then,
+   * to let others have their turn.
+   */
+  async removeExpired(rest: () => Promise<void>): Promise<number> {
+    let nextEndMs = Infinity
+    let looked = 0
+    for (const name of await this.list()) {
+      const { expiresAtMs } = decoded(await this.#view.get(name)) ?? {}
+      if (++looked % LOOKED_AT_ONCE === 0) await rest()
+      if (expiresAtMs === undefined) continue
+      if (expiresAtMs > this.#clock.nowMs()) nextEndMs = Math.min(nextEndMs, expiresAtMs)
+      else await this.#removeExpired(name)
+    }
+    return nextEndMs
+  }
+
+  #removeExpired(name: string): Promise<void> {
+    return this.#view.transaction(async (tx) => {
+      const stored = decoded(await tx.get(name))
+      if (stored !== undefined && this.#current(stored) === undefined) tx.delete(name)
+    })
   }
 
   /** Names of all policies, the built-in ones included, sorted; `root`, which has no text, last. */
@@ -169,8 +211,10 @@ export class PolicyStore {
     if (name === 'root') return { name, rules: [] }
     if (this.#parsed.has(name)) return this.#parsed.get(name)
     const generation = this.#generation
-    const stored = await this.read(name)
-    const policy = stored === undefined ? undefined : { name, rules: parsePolicy(stored.text).rules }
+    // An expired one too, until it is swept: its rules are over, and whoever asks why is told so.
+    const stored = decoded(await this.#view.get(name)) ?? builtin(name)
+    const policy =
+      stored === undefined ? undefined : { ...parsePolicy(stored.text), name, expiresAtMs: stored.expiresAtMs }
     if (generation === this.#generation) keep(this.#parsed, name, policy)
     return policy
   }
@@ -192,7 +236,8 @@ export class PolicyStore {
 
 function builtin(name: string): StoredPolicy | undefined {
   const text = BUILTIN_POLICIES.get(name)
-  return text === undefined ? undefined : { text, version: 0, modifiedAtMs: undefined, casRequired: false }
+  if (text === undefined) return undefined
+  return { text, version: 0, modifiedAtMs: undefined, casRequired: false, expiresAtMs: undefined }
 }
 
 function decoded(bytes: Buffer | undefined): StoredPolicy | undefined {
@@ -201,12 +246,13 @@ function decoded(bytes: Buffer | undefined): StoredPolicy | undefined {
   if (!isJsonObject(stored) || stored.format !== 1 || typeof stored.text !== 'string') {
     throw new Error('A policy entry has an unknown format')
   }
-  const { text, version, modifiedAtMs, casRequired } = stored
+  const { text, version, modifiedAtMs, casRequired, expiresAtMs } = stored
   return {
     text,
     version: typeof version === 'number' ? version : 0,
     modifiedAtMs: typeof modifiedAtMs === 'number' ? modifiedAtMs : undefined,
     casRequired: casRequired === true,
+    expiresAtMs: typeof expiresAtMs === 'number' ? expiresAtMs : undefined,
   }
 }
 

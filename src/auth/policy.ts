@@ -45,6 +45,8 @@ export type Policy = {
   /** Path of the namespace that the policy belongs to, '' or ending in '/'. */
   readonly namespace?: string
   readonly rules: readonly PolicyRule[]
+  /** From then on none of its rules exists; missing: it stays. */
+  readonly expiresAtMs?: number | undefined
 }
 
 /** @throws PolicyError saying what is wrong in the text, and where. */

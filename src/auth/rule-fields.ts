@@ -2,6 +2,7 @@
 import { asciiLowerCase } from '../lib/ascii.ts'
 import { DurationError, parseDurationNanoseconds } from '../lib/duration.ts'
 import { type HclItem, type HclObject, type HclValue, scalar, strings } from '../lib/hcl.ts'
+import { parseDecimal, parseInstantMs } from '../lib/instant.ts'
 import { CAPABILITIES, type Capability, isCapability } from './capabilities.ts'
 import { mergeLists, type ParameterLists, type ParameterValue } from './parameter-rules.ts'
 import { PolicyError, quoteForMessage } from './policy-error.ts'
@@ -32,10 +33,6 @@ const LEGACY: ReadonlyMap<string, readonly Capability[]> = new Map([
   ['write', WRITE],
   ['sudo', [...WRITE, 'sudo']],
 ])
-
-/** RFC 3339 section 5.6, for a text whose length was checked. */
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i
-const MAX_TIME_LENGTH = 35
 
 export class RuleFields {
   readonly #path: string
@@ -149,7 +146,7 @@ export class RuleFields {
   count(key: RuleKey): number {
     const value = this.#scalar(key)
     if (value === undefined) return 0
-    const count = typeof value === 'string' ? decimal(value) : value
+    const count = typeof value === 'string' ? parseDecimal(value) : value
     if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) return count
     throw this.#wrong(this.#all(key)[0], 'a whole number that is not negative')
   }
@@ -158,11 +155,9 @@ export class RuleFields {
   time(key: RuleKey): number | undefined {
     const value = this.#scalar(key)
     if (value === undefined) return undefined
-    const seconds = typeof value === 'string' ? decimal(value) : value
-    if (typeof seconds === 'number' && Number.isFinite(seconds)) return seconds * 1000
-    const isTime = typeof value === 'string' && value.length <= MAX_TIME_LENGTH && RFC_3339.test(value)
-    const atMs = isTime ? Date.parse(value) : Number.NaN
-    if (Number.isNaN(atMs))
+    if (typeof value === 'number' && Number.isFinite(value)) return value * 1000
+    const atMs = typeof value === 'string' ? parseInstantMs(value) : undefined
+    if (atMs === undefined)
       throw this.#wrong(this.#all(key)[0], 'seconds since 1970 or a time such as "2030-01-31T00:00:00Z"')
     return atMs
   }
@@ -184,10 +179,4 @@ export class RuleFields {
   #wrong(item: HclItem | undefined, wanted: string): PolicyError {
     return this.problem(`${item?.key} on line ${item?.line} must be ${wanted}`)
   }
-}
-
-/** The number that a text of digits means; undefined for every other text. */
-function decimal(text: string): number | undefined {
-  const isDecimal = text !== '' && text.length <= 15 && [...text].every((digit) => digit >= '0' && digit <= '9')
-  return isDecimal ? Number(text) : undefined
 }

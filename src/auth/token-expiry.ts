@@ -176,15 +176,14 @@ export class TokenExpiry {
   async #removeDue(page: readonly Due[]): Promise<void> {
     const { view, removal } = this.#tokens
     const next = await view.transaction(async (tx) => {
-      const left: string[] = []
+      const ended: string[] = []
       for (const { id, key } of page) {
         const bytes = await tx.get(idKey(id))
         // It may have been renewed or removed since it was listed.
-        if (bytes !== undefined && expiryKey(id, decodeTokenEntry(bytes)) === key) {
-          left.push(...(await removal.remove(tx, id)))
-        } else tx.delete(key)
+        if (bytes !== undefined && expiryKey(id, decodeTokenEntry(bytes)) === key) ended.push(id)
+        else tx.delete(key)
       }
-      return left
+      return removal.removeSome(tx, ended)
     })
     await removal.removeAll(next)
   }

@@ -11,8 +11,12 @@ import { GONE_FOLDER, goneKey, idKey, indexKeys, PARENT_FOLDER, parentKey } from
  */
 export type Belongings = (tx: ViewTransaction, tokenId: string) => Promise<boolean>
 
-/** Tokens and children in one transaction: some thousands of writes at most. */
-const TOKENS_PAGE = 16
+/** In one transaction: enough that its flush costs each of them little, few enough that others get their turn. */
+const TOKENS_PAGE = 64
+/** After so many writes a transaction takes no further token, whose children may be CHILDREN_PAGE more. */
+const MOST_WRITES = 600
+const WRITES_PER_TOKEN = 6
+const WRITES_PER_CHILD = 2
 const CHILDREN_PAGE = 100
 const NOTHING = Buffer.alloc(0)
 
@@ -36,13 +40,21 @@ export class TokenRemoval {
     const pending = [...ids]
     while (pending.length > 0) {
       const page = pending.splice(-TOKENS_PAGE)
-      const next = await this.#view.transaction(async (tx) => {
-        const left: string[] = []
-        for (const id of page) left.push(...(await this.remove(tx, id)))
-        return left
-      })
-      pending.push(...next)
+      pending.push(...(await this.#view.transaction((tx) => this.removeSome(tx, page))))
     }
+  }
+
+  /** As many of them as a transaction should; returns those that are still to be removed, children among them. */
+  async removeSome(tx: ViewTransaction, ids: readonly string[]): Promise<readonly string[]> {
+    const left: string[] = []
+    let writes = 0
+    for (const [at, id] of ids.entries()) {
+      if (writes >= MOST_WRITES) return [...left, ...ids.slice(at)]
+      const next = await this.remove(tx, id)
+      writes += WRITES_PER_TOKEN + WRITES_PER_CHILD * next.length
+      left.push(...next)
+    }
+    return left
   }
 
   /** Tokens whose removal was begun and is not done, after `after` and at most `limit`. */

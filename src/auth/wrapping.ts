@@ -7,6 +7,7 @@ import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import { type Cubbyhole, putWith } from './cubbyhole.ts'
 import type { TokenEntry } from './token-entry.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
+import type { WrappingJwt } from './wrapping-jwt.ts'
 
 const POLICY = 'response-wrapping'
 const RESPONSE = 'response'
@@ -17,14 +18,22 @@ export type ToWrap = {
   readonly ttlSeconds: number
   readonly creationPath: string
   readonly wrappedAccessor?: string
+  readonly form?: WrapForm
 }
 
+/** 'jwt': for whoever must learn from the token where it opens. */
+export type WrapForm = 'plain' | 'jwt'
+
 export const isWrapping = ({ policies }: TokenEntry): boolean => policies.length === 1 && policies[0] === POLICY
+
+/** It begins with the base64url of '{"': no token that is made here does. */
+export const isJwt = (token: string): boolean => token.startsWith('eyJ') && token.includes('.')
 
 type Parts = {
   readonly tokens: TokenStore
   readonly cubbyhole: Cubbyhole
   readonly world: World
+  readonly jwt: WrappingJwt
 }
 
 export class Wrapping {
@@ -34,9 +43,10 @@ export class Wrapping {
     this.#parts = parts
   }
 
-  async wrap({ body, ttlSeconds, creationPath, wrappedAccessor }: ToWrap): Promise<WrapInfo> {
-    const { tokens, world } = this.#parts
+  async wrap({ body, ttlSeconds, creationPath, wrappedAccessor, form = 'plain' }: ToWrap): Promise<WrapInfo> {
+    const { tokens, world, jwt } = this.#parts
     const token = tokens.newToken()
+    const shown = form === 'plain' ? token : await jwt.sign({ token, wrappedAccessor, ttlSeconds })
     const nowMs = world.clock.nowMs()
     const entry: TokenEntry = {
       format: 1,
@@ -65,14 +75,27 @@ export class Wrapping {
       if (!(await tokens.insertWith(tx, token, entry))) throw new Error('A new token was not new')
       putWith(tx, tokens.idOf(token), RESPONSE, { response: body })
     })
-    return infoOf(token, entry, wrappedAccessor)
+    return infoOf(shown, entry, wrappedAccessor)
   }
 
-  /** The token, if it wraps an answer that nobody took. Does not spend it. @throws Refusal */
+  /** The token, in either form, if it wraps an answer that nobody took. Does not spend it. @throws Refusal */
   async find(token: string | undefined): Promise<LiveToken> {
-    const found = token === undefined || token === '' ? undefined : await this.#parts.tokens.find(token)
-    if (found === undefined || !isWrapping(found.entry)) throw fail('bad_wrapping_token', [])
+    const found = token === undefined || token === '' ? undefined : await this.recognise(token)
+    if (found === undefined) throw fail('bad_wrapping_token', [])
     return found
+  }
+
+  /** The same without a refusal. */
+  async recognise(token: string): Promise<LiveToken | undefined> {
+    if (!isJwt(token)) return this.#live(token)
+    const { jwt } = this.#parts
+    const inner = await jwt.open(token, async (plain) => (await this.#live(plain)) !== undefined)
+    return inner === undefined ? undefined : this.#live(inner)
+  }
+
+  async #live(token: string): Promise<LiveToken | undefined> {
+    const found = await this.#parts.tokens.find(token)
+    return found !== undefined && isWrapping(found.entry) ? found : undefined
   }
 
   /** The answer, to one caller only, however many ask at once. @throws Refusal */
@@ -86,7 +109,10 @@ export class Wrapping {
     return body
   }
 
-  /** The same answer under a new token, which lives as long as the old one was made for. @throws Refusal */
+  /**
+   * The same answer under a new token of the same form, which lives as long as the old one was made for.
+   * @throws Refusal
+   */
   async rewrap(token: string | undefined): Promise<WrapInfo> {
     const { entry } = await this.find(token)
     const body = await this.unwrap(token)
@@ -96,6 +122,7 @@ export class Wrapping {
       body,
       ttlSeconds,
       creationPath,
+      form: token !== undefined && isJwt(token) ? 'jwt' : 'plain',
       ...(wrappedAccessor === undefined ? {} : { wrappedAccessor }),
     })
   }

@@ -1970,6 +1970,8 @@ export type Endpoints = {
       modified?: string
       /** A write must name the version that it replaces */
       cas_required: boolean
+      /** When the policy ends (RFC 3339), where it does */
+      expiration?: string
     }
   }
   /** Creates or replaces a policy. */
@@ -1983,10 +1985,10 @@ export type Endpoints = {
       cas?: number | undefined
       /** Later writes must give cas; where it is missing: as before */
       cas_required?: boolean | undefined
-      /** Not offered: give the rules of the policy an expiration */
+      /** When the policy ends (RFC 3339, or seconds since 1970); empty: it stays */
       expiration?: string | undefined
-      /** Not offered: give the rules of the policy an expiration */
-      ttl?: string | undefined
+      /** The same from now on; 0: it stays */
+      ttl?: Duration | undefined
     }
     result: undefined
   }
@@ -2050,6 +2052,10 @@ export type Endpoints = {
       policy?: string | undefined
       /** Old name of policy */
       rules?: string | undefined
+      /** When the policy ends (RFC 3339, or seconds since 1970); empty: it stays */
+      expiration?: string | undefined
+      /** The same from now on; 0: it stays */
+      ttl?: Duration | undefined
     }
     result: undefined
   }
@@ -2441,6 +2447,59 @@ export type Endpoints = {
         /** Kind of failure */
         error: string
       }[]
+    }
+  }
+  /** Names that guessing locked, by login mount, most first. */
+  'GET sys/locked-users': {
+    fields: {
+      /** Only of the login mount with this accessor */
+      mount_accessor?: string | undefined
+    }
+    result: {
+      /** Namespaces with locked names */
+      by_namespace: readonly {
+        /** Namespace */
+        namespace_id: string
+        /** Empty: the root namespace */
+        namespace_path: string
+        /** Locked names in it */
+        counts: number
+        /** Login mounts with locked names */
+        mount_accessors: readonly {
+          /** Of the login mount */
+          mount_accessor: string
+          /** Locked names */
+          counts: number
+          /** The names, sorted */
+          alias_identifiers: readonly string[]
+        }[]
+      }[]
+      /** All locked names */
+      total: number
+    }
+  }
+  /** Unlocks a name before its time; one that is not locked is no error. */
+  'POST sys/locked-users/:mount_accessor/unlock/:alias_identifier...': {
+    fields: {
+      /** Accessor of the login mount */
+      mount_accessor: string
+      /** The name: of a user, or the role id of a role */
+      alias_identifier: string
+    }
+    result: undefined
+  }
+  /** The public key under which wrapping tokens in JWT form are signed (ES512). */
+  'GET sys/wrapping/pubkey': {
+    fields: Record<never, never>
+    result: {
+      /** PEM */
+      public_key: string
+      /** p521 */
+      jwt_curve: string
+      /** Of the point, a decimal number */
+      jwt_x: string
+      /** Of the point, a decimal number */
+      jwt_y: string
     }
   }
   /** Wraps the data of the request; X-Vault-Wrap-TTL says for how long. */

@@ -6,7 +6,7 @@ import { refusalHint } from '../auth/refusal-hint.ts'
 import { united } from '../auth/rights.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
-import { isWrapping } from '../auth/wrapping.ts'
+import { isJwt, isWrapping } from '../auth/wrapping.ts'
 import { isInCidrs } from '../lib/cidr.ts'
 import type { Exchange } from './exchange.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -15,6 +15,8 @@ export const authenticate = (exchange: Exchange, around: Surroundings): void | P
   const token = exchange.request.headers.token
   if (token === undefined || token === '' || around.sealed()) return
   if (exchange.paid !== undefined) return recognise(exchange, around, exchange.paid)
+  if (exchange.endpoint?.takesWrappingToken === true && isJwt(token))
+    return around.wrapping.recognise(token).then((live) => recognise(exchange, around, live))
   const found = around.tokens.find(token)
   return found instanceof Promise
     ? found.then((live) => recognise(exchange, around, live))

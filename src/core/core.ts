@@ -124,6 +124,7 @@ function newExchange(id: string, request: WireRequest, paid: LiveToken | undefin
     subject: undefined,
     acl: undefined,
     wrapTtlSeconds: 0,
+    wrapForm: 'plain',
     input: undefined,
     args: {},
     answer: undefined,

@@ -4,6 +4,7 @@ import type { Answer, ByteStream, Operation } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
+import type { WrapForm } from '../auth/wrapping.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Mounted } from './mount-table.ts'
 
@@ -26,6 +27,7 @@ export type WireHeaders = {
   readonly token: string | undefined
   readonly namespace: string | undefined
   readonly wrapTtl: string | undefined
+  readonly wrapFormat?: string | undefined
   readonly contentType: string | undefined
   /** Of a browser: the page that asks, and in a preflight the method that it wants to use. */
   readonly origin?: string | undefined
@@ -64,6 +66,8 @@ export type Exchange = {
   acl: Acl | undefined
   /** How long the answer is to be wrapped; 0: not at all. */
   wrapTtlSeconds: number
+  /** What the token then looks like. */
+  wrapForm: WrapForm
   /** The decoded body or query. */
   input: JsonObject | undefined
   args: Readonly<Record<string, unknown>>

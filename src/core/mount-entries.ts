@@ -107,3 +107,9 @@ export async function storedAt(tx: ViewTransaction, path: string): Promise<Mount
 
 /** As the endpoints under sys/auth and sys/mounts name it. */
 export const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth' ? path.slice('auth/'.length) : path)
+
+/** Of a login mount that gets the path `to`. */
+export function formerPathsOf({ kind, path, formerPaths = [] }: MountEntry, to: string): Partial<MountEntry> {
+  if (kind !== 'auth') return {}
+  return { formerPaths: [...new Set([...formerPaths, path])].filter((former) => former !== to) }
+}

@@ -6,6 +6,7 @@
 //   root/core/local-unmounting/UUID    is stored in a class of its own
 //   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
 import { fail } from '../api/errors.ts'
+import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
 import type { Router } from '../api/router.ts'
@@ -20,6 +21,7 @@ import {
   CORE_FOLDER,
   dataFolder,
   encodeMountEntry,
+  formerPathsOf,
   MOUNT_FOLDERS,
   mountKey,
   newMountEntry,
@@ -120,6 +122,10 @@ export class MountTable implements Mounts {
   /** Whether a mount stays out of replication; false for one that is not there. */
   isLocal(uuid: string): boolean {
     return this.#byUuid.get(uuid)?.entry.local === true
+  }
+
+  lockoutOf(uuid: string): Lockout | undefined {
+    return this.loginMethod(uuid)?.method.lockout
   }
 
   /** The mount with the longest path that `path` begins with; 'transit' finds 'transit/'. */
@@ -246,7 +252,7 @@ export class MountTable implements Mounts {
       const entry = await storedAt(tx, from)
       if (entry === undefined) throw fail('bad_request', [`no matching mount at "${from}"`]) // Wire text.
       if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot remount "${from}"`])
-      const moved = { ...entry, path: to }
+      const moved = { ...entry, path: to, ...formerPathsOf(entry, to) }
       requireAllowedPath(moved)
       const taken = await overlapping(tx, moved)
       if (taken !== undefined) throw fail('bad_request', [`path already in use at "${shownPath(taken)}"`]) // Wire text.

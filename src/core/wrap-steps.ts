@@ -1,6 +1,7 @@
 // Response wrapping: the caller asks for its answer to be kept, and gets a token that opens it once. Any answer can be
 // wrapped, so it is done here and no endpoint knows of it.
 import { fail } from '../api/errors.ts'
+import type { WrapForm } from '../auth/wrapping.ts'
 import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
 import type { Exchange } from './exchange.ts'
 import { successResponse } from './response.ts'
@@ -9,11 +10,19 @@ import type { Surroundings } from './surroundings.ts'
 const HEADER = 'error parsing X-Vault-Wrap-TTL header' // Wire text.
 
 export const readWrapping = (exchange: Exchange): void => {
+  exchange.wrapForm = formOf(exchange.request.headers.wrapFormat)
   const text = exchange.request.headers.wrapTtl
   if (text === undefined || text === '') return
   const seconds = parsed(text)
   if (seconds < 0) throw fail('bad_request', [`${HEADER}: requested wrap ttl cannot be negative`])
   exchange.wrapTtlSeconds = seconds
+}
+
+function formOf(text = ''): WrapForm {
+  if (text === 'jwt') return 'jwt'
+  // Wire text of old clients: a token that is a UUID, as tokens once were.
+  if (text === '' || text === 'uuid') return 'plain'
+  throw fail('bad_request', ['X-Vault-Wrap-Format: must be jwt, or be left out'])
 }
 
 /** Never 0 for more than that: it would be an answer in clear to somebody who asked for it wrapped. */
@@ -41,14 +50,16 @@ export const limitWrapping = (exchange: Exchange): void => {
 
 /** A refusal is not wrapped, nor is an answer without content. */
 export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  const { answer, wrapTtlSeconds, path, operation } = exchange
+  const { answer, endpoint, wrapTtlSeconds, path, operation } = exchange
   if (wrapTtlSeconds === 0 || answer === undefined || answer.wrapInfo !== undefined) return
   const { body } = successResponse(exchange)
   if (body === undefined) return
   const accessor = answer.auth?.accessor
   const creationPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
-  return around.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, ...wrapped }).then((wrapInfo) => {
+  // What a caller made up never goes under our signature.
+  const form = endpoint?.takesAnyFields === true ? 'plain' : exchange.wrapForm
+  return around.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, form, ...wrapped }).then((wrapInfo) => {
     exchange.answer = { wrapInfo }
     exchange.warnings = []
   })

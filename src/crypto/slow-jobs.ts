@@ -1,4 +1,5 @@
 import type { AnyJob } from '../lib/slow-work.ts'
+import { CHECK_ES512, SIGN_ES512 } from './es512.ts'
 import { OPEN_MANY, SEAL_MANY } from './many.ts'
 import { DERIVE_PASSWORD } from './password.ts'
 import { ENCRYPT_TO_PGP, READ_PGP_KEY } from './pgp.ts'
@@ -14,6 +15,8 @@ export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   READ_PGP_KEY,
   ENCRYPT_TO_PGP,
   DERIVE_PASSWORD,
+  SIGN_ES512,
+  CHECK_ES512,
 ])
 
 /** Refuses two jobs of one name at start. */

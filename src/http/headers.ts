@@ -13,6 +13,7 @@ export function wireHeaders(headers: HeaderSource): WireHeaders {
     token: token === undefined || token === '' ? bearer(one('authorization')) : token,
     namespace: one('x-vault-namespace'),
     wrapTtl: one('x-vault-wrap-ttl'),
+    wrapFormat: one('x-vault-wrap-format'),
     contentType: one('content-type'),
     origin: one('origin'),
     pageAsksFor: one('access-control-request-method'),

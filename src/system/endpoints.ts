@@ -11,6 +11,7 @@ import { inspectRouter } from './inspect-endpoint.ts'
 import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
 import { LEASE_ENDPOINTS } from './lease-endpoints.ts'
 import { LICENSE_ENDPOINTS } from './license-endpoints.ts'
+import { LOCKED_USER_ENDPOINTS } from './locked-user-endpoints.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { NODE_ENDPOINTS } from './node-endpoints.ts'
 import { PASSWORD_POLICY_ENDPOINTS } from './password-policy-endpoints.ts'
@@ -43,6 +44,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...EXPLAIN_ENDPOINTS,
   ...CAPABILITY_ENDPOINTS,
   ...LEASE_ENDPOINTS,
+  ...LOCKED_USER_ENDPOINTS,
   ...WRAPPING_ENDPOINTS,
   resultantAcl,
   ...TOOLS_ENDPOINTS,

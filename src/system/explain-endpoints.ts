@@ -68,6 +68,7 @@ const ROLES: Readonly<Record<RuleRole, string>> = {
   joined: 'has the same path as the rule that decides, and is joined with it',
   'less-specific': 'is less specific than the rule that decides',
   expired: 'has expired',
+  'policy-expired': 'belongs to a policy that has expired',
   'no-value': 'is left out: the identity of the token has no value for the template in its path',
   'unsafe-value': 'is left out: the value for the template in its path has a wildcard, a slash or a control character',
 }

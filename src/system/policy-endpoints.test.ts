@@ -167,10 +167,51 @@ test('a policy has a version, and is replaced by those who have read it', async 
   assert.equal((await read())?.version, 2)
 })
 
-test('a policy cannot be given an end that it would not have', async () => {
-  for (const field of ['ttl', 'expiration']) {
-    const { status, body } = await server.call('POST', 'sys/policies/acl/x', { policy: POLICY, [field]: '1h' })
+test('a policy ends when it was said to: told by read and explain, granting nothing, and then removed', async () => {
+  const policy = 'path "sys/mounts" { capabilities = ["read"] }'
+  const { token } = await tokenWith(['ending'])
+  const isAllowed = async () => (await server.call('GET', 'sys/mounts', undefined, token)).status === 200
+  const read = () => server.call('GET', 'sys/policies/acl/ending')
+  await written('ending', policy, { ttl: '1h' })
+  const { modified, expiration } = (await read()).body.data as Readonly<Record<string, string>>
+  assert.equal(Date.parse(String(expiration)) - Date.parse(String(modified)), 3_600_000)
+  assert.equal(await isAllowed(), true)
+  server.advance(3_600)
+  assert.equal(await isAllowed(), false)
+  assert.equal((await read()).status, 404)
+  const why = await explain({ token, path: 'sys/mounts', operation: 'read' })
+  assert.match(JSON.stringify(why.body.data?.considered), /belongs to a policy that has expired/)
+  await server.house.policySweep.look()
+  const names = (await server.call('LIST', 'sys/policies/acl')).body.data?.keys as string[]
+  assert.ok(names.includes('app') && !names.includes('ending'))
+})
+
+test('each write says when the policy ends; one that says nothing takes the end away, with a warning', async () => {
+  const write = (more: object, path = 'sys/policies/acl/ended') =>
+    server.call('POST', path, { policy: 'path "a" { capabilities = ["read"] }', ...more })
+  const expiration = async () => (await server.call('GET', 'sys/policies/acl/ended')).body.data?.expiration
+  for (const more of [{ expiration: '2040-01-31T12:00:00+02:00' }, { expiration: Date.UTC(2040, 0, 31, 10) / 1000 }]) {
+    assert.equal((await write(more)).status, 204)
+    assert.equal(await expiration(), '2040-01-31T10:00:00.000Z')
+  }
+  const plain = await write({})
+  assert.match(JSON.stringify(plain.body.warnings), /has none any more/)
+  assert.equal(await expiration(), undefined)
+  assert.equal((await write({ ttl: '1h' }, 'sys/policy/ended')).status, 204)
+  assert.notEqual(await expiration(), undefined)
+})
+
+test('an end that cannot be is refused by name', async () => {
+  for (const [name, more, wanted] of [
+    ['x', { ttl: '1h', expiration: '2040-01-31T12:00:00Z' }, /ttl.*either/],
+    ['x', { expiration: '2020-01-31T12:00:00Z' }, /expiration.*future/],
+    ['x', { expiration: '999999999999' }, /expiration.*9999/],
+    ['x', { expiration: 'tomorrow' }, /expiration.*must be a time/],
+    ['x', { ttl: '-1h' }, /ttl/],
+    ['default', { ttl: '1h' }, /ttl.*always exists/],
+  ] as const) {
+    const { status, body } = await server.call('POST', `sys/policies/acl/${name}`, { policy: POLICY, ...more })
     assert.equal(status, 400)
-    assert.match(JSON.stringify(body.errors), new RegExp(`\\\\"${field}\\\\".*not offered`))
+    assert.match(JSON.stringify(body.errors), wanted)
   }
 })

@@ -1,12 +1,13 @@
 // sys/policies/acl and its older twin sys/policy: the same operations, other names for the text.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
-import { bool, int, string } from '../api/fields.ts'
+import { bool, duration, int, string } from '../api/fields.ts'
 import type { Answer } from '../api/request.ts'
 import { flag, integer, LISTED, listOf, optional, type Shapes, text } from '../api/shape.ts'
 import { UNEDITABLE_POLICIES } from '../auth/builtin-policies.ts'
 import { normalizePolicyName, PolicyError, parsePolicyDocument } from '../auth/policy.ts'
 import type { StoredPolicy } from '../auth/policy-store.ts'
+import { parseInstantMs } from '../lib/instant.ts'
 import type { System } from './system.ts'
 
 const nameField = { name: string('Name of the policy; kept in lower case', { required: true }) }
@@ -29,7 +30,13 @@ function nameOf(given: string): string {
   throw fail('field_invalid', ['name', `must have 1 to ${MAX_NAME_LENGTH} characters`])
 }
 
-const NOTHING_WRITTEN: StoredPolicy = { text: '', version: 0, modifiedAtMs: undefined, casRequired: false }
+const NOTHING_WRITTEN: StoredPolicy = {
+  text: '',
+  version: 0,
+  modifiedAtMs: undefined,
+  casRequired: false,
+  expiresAtMs: undefined,
+}
 
 async function find(system: System, given: string): Promise<StoredPolicy & { readonly name: string }> {
   const name = nameOf(given)
@@ -39,26 +46,55 @@ async function find(system: System, given: string): Promise<StoredPolicy & { rea
   return { name, ...found }
 }
 
-type Conditions = { readonly cas?: number | undefined; readonly cas_required?: boolean | undefined }
+type Conditions = {
+  readonly cas?: number | undefined
+  readonly cas_required?: boolean | undefined
+  readonly expiration?: string
+  readonly ttl?: number
+}
 
 async function write(
   system: System,
   given: string,
   document: string,
-  { cas, cas_required: casRequired }: Conditions = {},
+  { cas, cas_required: casRequired, ...end }: Conditions = {},
 ): Promise<Answer> {
   if (document === '') throw fail('bad_request', ["'policy' parameter not supplied or empty"])
   const name = nameOf(given)
   if (UNEDITABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot update "${name}" policy`])
   const policy = checked('policy', () => parsePolicyDocument(document))
-  if (!(await system.policies.write(name, { text: policy.text, cas, casRequired }))) {
+  const expiresAtMs = endOf(system, name, end)
+  const before = await system.policies.read(name)
+  if (!(await system.policies.write(name, { text: policy.text, cas, casRequired, expiresAtMs }))) {
     const why =
       cas === undefined
         ? 'must be given for this policy: the version that is replaced'
         : 'is not the version of the policy: read it again'
     throw fail('field_invalid', ['cas', why])
   }
-  return { warnings: name === given ? policy.warnings : [`policy name was converted to ${name}`, ...policy.warnings] }
+  const warnings = [...policy.warnings]
+  if (name !== given) warnings.unshift(`policy name was converted to ${name}`)
+  if (before?.expiresAtMs !== undefined && expiresAtMs === undefined)
+    warnings.push('the policy had an expiration, and has none any more: give ttl or expiration to set one')
+  return { warnings }
+}
+
+/** Clients write years with four digits. */
+const LAST_END_MS = Date.UTC(9999, 11, 31)
+
+/** When the policy ends; undefined: it stays. @throws Refusal */
+function endOf(system: System, name: string, { expiration = '', ttl = 0 }: Conditions): number | undefined {
+  if (expiration === '' && ttl === 0) return undefined
+  const field = expiration === '' ? 'ttl' : 'expiration'
+  if (expiration !== '' && ttl !== 0) throw fail('field_invalid', ['ttl', 'give either ttl or expiration'])
+  // What would count afterwards, the built-in one or nothing, is for nobody to guess.
+  if (name === 'default') throw fail('field_invalid', [field, 'the policy "default" always exists'])
+  const nowMs = system.world.clock.nowMs()
+  const atMs = ttl === 0 ? parseInstantMs(expiration) : nowMs + ttl * 1000
+  if (atMs === undefined)
+    throw fail('field_invalid', [field, 'must be a time such as 2030-01-31T00:00:00Z, or seconds since 1970'])
+  if (atMs <= nowMs || atMs > LAST_END_MS) throw fail('field_invalid', [field, 'must be in the future, until 9999'])
+  return atMs
 }
 
 async function remove(system: System, given: string): Promise<Answer> {
@@ -110,13 +146,20 @@ const readAcl = endpoint({
     version: integer('Grows by one with each write; 0: built in, or written before versions were counted'),
     modified: optional(text('When it was written (RFC 3339), where that is known')),
     cas_required: flag('A write must name the version that it replaces'),
+    expiration: optional(text('When the policy ends (RFC 3339), where it does')),
   },
   handler: async (system: System, given) => {
-    const { name, text: policy, version, modifiedAtMs, casRequired } = await find(system, given.name)
+    const { name, text: policy, version, modifiedAtMs, casRequired, expiresAtMs } = await find(system, given.name)
     const modified = modifiedAtMs === undefined ? {} : { modified: new Date(modifiedAtMs).toISOString() }
-    return { data: { name, policy, version, ...modified, cas_required: casRequired } }
+    const expiration = expiresAtMs === undefined ? {} : { expiration: new Date(expiresAtMs).toISOString() }
+    return { data: { name, policy, version, ...modified, cas_required: casRequired, ...expiration } }
   },
 })
+
+const endFields = {
+  expiration: string('When the policy ends (RFC 3339, or seconds since 1970); empty: it stays', { default: '' }),
+  ttl: duration('The same from now on; 0: it stays', { default: 0 }),
+}
 
 const writeAcl = endpoint({
   id: 'policies-write',
@@ -130,16 +173,9 @@ const writeAcl = endpoint({
     policy: string('HCL or JSON, or base64 of either', { default: '' }),
     cas: int('The version that is replaced, -1 where none must be there; else nothing is written', { min: -1 }),
     cas_required: bool('Later writes must give cas; where it is missing: as before'),
-    expiration: string('Not offered: give the rules of the policy an expiration', { default: '' }),
-    ttl: string('Not offered: give the rules of the policy an expiration', { default: '' }),
+    ...endFields,
   },
-  handler: (system: System, { name, policy, expiration, ttl, ...conditions }) => {
-    for (const [field, value] of Object.entries({ expiration, ttl })) {
-      if (value !== '')
-        throw fail('field_invalid', [field, 'is not offered: give the rules of the policy an expiration'])
-    }
-    return write(system, name, policy, conditions)
-  },
+  handler: (system: System, { name, policy, ...conditions }) => write(system, name, policy, conditions),
 })
 
 const deleteAcl = endpoint({
@@ -200,10 +236,11 @@ const writeOld = endpoint({
     ...nameField,
     policy: string('HCL or JSON, or base64 of either', { default: '' }),
     rules: string('Old name of policy', { default: '' }),
+    ...endFields,
   },
-  handler: async (system: System, { name, policy, rules }) => {
-    if (policy !== '' || rules === '') return write(system, name, policy)
-    const answer = await write(system, name, rules)
+  handler: async (system: System, { name, policy, rules, ...end }) => {
+    if (policy !== '' || rules === '') return write(system, name, policy, end)
+    const answer = await write(system, name, rules, end)
     return { ...answer, warnings: [...(answer.warnings ?? []), "'rules' is deprecated, please use 'policy' instead"] }
   },
 })

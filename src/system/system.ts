@@ -11,6 +11,7 @@ import type { TokenEntry } from '../auth/token-entry.ts'
 import type { TokenLimits } from '../auth/token-rules.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
+import type { WrappingJwt } from '../auth/wrapping-jwt.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { ShareConfig } from './key-shares.ts'
@@ -104,6 +105,7 @@ export class System implements Engine {
   readonly rightsOf: (entry: object) => Promise<Rights>
   readonly policies: PolicyStore
   readonly wrapping: Wrapping
+  readonly wrappingJwt: WrappingJwt
   readonly leases: Leases
   readonly services: SystemServices
   readonly sealStatus: () => SealStatus
@@ -121,6 +123,7 @@ export class System implements Engine {
     readonly identities: Identities
     readonly policies: PolicyStore
     readonly wrapping: Wrapping
+    readonly wrappingJwt: WrappingJwt
     readonly tokenLimits: TokenLimits
     readonly leases: Leases
     readonly services: SystemServices
@@ -135,6 +138,7 @@ export class System implements Engine {
     this.rightsOf = (entry) => rightsOf(entry as TokenEntry, parts.identities)
     this.policies = parts.policies
     this.wrapping = parts.wrapping
+    this.wrappingJwt = parts.wrappingJwt
     this.tokenLimits = parts.tokenLimits
     this.leases = parts.leases
     this.services = parts.services

@@ -80,4 +80,24 @@ const rewrap = endpoint({
   }),
 })
 
-export const WRAPPING_ENDPOINTS: readonly Endpoint[] = [wrap, lookup('read'), lookup('update'), unwrap, rewrap]
+const pubkey = endpoint({
+  id: 'wrapping-pubkey',
+  operation: 'read',
+  path: 'wrapping/pubkey',
+  capability: 'none',
+  runsOn: 'any-node',
+  summary: 'The public key under which wrapping tokens in JWT form are signed (ES512)',
+  fields: {},
+  response: {
+    public_key: text('PEM'),
+    jwt_curve: text('p521'),
+    jwt_x: text('Of the point, a decimal number'),
+    jwt_y: text('Of the point, a decimal number'),
+  },
+  handler: async (system: System) => {
+    const { pem, x, y } = await system.wrappingJwt.publicKey()
+    return { data: { public_key: pem, jwt_curve: 'p521', jwt_x: String(x), jwt_y: String(y) } }
+  },
+})
+
+export const WRAPPING_ENDPOINTS: readonly Endpoint[] = [pubkey, wrap, lookup('read'), lookup('update'), unwrap, rewrap]

@@ -54,6 +54,7 @@ const OPEN_ENDPOINTS = [
   'userpass-login',
   'wrapping-lookup-read',
   'wrapping-lookup-update',
+  'wrapping-pubkey',
 ]
 /** Open, but its handler refuses whoever cannot reach the mount that is asked about. */
 const CHECKS_ITSELF = 'ui-mounts-read'

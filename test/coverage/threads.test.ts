@@ -119,6 +119,39 @@ test('P-29: a token with ten uses serves exactly ten of 1,000 requests at once, 
   assert.equal(answers.filter(({ status }) => status === 403).length, 990)
 })
 
+test('a policy with an end grants nothing from then on, in every thread, without another write', async () => {
+  const policy = 'path "sys/mounts" { capabilities = ["read"] }'
+  await api(server, 'POST', 'sys/policies/acl/short', { policy, ttl: '2s' })
+  const written = performance.now()
+  const token = tokenOf((await api(server, 'POST', 'auth/token/create', { policies: ['short'] })).body)
+  const answers = () =>
+    Promise.all(Array.from({ length: 20 }, () => api(server, 'GET', 'sys/mounts', undefined, token)))
+  const statuses = async () => new Set((await answers()).map(({ status }) => status))
+  assert.deepEqual(await statuses(), new Set([200]))
+  await new Promise((done) => setTimeout(done, 2_010 - (performance.now() - written)))
+  assert.deepEqual(await statuses(), new Set([403]))
+  for (let turn = 0; turn < 100; turn++) {
+    const { keys } = (await api(server, 'GET', 'sys/policies/acl?list=true')).body.data as { keys: string[] }
+    if (!keys.includes('short')) return
+    await new Promise((done) => setTimeout(done, 20))
+  }
+  assert.fail('the policy that ended is still listed')
+})
+
+test('I-05: a name that is locked out is so over all threads, and unlocked over all threads', async () => {
+  await api(server, 'POST', 'sys/auth/people', { type: 'userpass' })
+  await api(server, 'POST', 'auth/people/users/ann', { password: 'right' })
+  const mounts = (await api(server, 'GET', 'sys/auth')).body.data as Record<string, { accessor: string }>
+  const logIn = async (password: string) =>
+    (await api(server, 'POST', 'auth/people/login/ann', { password }, '')).status
+  const guesses = await Promise.all(Array.from({ length: 40 }, () => logIn('wrong')))
+  assert.equal(guesses.filter((status) => status === 400).length, 5)
+  // Each comes by a connection of its own choice: some to each thread.
+  assert.deepEqual(new Set(await Promise.all(Array.from({ length: 40 }, () => logIn('right')))), new Set([403]))
+  await api(server, 'POST', `sys/locked-users/${mounts['people/']?.accessor}/unlock/ann`)
+  assert.deepEqual(new Set(await Promise.all(Array.from({ length: 8 }, () => logIn('right')))), new Set([200]))
+})
+
 test('V-09: whoever asks the seal to change is noted once, whichever thread refuses or serves it', async () => {
   const noted = () =>
     server

@@ -56,7 +56,8 @@ function keysOf(data: string, unsealKey: Buffer): { readonly secrets: Secrets; r
     ['transit key', materialOf('k')],
     ...[...keyring.terms].map(([term, { key }]) => [`data key ${term}`, key.export()] as const),
   ])
-  const pairs = pairSecrets(materialOf('pair'))
+  const wrapping = barrier.open('root/core/wrapping-key', stored('root/core/wrapping-key'))
+  const pairs = new Map([...pairSecrets(materialOf('pair')), ...scalarOf(wrapping)])
   database.close()
   return { secrets, pairs }
 }
@@ -73,6 +74,15 @@ function pairSecrets(material: Buffer): Secrets {
   return found
 }
 
+/** The same of the key that signs wrapping tokens, which has 66 bytes. */
+function scalarOf(material: Buffer): Secrets {
+  const part = Buffer.from(material.subarray(17, 49))
+  return new Map([
+    ['P-521 d stored', part],
+    ['P-521 d loaded', Buffer.from(part).reverse()],
+  ])
+}
+
 /** Has every key in use. */
 async function work(server: RunningProcess, token: string): Promise<void> {
   const call = (method: string, path: string, body?: object) => api({ ...server, token }, method, path, body)
@@ -85,6 +95,11 @@ async function work(server: RunningProcess, token: string): Promise<void> {
   assert.equal((await call('POST', 'transit/encrypt/k', { batch_input })).status, 200)
   const sealed = (await call('POST', 'transit/encrypt/pair', { plaintext: 'c29tZQ==' })).body.data?.ciphertext
   assert.equal((await call('POST', 'transit/decrypt/pair', { ciphertext: sealed })).status, 200)
+  const wrapped = await fetch(`${server.address}/v1/sys/mounts`, {
+    headers: { 'X-Vault-Token': token, 'X-Vault-Wrap-TTL': '60', 'X-Vault-Wrap-Format': 'jwt' },
+  })
+  const { wrap_info: info } = (await wrapped.json()) as { wrap_info: { token: string } }
+  assert.equal((await call('POST', 'sys/wrapping/unwrap', { token: info.token })).status, 200)
   const { body } = await call('POST', 'transit/encrypt/k', { plaintext: 'c29tZQ==' })
   assert.equal((await call('POST', 'transit/decrypt/k', { ciphertext: body.data?.ciphertext })).status, 200)
 }
@@ -120,7 +135,7 @@ test('P-14: after seal nothing is left of the keys of a server that shares opene
     token,
     new Map([...keys, ...pairs, ['unseal key', unsealKey], ...given]),
   )
-  for (const name of [...keys.keys(), 'RSA p loaded', 'RSA q loaded'])
+  for (const name of [...keys.keys(), 'RSA p loaded', 'RSA q loaded', 'P-521 d loaded'])
     assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
   const inText = found(after).filter(([name]) => name.startsWith('share') && !name.endsWith('raw'))
   assert.deepEqual(
@@ -146,7 +161,7 @@ test('P-14: nor of a static key and what it opened', { skip }, async (context) =
     token,
     new Map([...keys, ...pairs, ['static key', staticKey]]),
   )
-  for (const name of [...keys.keys(), 'RSA p loaded', 'RSA q loaded'])
+  for (const name of [...keys.keys(), 'RSA p loaded', 'RSA q loaded', 'P-521 d loaded'])
     assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
   assert.deepEqual(found(after), [])
 })

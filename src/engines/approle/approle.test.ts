@@ -148,8 +148,19 @@ test('a secret id narrows the addresses of its role, and never widens them', asy
   assert.deepEqual(await boundCidrs(), ['127.0.0.1'])
   await role('bound', { token_bound_cidrs: ['127.0.0.0/30', '10.0.0.0/8'] })
   assert.deepEqual(await boundCidrs(), ['127.0.0.1'])
-  await role('bound', { token_bound_cidrs: ['10.0.0.0/8'] })
-  assert.equal((await logIn(await roleIdOf('bound'), secret_id)).status, 400)
+  await role('bound', { token_bound_cidrs: ['127.0.0.2/31'] })
+  assert.equal((await logIn(await roleIdOf('bound'), secret_id)).status, 403)
+})
+
+test('from an address that the role does not allow nothing is told of a secret id, spent, or locked', async () => {
+  await role('far', { token_bound_cidrs: ['10.0.0.0/8'] })
+  const { secret_id } = await newSecret('far', { num_uses: 1 })
+  const roleId = await roleIdOf('far')
+  for (let i = 0; i < 6; i++) {
+    for (const secret of [secret_id, 'no']) assert.equal((await logIn(roleId, secret)).status, 403)
+  }
+  await role('far', { token_bound_cidrs: ['127.0.0.0/8'] })
+  assert.equal((await logIn(roleId, secret_id)).status, 200)
 })
 
 test('T-18: secret ids that an interrupted removal left do not open a new role of the name', async () => {

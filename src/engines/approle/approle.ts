@@ -23,19 +23,23 @@ const refused = () => fail('bad_request', ['invalid role or secret ID']) // Wire
 export class Approle implements LoginMethod {
   readonly roles: Roles
   readonly world: World
+  readonly lockout: Lockout
   readonly #mount: () => MountEntry
-  readonly #lockout: Lockout
 
   constructor({ mount, storage, world }: ApproleContext) {
     this.roles = new Roles(storage, world)
     this.world = world
     this.#mount = mount
-    this.#lockout = new Lockout(world.clock)
+    this.lockout = new Lockout(world.clock)
   }
 
   /** @throws Refusal */
-  logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login> {
-    return this.#lockout.guard(roleId, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
+  async logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login> {
+    const bound = (await this.roles.findByRoleId(roleId))?.role.settings.boundCidrs ?? []
+    // Before the secret id is looked at: the answer tells nothing of it, no use of it is spent, and whoever may not log
+    // in from there cannot lock the role either.
+    if (!isInCidrs(remoteAddress, bound)) throw fail('permission_denied', [])
+    return this.lockout.guard(roleId, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
       const found = await this.roles.findByRoleId(roleId)
       if (found === undefined) throw refused()
       const { name, role } = found

@@ -5,6 +5,7 @@ import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { verifyPassword } from '../../crypto/password.ts'
+import { isInCidrs } from '../../lib/cidr.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
@@ -24,21 +25,22 @@ export class Userpass implements LoginMethod {
   readonly users: Users
   readonly world: World
   readonly slow: SlowWork
+  readonly lockout: Lockout
   readonly #mount: () => MountEntry
-  readonly #lockout: Lockout
 
   constructor({ mount, storage, world, slow }: UserpassContext) {
     this.users = new Users(storage)
     this.world = world
     this.slow = slow
     this.#mount = mount
-    this.#lockout = new Lockout(world.clock)
+    this.lockout = new Lockout(world.clock, (name) => name.toLowerCase())
   }
 
   /** @throws Refusal that says the same, after the same time, for a wrong name and a wrong password */
-  logIn(name: string, password: string): Promise<Login> {
+  async logIn(name: string, password: string, remoteAddress: string): Promise<Login> {
     const username = name.toLowerCase()
-    return this.#lockout.guard(username, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
+    await this.#requireAddress(username, remoteAddress)
+    return this.lockout.guard(username, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
       const user = await this.users.find(username)
       const isRight = await verifyPassword(password, user?.password, this.slow)
       if (user === undefined || !isRight) throw fail('bad_request', ['invalid username or password']) // Wire text.
@@ -51,6 +53,15 @@ export class Userpass implements LoginMethod {
         renewal: { username, policies: [...user.settings.policies] },
       }
     })
+  }
+
+  /**
+   * Before the password is looked at, so that the answer tells nothing of it, and whoever may not log in from there
+   * cannot lock the name either.
+   */
+  async #requireAddress(username: string, remoteAddress: string): Promise<void> {
+    const user = await this.users.find(username)
+    if (!isInCidrs(remoteAddress, user?.settings.boundCidrs ?? [])) throw fail('permission_denied', [])
   }
 
   async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {

@@ -1,0 +1,106 @@
+// Wrapping tokens as JWTs: the token itself inside, under the cluster's signature, with the address at which it opens.
+// Whoever is handed one can read where to take it; nothing but the token inside opens anything.
+//
+//   root/core/wrapping-key      the private key (crypto/es512.ts), behind the barrier
+import type { KeyObject } from 'node:crypto'
+import { describePublicKey, generateEs512, loadEs512, publicHalf, readJwt, signJwt } from '../crypto/es512.ts'
+import type { SlowWork } from '../lib/slow-work.ts'
+import type { World } from '../lib/world.ts'
+import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import type { Invalidation } from '../storage/invalidation.ts'
+import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+
+const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
+const KEY_PATH = 'wrapping-key'
+const TYPE = 'wrapping'
+/** The clock of whoever reads it may be behind. */
+const EARLY_SECONDS = 5
+
+type Parts = {
+  readonly storage: SealedStorage
+  readonly invalidation: Invalidation
+  readonly slow: SlowWork
+  readonly world: World
+  /** Where unwrapping is to be asked for; '' where the configuration names none. */
+  readonly apiAddress: string
+}
+
+export type WrappingToken = {
+  readonly token: string
+  /** Of the token in the wrapped answer, where one is. */
+  readonly wrappedAccessor: string | undefined
+  readonly ttlSeconds: number
+}
+
+export class WrappingJwt {
+  readonly #parts: Parts
+  readonly #view: View
+  #privateKey: KeyObject | undefined
+  #publicKey: KeyObject | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#view = parts.storage.view(systemScope, CORE_FOLDER)
+    const forget = () => {
+      this.#privateKey = undefined
+      this.#publicKey = undefined
+    }
+    parts.invalidation.register({ prefix: `core/${KEY_PATH}`, changed: forget, reset: forget })
+  }
+
+  /** Makes the key where there is none; where the store may be written, before requests are served. */
+  async addKey(): Promise<void> {
+    if ((await this.#view.get(KEY_PATH)) !== undefined) return
+    const stored = generateEs512(this.#parts.world.random.bytes)
+    try {
+      await this.#view.transaction(async (tx) => tx.put(KEY_PATH, stored))
+    } finally {
+      stored.fill(0)
+    }
+  }
+
+  /** `token` in JWT form. */
+  async sign({ token, wrappedAccessor = '', ttlSeconds }: WrappingToken): Promise<string> {
+    const { slow, world, apiAddress } = this.#parts
+    this.#privateKey ??= await this.#load()
+    const now = Math.floor(world.clock.nowMs() / 1000)
+    const claims = {
+      accessor: wrappedAccessor,
+      addr: apiAddress,
+      exp: now + ttlSeconds,
+      iat: now,
+      jti: token,
+      nbf: now - EARLY_SECONDS,
+      type: TYPE,
+    }
+    return signJwt(claims, this.#privateKey, slow)
+  }
+
+  /**
+   * The token inside; undefined where the text is no such JWT, or not signed here. `isLive` is asked before the
+   * signature, which costs a hundred times as much: a stranger cannot make us check any.
+   */
+  async open(jwt: string, isLive: (token: string) => Promise<boolean>): Promise<string | undefined> {
+    const read = readJwt(jwt)
+    if (read === undefined) return undefined
+    const { jti, type } = read.claims
+    if (typeof jti !== 'string' || type !== TYPE || !(await isLive(jti))) return undefined
+    this.#publicKey ??= publicHalf(await this.#load())
+    return (await read.isSigned(this.#publicKey, this.#parts.slow)) ? jti : undefined
+  }
+
+  async publicKey(): Promise<ReturnType<typeof describePublicKey>> {
+    this.#publicKey ??= publicHalf(await this.#load())
+    return describePublicKey(this.#publicKey)
+  }
+
+  async #load(): Promise<KeyObject> {
+    const stored = await this.#view.get(KEY_PATH)
+    if (stored === undefined) throw new Error('The key of wrapping tokens was never made')
+    try {
+      return loadEs512(stored)
+    } finally {
+      stored.fill(0)
+    }
+  }
+}

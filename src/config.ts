@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { type ListenerConfig, listenerOf } from './config-listener.ts'
+import { DEFAULT_LOG, type LogConfig, logOf } from './config-log.ts'
 import { sealOf } from './config-seal.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
+import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './config-telemetry.ts'
 import { ConfigError, requireKnown, secondsIn, single, switchOf } from './config-values.ts'
 import { DEFAULT_LIMITS } from './http/listener.ts'
 import { isDigit } from './lib/ascii.ts'
@@ -24,6 +26,8 @@ export type ServerConfig = ListenerConfig & {
   readonly seal: StaticSealConfig | undefined
   /** Whether a 403 tells the holder of a valid token what its policies lack. */
   readonly permissionHints: boolean
+  readonly logging: LogConfig
+  readonly telemetry: TelemetryConfig
 }
 
 /** What the endpoints show of it. */
@@ -34,6 +38,7 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   clusterName: config.clusterName,
   tokenAskedFor: config.tokenAskedFor,
   permissionHints: config.permissionHints,
+  openMetrics: config.openMetrics,
 })
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -50,6 +55,9 @@ export const DEFAULT_CONFIG: ServerConfig = {
   seal: undefined,
   tokenAskedFor: { generateRoot: false, rekey: false },
   permissionHints: true,
+  openMetrics: false,
+  logging: DEFAULT_LOG,
+  telemetry: NO_TELEMETRY,
 }
 
 /** @throws ConfigError */
@@ -81,6 +89,9 @@ const TOP_KEYS = [
   'max_lease_ttl',
   HINTS,
   'disable_mlock',
+  'log_level',
+  'log_format',
+  'telemetry',
 ]
 
 /** @throws HclError, ConfigError */
@@ -92,6 +103,8 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...listenerOf(body),
     ...storageOf(body),
     ...sealOf(body),
+    ...logOf(body),
+    ...telemetryOf(body),
     ...textOf(body, 'api_addr', 'apiAddress'),
     ...textOf(body, 'cluster_name', 'clusterName'),
     ...textOf(body, 'reported_version', 'reportedVersion'),

@@ -11,9 +11,11 @@ import { MountTable } from './core/mount-table.ts'
 import { importSecret } from './crypto/secret-key.ts'
 import { engineTypes, needsSudo, SYSTEM_ROUTER } from './engine-types.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
-import type { Log } from './lib/log.ts'
+import { type Log, namedLog } from './lib/log.ts'
 import type { SlowWork } from './lib/slow-work.ts'
 import type { World } from './lib/world.ts'
+import { QuotaStore } from './quotas/quota-store.ts'
+import { RateLimiter } from './quotas/rate-limiter.ts'
 import { Barrier } from './storage/barrier.ts'
 import type { ReadStore, Store } from './storage/contract.ts'
 import { Invalidation } from './storage/invalidation.ts'
@@ -24,6 +26,8 @@ import { bucketKeyOf } from './storage/tree.ts'
 import { streamedRequests } from './streamed-requests.ts'
 import type { SealStatus } from './system/seal.ts'
 import { type SealOperations, type ServerFacts, System } from './system/system.ts'
+import { CELL } from './telemetry/cells.ts'
+import { aloneTelemetry, type HouseTelemetry } from './thread-telemetry.ts'
 
 export type HouseParts = {
   readonly store: Store | ReadStore
@@ -32,6 +36,8 @@ export type HouseParts = {
   readonly log: Log
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits
+  /** Missing: that of a server with one thread. */
+  readonly telemetry?: HouseTelemetry
   readonly sealStatus: () => SealStatus
   /** Only where this thread writes. */
   readonly sealOperations?: () => SealOperations
@@ -62,15 +68,20 @@ export function buildHouse(parts: HouseParts): House {
   const barrier = new Barrier(world.random)
   const storage = new SealedStorage(store, barrier)
   const table = () => mounts
-  const accounts = buildAccounts({ storage, invalidation, world, log, limits: tokenLimits, mounts: table })
+  const accountLog = namedLog(log, 'auth')
+  const accounts = buildAccounts({ storage, invalidation, world, log: accountLog, limits: tokenLimits, mounts: table })
+  const { telemetry, limits } = parts.telemetry ?? aloneTelemetry(world)
+  const quotas = new QuotaStore(storage, invalidation)
   const { tokens } = accounts
   const saveSnapshot = snapshotSaver(parts, barrier)
-  const system = new System({ ...accounts, world, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo })
+  const own = { world, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo, quotas, telemetry }
+  const system = new System({ ...accounts, ...own })
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
   const mounts = new MountTable(types, always, storage, { world, slow }, invalidation)
   tieAccounts(accounts, mounts)
+  mounts.onUnmount(({ uuid }) => quotas.removeMount(uuid))
   const routers = new Map(types.map((type) => [type.type, type.router]))
   system.tie(mounts, parts.sealOperations, () => {
     const tables = mounts
@@ -83,6 +94,9 @@ export function buildHouse(parts: HouseParts): House {
   const around = {
     ...accounts,
     mounts,
+    quotas,
+    limiter: new RateLimiter(limits, world.clock, () => telemetry.count(CELL.quotaEvictions)),
+    noteRateLimited: () => telemetry.count(CELL.rateLimited),
     sealed: () => !open,
     initialized: () => sealStatus().initialized,
     permissionHints: facts.permissionHints ?? true,
@@ -90,7 +104,7 @@ export function buildHouse(parts: HouseParts): House {
   }
   return {
     ...accounts,
-    core: new Core(around, world, log, () => parts.catchUp?.(invalidation)),
+    core: new Core(around, telemetry.watch, namedLog(log, 'core'), () => parts.catchUp?.(invalidation)),
     storage,
     mounts,
     invalidation,

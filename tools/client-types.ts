@@ -104,6 +104,7 @@ function fieldType(field: Member, needed: boolean): Type {
 const KINDS: Readonly<Record<string, string>> = {
   string: 'string',
   int: 'number',
+  number: 'number',
   bool: 'boolean',
   duration: 'Duration',
   bytes: 'string',
@@ -136,6 +137,7 @@ function shapeType(shape: Shape): Type {
     case 'string':
       return plain(`string${or}`)
     case 'int':
+    case 'number':
       return plain(`number${or}`)
     case 'bool':
       return plain(`boolean${or}`)

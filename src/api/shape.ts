@@ -3,7 +3,7 @@ import type { Schema } from './fields.ts'
 
 export type Shape =
   | {
-      readonly is: 'string' | 'int' | 'bool' | 'any'
+      readonly is: 'string' | 'int' | 'number' | 'bool' | 'any'
       readonly about: string
       readonly optional?: boolean
       readonly nullable?: boolean
@@ -29,6 +29,7 @@ export const OTHERS = '*'
 
 export const text = (about: string): Shape => ({ is: 'string', about })
 export const integer = (about: string): Shape => ({ is: 'int', about })
+export const number = (about: string): Shape => ({ is: 'number', about })
 export const flag = (about: string): Shape => ({ is: 'bool', about })
 export const anything = (about: string): Shape => ({ is: 'any', about })
 export const listOf = (of: Shape, about: string): Shape => ({ is: 'list', of, about })
@@ -51,6 +52,8 @@ function plainSchema(shape: Shape): Schema {
       return { type: 'string', description }
     case 'int':
       return { type: 'integer', description }
+    case 'number':
+      return { type: 'number', description }
     case 'bool':
       return { type: 'boolean', description }
     case 'any':
@@ -104,6 +107,8 @@ function misfit(shape: Shape, value: unknown, where: string): string[] {
       return typeof value === 'string' ? [] : wrong
     case 'int':
       return Number.isInteger(value) ? [] : wrong
+    case 'number':
+      return Number.isFinite(value) ? [] : wrong
     case 'bool':
       return typeof value === 'boolean' ? [] : wrong
     case 'object':

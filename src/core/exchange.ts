@@ -5,6 +5,9 @@ import type { Acl } from '../auth/acl.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { RateQuota } from '../quotas/quota.ts'
+import type { RequestTrace } from '../telemetry/request-trace.ts'
+import type { PassedOn } from '../telemetry/request-watch.ts'
 import type { Mounted } from './mount-table.ts'
 
 /** A request as it left the socket: plain data, so that it can travel to another thread as it is. */
@@ -19,6 +22,8 @@ export type WireRequest = {
   /** Instead of `body`, at endpoints with `takesStream`. */
   readonly stream?: ByteStream
   readonly remoteAddress: string
+  /** By another thread of this server, where it has begun. */
+  readonly passedOn?: PassedOn
 }
 
 /** The headers that mean something here; absent ones are undefined. */
@@ -27,6 +32,7 @@ export type WireHeaders = {
   readonly namespace: string | undefined
   readonly wrapTtl: string | undefined
   readonly contentType: string | undefined
+  readonly traceparent?: string | undefined
 }
 
 export type WireResponse = {
@@ -41,6 +47,8 @@ export type WireResponse = {
 export type Exchange = {
   readonly id: string
   readonly request: WireRequest
+  /** Undefined where the request is not traced. */
+  readonly trace: RequestTrace | undefined
   /** Canonical path behind /v1/: decoded once, without doubled slashes. */
   path: string
   /** What the method and `list` ask for; a write is decided to be create or update later. */
@@ -68,6 +76,12 @@ export type Exchange = {
   warnings: string[]
   /** Set by a step that has the whole response already: the rest is skipped. */
   response: WireResponse | undefined
+  /** Another request was faster while it was judged before. */
+  readonly isJudgedAnew: boolean
+  /** Counts the request as soon as it is known who asks. */
+  quota: RateQuota | undefined
+  /** What a quota has to say with whatever is answered. */
+  rateHeaders: Readonly<Record<string, string>> | undefined
   /** The response was made elsewhere. */
   isForwarded: boolean
 }

@@ -14,6 +14,7 @@ export function wireHeaders(headers: HeaderSource): WireHeaders {
     namespace: one('x-vault-namespace'),
     wrapTtl: one('x-vault-wrap-ttl'),
     contentType: one('content-type'),
+    traceparent: one('traceparent'),
   }
 }
 

@@ -34,6 +34,14 @@ export type Handle = (request: WireRequest) => Promise<WireResponse>
 export type Service = {
   readonly handle: Handle
   readonly takesStream: (method: string, rawPath: string) => boolean
+  /** Counts what goes in and out; missing: nobody does. */
+  readonly traffic?: Traffic
+}
+export type Traffic = {
+  readonly opened: () => void
+  readonly closed: () => void
+  readonly received: (bodyBytes: number) => void
+  readonly sent: (bodyBytes: number) => void
 }
 export type Listener = {
   readonly port: number
@@ -65,6 +73,13 @@ export async function listen(address: ListenAddress, limits: ListenerLimits, ser
     times: new StreamTimes(server, limits.readTimeoutMs),
     maxRequestBytes: limits.maxRequestBytes,
     isOpen: () => server.listening,
+  }
+  const { traffic } = service
+  if (traffic !== undefined) {
+    server.on('connection', (socket: Socket) => {
+      traffic.opened()
+      socket.once('close', traffic.closed)
+    })
   }
   const parserErrors = new ParserErrors(connections.turns, service.handle)
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, connections))
@@ -118,6 +133,7 @@ type Connections = {
   readonly turns: Turns
   readonly handle: Handle
   readonly takesStream: Service['takesStream']
+  readonly traffic?: Traffic
   readonly times: StreamTimes
   readonly maxRequestBytes: number
   /** Whether further requests are taken; else each connection ends with its answer. */
@@ -182,8 +198,9 @@ function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, ref
   incoming.resume()
 }
 
-function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen }: Connections): void {
+function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen, traffic }: Connections): void {
   const { incoming, outgoing } = turn
+  if (Buffer.isBuffer(body)) traffic?.received(body.length)
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
   const request: WireRequest = {
@@ -200,7 +217,7 @@ function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen
         // What was not read of a stream would stand before the next request.
         const isLeft = request.stream !== undefined && !incoming.complete
         if (isLeft || !isOpen()) outgoing.shouldKeepAlive = false
-        write(outgoing, response, incoming.method === 'HEAD')
+        write(outgoing, response, incoming.method === 'HEAD', traffic)
       },
       // The core answers every failure itself; what is left is a connection that cannot be written to.
       () => {
@@ -218,7 +235,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
 /** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
 const BODILESS_STATUSES = [204, 205, 304]
 
-function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean): void {
+function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean, traffic?: Traffic): void {
   const { status, body, headers, stream } = response
   if (stream !== undefined) {
     sendStream(outgoing, stream, headOnly)
@@ -229,14 +246,18 @@ function write(outgoing: ServerResponse, response: WireResponse, headOnly: boole
     outgoing.end()
     return
   }
+  const bytes = Buffer.byteLength(body)
   outgoing.writeHead(status, {
     'Cache-Control': 'no-store',
     'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
+    'Content-Length': bytes,
     ...headers,
   })
   if (headOnly) outgoing.end()
-  else outgoing.end(body)
+  else {
+    outgoing.end(body)
+    traffic?.sent(bytes)
+  }
 }
 
 const NO_BODY = { 'Content-Length': 0 }

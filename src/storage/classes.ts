@@ -21,6 +21,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'sys/lease/', class: 'local' },
   { path: 'sys/token-role/', class: 'replicated' },
   { path: 'sys/policy/', class: 'replicated' },
+  { path: 'sys/quota/', class: 'replicated' },
   { path: 'sys/identity/', class: 'replicated' },
   { path: 'sys/local-identity/', class: 'local' },
   { path: 'core/mounts/', class: 'replicated' },

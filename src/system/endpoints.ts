@@ -3,10 +3,14 @@ import type { Endpoint } from '../api/endpoint.ts'
 import { CAPABILITY_ENDPOINTS } from './capability-endpoints.ts'
 import { EXPLAIN_ENDPOINTS } from './explain-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
+import { inFlight } from './in-flight-endpoint.ts'
 import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
 import { LEASE_ENDPOINTS } from './lease-endpoints.ts'
+import { LOGGER_ENDPOINTS } from './logger-endpoints.ts'
+import { metrics } from './metrics-endpoint.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
+import { QUOTA_ENDPOINTS } from './quota-endpoints.ts'
 import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
 import { REMOUNT_ENDPOINTS } from './remount-endpoints.ts'
 import { resultantAcl } from './resultant-acl-endpoint.ts'
@@ -32,4 +36,8 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...LEASE_ENDPOINTS,
   ...WRAPPING_ENDPOINTS,
   resultantAcl,
+  metrics,
+  inFlight,
+  ...LOGGER_ENDPOINTS,
+  ...QUOTA_ENDPOINTS,
 ]

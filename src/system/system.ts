@@ -12,6 +12,8 @@ import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
+import type { QuotaStore } from '../quotas/quota-store.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { ShareConfig } from './key-shares.ts'
 import type { KeyringRotation } from './keyring-rotation.ts'
 import type { Rekey } from './rekey.ts'
@@ -60,6 +62,8 @@ export type ServerFacts = {
   readonly tokenAskedFor?: { readonly generateRoot: boolean; readonly rekey: boolean }
   /** Whether a 403 tells the holder of a valid token what its policies lack; missing: yes. */
   readonly permissionHints?: boolean
+  /** Whether the metrics are told to everybody, also while sealed; missing: no. */
+  readonly openMetrics?: boolean
   /** For a cluster that is made with no name given; empty: a name is made up. */
   readonly clusterName: string
 }
@@ -95,6 +99,8 @@ export class System implements Engine {
   readonly policies: PolicyStore
   readonly wrapping: Wrapping
   readonly leases: Leases
+  readonly quotas: QuotaStore
+  readonly telemetry: Telemetry
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
@@ -112,6 +118,8 @@ export class System implements Engine {
     readonly wrapping: Wrapping
     readonly tokenLimits: TokenLimits
     readonly leases: Leases
+    readonly quotas: QuotaStore
+    readonly telemetry: Telemetry
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
     readonly needsSudo: (path: string, operation: AclOperation) => boolean
@@ -125,6 +133,8 @@ export class System implements Engine {
     this.wrapping = parts.wrapping
     this.tokenLimits = parts.tokenLimits
     this.leases = parts.leases
+    this.quotas = parts.quotas
+    this.telemetry = parts.telemetry
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
     this.needsSudo = parts.needsSudo

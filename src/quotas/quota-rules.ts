@@ -10,6 +10,8 @@ type OfMount = {
   whole: RateQuota | undefined
 }
 
+const QUOTAS = 'sys/quotas/'
+
 const nothing = (): OfMount => ({ roles: new Map(), paths: new Map(), beginnings: [], whole: undefined })
 
 export class QuotaRules {
@@ -46,9 +48,11 @@ export class QuotaRules {
     return this.#global === undefined && this.#mounts.size === 0
   }
 
-  /** `path` is the whole one, behind /v1/. */
+  /** `path` is the whole one, behind /v1/. Who set a quota too low can always lift it. */
   isExempt(path: string): boolean {
-    return this.#exempt.has(path) || this.#exemptBeginnings.some((text) => path.startsWith(text))
+    return (
+      path.startsWith(QUOTAS) || this.#exempt.has(path) || this.#exemptBeginnings.some((text) => path.startsWith(text))
+    )
   }
 
   hasRoles(mount: string): boolean {

@@ -11,6 +11,8 @@ export type ListenerConfig = {
   readonly limits: ListenerLimits
   /** Endpoints that shares alone open, and that are to ask for a token as well. */
   readonly tokenAskedFor: { readonly generateRoot: boolean; readonly rekey: boolean }
+  /** Whether sys/metrics answers without a token, and while sealed. */
+  readonly openMetrics: boolean
 }
 
 const LISTENER_KEYS = [
@@ -22,6 +24,7 @@ const LISTENER_KEYS = [
   'http_idle_timeout',
   'disable_unauthed_rekey_endpoints',
   'disable_unauthed_generate_root_endpoints',
+  'telemetry',
 ]
 
 export function listenerOf(body: HclObject): Partial<ListenerConfig> {
@@ -43,7 +46,15 @@ export function listenerOf(body: HclObject): Partial<ListenerConfig> {
     rekey: switchOf(block.body, 'disable_unauthed_rekey_endpoints'),
   }
   const isAsked = tokenAskedFor.generateRoot || tokenAskedFor.rekey
-  return { host, port, limits: limitsOf(block.body), ...(isAsked ? { tokenAskedFor } : {}) }
+  const openMetrics = openMetricsOf(block.body)
+  return { host, port, limits: limitsOf(block.body), ...(isAsked ? { tokenAskedFor } : {}), openMetrics }
+}
+
+function openMetricsOf(body: HclObject): boolean {
+  const block = only(body, 'telemetry')
+  if (block === undefined) return false
+  requireKnown(block.body, ['unauthenticated_metrics_access'], 'telemetry of listener "tcp"')
+  return switchOf(block.body, 'unauthenticated_metrics_access')
 }
 
 /** A day; the timers of the runtime end at 24.8 days. */

@@ -4,9 +4,11 @@ import { availableParallelism } from 'node:os'
 import { DEFAULT_EDITION, type Edition } from './api/edition.ts'
 import { editionOf } from './config-edition.ts'
 import { type ListenerConfig, listenerOf } from './config-listener.ts'
+import { DEFAULT_LOG, type LogConfig, logOf } from './config-log.ts'
 import { sealOf } from './config-seal.ts'
 import { sanitizedConfig } from './config-state.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
+import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './config-telemetry.ts'
 import { ConfigError, requireKnown, secondsIn, single, switchOf } from './config-values.ts'
 import { DEFAULT_LIMITS } from './http/listener.ts'
 import { isDigit } from './lib/ascii.ts'
@@ -30,6 +32,8 @@ export type ServerConfig = ListenerConfig & {
   readonly edition: Edition
   /** Whether sys/raw is there. */
   readonly rawStorage: boolean
+  readonly logging: LogConfig
+  readonly telemetry: TelemetryConfig
 }
 
 /** What the endpoints show of it. */
@@ -43,6 +47,7 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   edition: config.edition,
   rawStorage: config.rawStorage,
   configState: sanitizedConfig(config),
+  openMetrics: config.openMetrics,
 })
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -61,6 +66,9 @@ export const DEFAULT_CONFIG: ServerConfig = {
   permissionHints: true,
   edition: DEFAULT_EDITION,
   rawStorage: false,
+  openMetrics: false,
+  logging: DEFAULT_LOG,
+  telemetry: NO_TELEMETRY,
 }
 
 /** @throws ConfigError */
@@ -95,6 +103,9 @@ const TOP_KEYS = [
   'edition',
   RAW,
   'disable_mlock',
+  'log_level',
+  'log_format',
+  'telemetry',
 ]
 
 /** @throws HclError, ConfigError */
@@ -106,6 +117,8 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...listenerOf(body),
     ...storageOf(body),
     ...sealOf(body),
+    ...logOf(body),
+    ...telemetryOf(body),
     ...textOf(body, 'api_addr', 'apiAddress'),
     ...textOf(body, 'cluster_name', 'clusterName'),
     ...textOf(body, 'reported_version', 'reportedVersion'),

@@ -1,5 +1,6 @@
 // Every kind of mount: engines that can be mounted, and those that are always there.
 import type { Accounts } from './accounts.ts'
+import type { Endpoint } from './api/endpoint.ts'
 import type { Engine, EngineType } from './api/mount.ts'
 import { Router } from './api/router.ts'
 import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
@@ -19,6 +20,12 @@ const IDENTITY_ROUTER = new Router(IDENTITY_ENDPOINTS)
 
 /** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
 const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
+
+/** All that there are, in an order that is the same in every thread. */
+export const ALL_ENDPOINTS: readonly Endpoint[] = [
+  ...[SYSTEM_ROUTER, TOKEN_ROUTER, CUBBYHOLE_ROUTER, IDENTITY_ROUTER].flatMap(({ endpoints }) => endpoints),
+  ...ENGINES.flatMap(({ router }) => router.endpoints),
+]
 
 export function engineTypes(
   system: Engine,

@@ -12,9 +12,11 @@ import { importSecret } from './crypto/secret-key.ts'
 import { engineTypes, needsSudo, SYSTEM_ROUTER } from './engine-types.ts'
 import { hostInfo } from './host-facts.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
-import type { Log } from './lib/log.ts'
+import { type Log, namedLog } from './lib/log.ts'
 import type { SlowWork } from './lib/slow-work.ts'
 import type { World } from './lib/world.ts'
+import { QuotaStore } from './quotas/quota-store.ts'
+import { RateLimiter } from './quotas/rate-limiter.ts'
 import { Barrier } from './storage/barrier.ts'
 import type { ReadStore, Store } from './storage/contract.ts'
 import { Invalidation } from './storage/invalidation.ts'
@@ -27,19 +29,21 @@ import type { SealStatus } from './system/seal.ts'
 import { buildServices, type SystemServices } from './system/services.ts'
 import { type SealOperations, type ServerFacts, System } from './system/system.ts'
 import { uiHeaderTexts } from './system/ui-header-endpoints.ts'
-import { countedSoFar, type SharedCount } from './threads/request-count.ts'
+import { CELL } from './telemetry/cells.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
+import { aloneTelemetry, type HouseTelemetry } from './thread-telemetry.ts'
 
 export type HouseParts = {
   readonly store: Store | ReadStore
   readonly world: World
   readonly slow: SlowWork
   readonly log: Log
-  /** Of all threads of the server; missing: none are counted. */
-  readonly requests?: { readonly sinceMs: number; readonly count: SharedCount }
   /** Of the data; missing: they are in memory. */
   readonly directory?: string
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits
+  /** Missing: that of a server with one thread. */
+  readonly telemetry?: HouseTelemetry
   readonly sealStatus: () => SealStatus
   /** Only where this thread writes. */
   readonly sealOperations?: () => SealOperations
@@ -72,28 +76,22 @@ export function buildHouse(parts: HouseParts): House {
   const storage = new SealedStorage(store, barrier)
   const table = () => mounts
   const { apiAddress } = facts
-  const given = { storage, invalidation, world, log, slow, apiAddress }
+  const { telemetry, limits } = parts.telemetry ?? aloneTelemetry(world)
+  const given = { storage, invalidation, world, log: namedLog(log, 'auth'), slow, apiAddress }
   const accounts = buildAccounts({ ...given, limits: tokenLimits, mounts: table })
   const { tokens } = accounts
+  const quotas = new QuotaStore(storage, invalidation)
   const saveSnapshot = snapshotSaver(parts, barrier)
-  const services = servicesOf(parts, { storage, invalidation, accounts, mounts: table })
-  const system = new System({
-    ...accounts,
-    services,
-    world,
-    slow,
-    facts,
-    tokenLimits,
-    sealStatus,
-    saveSnapshot,
-    needsSudo,
-  })
+  const services = servicesOf(parts, { storage, invalidation, accounts, telemetry, mounts: table })
+  const own = { services, world, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo, quotas, telemetry }
+  const system = new System({ ...accounts, ...own })
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
   const mounts = new MountTable(types, always, storage, { world, slow }, invalidation)
   tieAccounts(accounts, mounts)
   mounts.onUnmount(({ uuid }) => services.reloads.forget(uuid))
+  mounts.onUnmount(({ uuid }) => quotas.removeMount(uuid))
   const routers = new Map(types.map((type) => [type.type, type.router]))
   system.tie(mounts, parts.sealOperations, () => {
     const tables = mounts
@@ -110,6 +108,9 @@ export function buildHouse(parts: HouseParts): House {
       cors: () => services.cors.current(),
       uiHeaders: () => uiHeaders(services),
     },
+    quotas,
+    limiter: new RateLimiter(limits, world.clock, () => telemetry.count(CELL.quotaEvictions)),
+    noteRateLimited: () => telemetry.count(CELL.rateLimited),
     sealed: () => !open,
     initialized: () => sealStatus().initialized,
     permissionHints: facts.permissionHints ?? true,
@@ -117,7 +118,7 @@ export function buildHouse(parts: HouseParts): House {
   }
   return {
     ...accounts,
-    core: new Core(around, world, log, () => parts.catchUp?.(invalidation)),
+    core: new Core(around, telemetry.watch, namedLog(log, 'core'), () => parts.catchUp?.(invalidation)),
     services,
     storage,
     mounts,
@@ -149,20 +150,20 @@ export function buildHouse(parts: HouseParts): House {
 
 /** What the endpoints under sys/ ask of the rooms above theirs. */
 function servicesOf(
-  { world, requests, directory }: HouseParts,
+  { world, directory }: HouseParts,
   rooms: {
     readonly storage: SealedStorage
     readonly invalidation: Invalidation
     readonly accounts: Accounts
+    readonly telemetry: Telemetry
     readonly mounts: () => MountTable
   },
 ): SystemServices {
-  const sinceMs = requests?.sinceMs ?? world.clock.nowMs()
   return buildServices(rooms.storage, rooms.invalidation, {
     world,
     surveyed: {
       entityCount: () => rooms.accounts.identities.countEntities(),
-      requests: () => ({ sinceMs, taken: requests === undefined ? 0 : countedSoFar(requests.count) }),
+      requests: () => rooms.telemetry.requestsTaken(),
       hostInfo: () => hostInfo(world.clock, directory),
     },
     resetMount: (uuid) => rooms.mounts().resetEngine(uuid),

@@ -1,8 +1,10 @@
 // `keywright server`: flags, start, what it prints, signals.
 import { DEFAULT_CONFIG, MAX_THREADS, readConfigFile, type ServerConfig } from './config.ts'
 import { isLoopback, parseAddress } from './config-listener.ts'
+import { DEFAULT_LOG, logFromEnvironment } from './config-log.ts'
 import { ConfigError } from './config-values.ts'
 import { SelfTestFailed } from './crypto/self-test.ts'
+import { newLogLevels } from './lib/log-levels.ts'
 import { logTo } from './lib/log-writer.ts'
 import { nearest } from './lib/nearest.ts'
 import { realWorld } from './lib/world.ts'
@@ -100,7 +102,8 @@ function configOf(flags: Flags): ServerConfig {
   const data =
     flags.data === undefined ? {} : { storage: { type: 'sqlite', directory: flags.data, ...retention } as const }
   const threads = flags.threads === undefined ? {} : { threads: flags.threads }
-  const config = { ...DEFAULT_CONFIG, ...file, ...listen, ...data, ...threads }
+  const logging = logFromEnvironment(file.logging ?? DEFAULT_LOG, (name) => firstOf(process.env, name))
+  const config = { ...DEFAULT_CONFIG, ...file, ...listen, ...data, ...threads, logging }
   if (flags.dev && !isLoopback(config.host)) {
     throw new StartError(`The development server listens on loopback only, not on ${config.host}`)
   }
@@ -154,14 +157,15 @@ const EXIT_FATAL = 74
 
 async function run(config: ServerConfig, flags: Flags): Promise<void> {
   const world = realWorld()
-  const log = logTo(process.stderr, world.clock)
+  const levels = newLogLevels(config.logging.level)
+  const log = logTo(process.stderr, world.clock, { thread: 'watching', format: config.logging.format, levels })
   process.stdout.on('error', () => {})
   const onFatal = (reason: string): void => {
     log('error', 'The server cannot go on', { reason })
     process.exit(EXIT_FATAL)
   }
   const development = flags.dev ? { rootToken: flags.rootToken } : undefined
-  const starting = startServer({ config, world, log, development, onFatal })
+  const starting = startServer({ config, world, log, levels, development, onFatal })
   // Not later: the first thread that serves answers before the last one is there.
   stopOnSignals(starting)
   const server = await starting

@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
-import type { WireRequest } from './core/exchange.ts'
 import { runSelfTests } from './crypto/self-test.ts'
 import { listen, type Service } from './http/listener.ts'
 import type { Log } from './lib/log.ts'
+import { type LogLevels, newLogLevels } from './lib/log-levels.ts'
 import { inlineWork } from './lib/slow-work.ts'
 import { TurnEnd } from './lib/turn-end.ts'
 import type { World } from './lib/world.ts'
@@ -13,8 +13,19 @@ import type { ServingData, ServingStarted } from './serving.ts'
 import { type SlowPlace, startSlowPool } from './slow-pool.ts'
 import { staticSeal } from './static-seal.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
+import { FIRST_SERVING_ROW } from './telemetry/cells.ts'
+import { Rows } from './telemetry/rows.ts'
+import {
+  commitMeter,
+  newSharedTelemetry,
+  poolMeter,
+  type SharedTelemetry,
+  threadTelemetry,
+  trafficOf,
+  watchThread,
+} from './thread-telemetry.ts'
+import { QuestionDesk } from './threads/ask-all.ts'
 import { newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
-import { countOne, newSharedCount, type SharedCount } from './threads/request-count.ts'
 import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
 import type { DevelopmentFacts, WriterData, WriterOrder, WriterStarted } from './writer.ts'
 import { buildWriterHouse } from './writer-house.ts'
@@ -28,6 +39,8 @@ export type ServerOptions = {
   readonly config: ServerConfig
   readonly world: World
   readonly log: Log
+  /** Of all loggers, where the log above has them; missing: those of the configuration. */
+  readonly levels?: LogLevels
   readonly development: { readonly rootToken: string | undefined } | undefined
   /** The process cannot go on: storage failed, or the writing thread ended. */
   readonly onFatal: (reason: string) => void
@@ -56,15 +69,17 @@ function addressText({ host }: ServerConfig, port: number): string {
 /** Everything in one thread; nothing outlives the process. */
 async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
-  const store = createMemoryStore({ random: world.random, clock: world.clock })
-  const requests = { sinceMs: world.clock.nowMs(), count: newSharedCount() }
+  const shared = sharedTelemetry(options, 1)
+  const own = threadTelemetry(shared, FIRST_SERVING_ROW, config)
+  const onCommitted = commitMeter(shared)
+  const store = createMemoryStore({ random: world.random, clock: world.clock, onCommitted })
   const house = await buildWriterHouse({
-    requests,
     store,
     world,
     slow: inlineWork(world),
     log,
     facts: factsOf(config, 'inmem'),
+    telemetry: own,
     ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
     tokenLimits: config,
     announce: async () => {},
@@ -81,11 +96,10 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     await house.operations.unseal(share)
   }
   const address = { host: config.host, port: config.port, share: false }
-  const handle = (request: WireRequest) => {
-    countOne(requests.count)
-    return house.core.handle(request)
-  }
-  const service = { handle, turnEnd: new TurnEnd(), takesStream: house.takesStream }
+  const sampler = watchThread(own, house)
+  const { takesStream } = house
+  const handle = house.core.handle.bind(house.core)
+  const service = { handle, turnEnd: new TurnEnd(), takesStream, traffic: trafficOf(own) }
   const listener = await listen(address, config.limits, service).catch((cause) => {
     throw listenError(config, (cause as NodeJS.ErrnoException).code)
   })
@@ -96,6 +110,8 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
       const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
       await listener.close()
       patience.cancel()
+      sampler.stop()
+      await own.flush()
       await store.close()
     },
   }
@@ -104,10 +120,11 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
 async function startThreads(options: ServerOptions, directory: string): Promise<RunningServer> {
   const { config } = options
   const published = newPublishedIndex()
-  const requests = { sinceMs: options.world.clock.nowMs(), count: newSharedCount() }
-  const pool = startSlowPool(options)
+  const threads = SHARES_PORTS ? config.threads : 1
+  const shared = sharedTelemetry(options, threads)
+  const pool = startSlowPool({ ...options, meter: poolMeter(shared, options.world.clock) })
   const slow = pool.place()
-  const data: WriterData = { config, directory, published, requests, slow, development: options.development }
+  const data: WriterData = { config, directory, published, slow, shared, development: options.development }
   const writer = new Worker(new URL('./writer.ts', import.meta.url), {
     name: 'writer',
     workerData: data,
@@ -120,10 +137,12 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     watchWriter(writer, options.onFatal)
     // Threads that share a port share it with any process of this user that asks for the same: so ask once alone.
     await requireFreeAddress(config)
-    const place = { writer, directory, published, requests, slow: pool.place, port: config.port }
+    const desk = new QuestionDesk<unknown>(options.world.timers, ASK_PATIENCE_MS)
+    const rows = new Rows(shared.metrics)
+    const place = { writer, directory, published, slow: pool.place, shared, desk, rows, port: config.port }
     const group = await ThreadGroup.start({
       kind: 'serving',
-      count: SHARES_PORTS ? config.threads : 1,
+      count: threads,
       start: () => startServing(place, config),
       clock: options.world.clock,
       log: options.log,
@@ -173,23 +192,34 @@ type Place = {
   readonly writer: Worker
   readonly directory: string
   readonly published: PublishedIndex
-  readonly requests: { readonly sinceMs: number; readonly count: SharedCount }
   readonly slow: () => SlowPlace
+  readonly shared: SharedTelemetry
+  readonly desk: QuestionDesk<unknown>
+  readonly rows: Rows
   port: number
+}
+
+/** How long threads are waited for that are asked what they do. */
+const ASK_PATIENCE_MS = 250
+
+function sharedTelemetry({ world, config, levels }: ServerOptions, threads: number): SharedTelemetry {
+  return newSharedTelemetry(world.random, levels ?? newLogLevels(config.logging.level), threads)
 }
 
 async function startServing(place: Place, config: ServerConfig): Promise<GroupThread> {
   const { port1, port2 } = new MessageChannel()
   place.writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
-  const { directory, published, requests, port } = place
+  const { directory, published, port, shared } = place
+  const row = place.rows.take()
   const slow = place.slow()
   const data: ServingData = {
     config,
     directory,
     published,
-    requests,
     writer: port2,
     slow,
+    shared,
+    row,
     port,
     sharePort: SHARES_PORTS,
   }
@@ -202,7 +232,12 @@ async function startServing(place: Place, config: ServerConfig): Promise<GroupTh
   worker.on('error', (cause) => {
     reason = cause instanceof Error ? cause.name : 'unknown'
   })
-  const ended = once(worker, 'exit').then(() => reason)
+  const leave = place.desk.add(worker)
+  const ended = once(worker, 'exit').then(() => {
+    leave()
+    place.rows.giveBack(row)
+    return reason
+  })
   place.port = await servingStarted(worker, ended, config)
   return {
     ended,

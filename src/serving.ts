@@ -3,27 +3,35 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
 import { buildHouse, type House } from './house.ts'
 import { listen } from './http/listener.ts'
-import { logTo } from './lib/log-writer.ts'
 import { TurnEnd } from './lib/turn-end.ts'
-import { realWorld } from './lib/world.ts'
 import type { SealNews } from './opening.ts'
 import { ServingState } from './serving-state.ts'
 import type { SlowPlace } from './slow-pool.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
+import type { ShownFlight } from './telemetry/flights.ts'
+import {
+  type SharedTelemetry,
+  type ThreadTelemetry,
+  threadTelemetry,
+  trafficOf,
+  watchThread,
+} from './thread-telemetry.ts'
+import { Questioner } from './threads/ask-all.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
 import { PooledWork } from './threads/pooled-work.ts'
-import { countOne, type SharedCount } from './threads/request-count.ts'
 import { WriterLink } from './threads/writer-link.ts'
 
 export type ServingData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
-  readonly requests: { readonly sinceMs: number; readonly count: SharedCount }
   readonly slow: SlowPlace
   readonly writer: MessagePort
+  readonly shared: SharedTelemetry
+  /** This thread's, of the shared numbers. */
+  readonly row: number
   /** Several threads listen on one port; the first takes any where the configuration says 0. */
   readonly port: number
   readonly sharePort: boolean
@@ -49,10 +57,14 @@ const UNKNOWN: SealStatus = {
 const STOP_PATIENCE_MS = 5_000
 
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
-  const world = realWorld()
   const { config } = data
+  const questioner = new Questioner<ShownFlight[]>(parent, () => own.telemetry.ownFlights())
+  const own: ThreadTelemetry = threadTelemetry(data.shared, data.row, config, async () => {
+    const { answers, silent } = await questioner.ask()
+    return { flights: answers.flat(), silent }
+  })
+  const { world, log } = own
   let status = UNKNOWN
-  const log = logTo(process.stderr, world.clock)
   const store = new ReplaceableReader()
   let follower: ChangeFollower | undefined
   const house: House = buildHouse({
@@ -60,9 +72,9 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     world,
     slow: new PooledWork(data.slow.port, data.slow.load),
     log,
-    requests: data.requests,
     directory: data.directory,
     facts: factsOf(config, 'sqlite'),
+    telemetry: own,
     tokenLimits: config,
     sealStatus: () => status,
     forward: (request) => link.forward(request),
@@ -89,19 +101,19 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   await state.ready
   const address = { host: config.host, port: data.port, share: data.sharePort }
   const listener = await listen(address, config.limits, {
-    handle: (request) => {
-      countOne(data.requests.count)
-      return house.core.handle(request)
-    },
+    handle: (request) => house.core.handle(request),
     turnEnd: new TurnEnd(),
     takesStream: house.takesStream,
+    traffic: trafficOf(own),
   })
+  watchThread(own, house)
   parent.on('message', (message: { readonly kind: string }) => {
     if (message.kind !== 'stop') return
     const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
     void listener
       .close()
       .then(() => patience.cancel())
+      .then(() => own.flush())
       .then(() => store.close())
       .finally(() => process.exit(0))
   })

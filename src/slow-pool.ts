@@ -5,7 +5,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
 import { type Load, newLoad } from './threads/pooled-work.ts'
-import { SlowPool } from './threads/slow-pool.ts'
+import { type PoolMeter, SlowPool } from './threads/slow-pool.ts'
 import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
 
 /** What a thread is given to have slow work done. */
@@ -28,10 +28,12 @@ export function startSlowPool({
   world,
   log,
   onFatal,
+  meter,
 }: {
   readonly world: World
   readonly log: Log
   readonly onFatal: (reason: string) => void
+  readonly meter?: PoolMeter
 }): RunningPool {
   const count = Math.max(LEAST_WORKERS, availableParallelism())
   const load = newLoad(count)
@@ -41,6 +43,7 @@ export function startSlowPool({
     limits: LIMITS,
     longSlots: Math.min(MOST_LONG, count - 1),
     load,
+    ...(meter === undefined ? {} : { meter }),
     start: async () => {
       group = ThreadGroup.start({ kind: 'slow', count, start: startWorker, clock: world.clock, log, onFatal })
       await group

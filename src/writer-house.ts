@@ -2,6 +2,7 @@
 import { NEW_TOKEN_LENGTH } from './auth/token-text.ts'
 import { buildHouse, type House, type HouseParts } from './house.ts'
 import { type InitialiseOptions, initialise, type Made } from './initialisation.ts'
+import { namedLog } from './lib/log.ts'
 import { Opening, type SealNews } from './opening.ts'
 import { type Restorable, Restore } from './restore.ts'
 import type { Store } from './storage/contract.ts'
@@ -57,7 +58,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     attempts,
     announce: parts.announce,
     slow: parts.slow,
-    log,
+    log: namedLog(log, 'seal'),
   })
   const restore = new Restore({ restorable: parts.restorable, seal, opening, barrier: house.storage.barrier, world })
   const initialiseHouse = (config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<Made> => {
@@ -105,7 +106,7 @@ function holdersOf(
       store,
       storage,
       world,
-      log,
+      log: namedLog(log, 'seal'),
       rootKey: () => seal.rootKey,
       announce: (keyring) => opening().announce(keyring),
     }),

@@ -2,19 +2,22 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
-import { logTo } from './lib/log-writer.ts'
-import { realWorld } from './lib/world.ts'
+import { namedLog } from './lib/log.ts'
 import type { SealNews } from './opening.ts'
 import { restorableStore } from './restorable-store.ts'
 import type { SlowPlace } from './slow-pool.ts'
 import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
 import { ReplaceableStore } from './storage/replaceable-store.ts'
+import { storedBytes } from './storage/sqlite-files.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
+import { CELL, WRITING_ROW } from './telemetry/cells.ts'
+import { EntryCounts } from './telemetry/entry-counts.ts'
+import { tracedStore } from './telemetry/traced-store.ts'
+import { commitMeter, type SharedTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 import { forgetCommits, type PublishedIndex, publishIndex } from './threads/change-follower.ts'
 import { PooledWork } from './threads/pooled-work.ts'
-import type { SharedCount } from './threads/request-count.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
 
@@ -22,8 +25,8 @@ export type WriterData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
-  readonly requests: { readonly sinceMs: number; readonly count: SharedCount }
   readonly slow: SlowPlace
+  readonly shared: SharedTelemetry
   /** The development server opens itself; undefined for every other. */
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
@@ -40,8 +43,9 @@ export type DevelopmentFacts = DevelopmentKeys
 export const EXIT_STORAGE_FAILED = 74
 
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
-  const world = realWorld()
-  const log = logTo(process.stderr, world.clock)
+  const own = threadTelemetry(data.shared, WRITING_ROW, data.config)
+  const { world } = own
+  const log = namedLog(own.log, 'storage')
   const { storage } = data.config
   const retention = storage.type === 'sqlite' ? storage.retention : undefined
   const open = () =>
@@ -51,6 +55,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       random: world.random,
       clock: world.clock,
       onCommitting: (index) => publishIndex(data.published, index),
+      onCommitted: commitMeter(data.shared),
       onFatal: (cause) => {
         log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
         parent.postMessage({ kind: 'fatal' })
@@ -71,13 +76,14 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     (request) => house.core.handle(request),
     () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
   )
+  const counts = new EntryCounts(store, own.telemetry.row, world.timers.sleep)
   const house: WriterHouse = await buildWriterHouse({
-    store,
+    store: own.isTracing ? tracedStore(store) : store,
     world,
     slow: new PooledWork(data.slow.port, data.slow.load),
-    log,
-    requests: data.requests,
+    log: own.log,
     directory: data.directory,
+    telemetry: own,
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
@@ -86,6 +92,8 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       // Before anybody hears it, so that who joins from here on hears it too.
       place = news.store ?? place
       await links.tell(news)
+      if (news.status.sealed) counts.stop()
+      else if (news.keyring !== undefined) void counts.start()
       // Not before: a thread that sees it raised reads the log.
       if (news.store === 'here') publishIndex(data.published, await store.lastIndex())
     },
@@ -98,10 +106,16 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       ? undefined
       : await openDevelopment(house, data.directory, data.development.rootToken)
   await house.openByItself()
+  watchThread(own, house, (row) => {
+    const { database, journal } = storedBytes(data.directory)
+    row[CELL.storeBytes] = database
+    row[CELL.journalBytes] = journal
+  })
   parent.on('message', (order: WriterOrder) => {
     if (order.kind === 'stop') {
       void house
         .rest()
+        .then(() => own.flush())
         .then(() => store.close())
         .finally(() => process.exit(0))
     } else links.add(order.port)

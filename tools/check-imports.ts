@@ -13,13 +13,16 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['api', ['lib']],
   ['auth', ['lib', 'crypto', 'storage', 'api']],
   ['audit', ['lib', 'crypto', 'storage', 'api']],
+  // What is counted, logged and traced; it knows endpoints by what all have in common.
+  ['telemetry', ['lib', 'storage', 'api']],
+  ['quotas', ['lib', 'crypto', 'storage', 'api']],
   // It knows what tokens and policies ask of it.
   ['identity', ['lib', 'storage', 'api', 'auth']],
   // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.
   ['engines', ['lib', 'crypto', 'storage', 'api']],
   ['replication', ['lib', 'crypto', 'storage']],
-  ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'replication']],
-  ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication']],
+  ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'replication', 'telemetry', 'quotas']],
+  ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication', 'telemetry', 'quotas']],
   ['http', ['lib', 'api', 'core']],
   ['threads', ['lib', 'api', 'core', 'storage']],
   // Runs where none of the others do: in browsers, in programs of others.

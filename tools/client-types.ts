@@ -104,6 +104,7 @@ function fieldType(field: Member, needed: boolean): Type {
 const KINDS: Readonly<Record<string, string>> = {
   string: 'string',
   int: 'number',
+  number: 'number',
   bool: 'boolean',
   duration: 'Duration',
   bytes: 'string',

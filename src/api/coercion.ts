@@ -62,6 +62,15 @@ export function toInteger(value: JsonValue, name: string): number {
   )
 }
 
+const DECIMAL = /^[0-9]{1,15}(?:\.[0-9]{1,9})?$/
+
+/** Nothing below 0; a text is decimal digits, with a point or without. */
+export function toNumber(value: JsonValue, name: string): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  if (typeof value === 'string' && DECIMAL.test(value)) return Number(value)
+  throw invalid(name, `expected a number, got ${describe(value)}`)
+}
+
 const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True']
 const FALSE = ['', '0', 'f', 'F', 'false', 'FALSE', 'False']
 

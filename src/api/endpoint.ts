@@ -41,6 +41,10 @@ type Common<E, F extends Fields> = {
   readonly takesStream?: boolean
   /** Success is bytes of any number, and no JSON. */
   readonly givesStream?: boolean
+  /** Success may be text of another type than JSON, where the request asks for it. */
+  readonly givesText?: boolean
+  /** Where the configuration says so, it answers without a token, and while the server is sealed. */
+  readonly isOpen?: (engine: E) => boolean
   /** Beyond its fields the body is data of the caller's own: it is handed over as it came (`RequestInfo.input`). */
   readonly takesAnyFields?: boolean
   /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */

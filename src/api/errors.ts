@@ -131,6 +131,13 @@ export const ERRORS = {
     message: () => 'Expect: only 100-continue is offered',
     remedy: 'Leave the header Expect out.',
   },
+  rate_limited: {
+    status: 429,
+    message: (path: string) => `request path "${path}": rate limit quota exceeded`, // Wire text.
+    remedy:
+      'Wait as many seconds as Retry-After says, and send less. An operator raises the quota that applies ' +
+      '(sys/quotas/rate-limit), or exempts the path (sys/quotas/config).',
+  },
   headers_too_large: {
     status: 431,
     message: () => 'The request headers are too large',

@@ -3,7 +3,7 @@
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { isJsonObject } from '../lib/json.ts'
-import { describe, invalid, parseBool, toInteger, toSeconds, toText } from './coercion.ts'
+import { describe, invalid, parseBool, toInteger, toNumber, toSeconds, toText } from './coercion.ts'
 import { fail } from './errors.ts'
 
 export type Schema = { readonly [name: string]: unknown }
@@ -93,6 +93,18 @@ export function int<const O extends Common<number>>(description: string, options
     if (value === null) return undefined
     // -0 becomes 0 (threats N-19).
     const number = toInteger(value, name) + 0
+    if (min !== undefined && number < min) throw invalid(name, `must be at least ${min}`)
+    if (max !== undefined && number > max) throw invalid(name, `must be at most ${max}`)
+    return number
+  })
+}
+
+export function decimal<const O extends Common<number>>(description: string, options: O = {} as O) {
+  const { min, max } = options
+  const bounds = { ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) }
+  return define<number, O>('number', description, options, { type: 'number', ...bounds }, (value, name) => {
+    if (value === null) return undefined
+    const number = toNumber(value, name) + 0
     if (min !== undefined && number < min) throw invalid(name, `must be at least ${min}`)
     if (max !== undefined && number > max) throw invalid(name, `must be at most ${max}`)
     return number

@@ -46,4 +46,6 @@ export interface LoginMethod extends Engine {
    * @throws Refusal where the caller would not be let in any more
    */
   renewLogin(renewal: JsonObject): Promise<Pick<Login, 'settings'> & { readonly groups?: readonly string[] }>
+  /** The role that a login is for, by what was sent, for quotas of roles; missing where there are no roles. */
+  roleOf?(input: JsonObject): Promise<string | undefined>
 }

@@ -42,6 +42,8 @@ export interface Engine {
   changed(path: string): void
   /** Everything may have changed. */
   reset(): void
+  /** Look-ups in its cache since it was made; missing where it has none. */
+  readonly lookups?: { readonly hits: number; readonly misses: number }
 }
 
 /** A kind of engine that can be mounted; `C` is what it is given for one mount. */
@@ -63,6 +65,8 @@ export interface Mounts {
   lockoutOf(uuid: string): Lockout | undefined
   /** The mount that would serve the path. */
   serving(path: string): MountEntry | undefined
+  /** What is behind the mount with this UUID. */
+  engineOf(uuid: string): Engine | undefined
   /** @throws Refusal where the path is taken, inside or around another, or reserved; or the type is unknown */
   mount(entry: MountEntry): Promise<void>
   /** Replaces what can be tuned of a mount; nothing else may differ. @throws Refusal where there is none */

@@ -96,6 +96,8 @@ export type Answer = {
   readonly wrapInfo?: WrapInfo
   /** Instead of all else: a whole body that was made before. */
   readonly body?: string
+  /** Of that body; missing: JSON. */
+  readonly contentType?: string
   readonly warnings?: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { fail } from '../api/errors.ts'
 import { importSecret } from '../crypto/secret-key.ts'
 import { fastDigest, keyedDigest } from '../crypto/token-digest.ts'
-import { CoherentCache } from '../lib/coherent-cache.ts'
+import { CoherentCache, type Lookups } from '../lib/coherent-cache.ts'
 import type { World } from '../lib/world.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import { faultOfKey } from '../storage/classes.ts'
@@ -63,6 +63,11 @@ export class TokenStore {
       changed: (id) => this.#entries.forget(id),
       reset: () => this.#entries.clear(),
     })
+  }
+
+  /** Look-ups in the cache, since the beginning. */
+  get lookups(): Lookups {
+    return this.#entries
   }
 
   /** Tokens of a login whose mount is gone are dead: nobody waits for their removal. */

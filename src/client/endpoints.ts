@@ -3242,6 +3242,236 @@ export type Endpoints = {
       }>>
     }
   }
+  /** Metrics of this node: JSON, or the text that Prometheus reads. */
+  'GET sys/metrics': {
+    fields: {
+      /** `prometheus` for its text format; empty for JSON */
+      format?: '' | 'prometheus' | undefined
+    }
+    result: {
+      /** RFC 3339 */
+      Timestamp: string
+      /** What goes up and down */
+      Gauges: readonly {
+        /** Of docs/metrics.md */
+        Name: string
+        /** What it is about */
+        Labels: Readonly<Record<string, string>>
+        /** Now */
+        Value: number
+      }[]
+      /** Empty */
+      Points: readonly unknown[]
+      /** Only grow */
+      Counters: readonly {
+        /** Of docs/metrics.md */
+        Name: string
+        /** What it is about */
+        Labels: Readonly<Record<string, string>>
+        /** So many */
+        Count: number
+        /** As Count */
+        Sum: number
+      }[]
+      /** Distributions */
+      Samples: readonly {
+        /** Of docs/metrics.md */
+        Name: string
+        /** What it is about */
+        Labels: Readonly<Record<string, string>>
+        /** How many */
+        Count: number
+        /** Of all */
+        Sum: number
+        /** Of one */
+        Mean: number
+      }[]
+    }
+  }
+  /** Requests that are under way, by their ids, over all threads; the 1000 oldest. */
+  'GET sys/in-flight-req': {
+    fields: Record<never, never>
+    result: {
+      /** A request, by its id */
+      [name: string]: {
+        /** RFC 3339 */
+        start_time: string
+        /** Address of the client */
+        client_remote_address: string
+        /** Path; what is secret in it stands as its name; empty before it is known */
+        request_path: string
+        /** Method of HTTP */
+        request_method: string
+      }
+    }
+  }
+  /** Level of each logger. */
+  'GET sys/loggers': {
+    fields: Record<never, never>
+    result: {
+      /** Its level */
+      server?: string
+      /** Its level */
+      core?: string
+      /** Its level */
+      auth?: string
+      /** Its level */
+      identity?: string
+      /** Its level */
+      seal?: string
+      /** Its level */
+      storage?: string
+      /** Its level */
+      telemetry?: string
+    }
+  }
+  /** Sets the level of all loggers. */
+  'POST sys/loggers': {
+    fields: {
+      /** One of trace, debug, info, warn, error */
+      level: string
+    }
+    result: undefined
+  }
+  /** All loggers as configured. */
+  'DELETE sys/loggers': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Level of a logger. */
+  'GET sys/loggers/:name': {
+    fields: {
+      /** One of server, core, auth, identity, seal, storage, telemetry */
+      name: string
+    }
+    result: {
+      /** Its level */
+      server?: string
+      /** Its level */
+      core?: string
+      /** Its level */
+      auth?: string
+      /** Its level */
+      identity?: string
+      /** Its level */
+      seal?: string
+      /** Its level */
+      storage?: string
+      /** Its level */
+      telemetry?: string
+    }
+  }
+  /** Sets the level of a logger. */
+  'POST sys/loggers/:name': {
+    fields: {
+      /** One of server, core, auth, identity, seal, storage, telemetry */
+      name: string
+      /** One of trace, debug, info, warn, error */
+      level: string
+    }
+    result: undefined
+  }
+  /** A logger as configured. */
+  'DELETE sys/loggers/:name': {
+    fields: {
+      /** One of server, core, auth, identity, seal, storage, telemetry */
+      name: string
+    }
+    result: undefined
+  }
+  /** Names of the quotas. */
+  'LIST sys/quotas/rate-limit': {
+    fields: Record<never, never>
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** A quota. */
+  'GET sys/quotas/rate-limit/:name': {
+    fields: {
+      /** Name of the quota */
+      name: string
+    }
+    result: {
+      /** rate-limit */
+      type: string
+      /** Name */
+      name: string
+      /** What it counts requests to; empty: everything */
+      path: string
+      /** Role of the logins that it counts; empty: it counts everything */
+      role: string
+      /** Requests in each interval */
+      rate: number
+      /** Seconds */
+      interval: number
+      /** Seconds; 0: nobody is refused beyond the interval */
+      block_interval: number
+      /** By whom requests are counted */
+      group_by: string
+      /** The rate of those without an entity, where they are counted for themselves */
+      secondary_rate: number
+      /** Counts in namespaces below, too */
+      inheritable: boolean
+    }
+  }
+  /** Makes or changes a quota. */
+  'POST sys/quotas/rate-limit/:name': {
+    fields: {
+      /** Name of the quota */
+      name: string
+      /** A mount, or a path in one, with * at the end for all that begin so; empty: everything */
+      path?: string | undefined
+      /** Only logins with this role; the path is a login mount that has roles */
+      role?: string | undefined
+      /** Requests in each interval */
+      rate?: number | undefined
+      /** How long an interval is; a second where nothing was said */
+      interval?: Duration | undefined
+      /** How long who exceeds it is refused; 0: until the interval is over */
+      block_interval?: Duration | undefined
+      /** By whom requests are counted: ip where nothing was said */
+      group_by?: 'ip' | 'none' | 'entity_then_ip' | 'entity_then_none' | undefined
+      /** The rate of those without an entity; only with group_by entity_then_… */
+      secondary_rate?: number | undefined
+      /** Of a quota for everything: true, where there are no namespaces */
+      inheritable?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Removes a quota. */
+  'DELETE sys/quotas/rate-limit/:name': {
+    fields: {
+      /** Name of the quota */
+      name: string
+    }
+    result: undefined
+  }
+  /** What counts for all quotas. */
+  'GET sys/quotas/config': {
+    fields: Record<never, never>
+    result: {
+      /** What no quota counts */
+      rate_limit_exempt_paths: readonly string[]
+      /** X-RateLimit- headers tell callers what is left */
+      enable_rate_limit_response_headers: boolean
+      /** false */
+      enable_rate_limit_audit_logging: boolean
+    }
+  }
+  /** Changes what counts for all quotas. */
+  'POST sys/quotas/config': {
+    fields: {
+      /** Paths that no quota counts, with * at the end for all that begin so */
+      rate_limit_exempt_paths?: readonly string[] | undefined
+      /** Tells callers what is left, in X-RateLimit- headers */
+      enable_rate_limit_response_headers?: boolean | undefined
+      /** true is not offered */
+      enable_rate_limit_audit_logging?: boolean | undefined
+    }
+    result: undefined
+  }
   /** Makes a token, a child of the caller. */
   'POST auth/token/create': {
     fields: {

@@ -58,7 +58,7 @@ function admit(exchange: Exchange, around: Surroundings, live: LiveToken): void 
 }
 
 export const authorise = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  if (exchange.endpoint?.capability === 'none') return
+  if (exchange.endpoint?.capability === 'none' || isOpen(exchange)) return
   const { token } = exchange
   if (token === undefined) throw refusalWithoutToken(exchange)
   const { subject } = exchange
@@ -66,6 +66,10 @@ export const authorise = (exchange: Exchange, around: Surroundings): void | Prom
   const acl = around.policies.acl(names, subject)
   return acl instanceof Promise ? acl.then((built) => judge(exchange, built, around)) : judge(exchange, acl, around)
 }
+
+/** Whether it answers everybody, by the configuration. */
+export const isOpen = ({ endpoint, mounted }: Exchange): boolean =>
+  endpoint?.isOpen !== undefined && mounted !== undefined && endpoint.isOpen(mounted.engine as never)
 
 /** A wrapping token that was used is told from no permission: whoever waits for it must learn that it was opened. */
 function refusalWithoutToken({ endpoint, request }: Exchange): Refusal {

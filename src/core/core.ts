@@ -4,36 +4,51 @@ import { fail } from '../api/errors.ts'
 import { Reconsider } from '../api/request.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
-import type { World } from '../lib/world.ts'
 import { StorageReadOnly } from '../storage/contract.ts'
+import type { RequestWatch, Watched } from '../telemetry/request-watch.ts'
 import { withExtraHeaders } from './browser-steps.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS } from './pipeline.ts'
 import { refusalOf, refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
+import { runTraced } from './traced-steps.ts'
 
 /** Lost races after which the caller is told to come back. */
 const MAX_TURNS = 5
 
 export class Core {
   readonly #around: Surroundings
-  readonly #world: World
+  readonly #watch: RequestWatch
   readonly #log: Log
   /** Brings this thread's caches up to the last commit of another; undefined where there is nothing to do. */
   readonly #catchUp: () => Promise<void> | undefined
 
-  constructor(around: Surroundings, world: World, log: Log, catchUp: () => Promise<void> | undefined) {
+  constructor(around: Surroundings, watch: RequestWatch, log: Log, catchUp: () => Promise<void> | undefined) {
     this.#around = around
-    this.#world = world
+    this.#watch = watch
     this.#log = log
     this.#catchUp = catchUp
   }
 
-  /** `turn`: how often the request was judged before, because another was faster; `paid`: the token it paid with. */
-  async handle(request: WireRequest, turn = 0, paid?: LiveToken): Promise<WireResponse> {
-    const exchange = newExchange(this.#world.random.uuid(), request, paid)
+  async handle(request: WireRequest): Promise<WireResponse> {
+    const watched = this.#watch.begin(request)
+    let status = 500
+    try {
+      const response = await this.#judge(watched, request, 0)
+      status = response.status
+      return response
+    } finally {
+      const seconds = this.#watch.end(watched, status)
+      if (this.#log.isOn?.('debug') === true) this.#noteAnswer(watched, status, seconds)
+    }
+  }
+
+  /** `turn`: how often it was judged before, because another was faster; `before`: what came of it the last time. */
+  async #judge(watched: Watched, request: WireRequest, turn: number, before?: Exchange): Promise<WireResponse> {
+    const exchange = newExchange(watched, request, before)
+    watched.routed = exchange
     const response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
-    if (response === undefined) return this.handle(request, turn + 1, exchange.paid)
+    if (response === undefined) return this.#judge(watched, request, turn + 1, exchange)
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     if (exchange.endpoint?.changesSeal === true) this.#noteSeal(exchange, response.status)
     return withExtraHeaders(exchange, response)
@@ -43,7 +58,9 @@ export class Core {
     const behind = this.#catchUp()
     if (behind !== undefined) await behind
     for (const step of STEPS) {
-      const waiting = step.run(exchange, this.#around)
+      const { trace } = exchange
+      const waiting =
+        trace === undefined ? step.run(exchange, this.#around) : runTraced(step, exchange, this.#around, trace)
       if (waiting !== undefined) await waiting
       if (exchange.response !== undefined) return exchange.response
     }
@@ -77,10 +94,24 @@ export class Core {
     return refusalResponse(fail('internal', []))
   }
 
+  /** No path: some name tokens. */
+  #noteAnswer({ id, isPassedOn, routed, remoteAddress }: Watched, status: number, seconds: number): void {
+    if (isPassedOn) return
+    this.#log('debug', 'A request was answered', {
+      request: id,
+      endpoint: routed?.endpoint?.id ?? '',
+      mount: routed?.mounted?.entry.path ?? '',
+      address: remoteAddress,
+      status,
+      ms: Math.round(seconds * 1e6) / 1e3,
+    })
+  }
+
   /** Who tried to open, close or make the server, and how it went (threats V-09); once, where it is decided. */
-  #noteSeal({ endpoint, request, isForwarded }: Exchange, status: number): void {
+  #noteSeal({ id, endpoint, request, isForwarded }: Exchange, status: number): void {
     if (isForwarded) return
     this.#log('info', 'The seal was asked to change', {
+      request: id,
       endpoint: endpoint?.id ?? '',
       address: request.remoteAddress,
       status,
@@ -108,10 +139,11 @@ function nameOf(cause: unknown): string {
     .join(' ')}`
 }
 
-function newExchange(id: string, request: WireRequest, paid: LiveToken | undefined): Exchange {
+function newExchange({ id, trace }: Watched, request: WireRequest, before: Exchange | undefined): Exchange {
   return {
     id,
     request,
+    trace,
     path: '',
     method: 'read',
     operation: 'read',
@@ -120,7 +152,7 @@ function newExchange(id: string, request: WireRequest, paid: LiveToken | undefin
     routeError: undefined,
     pathParameters: {},
     token: undefined,
-    paid,
+    paid: before?.paid,
     subject: undefined,
     acl: undefined,
     wrapTtlSeconds: 0,
@@ -130,7 +162,9 @@ function newExchange(id: string, request: WireRequest, paid: LiveToken | undefin
     answer: undefined,
     warnings: [],
     response: undefined,
-    extraHeaders: undefined,
+    extraHeaders: before?.extraHeaders,
+    isJudgedAnew: before !== undefined,
+    quota: undefined,
     isForwarded: false,
   }
 }

@@ -6,6 +6,9 @@ import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { WrapForm } from '../auth/wrapping.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { RateQuota } from '../quotas/quota.ts'
+import type { RequestTrace } from '../telemetry/request-trace.ts'
+import type { PassedOn } from '../telemetry/request-watch.ts'
 import type { Mounted } from './mount-table.ts'
 
 /** A request as it left the socket: plain data, so that it can travel to another thread as it is. */
@@ -20,6 +23,8 @@ export type WireRequest = {
   /** Instead of `body`, at endpoints with `takesStream`. */
   readonly stream?: ByteStream
   readonly remoteAddress: string
+  /** By another thread of this server, where it has begun. */
+  readonly passedOn?: PassedOn
 }
 
 /** The headers that mean something here; absent ones are undefined. */
@@ -32,6 +37,7 @@ export type WireHeaders = {
   /** Of a browser: the page that asks, and in a preflight the method that it wants to use. */
   readonly origin?: string | undefined
   readonly pageAsksFor?: string | undefined
+  readonly traceparent?: string | undefined
 }
 
 export type WireResponse = {
@@ -46,6 +52,8 @@ export type WireResponse = {
 export type Exchange = {
   readonly id: string
   readonly request: WireRequest
+  /** Undefined where the request is not traced. */
+  readonly trace: RequestTrace | undefined
   /** Canonical path behind /v1/: decoded once, without doubled slashes. */
   path: string
   /** What the method and `list` ask for; a write is decided to be create or update later. */
@@ -77,6 +85,10 @@ export type Exchange = {
   response: WireResponse | undefined
   /** Go back with the response, whatever it is. */
   extraHeaders: Readonly<Record<string, string>> | undefined
+  /** Another request was faster while it was judged before. */
+  readonly isJudgedAnew: boolean
+  /** Counts the request as soon as it is known who asks. */
+  quota: RateQuota | undefined
   /** The response was made elsewhere. */
   isForwarded: boolean
 }

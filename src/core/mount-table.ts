@@ -108,6 +108,20 @@ export class MountTable implements Mounts {
     return this.route(path)?.entry
   }
 
+  engineOf(uuid: string): Engine | undefined {
+    return this.#byUuid.get(uuid)?.engine
+  }
+
+  /** Look-ups in the caches of all engines that are mounted now. */
+  get lookups(): { readonly hits: number; readonly misses: number } {
+    const sum = { hits: 0, misses: 0 }
+    for (const { engine } of this.#byUuid.values()) {
+      sum.hits += engine.lookups?.hits ?? 0
+      sum.misses += engine.lookups?.misses ?? 0
+    }
+    return sum
+  }
+
   loginMethod(uuid: string): { readonly mount: MountEntry; readonly method: LoginMethod } | undefined {
     const mounted = this.#byUuid.get(uuid)
     if (mounted?.entry.kind !== 'auth') return undefined

@@ -7,12 +7,13 @@ import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { authenticate, authorise } from './access.ts'
-import { parseBody } from './body.ts'
+import { authenticate, authorise, isOpen } from './access.ts'
+import { MAX_OPEN_BODY_BYTES, parseBody } from './body.ts'
 import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
 import { noteIgnored } from './ignored-fields.ts'
+import { limitRate, limitRateOfEntity } from './rate-steps.ts'
 import { successResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
 import { canonicalPath, parseQuery } from './target.ts'
@@ -96,7 +97,7 @@ function findRoute(exchange: Exchange, around: Surroundings): void {
 }
 
 const refuseWhileSealed = (exchange: Exchange, around: Surroundings): void => {
-  if (!around.sealed() || exchange.endpoint?.whileSealed === true) return
+  if (!around.sealed() || exchange.endpoint?.whileSealed === true || isOpen(exchange)) return
   throw around.initialized() ? fail('sealed', []) : fail('not_initialized', [])
 }
 
@@ -110,9 +111,6 @@ const findExistence = (exchange: Exchange): void | Promise<void> => {
   }
   return typeof exists === 'boolean' ? decide(exists) : exists.then(decide)
 }
-
-/** For callers without a token: the largest thing they send are shares, and OpenPGP keys to encrypt them to. */
-const MAX_OPEN_BODY_BYTES = 262_144
 
 const readBody = (exchange: Exchange): void => {
   const { body, headers, query } = exchange.request
@@ -146,8 +144,14 @@ const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise
 
 /** Hands the request, as it came, to where it can be served; what comes back is the response. */
 export async function forward(exchange: Exchange, to: NonNullable<Surroundings['forward']>): Promise<void> {
-  exchange.response = await to(exchange.request)
-  exchange.isForwarded = true
+  const passedOn = { id: exchange.id, trace: exchange.trace?.context }
+  const end = exchange.trace?.begin('forward')
+  try {
+    exchange.response = await to({ ...exchange.request, passedOn })
+    exchange.isForwarded = true
+  } finally {
+    end?.(!exchange.isForwarded)
+  }
 }
 
 const decode = (exchange: Exchange): void => {
@@ -226,7 +230,9 @@ export const STEPS: readonly Step[] = [
   { name: 'find mount and endpoint', run: route },
   { name: 'wrap what can be wrapped', run: limitWrapping },
   { name: 'refuse while sealed', run: refuseWhileSealed },
+  { name: 'limit the rate', run: limitRate },
   { name: 'authenticate', run: authenticate },
+  { name: 'limit the rate of who asks', run: limitRateOfEntity },
   { name: 'give help', run: giveHelp },
   { name: 'create or update', run: findExistence },
   { name: 'read the body', run: readBody },

@@ -10,9 +10,10 @@ export function successResponse(exchange: Exchange): WireResponse {
   const { answer, endpoint, warnings } = exchange
   if (answer === undefined || endpoint === undefined)
     throw new Error('A request without an answer reached its response')
-  const { data, auth, wrapInfo, status, stream, body } = answer
+  const { data, auth, wrapInfo, status, stream, body, contentType } = answer
   if (stream !== undefined) return { status: 200, body: undefined, stream }
-  if (body !== undefined) return { status: 200, body }
+  if (body !== undefined)
+    return { status: 200, body, ...(contentType === undefined ? {} : { headers: { 'Content-Type': contentType } }) }
   if (endpoint.body === 'plain')
     return {
       status: status ?? (data === undefined ? 204 : 200),

@@ -3,6 +3,8 @@ import type { PolicyStore } from '../auth/policy-store.ts'
 import type { Identities } from '../auth/subject.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
+import type { QuotaStore } from '../quotas/quota-store.ts'
+import type { RateLimiter } from '../quotas/rate-limiter.ts'
 import type { BrowserSettings } from './browser-steps.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
 import type { MountTable } from './mount-table.ts'
@@ -16,6 +18,10 @@ export type Surroundings = {
   readonly logins: LoginService
   readonly wrapping: Wrapping
   readonly browsers: BrowserSettings
+  readonly quotas: QuotaStore
+  readonly limiter: RateLimiter
+  /** Counts a request that a quota refused. */
+  readonly noteRateLimited: () => void
   readonly sealed: () => boolean
   readonly initialized: () => boolean
   /** Whether the holder of a valid token learns what its policies lack for a request. */

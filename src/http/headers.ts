@@ -17,6 +17,7 @@ export function wireHeaders(headers: HeaderSource): WireHeaders {
     contentType: one('content-type'),
     origin: one('origin'),
     pageAsksFor: one('access-control-request-method'),
+    traceparent: one('traceparent'),
   }
 }
 

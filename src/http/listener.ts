@@ -37,6 +37,14 @@ export type Service = {
   /** Of the thread. */
   readonly turnEnd: TurnEnd
   readonly takesStream: (method: string, rawPath: string) => boolean
+  /** Counts what goes in and out; missing: nobody does. */
+  readonly traffic?: Traffic
+}
+export type Traffic = {
+  readonly opened: () => void
+  readonly closed: () => void
+  readonly received: (bodyBytes: number) => void
+  readonly sent: (bodyBytes: number) => void
 }
 export type Listener = {
   readonly port: number
@@ -68,6 +76,13 @@ export async function listen(address: ListenAddress, limits: ListenerLimits, ser
     times: new StreamTimes(server, limits.readTimeoutMs),
     maxRequestBytes: limits.maxRequestBytes,
     isOpen: () => server.listening,
+  }
+  const { traffic } = service
+  if (traffic !== undefined) {
+    server.on('connection', (socket: Socket) => {
+      traffic.opened()
+      socket.once('close', traffic.closed)
+    })
   }
   const parserErrors = new ParserErrors(connections.turns, service.handle)
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, connections))
@@ -122,6 +137,7 @@ type Connections = {
   readonly turnEnd: TurnEnd
   readonly handle: Handle
   readonly takesStream: Service['takesStream']
+  readonly traffic?: Traffic
   readonly times: StreamTimes
   readonly maxRequestBytes: number
   /** Whether further requests are taken; else each connection ends with its answer. */
@@ -188,6 +204,7 @@ function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, ref
 
 function run(turn: Turn, body: Buffer | ByteStream | undefined, connections: Connections): void {
   const { incoming, outgoing } = turn
+  if (Buffer.isBuffer(body)) connections.traffic?.received(body.length)
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
   const request: WireRequest = {
@@ -218,7 +235,7 @@ function answer(turn: Turn, request: WireRequest, response: WireResponse, connec
       const isLeft = request.stream !== undefined && !incoming.complete
       if (isLeft || !connections.isOpen()) outgoing.shouldKeepAlive = false
       try {
-        write(outgoing, response, incoming.method === 'HEAD')
+        write(outgoing, response, incoming.method === 'HEAD', connections.traffic)
       } catch {
         outgoing.destroy()
       }
@@ -235,7 +252,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
 /** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
 const BODILESS_STATUSES = [204, 205, 304]
 
-function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean): void {
+function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean, traffic?: Traffic): void {
   const { status, body, headers, stream } = response
   if (stream !== undefined) {
     sendStream(outgoing, stream, { headOnly, headers })
@@ -246,14 +263,18 @@ function write(outgoing: ServerResponse, response: WireResponse, headOnly: boole
     outgoing.end()
     return
   }
+  const bytes = Buffer.byteLength(body)
   outgoing.writeHead(status, {
     'Cache-Control': 'no-store',
     'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
+    'Content-Length': bytes,
     ...headers,
   })
   if (headOnly) outgoing.end()
-  else outgoing.end(body)
+  else {
+    outgoing.end(body)
+    traffic?.sent(bytes)
+  }
 }
 
 const NO_BODY = { 'Content-Length': 0 }

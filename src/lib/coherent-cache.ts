@@ -3,12 +3,17 @@
 // change it for the others (threats D-09).
 import { freezePlain } from './freeze.ts'
 
+export type Lookups = { readonly hits: number; readonly misses: number }
+
 type Load<T> = (name: string) => Promise<T | undefined>
 
 export class CoherentCache<T> {
   readonly #values = new Map<string, T>()
   readonly #loading = new Map<string, Promise<T | undefined>>()
   readonly #capacity: number
+  /** Look-ups since the beginning, for metrics. */
+  hits = 0
+  misses = 0
 
   /** Beyond `capacity` values the one that was loaded first goes: a hit then writes nothing. */
   constructor(capacity: number) {
@@ -17,7 +22,13 @@ export class CoherentCache<T> {
 
   /** The kept value at once, else a promise; a name without a value is asked for each time. */
   get(name: string, load: Load<T>): T | Promise<T | undefined> {
-    return this.#values.get(name) ?? this.#loading.get(name) ?? this.#load(name, load)
+    const kept = this.#values.get(name)
+    if (kept === undefined) {
+      this.misses++
+      return this.#loading.get(name) ?? this.#load(name, load)
+    }
+    this.hits++
+    return kept
   }
 
   #load(name: string, load: Load<T>): Promise<T | undefined> {

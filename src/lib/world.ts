@@ -2,6 +2,7 @@
 // Handed in from main.ts, so that a test or a simulation can replace it and repeat a run from a seed.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { outboundTo } from './outbound.ts'
 
 export interface Clock {
   /** Wall clock in milliseconds since the epoch: for what is stored (expiry, creation times). It may jump. */
@@ -67,18 +68,12 @@ const realTimers: Timers = {
   },
 }
 
-/** No part of the server speaks to the outside yet, so a connection is refused by name instead of being made. */
-const closedOutbound: Outbound = {
-  request: async (request) => {
-    throw new Error(`No outbound connection is configured, refused: ${request.method}`)
-  },
-}
-
-export function realWorld(): World {
+/** `reaches`: origins that the configuration names; a request to any other is refused instead of being made. */
+export function realWorld(reaches: readonly string[] = []): World {
   return {
     clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
     random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() },
     timers: realTimers,
-    outbound: closedOutbound,
+    outbound: outboundTo(reaches, realTimers),
   }
 }

@@ -26,6 +26,8 @@ export type CommitterOptions = {
    * before any listener is told. They may also fail.
    */
   readonly onCommitting?: (index: number) => void
+  /** Hears of each group that became durable: how many transactions, and how long the disk took. */
+  readonly onCommitted?: (transactions: number, ms: number) => void
   /** How far back the log is kept; DEFAULT_RETENTION where it is missing. */
   readonly retention?: Retention
 }
@@ -38,6 +40,7 @@ export class Committer {
   readonly #clock: Clock
   readonly #onFatal: (error: Error) => void
   readonly #onCommitting: (index: number) => void
+  readonly #onCommitted: (transactions: number, ms: number) => void
   readonly #recent: RecentChanges
   readonly #listeners: ((change: Change) => void)[] = []
   readonly #epoch: number
@@ -54,6 +57,7 @@ export class Committer {
     this.#clock = clock
     this.#onFatal = onFatal ?? (() => {})
     this.#onCommitting = onCommitting ?? (() => {})
+    this.#onCommitted = options.onCommitted ?? (() => {})
     this.#index = position.index
     this.#chain = position.chain
     this.#epoch = position.epoch
@@ -120,6 +124,7 @@ export class Committer {
     }
     if (encoded.length === 0) return outcomes
     this.#onCommitting(this.#index + encoded.length)
+    const startedMs = this.#clock.monotonicMs()
     try {
       await this.#backend.append(encoded)
     } catch (cause) {
@@ -127,6 +132,7 @@ export class Committer {
       const error = cause instanceof StorageFull ? cause : this.#end(asError(cause))
       return outcomes.map((outcome) => (outcome === 'committed' ? error : outcome))
     }
+    this.#onCommitted(encoded.length, this.#clock.monotonicMs() - startedMs)
     this.#publish(encoded)
     return outcomes
   }

@@ -24,6 +24,13 @@ export function stagingFolder(directory: string): string {
   return join(directory, STAGING_FOLDER)
 }
 
+/** Sizes of the store and of its journal; 0 for one that is not there. */
+export function storedBytes(directory: string): { readonly database: number; readonly journal: number } {
+  const path = databasePath(directory)
+  const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return { database: sizeOf(path), journal: sizeOf(`${path}-wal`) }
+}
+
 export function dropStaged(directory: string): void {
   rmSync(stagingFolder(directory), { recursive: true, force: true })
 }

@@ -7,16 +7,20 @@ import { COUNTER_ENDPOINTS } from './counter-endpoints.ts'
 import { EXPLAIN_ENDPOINTS } from './explain-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
 import { hostInfo } from './host-info-endpoint.ts'
+import { inFlight } from './in-flight-endpoint.ts'
 import { inspectRouter } from './inspect-endpoint.ts'
 import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
 import { LEASE_ENDPOINTS } from './lease-endpoints.ts'
 import { LICENSE_ENDPOINTS } from './license-endpoints.ts'
 import { LOCKED_USER_ENDPOINTS } from './locked-user-endpoints.ts'
+import { LOGGER_ENDPOINTS } from './logger-endpoints.ts'
+import { metrics } from './metrics-endpoint.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { NODE_ENDPOINTS } from './node-endpoints.ts'
 import { PASSWORD_POLICY_ENDPOINTS } from './password-policy-endpoints.ts'
 import { PLUGIN_ENDPOINTS } from './plugin-endpoints.ts'
 import { POLICY_ENDPOINTS } from './policy-endpoints.ts'
+import { QUOTA_ENDPOINTS } from './quota-endpoints.ts'
 import { RAW_ENDPOINTS } from './raw-endpoints.ts'
 import { REKEY_ENDPOINTS } from './rekey-endpoints.ts'
 import { REMOUNT_ENDPOINTS } from './remount-endpoints.ts'
@@ -60,4 +64,8 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   hostInfo,
   inspectRouter,
   versionHistory,
+  metrics,
+  inFlight,
+  ...LOGGER_ENDPOINTS,
+  ...QUOTA_ENDPOINTS,
 ]

@@ -14,6 +14,8 @@ import type { Wrapping } from '../auth/wrapping.ts'
 import type { WrappingJwt } from '../auth/wrapping-jwt.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
+import type { QuotaStore } from '../quotas/quota-store.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { ShareConfig } from './key-shares.ts'
 import type { KeyringRotation } from './keyring-rotation.ts'
 import type { Rekey } from './rekey.ts'
@@ -65,6 +67,8 @@ export type ServerFacts = {
   readonly tokenAskedFor?: { readonly generateRoot: boolean; readonly rekey: boolean }
   /** Whether a 403 tells the holder of a valid token what its policies lack; missing: yes. */
   readonly permissionHints?: boolean
+  /** Whether the metrics are told to everybody, also while sealed; missing: no. */
+  readonly openMetrics?: boolean
   /** For a cluster that is made with no name given; empty: a name is made up. */
   readonly clusterName: string
   /** Which features are on; missing: all. */
@@ -108,6 +112,8 @@ export class System implements Engine {
   readonly wrappingJwt: WrappingJwt
   readonly leases: Leases
   readonly services: SystemServices
+  readonly quotas: QuotaStore
+  readonly telemetry: Telemetry
   readonly sealStatus: () => SealStatus
   /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
@@ -127,6 +133,8 @@ export class System implements Engine {
     readonly tokenLimits: TokenLimits
     readonly leases: Leases
     readonly services: SystemServices
+    readonly quotas: QuotaStore
+    readonly telemetry: Telemetry
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
     readonly needsSudo: (path: string, operation: AclOperation) => boolean
@@ -142,6 +150,8 @@ export class System implements Engine {
     this.tokenLimits = parts.tokenLimits
     this.leases = parts.leases
     this.services = parts.services
+    this.quotas = parts.quotas
+    this.telemetry = parts.telemetry
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
     this.needsSudo = parts.needsSudo

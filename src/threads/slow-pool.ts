@@ -12,9 +12,26 @@ export type SlowPoolOptions = {
   /** Makes the workers, each to be told by `addWorker`: called once, when there is a first job. */
   readonly start: () => Promise<void>
   readonly load: Load
+  /** Counts what waits and what is done; missing: nobody does. */
+  readonly meter?: PoolMeter
 }
 
-type Task = { readonly client: SlowPort; readonly takes: Takes; readonly order: JobOrder }
+export type PoolMeter = {
+  readonly nowMs: () => number
+  /** How long the job waited for a worker. */
+  readonly begun: (waitedMs: number) => void
+  readonly done: () => void
+  readonly refused: () => void
+  readonly waiting: (short: number, long: number) => void
+}
+
+type Task = {
+  readonly client: SlowPort
+  readonly takes: Takes
+  readonly order: JobOrder
+  /** Since when it waits; 0 where nobody counts. */
+  readonly sinceMs: number
+}
 type PoolWorker = {
   readonly port: SlowPort
   /** The first is being done. */
@@ -76,9 +93,12 @@ export class SlowPool {
         refuse(client, order.id, 'forgotten')
         return
       }
-      const isTaken = this.#queue.add(client, takes, { client, takes, order })
-      if (!isTaken) refuse(client, order.id, 'overloaded')
-      else if (this.#started === undefined) this.#start()
+      const { meter } = this.#options
+      const isTaken = this.#queue.add(client, takes, { client, takes, order, sinceMs: meter?.nowMs() ?? 0 })
+      if (!isTaken) {
+        meter?.refused()
+        refuse(client, order.id, 'overloaded')
+      } else if (this.#started === undefined) this.#start()
       else this.#assign()
     }
   }
@@ -98,6 +118,7 @@ export class SlowPool {
     }
     const task = worker.tasks.shift()
     if (task !== undefined) {
+      this.#options.meter?.done()
       const answer = { ...message, id: task.order.id }
       tell(task.client, answer, message.kind === 'done' ? message.moved : [])
     }
@@ -120,7 +141,9 @@ export class SlowPool {
   #assign(): void {
     while (this.#assignOne());
     const free = [...this.#workers].filter(({ tasks }) => tasks.length === 0).length
-    publishIdle(this.#options.load, Math.max(0, free - this.#queue.count('short')))
+    const { load, meter } = this.#options
+    publishIdle(load, Math.max(0, free - this.#queue.count('short')))
+    meter?.waiting(this.#queue.count('short'), this.#queue.count('long'))
   }
 
   #assignOne(): boolean {
@@ -128,10 +151,21 @@ export class SlowPool {
     const free = workers.find(({ tasks }) => tasks.length === 0)
     // Long ones first, in the few places they have: behind all short ones they would never begin.
     if (this.#queue.count('long') > 0 && workers.filter(isLong).length < this.#options.longSlots) {
-      return give(free, () => this.#queue.take('long'))
+      return this.#give(free, 'long')
     }
     const worker = free ?? workers.find((one) => !isLong(one) && one.tasks.length < SHORT_AHEAD)
-    return give(worker, () => this.#queue.take('short'))
+    return this.#give(worker, 'short')
+  }
+
+  /** False where there is no worker or no task. */
+  #give(worker: PoolWorker | undefined, takes: Takes): boolean {
+    const task = worker && this.#queue.take(takes)
+    if (worker === undefined || task === undefined) return false
+    const { meter } = this.#options
+    meter?.begun(meter.nowMs() - task.sinceMs)
+    worker.tasks.push(task)
+    worker.port.postMessage(task.order, task.order.moved)
+    return true
   }
 
   /** Workers first, then the threads whose answers they were, then this one, through which all passed. */
@@ -159,15 +193,6 @@ export class SlowPool {
 }
 
 const isLong = ({ tasks }: PoolWorker): boolean => tasks[0]?.takes === 'long'
-
-/** False where there is no worker or no task. */
-function give(worker: PoolWorker | undefined, next: () => Task | undefined): boolean {
-  const task = worker && next()
-  if (worker === undefined || task === undefined) return false
-  worker.tasks.push(task)
-  worker.port.postMessage(task.order, task.order.moved)
-  return true
-}
 
 function tell(client: SlowPort, message: ToClient, moved: ArrayBuffer[] = []): void {
   client.postMessage(message, moved)

@@ -49,6 +49,9 @@ export function answerFaults(request: GeneratedRequest, answer: RawAnswer, expec
   if (endpoint?.givesStream === true && status === 200 && !asksForHelp(request)) {
     return answer.headers.get('content-type') === 'application/octet-stream' ? [] : ['a stream without its type']
   }
+  const isText = answer.headers.get('content-type')?.startsWith('text/plain;') === true
+  if (endpoint?.givesText === true && status === 200 && isText)
+    return body.endsWith('\n') ? [] : ['text without an end']
   if (answer.headers.get('content-type') !== 'application/json')
     return [`content type ${answer.headers.get('content-type')}`]
   if (answer.headers.get('cache-control') !== 'no-store') return ['may be stored by caches']

@@ -64,6 +64,10 @@ export class Approle implements LoginMethod {
     return { settings: role.settings }
   }
 
+  async roleOf({ role_id: roleId }: JsonObject): Promise<string | undefined> {
+    return typeof roleId === 'string' ? (await this.roles.findByRoleId(roleId))?.name : undefined
+  }
+
   changed(): void {}
 
   reset(): void {

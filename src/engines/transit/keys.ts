@@ -1,6 +1,6 @@
 // The keys of one mount: found in a cache, changed in transactions.
 import { fail } from '../../api/errors.ts'
-import { CoherentCache } from '../../lib/coherent-cache.ts'
+import { CoherentCache, type Lookups } from '../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
@@ -20,6 +20,11 @@ export class Keys {
 
   constructor(storage: View) {
     this.#storage = storage
+  }
+
+  /** Look-ups in the cache, since the beginning. */
+  get lookups(): Lookups {
+    return this.#cache
   }
 
   /** The ring at once where it is cached, so that the caller need not wait; undefined where no key has the name. */

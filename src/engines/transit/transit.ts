@@ -32,6 +32,10 @@ export class Transit implements Engine {
     this.nonces = new NoncePool(world.random.bytes)
   }
 
+  get lookups() {
+    return this.keys.lookups
+  }
+
   changed(path: string): void {
     this.keys.changed(path)
   }

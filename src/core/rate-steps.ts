@@ -1,0 +1,76 @@
+// Quotas, as steps of the pipeline. They come before the token is looked up and the body is read, so that a request
+// that is one too many costs next to nothing (threats H-03). Two kinds need more: a quota of a role needs the body of
+// a login, one of entities needs the token.
+import { fail } from '../api/errors.ts'
+import type { LoginMethod } from '../api/login.ts'
+import { isEntityGrouping, type RateQuota } from '../quotas/quota.ts'
+import type { QuotaRules } from '../quotas/quota-rules.ts'
+import { MAX_OPEN_BODY_BYTES, parseBody } from './body.ts'
+import type { Exchange } from './exchange.ts'
+import { refusalResponse } from './response.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** Only where the request arrived, and once, however often it is judged. */
+export const limitRate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  if (exchange.isJudgedAnew || exchange.request.passedOn !== undefined || around.sealed()) return
+  const rules = around.quotas.rules()
+  return rules instanceof Promise
+    ? rules.then((found) => limit(exchange, around, found))
+    : limit(exchange, around, rules)
+}
+
+function limit(exchange: Exchange, around: Surroundings, rules: QuotaRules): void | Promise<void> {
+  if (rules.isEmpty || rules.isExempt(exchange.path)) return
+  const { mounted } = exchange
+  const uuid = mounted?.entry.uuid ?? ''
+  if (!rules.hasRoles(uuid)) return count(exchange, around, rules, undefined)
+  return roleOf(exchange).then((role) => count(exchange, around, rules, role))
+}
+
+/** Of a login; undefined for everything else, and where its method knows no such role. */
+async function roleOf({ endpoint, mounted, request }: Exchange): Promise<string | undefined> {
+  const { body, headers } = request
+  const method = mounted?.engine as LoginMethod | undefined
+  if (endpoint?.givesToken !== true || endpoint.capability !== 'none' || body === undefined) return undefined
+  if (method?.roleOf === undefined || body.length > MAX_OPEN_BODY_BYTES) return undefined
+  return method.roleOf(parseBody(body, headers.contentType) ?? {})
+}
+
+function count(exchange: Exchange, around: Surroundings, rules: QuotaRules, role: string | undefined): void {
+  const { mounted, path } = exchange
+  const quota = rules.find(mounted?.entry.uuid ?? '', path.slice(mounted?.entry.path.length ?? 0), role)
+  if (quota === undefined) return
+  if (isEntityGrouping(quota)) exchange.quota = quota
+  else charge(exchange, around, quota, rules.config.responseHeaders)
+}
+
+/** Of quotas that count by entity: when it is known who asks, and before anything is done for him. */
+export const limitRateOfEntity = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  const { quota } = exchange
+  if (quota === undefined) return
+  const rules = around.quotas.rules()
+  if (rules instanceof Promise)
+    return rules.then(({ config }) => charge(exchange, around, quota, config.responseHeaders))
+  charge(exchange, around, quota, rules.config.responseHeaders)
+}
+
+function charge(exchange: Exchange, around: Surroundings, quota: RateQuota, withHeaders: boolean): void {
+  const { remoteAddress } = exchange.request
+  const { isAllowed, remaining, resetMs } = around.limiter.charge(quota, {
+    remoteAddress,
+    entityId: exchange.token?.entry.entityId || undefined,
+  })
+  const resetSeconds = String(Math.max(1, Math.ceil(resetMs / 1000)))
+  if (withHeaders) {
+    exchange.extraHeaders = {
+      ...exchange.extraHeaders,
+      'X-RateLimit-Limit': String(Math.ceil(quota.rate)),
+      'X-RateLimit-Remaining': String(remaining),
+      'X-RateLimit-Reset': resetSeconds,
+    }
+  }
+  if (isAllowed) return
+  around.noteRateLimited()
+  const refused = refusalResponse(fail('rate_limited', [exchange.path]))
+  exchange.response = { ...refused, headers: { 'Retry-After': resetSeconds } }
+}

@@ -1,0 +1,39 @@
+// The metrics in the JSON form of the reference: gauges, counters, and samples of what is a distribution. Numbers are
+// those since the start of the process, not of a last interval.
+import type { Distribution, Reading } from './reading.ts'
+import { countOf } from './reading.ts'
+
+export type MetricsDocument = {
+  /** RFC 3339. */
+  readonly Timestamp: string
+  readonly Gauges: readonly object[]
+  readonly Points: readonly object[]
+  readonly Counters: readonly object[]
+  readonly Samples: readonly object[]
+}
+
+export function metricsDocument(readings: readonly Reading[], nowMs: number): MetricsDocument {
+  const of = (kind: string): readonly object[] =>
+    readings
+      .filter(({ family }) => family.kind === kind)
+      .flatMap(({ name, family, samples }) =>
+        [name, ...(family.alias === undefined ? [] : [family.alias])].flatMap((shown) =>
+          samples.map(({ labels, value }) => ({ Name: shown, ...numbersOf(kind, value), Labels: labels })),
+        ),
+      )
+  return {
+    Timestamp: new Date(nowMs).toISOString(),
+    Gauges: of('gauge'),
+    Points: [],
+    Counters: of('counter'),
+    Samples: of('histogram'),
+  }
+}
+
+function numbersOf(kind: string, value: number | Distribution): object {
+  if (typeof value !== 'number') {
+    const count = countOf(value)
+    return { Count: count, Sum: value.sum, Mean: count === 0 ? 0 : value.sum / count }
+  }
+  return kind === 'gauge' ? { Value: value } : { Count: value, Sum: value }
+}

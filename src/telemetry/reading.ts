@@ -1,0 +1,116 @@
+// All metrics at one moment: the rows of the threads added up, and what is found out only now.
+import type { Endpoint } from '../api/endpoint.ts'
+import {
+  CELL,
+  endpointAt,
+  FIRST_SERVING_ROW,
+  HISTOGRAM,
+  HISTOGRAM_CELLS,
+  type MetricMemory,
+  type Row,
+  rowCount,
+  rowOf,
+  STATUS_CLASSES,
+  WATCHING_ROW,
+  WRITING_ROW,
+} from './cells.ts'
+import {
+  BUCKETS,
+  type CellName,
+  type COMPUTED,
+  FAMILIES,
+  type Family,
+  type HistogramName,
+  type Labels,
+} from './families.ts'
+
+/** Counts by bucket, the last without bound; not added up. */
+export type Distribution = { readonly counts: readonly number[]; readonly sum: number }
+export type Sample = { readonly labels: Labels; readonly value: number | Distribution }
+export type Reading = { readonly name: string; readonly family: Family; readonly samples: readonly Sample[] }
+
+/** Undefined where it cannot be found out now: the metric is left out then. */
+export type Computed = Readonly<Record<keyof typeof COMPUTED, number | undefined>>
+
+export function threadName(row: number): string {
+  if (row === WATCHING_ROW) return 'watching'
+  return row === WRITING_ROW ? 'writing' : `serving-${row - FIRST_SERVING_ROW}`
+}
+
+export function readMetrics(memory: MetricMemory, endpoints: readonly Endpoint[], computed: Computed): Reading[] {
+  const rows = Array.from({ length: rowCount(memory) }, (_, row) => rowOf(memory, row))
+  const total = sumOf(rows)
+  return Object.entries(FAMILIES).flatMap(([name, family]) => {
+    const samples = samplesOf(name, family, { rows, total, endpoints, computed })
+    return samples.length === 0 ? [] : [{ name, family, samples }]
+  })
+}
+
+type Source = {
+  readonly rows: readonly Row[]
+  readonly total: Row
+  readonly endpoints: readonly Endpoint[]
+  readonly computed: Computed
+}
+
+function samplesOf(name: string, family: Family, source: Source): Sample[] {
+  if (name in source.computed) {
+    const value = source.computed[name as keyof Computed]
+    return value === undefined ? [] : [{ labels: {}, value }]
+  }
+  if (family.cells === undefined) return ofEndpoints(family, source)
+  return Object.entries(family.cells).flatMap(([cell, labels]) => {
+    const valueIn = (row: Row): number | Distribution =>
+      family.kind === 'histogram'
+        ? distribution(row, HISTOGRAM[cell as HistogramName])
+        : (row[CELL[cell as CellName]] as number)
+    if (family.perThread !== true) return [{ labels, value: valueIn(source.total) }]
+    return source.rows
+      .map((row, at) => ({ labels: { ...labels, thread: threadName(at) }, value: valueIn(row) }))
+      .filter(({ value }) => (typeof value === 'number' ? value > 0 : countOf(value) > 0))
+  })
+}
+
+/** Only of those that were called: most of some hundred endpoints never are. */
+function ofEndpoints(family: Family, { total, endpoints }: Source): Sample[] {
+  return [undefined, ...endpoints].flatMap((endpoint, index): Sample[] => {
+    const at = endpointAt(index - 1)
+    const id = { endpoint: endpoint?.id ?? 'none' }
+    if (family.kind === 'histogram') {
+      const value = distribution(total, at + STATUS_CLASSES.length)
+      return countOf(value) === 0 ? [] : [{ labels: id, value }]
+    }
+    return STATUS_CLASSES.map((status, which) => ({
+      labels: { ...id, status },
+      value: total[at + which] as number,
+    })).filter(({ value }) => value > 0)
+  })
+}
+
+function sumOf(rows: readonly Row[]): Row {
+  const total = new Float64Array(rows[0]?.length ?? 0)
+  for (const row of rows)
+    for (let at = 0; at < row.length; at++) total[at] = (total[at] as number) + (row[at] as number)
+  return total
+}
+
+function distribution(row: Row, at: number): Distribution {
+  return {
+    counts: [...row.subarray(at, at + BUCKETS.length + 1)],
+    sum: row[at + HISTOGRAM_CELLS - 1] as number,
+  }
+}
+
+export const countOf = ({ counts }: Distribution): number => counts.reduce((sum, count) => sum + count, 0)
+
+/** Over all threads, endpoints and kinds of answer. */
+export function requestsAnswered(memory: MetricMemory, endpoints: number): number {
+  let total = 0
+  for (let number = 0; number < rowCount(memory); number++) {
+    const row = rowOf(memory, number)
+    for (let index = -1; index < endpoints; index++) {
+      for (let status = 0; status < STATUS_CLASSES.length; status++) total += row[endpointAt(index) + status] as number
+    }
+  }
+  return total
+}

@@ -1,0 +1,36 @@
+// A store whose commits are spans of the requests that they belong to. Only where requests are traced: finding the
+// request costs a little at each of its steps.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Store } from '../storage/contract.ts'
+import type { RequestTrace } from './request-trace.ts'
+
+/** The trace of the request that the current chain of calls comes from. */
+export const tracing = new AsyncLocalStorage<RequestTrace>()
+
+export function tracedStore(store: Store): Store {
+  return {
+    get: (key) => store.get(key),
+    list: (prefix, options) => store.list(prefix, options),
+    scan: (prefix, after, limit) => store.scan(prefix, after, limit),
+    lastIndex: () => store.lastIndex(),
+    changesSince: (index, limit) => store.changesSince(index, limit),
+    snapshot: () => store.snapshot(),
+    close: () => store.close(),
+    onCommit: (listener) => store.onCommit(listener),
+    setLeafKey: (key) => store.setLeafKey(key),
+    roots: () => store.roots(),
+    tree: () => store.tree(),
+    transaction: async (work) => {
+      const trace = tracing.getStore()
+      if (trace === undefined) return store.transaction(work)
+      // The work may run several times: the commit is what comes behind the last.
+      let end: ((isError: boolean) => void) | undefined
+      const settled = store.transaction(async (tx) => {
+        const result = await work(tx)
+        end = trace.begin('commit')
+        return result
+      })
+      return settled.finally(() => end?.(false))
+    },
+  }
+}

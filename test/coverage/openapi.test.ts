@@ -150,6 +150,7 @@ function visit(value: unknown, where: string, seen: (value: Json, where: string)
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
   integer: (value) => Number.isInteger(value),
+  number: (value) => Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
   array: (value) => Array.isArray(value),
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

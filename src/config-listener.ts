@@ -51,7 +51,7 @@ export function listenerOf(body: HclObject): Partial<ListenerConfig> {
 }
 
 function openMetricsOf(body: HclObject): boolean {
-  const block = only(body, 'telemetry')
+  const block = only(body, 'telemetry', 0)
   if (block === undefined) return false
   requireKnown(block.body, ['unauthenticated_metrics_access'], 'telemetry of listener "tcp"')
   return switchOf(block.body, 'unauthenticated_metrics_access')

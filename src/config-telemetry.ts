@@ -34,7 +34,7 @@ const SENDERS = ['statsd', 'statsite', 'circonus', 'dogstatsd', 'stackdriver']
 const KEYS = ['otlp_endpoint', 'otlp_sampling', ...WITHOUT_EFFECT]
 
 export function telemetryOf(body: HclObject): { readonly telemetry?: TelemetryConfig } {
-  const block = only(body, 'telemetry')
+  const block = only(body, 'telemetry', 0)
   if (block === undefined) return {}
   for (const { key, line } of block.body.items) {
     if (SENDERS.some((sender) => key.startsWith(sender)))

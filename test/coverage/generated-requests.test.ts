@@ -196,7 +196,11 @@ function assertQuiet({ output }: RunningProcess): void {
 }
 
 /** What opens and closes the server is tried on one of its own. */
-const CALM = PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.changesSeal !== true)
+/** A quota made by chance would refuse the rest of the run. */
+const LIMITS_ALL = ['rate-limit-quota-write', 'quotas-config-write']
+const CALM = PLACED_ENDPOINTS.filter(
+  ({ endpoint }) => endpoint.changesSeal !== true && !LIMITS_ALL.includes(endpoint.id),
+)
 /** The engines once more, where their mount comes and goes. */
 const FLEETING = CALM.filter(({ mountPath }) => mountPath === 'transit/').map(({ endpoint }) => ({
   mountPath: 'fleeting/',
@@ -242,7 +246,7 @@ const needsShares = (id: string): boolean =>
 const CHANGES_SEAL = PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.changesSeal === true)
 /** Half of it what opens and closes the server, and never what ends the only token that may. */
 const SEALING = [
-  ...PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.id !== 'token-revoke-self'),
+  ...PLACED_ENDPOINTS.filter(({ endpoint }) => !['token-revoke-self', ...LIMITS_ALL].includes(endpoint.id)),
   ...Array.from({ length: Math.ceil(PLACED_ENDPOINTS.length / CHANGES_SEAL.length) }, () => CHANGES_SEAL).flat(),
 ]
 

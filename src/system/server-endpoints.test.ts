@@ -281,3 +281,18 @@ test('health: a status that is none is refused', async () => {
   for (const code of ['100', '600', 'x'])
     assert.equal((await call('GET', `sys/health?activecode=${code}`, undefined, '')).status, 400, code)
 })
+
+test('a wrapped answer does not outlast the mount that gave it, and no other is touched', async () => {
+  const { call } = await startMemoryHouse()
+  const wrapped = async (path: string): Promise<string> => {
+    await call('POST', `sys/mounts/${path}`, { type: 'transit' })
+    const { body } = await call('POST', `${path}/keys/k`, {}, 'root', { wrapTtl: '60' })
+    return String((body.wrap_info as { token: string }).token)
+  }
+  const [gone, kept] = [await wrapped('one'), await wrapped('other')]
+  assert.deepEqual((await call('LIST', 'sys/leases/lookup/')).body.data?.keys, ['one/', 'other/'])
+  await call('DELETE', 'sys/mounts/one')
+  assert.deepEqual((await call('LIST', 'sys/leases/lookup/')).body.data?.keys, ['other/'])
+  assert.equal((await call('POST', 'sys/wrapping/unwrap', { token: gone })).status, 400)
+  assert.equal((await call('POST', 'sys/wrapping/unwrap', { token: kept })).status, 200)
+})

@@ -81,8 +81,9 @@ export class Leases {
   }
 
   /**
-   * Ends all tokens that a mount gave, when it is removed: those of its logins, and those that wrap its answers. Those of
-   * a mount that had the path before it was moved elsewhere stay. Once the mount is out of the table none of its tokens is accepted; this removes them.
+   * Ends all tokens that a mount gave, when it is removed: those of its logins, and those that wrap its answers. Those
+   * of a mount that had the path before it was moved elsewhere stay. Once the mount is out of the table no token of its
+   * logins is accepted; this removes them.
    */
   async revokeByMount({ path, uuid }: Pick<MountEntry, 'path' | 'uuid'>): Promise<void> {
     await this.#revokeBelow(path, ({ login }) => login === null || login.mountUuid === uuid)

@@ -94,10 +94,9 @@ export function buildAccounts(parts: AccountParts): Accounts {
 export function tieAccounts({ tokens, tokenService, leases, identities }: Accounts, mounts: MountTable): void {
   tokenService.tie(mounts)
   tokens.tie((uuid) => mounts.loginMethod(uuid) !== undefined)
-  // Who was let in by a login method does not outlast it.
+  // Who was let in by a login method does not outlast it, nor does a wrapped answer the mount that gave it.
   mounts.onUnmount(async (entry) => {
-    if (entry.kind !== 'auth') return
     await leases.revokeByMount(entry)
-    await identities.removeMount(entry)
+    if (entry.kind === 'auth') await identities.removeMount(entry)
   })
 }

@@ -83,9 +83,9 @@ export class Leases {
   }
 
   /**
-   * Ends all tokens that a login mount gave, when it is removed, those that it gave at paths it had before among them.
-   * Those of another mount that had one of the paths stay. Once the mount is out of the table none of its tokens is
-   * accepted; this removes them.
+   * Ends all tokens that a mount gave, when it is removed: those of its logins, at paths it had before too, and those
+   * that wrap its answers. Those of another mount that had one of the paths stay. Once the mount is out of the table no
+   * token of its logins is accepted; this removes them.
    */
   async revokeByMount({ path, uuid, formerPaths = [] }: MountPlaces): Promise<void> {
     await this.#revokeBelow(path, ({ login }) => login === null || login.mountUuid === uuid)

@@ -26,7 +26,7 @@ import {
 } from './token-keys.ts'
 import { type Belongings, TokenRemoval } from './token-removal.ts'
 import { newAccessorText, newTokenText } from './token-text.ts'
-import { leavesBelow } from './view-walk.ts'
+import { countBelow } from './view-walk.ts'
 
 /** The largest entry (meta, policies) is some 50 KB, most are half of one. */
 const CACHED_TOKENS = 20_000
@@ -118,10 +118,8 @@ export class TokenStore {
   }
 
   /** How many tokens are stored, those among them that ended and are not removed yet. */
-  async count(): Promise<number> {
-    let count = 0
-    for await (const page of leavesBelow(this.view, ID_FOLDER)) count += page.length
-    return count
+  count(): Promise<number> {
+    return countBelow(this.view, ID_FOLDER, this.#world.timers)
   }
 
   #accessorKey(accessor: string): string {

@@ -1,4 +1,5 @@
 // Walks through stored names without a transaction: what comes and goes meanwhile may be missed or gone.
+import type { Timers } from '../lib/world.ts'
 import type { View } from '../storage/sealed-storage.ts'
 
 const PAGE = 500
@@ -12,4 +13,14 @@ export async function* leavesBelow(view: View, folder: string): AsyncGenerator<r
     if (names.length < PAGE) return
     after = names.at(-1) ?? ''
   }
+}
+
+/** How many keys there are below `folder`. Other requests get their turn after each page. */
+export async function countBelow(view: View, folder: string, timers: Timers): Promise<number> {
+  let count = 0
+  for await (const page of leavesBelow(view, folder)) {
+    count += page.length
+    if (page.length === PAGE) await timers.sleep(0)
+  }
+  return count
 }

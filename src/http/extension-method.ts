@@ -16,6 +16,7 @@ const UNIQUE = [
   'host',
   'content-length',
   'content-type',
+  'origin',
 ]
 
 /** How much of LIST and HELP the parser takes for the beginning of a method that it knows (LINK, HEAD). */

@@ -3,7 +3,7 @@
 import type { LoginAlias } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Identities, Subject } from '../auth/subject.ts'
-import { leavesBelow } from '../auth/view-walk.ts'
+import { countBelow } from '../auth/view-walk.ts'
 import type { World } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -108,10 +108,8 @@ export class IdentityStore implements Identities, Engine {
   }
 
   /** How many entities there are. */
-  async countEntities(): Promise<number> {
-    let count = 0
-    for await (const page of leavesBelow(this.view, 'identity/entity/')) count += page.length
-    return count
+  countEntities(): Promise<number> {
+    return countBelow(this.view, 'identity/entity/', this.parts.world.timers)
   }
 
   /** Nothing is kept but the subjects, which listen for themselves. */

@@ -141,7 +141,7 @@ test('version history: this version is noted once, at the first opening', async 
   assert.equal(after.key_info['9.0.0']?.previous_version, VERSION)
 })
 
-test('plugins: the catalogue is what can be mounted', async () => {
+test('X-01: plugins: the catalogue is what can be mounted, and nothing can be added', async () => {
   const { call } = await startMemoryHouse()
   const { auth, secret, database, detailed } = (await call('GET', 'sys/plugins/catalog')).body.data as Record<
     string,
@@ -157,7 +157,7 @@ test('plugins: the catalogue is what can be mounted', async () => {
   assert.equal((await call('POST', 'sys/plugins/catalog/auth/mine', { command: 'x' })).status, 405)
 })
 
-test('plugins: a reload is named, global ones with 202, and what it does not know is refused', async () => {
+test('E-15: plugins: a reload is named, global ones with 202, and what it does not know is refused', async () => {
   const { call } = await startMemoryHouse()
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'sys/auth/people', { type: 'userpass' })
@@ -250,4 +250,49 @@ test('what user interfaces ask', async () => {
   const { call } = await startMemoryHouse()
   assert.deepEqual((await call('GET', 'sys/internal/ui/namespaces', undefined, '')).body.data, { keys: [] })
   assert.deepEqual((await call('GET', 'sys/internal/ui/version')).body.data, { version: '1.21.0' })
+})
+
+const HEALTH_CODES = [
+  { query: 'activecode=299', state: 'active', status: 299 },
+  { query: 'standbyok=true&perfstandbyok=1', state: 'active', status: 200 },
+  {
+    query: 'standbycode=299&drsecondarycode=299&performancestandbycode=299&removedcode=299&haunhealthycode=299',
+    state: 'active',
+    status: 200,
+  },
+  { query: 'sealedcode=299&uninitcode=298', state: 'sealed', status: 299 },
+  { query: 'sealedcode=299&uninitcode=298', state: 'new', status: 298 },
+  { query: '', state: 'sealed', status: 503 },
+  { query: '', state: 'new', status: 501 },
+]
+for (const { query, state, status } of HEALTH_CODES) {
+  test(`health: ${state}, asked with "${query}", answers ${status}`, async () => {
+    const { call } = await startMemoryHouse({ shares: state === 'new' ? 0 : 1, threshold: state === 'new' ? 0 : 1 })
+    if (state === 'sealed') await call('POST', 'sys/seal')
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await call(method, `sys/health?${query}`, undefined, '')
+      assert.deepEqual([answer.status, answer.body.sealed], [status, state !== 'active'], method)
+    }
+  })
+}
+
+test('health: a status that is none is refused', async () => {
+  const { call } = await startMemoryHouse()
+  for (const code of ['100', '600', 'x'])
+    assert.equal((await call('GET', `sys/health?activecode=${code}`, undefined, '')).status, 400, code)
+})
+
+test('a wrapped answer does not outlast the mount that gave it, and no other is touched', async () => {
+  const { call } = await startMemoryHouse()
+  const wrapped = async (path: string): Promise<string> => {
+    await call('POST', `sys/mounts/${path}`, { type: 'transit' })
+    const { body } = await call('POST', `${path}/keys/k`, {}, 'root', { wrapTtl: '60' })
+    return String((body.wrap_info as { token: string }).token)
+  }
+  const [gone, kept] = [await wrapped('one'), await wrapped('other')]
+  assert.deepEqual((await call('LIST', 'sys/leases/lookup/')).body.data?.keys, ['one/', 'other/'])
+  await call('DELETE', 'sys/mounts/one')
+  assert.deepEqual((await call('LIST', 'sys/leases/lookup/')).body.data?.keys, ['other/'])
+  assert.equal((await call('POST', 'sys/wrapping/unwrap', { token: gone })).status, 400)
+  assert.equal((await call('POST', 'sys/wrapping/unwrap', { token: kept })).status, 200)
 })

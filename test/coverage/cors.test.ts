@@ -33,7 +33,7 @@ async function allow(settings: object): Promise<void> {
   assert.equal((await api(server, 'POST', 'sys/config/cors', settings)).status, 204)
 }
 
-test('off: no headers, requests of pages are served as any', async () => {
+test('W-03: off: no headers, requests of pages are served as any', async () => {
   const answer = await ask('GET', '/v1/sys/health', { Origin: PAGE })
   assert.deepEqual([answer.status, corsHeaders(answer)], [200, []])
   assert.equal((await preflight(PAGE, 'GET')).status, 405)
@@ -58,7 +58,7 @@ test('on: a page of an allowed origin gets its headers, on refusals too', async 
   assert.deepEqual(corsHeaders(await ask('GET', '/v1/sys/health', {})), [])
 })
 
-test('on: another origin is refused before anything else', async () => {
+test('W-03: on: another origin is refused before anything else', async () => {
   await allow({ allowed_origins: PAGE })
   for (const origin of ['https://evil.example.com', 'null', `${PAGE}.evil.example.com`, 'http://app.example.com']) {
     const answer = await ask('GET', '/v1/sys/health', { Origin: origin })
@@ -81,7 +81,7 @@ test('on: a preflight is answered without a token, for the methods that there ar
   assert.equal((await preflight('https://evil.example.com', 'GET')).status, 403)
 })
 
-test('on for all: the star, and never with credentials', async () => {
+test('W-03: on for all: the star, and never with credentials', async () => {
   await allow({ allowed_origins: '*' })
   const answer = await ask('GET', '/v1/sys/health', { Origin: 'https://anybody.example.com' })
   assert.equal(answer.headers.get('access-control-allow-origin'), '*')

@@ -60,7 +60,7 @@ async function readingThread({ store, house: writer }: MemoryHouse): Promise<Rea
   }
 }
 
-test('a reload makes a reading thread read the keys of that mount anew, once', async () => {
+test('X-01: a reload makes a reading thread read the keys of that mount anew, once', async () => {
   const writer = await startMemoryHouse()
   for (const path of ['one', 'other']) {
     await writer.call('POST', `sys/mounts/${path}`, { type: 'transit' })

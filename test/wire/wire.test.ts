@@ -13,9 +13,10 @@ const COMMITTED = [
   'core-first-light.json',
   'core-seals.json',
   'core-policies.json',
+  // Before the one that lists leases: none of its tokens may be left.
+  'core-wrapping.json',
   'core-tokens.json',
   'core-capabilities.json',
-  'core-wrapping.json',
   'core-logins.json',
   'core-audit.json',
 ]

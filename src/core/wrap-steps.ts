@@ -1,6 +1,7 @@
 // Response wrapping: the caller asks for its answer to be kept, and gets a token that opens it once. Any answer can be
 // wrapped, so it is done here and no endpoint knows of it.
 import { fail } from '../api/errors.ts'
+import type { Answer } from '../api/request.ts'
 import type { WrapForm } from '../auth/wrapping.ts'
 import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
 import type { Exchange } from './exchange.ts'
@@ -59,8 +60,22 @@ export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Pro
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
   // What a caller made up never goes under our signature.
   const form = endpoint?.takesAnyFields === true ? 'plain' : exchange.wrapForm
-  return around.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, form, ...wrapped }).then((wrapInfo) => {
-    exchange.answer = { wrapInfo }
-    exchange.warnings = []
-  })
+  const wrapping = around.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, form, ...wrapped })
+  return wrapping.then(
+    (wrapInfo) => {
+      exchange.answer = { wrapInfo }
+      exchange.warnings = []
+    },
+    (cause: unknown) => takeBack(answer, around).then(() => Promise.reject(cause)),
+  )
+}
+
+/** Of an answer that nobody gets (threats T-10). */
+async function takeBack({ auth, isNewToken }: Answer, { tokens }: Surroundings): Promise<void> {
+  if (isNewToken !== true || auth?.token_type !== 'service') return
+  try {
+    await tokens.revoke(tokens.idOf(auth.client_token))
+  } catch {
+    // Storage refuses that too: the token lives to its end, and nobody knows its text. The first failure is told.
+  }
 }

@@ -6,7 +6,7 @@ import type { MountEntry, MountKind } from '../api/mount.ts'
 import { DONE, type RequestInfo } from '../api/request.ts'
 import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, text } from '../api/shape.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
-import { CONFIG_FIELDS, changedConfig, type GivenConfig } from './mount-tuning.ts'
+import { CONFIG_FIELDS, changedConfig, type GivenConfig, NOT_OFFERED } from './mount-tuning.ts'
 import { bodies, bodyOf, DEFAULT_TOKEN_TYPE, folder, LOCKOUT, lockoutBody, MOUNT } from './mount-view.ts'
 import type { System } from './system.ts'
 
@@ -236,7 +236,6 @@ function tuningBody(system: System, { kind, config, description, options }: Moun
 }
 
 const MAX_DESCRIPTION_CHARACTERS = 4_096
-const NOT_OFFERED = 'is not offered yet: leave it out'
 
 type MountArgs = {
   readonly seal_wrap: boolean

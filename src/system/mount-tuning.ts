@@ -6,7 +6,7 @@ import type { MountConfig, MountKind } from '../api/mount.ts'
 
 const VISIBILITIES = ['', 'unauth', 'hidden']
 const TOKEN_TYPES = ['service', 'batch', 'default-service', 'default-batch']
-const NOT_OFFERED = 'is not offered yet: leave it out'
+export const NOT_OFFERED = 'is not offered yet: leave it out'
 
 /** A duration, or `system`: as the system has it. */
 function leaseTtl(description: string) {

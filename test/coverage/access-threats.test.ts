@@ -201,6 +201,53 @@ test('M-01: a wrong name takes as long as a wrong password', async () => {
 /** Constants, and names that the functions around them are given by their own file. */
 const OF_THE_CODE = /^([A-Z_]+([.]\w+)?|table|column|where)$/
 
+test('M-02: what is good for one use is used once, however it is spelled and however many try at once', async () => {
+  await house.call('POST', 'auth/approle/role/once', {})
+  const role_id = (await house.call('GET', 'auth/approle/role/once/role-id')).body.data?.role_id
+  await house.call('POST', 'sys/auth/approle/tune', { user_lockout_config: { lockout_disable: true } })
+  const newSecret = async () =>
+    String((await house.call('POST', 'auth/approle/role/once/secret-id', { num_uses: 1 })).body.data?.secret_id)
+  const logIn = async (secret_id: string) =>
+    (await house.call('POST', 'auth/approle/login', { role_id, secret_id }, '')).status
+  const atOnce = await newSecret()
+  const statuses = await Promise.all(Array.from({ length: 50 }, () => logIn(atOnce)))
+  assert.equal(statuses.filter((status) => status === 200).length, 1)
+  const used = await newSecret()
+  const spellings = (secret: string) => [
+    ` ${secret}`,
+    `${secret} `,
+    secret.toUpperCase(),
+    `${secret}\n`,
+    `\u00a0${secret}`,
+  ]
+  for (const spelled of spellings(used)) assert.equal(await logIn(spelled), 400, JSON.stringify(spelled))
+  assert.equal(await logIn(used), 200)
+  for (const spelled of [used, ...spellings(used)]) assert.equal(await logIn(spelled), 400, JSON.stringify(spelled))
+})
+
+test('M-02, M-03: after a start the very first request meets what was forbidden before it', async () => {
+  const first = await startMemoryHouse()
+  const create = async (fields: object) => authOf(await first.call('POST', 'auth/token/create', fields))
+  const mfa = 'path "sys/mounts" { capabilities = ["read"] mfa_methods = ["totp"] }'
+  await first.call('POST', 'sys/policies/acl/only-with-mfa', { policy: mfa })
+  await first.call('POST', 'sys/policies/acl/reader', { policy: 'path "sys/mounts" { capabilities = ["read"] }' })
+  await first.call('POST', 'sys/auth/people', { type: 'userpass' })
+  await first.call('POST', 'sys/auth/people/tune', { user_lockout_config: { lockout_threshold: 1 } })
+  await first.call('POST', 'auth/people/users/ann', { password: 'secret', token_policies: ['reader'] })
+  const logIn = (at: MemoryHouse, password: string) => at.call('POST', 'auth/people/login/ann', { password }, '')
+  const disabled = await logIn(first, 'secret')
+  const { entity_id: entity } = disabled.body.auth as { readonly entity_id: string }
+  const [withMfa, revoked] = [await create({ policies: ['only-with-mfa'] }), await create({ policies: ['reader'] })]
+  await first.call('POST', 'auth/token/revoke', { token: revoked.client_token })
+  await first.call('POST', `identity/entity/id/${entity}`, { disabled: true })
+  const restart = () => startMemoryHouse({ store: first.store, key: first.shares[0] as Buffer })
+  for (const { client_token } of [withMfa, revoked, authOf(disabled)])
+    assert.equal((await (await restart()).call('GET', 'sys/mounts', undefined, client_token)).status, 403)
+  const last = await restart()
+  assert.equal((await logIn(last, 'no')).status, 400)
+  assert.equal((await logIn(last, 'secret')).status, 403)
+})
+
 test('M-05: no statement of the store is put together from what comes from outside', () => {
   const folder = new URL('../../src/storage/', import.meta.url)
   const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))

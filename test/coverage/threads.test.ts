@@ -152,6 +152,27 @@ test('I-05: a name that is locked out is so over all threads, and unlocked over 
   assert.deepEqual(new Set(await Promise.all(Array.from({ length: 8 }, () => logIn('right')))), new Set([200]))
 })
 
+test('T-21, P-32: of 100 who unwrap at once, over all threads and in either form, one gets the answer', async () => {
+  for (const format of ['', 'jwt']) {
+    const answer = await fetch(`${server.address}/v1/sys/mounts`, {
+      headers: { 'X-Vault-Token': 'root', 'X-Vault-Wrap-TTL': '60', 'X-Vault-Wrap-Format': format },
+    })
+    const { token } = ((await answer.json()) as { wrap_info: { token: string } }).wrap_info
+    assert.equal(token.startsWith('eyJ'), format === 'jwt')
+    const looked = await api(server, 'POST', 'sys/wrapping/lookup', { token }, '')
+    assert.equal(looked.body.data?.creation_path, 'sys/mounts')
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        i % 2 === 0
+          ? api(server, 'POST', 'sys/wrapping/unwrap', undefined, token)
+          : api(server, 'POST', 'sys/wrapping/unwrap', { token }),
+      ),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    assert.equal(answers.filter(({ status }) => status === 400).length, 99)
+  }
+})
+
 test('V-09: whoever asks the seal to change is noted once, whichever thread refuses or serves it', async () => {
   const noted = () =>
     server

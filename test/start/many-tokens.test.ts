@@ -18,7 +18,7 @@ const TOKENS = Number(process.env.TOKENS ?? '2000')
 const PAGE = 500
 const MOST_WAIT_MS = 20_000 + TOKENS * 5
 const LIST_PAGE = 5_000
-const COUNT_EVERY_MS = TOKENS > 10_000 ? 20_000 : 100
+const COUNT_EVERY_MS = TOKENS > 10_000 ? 5_000 : 100
 
 test(`${TOKENS} tokens, half of them ended while the server was down`, async (context) => {
   const temporary = temporaryDirectory()

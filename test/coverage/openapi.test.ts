@@ -149,7 +149,6 @@ function visit(value: unknown, where: string, seen: (value: Json, where: string)
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number',
   integer: (value) => Number.isInteger(value),
   number: (value) => Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',

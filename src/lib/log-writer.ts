@@ -46,7 +46,7 @@ export function logTo(stream: Writable, clock: Clock, options: LogOptions = {}):
     }
     const fields = dropped === 0 ? line.fields : { ...line.fields, dropped_lines: dropped }
     dropped = 0
-    stream.write(`${format({ ...line, fields })}\n`)
+    stream.write(`${oneLine(format({ ...line, fields }))}\n`)
   }
   const named = (logger: LoggerName): Log => {
     const place = LOGGERS.indexOf(logger)
@@ -64,7 +64,7 @@ function standardLine({ atMs, level, logger, thread, message, fields }: Line): s
   const tail = Object.entries(fields)
     .map(([name, value]) => ` ${name}=${typeof value === 'string' ? JSON.stringify(value) : value}`)
     .join('')
-  return `${new Date(atMs).toISOString()} ${level.padEnd(5)} ${place}: ${oneLine(message)}${tail}`
+  return `${new Date(atMs).toISOString()} ${level.padEnd(5)} ${place}: ${message}${tail}`
 }
 
 function jsonLine({ atMs, level, logger, thread, message, fields }: Line): string {
@@ -72,9 +72,9 @@ function jsonLine({ atMs, level, logger, thread, message, fields }: Line): strin
   return JSON.stringify({ ...head, ...(thread === '' ? {} : { thread }), ...fields })
 }
 
-/** What would begin another line, or move the cursor of whoever reads it, is shown as its code. */
-function oneLine(message: string): string {
-  return message.replace(
+/** What would begin another line, or move the cursor of whoever reads it, stands as its code, which JSON has too. */
+function oneLine(text: string): string {
+  return text.replace(
     /[\p{Cc}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -65,7 +65,7 @@ export function buildHouse(parts: HouseParts): House {
   const accounts = buildAccounts({ storage, invalidation, world, log, limits: tokenLimits, mounts: table })
   const { tokens } = accounts
   const saveSnapshot = snapshotSaver(parts, barrier)
-  const system = new System({ ...accounts, world, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo })
+  const system = new System({ ...accounts, world, log, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo })
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }

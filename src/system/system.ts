@@ -10,8 +10,10 @@ import type { TokenEntry } from '../auth/token-entry.ts'
 import type { TokenLimits } from '../auth/token-rules.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
+import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
+import { AttemptLimits } from './attempt-limits.ts'
 import type { ShareConfig } from './key-shares.ts'
 import type { KeyringRotation } from './keyring-rotation.ts'
 import type { Rekey } from './rekey.ts'
@@ -84,6 +86,8 @@ const KEPT_MIGRATIONS = 1_000
 
 export class System implements Engine {
   readonly migrations = new Migrations()
+  /** Of this thread: attempts run on the one that writes. */
+  readonly attempts: AttemptLimits
   /** Lifetimes where a mount says nothing. */
   readonly tokenLimits: TokenLimits
   readonly world: World
@@ -104,6 +108,7 @@ export class System implements Engine {
 
   constructor(parts: {
     readonly world: World
+    readonly log: Log
     readonly slow: SlowWork
     readonly facts: ServerFacts
     readonly tokens: TokenStore
@@ -117,6 +122,7 @@ export class System implements Engine {
     readonly needsSudo: (path: string, operation: AclOperation) => boolean
   }) {
     this.world = parts.world
+    this.attempts = new AttemptLimits(parts.world.clock, parts.log)
     this.slow = parts.slow
     this.facts = parts.facts
     this.tokens = parts.tokens

@@ -124,9 +124,9 @@ export const ERRORS = {
     status: 429,
     message: (seconds: number) => `Too many attempts, try again in ${seconds} s`,
     remedy:
-      'Wait as many seconds as Retry-After says. Where you did nothing yet, somebody else floods these endpoints: see ' +
-      'the log, keep them out of the network that reaches the listener, or ask a token for them ' +
-      '(disable_unauthed_rekey_endpoints, disable_unauthed_generate_root_endpoints).',
+      'Wait as many seconds as Retry-After says. Where you did nothing yet, somebody else floods these endpoints: ' +
+      'the log names the address. Keep them out of the network that reaches the listener, or ask a token for ' +
+      'these endpoints (disable_unauthed_rekey_endpoints, disable_unauthed_generate_root_endpoints).',
   },
   headers_too_large: {
     status: 431,

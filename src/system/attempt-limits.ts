@@ -1,5 +1,5 @@
-// What is open to all because shares are the permission is limited (threats S-02, P-60): how often an address, and all of
-// them together, may give shares, and how much more seldom it may spoil what others are doing.
+// What is open to all because shares are the permission is limited (threats S-02, P-60): how often an address, and all
+// of them together, may give shares, and how much more seldom it may spoil what others are doing.
 //
 // Who types shares stays far below. Whoever floods is told when to come back, and learns nothing else: it is refused
 // before the share is looked at.

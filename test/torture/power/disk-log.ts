@@ -1,5 +1,5 @@
-// What a server asked the kernel to do with its files, and when it answered its clients, in one order: the log of strace.
-// Causes stand before effects in it: a thread goes on only when its call was written down.
+// What a server asked the kernel to do with its files, and when it answered its clients, in one order: the log of
+// strace. Causes stand before effects in it: a thread goes on only when its call was written down.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
 
@@ -42,7 +42,10 @@ const READ_BYTES = 1 << 22
 /** As strace writes it. */
 const ANSWER = Buffer.from('HTTP/1.1 ').toString('hex').replaceAll(/../g, '\\x$&')
 
-/** Everything under `root` (a folder without links in its path), and every answer. @throws Error for a call it cannot play */
+/**
+ * Everything under `root` (a folder without links in its path), and every answer.
+ * @throws Error for a call that cannot be played
+ */
 export function readDiskLog(log: string, root: string): DiskEvent[] {
   const events: [number, DiskEvent][] = []
   const positions = new Map<string, number>()

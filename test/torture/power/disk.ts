@@ -4,7 +4,7 @@
 //   data    each sector (512 bytes) or page (4 KiB) that was written and not synced has any one of the contents that it
 //           had since, the last synced one included; so writes are lost, torn, and kept in another order
 //   size    any one that the file had since
-//   names   of one folder: those changes that came first, up to any one; a sync of the folder keeps what came before it.
+//   names   those changes that came first, up to any one; a sync of a folder keeps its changes that came before it.
 //           File systems with a journal keep that order, and a sync of a file alone keeps no name
 //   -shm    an index in shared memory that no sync is asked for: gone, or full of something else
 import { dirname } from 'node:path'

@@ -1,6 +1,6 @@
-// Promises P-01 and P-08 under power loss: every call of a server that reaches the disk is recorded under load, with the
-// moments of its answers; from the recording disks are made as a power cut may have left them, at many points and in many
-// ways (disk.ts), and the store is opened on each. IMAGES says how many; `npm run torture:power` is the long form.
+// Promises P-01 and P-08 under power loss: every call of a server that reaches the disk is recorded under load, with
+// the moments of its answers; from the recording disks are made as a power cut may have left them, at many points and
+// in many ways (disk.ts), and the store is opened on each. IMAGES: how many; `npm run torture:power` is the long form.
 import { strict as assert } from 'node:assert'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,10 +1,12 @@
 // The configuration file, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { HARDENING_KEYS, type HardeningConfig, hardeningOf, NO_HARDENING } from './config-hardening.ts'
 import { type ListenerConfig, listenerOf } from './config-listener.ts'
 import { sealOf } from './config-seal.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
 import { ConfigError, requireKnown, secondsIn, single, switchOf } from './config-values.ts'
+import type { HardeningFound } from './hardening/report.ts'
 import { DEFAULT_LIMITS } from './http/listener.ts'
 import { isDigit } from './lib/ascii.ts'
 import { HclError, type HclObject, itemsOf, parseHcl } from './lib/hcl.ts'
@@ -24,6 +26,9 @@ export type ServerConfig = ListenerConfig & {
   readonly seal: StaticSealConfig | undefined
   /** Whether a 403 tells the holder of a valid token what its policies lack. */
   readonly permissionHints: boolean
+  readonly hardening: HardeningConfig
+  /** What the checks of the start found; undefined where none were made. */
+  readonly hardeningFound?: HardeningFound
 }
 
 /** What the endpoints show of it. */
@@ -34,6 +39,7 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   clusterName: config.clusterName,
   tokenAskedFor: config.tokenAskedFor,
   permissionHints: config.permissionHints,
+  ...(config.hardeningFound === undefined ? {} : { hardening: config.hardeningFound }),
 })
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -50,6 +56,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   seal: undefined,
   tokenAskedFor: { generateRoot: false, rekey: false },
   permissionHints: true,
+  hardening: NO_HARDENING,
 }
 
 /** @throws ConfigError */
@@ -81,6 +88,7 @@ const TOP_KEYS = [
   'max_lease_ttl',
   HINTS,
   'disable_mlock',
+  ...HARDENING_KEYS,
 ]
 
 /** @throws HclError, ConfigError */
@@ -92,6 +100,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...listenerOf(body),
     ...storageOf(body),
     ...sealOf(body),
+    ...hardeningOf(body),
     ...textOf(body, 'api_addr', 'apiAddress'),
     ...textOf(body, 'cluster_name', 'clusterName'),
     ...textOf(body, 'reported_version', 'reportedVersion'),

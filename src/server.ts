@@ -143,7 +143,8 @@ const SHARES_PORTS = process.platform === 'linux'
 /** Answers nobody: its connections are dropped at once. */
 const NOBODY: Service = { handle: () => Promise.reject(new Error('closing')), takesStream: () => false }
 
-async function requireFreeAddress(config: ServerConfig): Promise<void> {
+/** Listens for a moment. @throws StartError where that is not possible */
+export async function requireFreeAddress(config: ServerConfig): Promise<void> {
   const { host, port, limits } = config
   try {
     const probe = await listen({ host, port, share: false }, limits, NOBODY)

@@ -12,13 +12,14 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['storage', ['lib', 'crypto']],
   ['api', ['lib']],
   ['auth', ['lib', 'crypto', 'storage', 'api']],
+  ['hardening', ['lib', 'crypto', 'storage']],
   ['audit', ['lib', 'crypto', 'storage', 'api']],
   // It knows what tokens and policies ask of it.
   ['identity', ['lib', 'storage', 'api', 'auth']],
   // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.
   ['engines', ['lib', 'crypto', 'storage', 'api']],
   ['replication', ['lib', 'crypto', 'storage']],
-  ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'replication']],
+  ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'hardening', 'replication']],
   ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication']],
   ['http', ['lib', 'api', 'core']],
   ['threads', ['lib', 'api', 'core', 'storage']],

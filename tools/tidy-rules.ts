@@ -14,7 +14,9 @@ const JSON_PARSERS = {
 const FILE_USERS = {
   'src/storage/': 'the store itself',
   'src/audit/': 'the file device',
+  'src/hardening/': 'looks at modes and at /proc',
   'src/config.ts': 'the configuration, read once at start',
+  'src/diagnosis.ts': 'looks whether there is one',
   'src/development.ts': 'the key of the development server',
   'src/static-seal.ts': 'the key that opens the server, read when it is needed',
   'src/main.ts': 'assembles the rooms',

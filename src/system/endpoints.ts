@@ -3,6 +3,7 @@ import type { Endpoint } from '../api/endpoint.ts'
 import { CAPABILITY_ENDPOINTS } from './capability-endpoints.ts'
 import { EXPLAIN_ENDPOINTS } from './explain-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
+import { HARDENING_ENDPOINTS } from './hardening-endpoint.ts'
 import { KEYRING_ENDPOINTS } from './keyring-endpoints.ts'
 import { LEASE_ENDPOINTS } from './lease-endpoints.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
@@ -19,6 +20,7 @@ import { WRAPPING_ENDPOINTS } from './wrapping-endpoints.ts'
 export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...SEAL_ENDPOINTS,
   ...STATUS_ENDPOINTS,
+  ...HARDENING_ENDPOINTS,
   ...KEYRING_ENDPOINTS,
   ...REKEY_ENDPOINTS,
   ...GENERATE_ROOT_ENDPOINTS,

@@ -10,6 +10,7 @@ import type { TokenEntry } from '../auth/token-entry.ts'
 import type { TokenLimits } from '../auth/token-rules.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
+import type { HardeningFound } from '../hardening/report.ts'
 import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
@@ -60,6 +61,8 @@ export type ServerFacts = {
   readonly apiAddress: string
   /** Of the endpoints that shares alone open: those that ask for a token with sudo as well (threats S-02). */
   readonly tokenAskedFor?: { readonly generateRoot: boolean; readonly rekey: boolean }
+  /** What the checks of the start found; missing where none were made. */
+  readonly hardening?: HardeningFound
   /** Whether a 403 tells the holder of a valid token what its policies lack; missing: yes. */
   readonly permissionHints?: boolean
   /** For a cluster that is made with no name given; empty: a name is made up. */

@@ -29,10 +29,14 @@ export function hardeningSetting(config: ServerConfig, { isDevelopment, configFi
   }
 }
 
-/** An option of the command line may have another address than the file. */
-function listenerInForce({ host, port, hardening }: ServerConfig): ListenerFacts {
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  const given = hardening.listeners.find((listener) => listener.address === address)
-  const plain = { isTlsDisabled: false, certFile: undefined, keyFile: undefined }
-  return { ...plain, ...given, address, isLocal: isLoopback(host) }
+/** There is no TLS yet: an address that others reach says `tls_disable`, or the configuration is refused. */
+function listenerInForce({ host, port }: ServerConfig): ListenerFacts {
+  const isLocal = isLoopback(host)
+  return {
+    address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    isLocal,
+    isTlsDisabled: !isLocal,
+    certFile: undefined,
+    keyFile: undefined,
+  }
 }

@@ -49,7 +49,7 @@ const dataDirectory: Check = {
     const facts = machine.stat(directory)
     if (facts === undefined) return missingDirectory(machine, directory)
     if (facts.kind === 'link') return refuse(`${directory} is a link: name the directory itself`)
-    if (facts.kind !== 'directory') return refuse(`${directory} is not a directory`)
+    if (facts.kind !== 'directory') return refuse(`The data directory ${directory} is not a directory: name another`)
     const findings = [modeOf(directory, facts.mode, '700'), ownerOf(machine, directory, facts.owner)]
     for (const name of machine.namesIn(directory)) findings.push(fileIn(machine, join(directory, name)))
     return worst([ok(`${directory} is its owner's alone`), ...findings, fileSystem(machine, directory)])

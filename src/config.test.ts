@@ -333,3 +333,19 @@ test('loopback is what no other machine reaches', () => {
     assert.ok(!isLoopback(host), host)
   }
 })
+
+test('P-67: strict_hardening and require_audit are switches; secrets in the file are named, not told', () => {
+  const config = parseConfig(`strict_hardening = true
+    seal "static" {
+      current_key_id = "2"
+      current_key    = "file:///etc/key"
+      previous_key_id = "1"
+      previous_key   = "0123456789abcdef0123456789abcdef"
+    }`)
+  assert.deepEqual(config.hardening, { isStrict: true, isAuditRequired: false, inlineSecrets: ['seal.previous_key'] })
+  assert.equal(parseConfig('require_audit = "true"').hardening?.isAuditRequired, true)
+  assert.equal(parseConfig('require_audit = false').hardening, undefined)
+  assert.throws(() => parseConfig('strict_hardening = "very"'), /"strict_hardening" must be true or false/)
+  const json = parseConfig('{"seal": [{"static": {"current_key_id": "1", "current_key": "x"}}]}')
+  assert.deepEqual(json.hardening?.inlineSecrets, ['seal.static.current_key'])
+})

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { DEFAULT_EDITION, type Edition } from './api/edition.ts'
 import { editionOf } from './config-edition.ts'
+import { HARDENING_KEYS, type HardeningConfig, hardeningOf, NO_HARDENING } from './config-hardening.ts'
 import { type ListenerConfig, listenerOf } from './config-listener.ts'
 import { DEFAULT_LOG, type LogConfig, logOf } from './config-log.ts'
 import { sealOf } from './config-seal.ts'
@@ -10,6 +11,7 @@ import { sanitizedConfig } from './config-state.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
 import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './config-telemetry.ts'
 import { ConfigError, requireKnown, secondsIn, single, switchOf } from './config-values.ts'
+import type { HardeningFound } from './hardening/report.ts'
 import { DEFAULT_LIMITS } from './http/listener.ts'
 import { isDigit } from './lib/ascii.ts'
 import { HclError, type HclObject, itemsOf, parseHcl } from './lib/hcl.ts'
@@ -34,6 +36,9 @@ export type ServerConfig = ListenerConfig & {
   readonly rawStorage: boolean
   readonly logging: LogConfig
   readonly telemetry: TelemetryConfig
+  readonly hardening: HardeningConfig
+  /** What the checks of the start found; undefined where none were made. */
+  readonly hardeningFound?: HardeningFound
 }
 
 /** What the endpoints show of it. */
@@ -48,6 +53,7 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   rawStorage: config.rawStorage,
   configState: sanitizedConfig(config),
   openMetrics: config.openMetrics,
+  ...(config.hardeningFound === undefined ? {} : { hardening: config.hardeningFound }),
 })
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -69,6 +75,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   openMetrics: false,
   logging: DEFAULT_LOG,
   telemetry: NO_TELEMETRY,
+  hardening: NO_HARDENING,
 }
 
 /** @throws ConfigError */
@@ -106,6 +113,7 @@ const TOP_KEYS = [
   'log_level',
   'log_format',
   'telemetry',
+  ...HARDENING_KEYS,
 ]
 
 /** @throws HclError, ConfigError */
@@ -119,6 +127,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...sealOf(body),
     ...logOf(body),
     ...telemetryOf(body),
+    ...hardeningOf(body),
     ...textOf(body, 'api_addr', 'apiAddress'),
     ...textOf(body, 'cluster_name', 'clusterName'),
     ...textOf(body, 'reported_version', 'reportedVersion'),

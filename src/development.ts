@@ -13,7 +13,7 @@ import { syncDirectory } from './storage/sqlite-files.ts'
 import type { KeyKeeper } from './system/seal.ts'
 import type { WriterHouse } from './writer-house.ts'
 
-const FILE = 'development-keys.json'
+export const DEVELOPMENT_KEYS = 'development-keys.json'
 const NOTE = 'This server is for development: the key in this file opens its storage. Never keep real secrets in it.'
 
 type KeptKeys = {
@@ -81,7 +81,7 @@ export function developmentKeeper(directory: string): KeyKeeper {
 
 /** The unseal keys that a development server keeps beside its data, of which one opens; none where there is no file. */
 export function findDevelopmentKeys(directory: string): readonly Buffer[] {
-  return existsSync(join(directory, FILE)) ? candidates(readKeys(directory)).map(fromBase64) : []
+  return existsSync(join(directory, DEVELOPMENT_KEYS)) ? candidates(readKeys(directory)).map(fromBase64) : []
 }
 
 const fromBase64 = (text: string): Buffer => Buffer.from(text, 'base64')
@@ -100,12 +100,12 @@ async function unseal(house: WriterHouse, directory: string, kept: KeptKeys): Pr
       if (!(cause instanceof Refusal)) throw cause
     }
   }
-  const path = join(directory, FILE)
+  const path = join(directory, DEVELOPMENT_KEYS)
   throw new StorageError(`${path} does not open the store beside it: one of the two is damaged, or of another server`)
 }
 
 function readKeys(directory: string): KeptKeys {
-  const path = join(directory, FILE)
+  const path = join(directory, DEVELOPMENT_KEYS)
   const value = parsed(path, readFile(path))
   if (!isJsonObject(value) || typeof value.unseal_key !== 'string' || typeof value.root_token !== 'string') {
     throw new StorageError(`${path} does not hold unseal_key and root_token`)
@@ -137,7 +137,7 @@ function parsed(path: string, bytes: Buffer): JsonValue {
 
 /** Whole or not at all: written beside, synced, then renamed. */
 function writeKeys(directory: string, { unsealKey, nextUnsealKey, rootToken }: KeptKeys): void {
-  const path = join(directory, FILE)
+  const path = join(directory, DEVELOPMENT_KEYS)
   const keys = { note: NOTE, unseal_key: unsealKey, next_unseal_key: nextUnsealKey, root_token: rootToken }
   const file = openSync(`${path}.new`, 'w', 0o600)
   try {

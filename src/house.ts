@@ -83,7 +83,7 @@ export function buildHouse(parts: HouseParts): House {
   const quotas = new QuotaStore(storage, invalidation)
   const saveSnapshot = snapshotSaver(parts, barrier)
   const services = servicesOf(parts, { storage, invalidation, accounts, telemetry, mounts: table })
-  const own = { services, world, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo, quotas, telemetry }
+  const own = { services, world, log, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo, quotas, telemetry }
   const system = new System({ ...accounts, ...own })
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })

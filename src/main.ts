@@ -1,6 +1,7 @@
 // The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
 // client. The only place, with the thread entries beside it, where real time, randomness and the process come in.
 import { enableCompileCache } from 'node:module'
+import type { Diagnose } from './cli/diagnosis.ts'
 import type { InspectSnapshot } from './cli/io.ts'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
@@ -21,6 +22,11 @@ if (command === 'server') {
     const inspection = await import('./snapshot-inspection.ts')
     return inspection.inspectSnapshot(parts)
   }
-  const io = { stdin, stdout, stderr, env, version: VERSION, sleep: realWorld().timers.sleep, inspectSnapshot }
+  const diagnose: Diagnose = async (wanted) => {
+    const diagnosis = await import('./diagnosis.ts')
+    return diagnosis.diagnose(wanted)
+  }
+  const { sleep } = realWorld().timers
+  const io = { stdin, stdout, stderr, env, version: VERSION, sleep, inspectSnapshot, diagnose }
   process.exitCode = await runCli(process.argv.slice(2), io, commands)
 }

@@ -4,6 +4,7 @@ import { isLoopback, parseAddress } from './config-listener.ts'
 import { DEFAULT_LOG, logFromEnvironment } from './config-log.ts'
 import { ConfigError } from './config-values.ts'
 import { SelfTestFailed } from './crypto/self-test.ts'
+import { checkedConfig, logHardening } from './hardened-start.ts'
 import { newLogLevels } from './lib/log-levels.ts'
 import { logTo } from './lib/log-writer.ts'
 import { nearest } from './lib/nearest.ts'
@@ -165,10 +166,13 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
     process.exit(EXIT_FATAL)
   }
   const development = flags.dev ? { rootToken: flags.rootToken } : undefined
-  const starting = startServer({ config, world, log, levels, development, onFatal })
+  const start = { isDevelopment: flags.dev, configFile: flags.config }
+  const checked = await checkedConfig(config, start, world)
+  const starting = startServer({ config: checked, world, log, levels, development, onFatal })
   // Not later: the first thread that serves answers before the last one is there.
   stopOnSignals(starting)
   const server = await starting
+  logHardening(checked, world, log)
   process.stdout.write(flags.dev ? developmentBanner(server, config) : `Keywright listens on ${server.address}\n`)
 }
 

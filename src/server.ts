@@ -176,7 +176,8 @@ const NOBODY: Service = {
   takesStream: () => false,
 }
 
-async function requireFreeAddress(config: ServerConfig): Promise<void> {
+/** Listens for a moment. @throws StartError where that is not possible */
+export async function requireFreeAddress(config: ServerConfig): Promise<void> {
   const { host, port, limits } = config
   try {
     const probe = await listen({ host, port, share: false }, limits, NOBODY)

@@ -12,6 +12,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['storage', ['lib', 'crypto']],
   ['api', ['lib']],
   ['auth', ['lib', 'crypto', 'storage', 'api']],
+  ['hardening', ['lib', 'crypto', 'storage']],
   ['audit', ['lib', 'crypto', 'storage', 'api']],
   // What is counted, logged and traced; it knows endpoints by what all have in common.
   ['telemetry', ['lib', 'storage', 'api']],
@@ -21,7 +22,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.
   ['engines', ['lib', 'crypto', 'storage', 'api']],
   ['replication', ['lib', 'crypto', 'storage']],
-  ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'replication', 'telemetry', 'quotas']],
+  ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'hardening', 'replication', 'telemetry', 'quotas']],
   ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication', 'telemetry', 'quotas']],
   ['http', ['lib', 'api', 'core']],
   ['threads', ['lib', 'api', 'core', 'storage']],

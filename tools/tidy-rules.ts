@@ -14,8 +14,10 @@ const JSON_PARSERS = {
 const FILE_USERS = {
   'src/storage/': 'the store itself',
   'src/audit/': 'the file device',
+  'src/hardening/': 'looks at modes and at /proc',
   'src/config.ts': 'the configuration, read once at start',
   'src/host-facts.ts': 'what the kernel tells of the machine',
+  'src/diagnosis.ts': 'looks whether there is one',
   'src/development.ts': 'the key of the development server',
   'src/telemetry/process-figures.ts': 'counts the descriptors of its own process',
   'src/static-seal.ts': 'the key that opens the server, read when it is needed',

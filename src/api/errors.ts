@@ -138,6 +138,14 @@ export const ERRORS = {
       'Wait as many seconds as Retry-After says, and send less. An operator raises the quota that applies ' +
       '(sys/quotas/rate-limit), or exempts the path (sys/quotas/config).',
   },
+  too_many_attempts: {
+    status: 429,
+    message: (seconds: number) => `Too many attempts, try again in ${seconds} s`,
+    remedy:
+      'Wait as many seconds as Retry-After says. Where you did nothing yet, somebody else floods these endpoints: ' +
+      'the log names the address. Keep them out of the network that reaches the listener, or ask a token for ' +
+      'these endpoints (disable_unauthed_rekey_endpoints, disable_unauthed_generate_root_endpoints).',
+  },
   headers_too_large: {
     status: 431,
     message: () => 'The request headers are too large',
@@ -202,6 +210,20 @@ export class Refusal extends Error {
     this.status = status
     this.hint = hint
   }
+}
+
+/** A refusal that holds for a time only: the answer has it in Retry-After. */
+export class RefusalForNow extends Refusal {
+  readonly retryAfterSeconds: number
+  constructor({ code, status, message }: Refusal, retryAfterSeconds: number) {
+    super(code, status, message)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** As `fail`, with the time after which it is worth to come back. */
+export function failFor<C extends ErrorCode>(seconds: number, code: C, args: MessageArgs<C>): RefusalForNow {
+  return new RefusalForNow(fail(code, args), seconds)
 }
 
 /** A request that the policies of a valid token do not allow; `hint` says what they lack, '' where nothing is told. */

@@ -133,6 +133,7 @@ test('output that nobody reads any more ends the client quietly', async () => {
     version: '1',
     sleep: async () => {},
     inspectSnapshot: async () => null,
+    diagnose: async () => ({ subject: '', checks: [] }),
   }
   assert.equal(await runCli(['version'], io), 1)
   assert.equal(stderr.read(), null)

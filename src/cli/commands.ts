@@ -6,6 +6,7 @@ import { LEASE_COMMANDS } from './commands/lease.ts'
 import { list } from './commands/list.ts'
 import { login } from './commands/login.ts'
 import { AUTH_COMMANDS, SECRETS_COMMANDS } from './commands/mounts.ts'
+import { operatorDiagnose } from './commands/operator-diagnose.ts'
 import { operatorGenerateRoot } from './commands/operator-generate-root.ts'
 import { operatorInit } from './commands/operator-init.ts'
 import { operatorKeyStatus } from './commands/operator-key-status.ts'
@@ -51,8 +52,9 @@ export const COMMANDS: CommandGroup = {
     LEASE_COMMANDS,
     {
       name: 'operator',
-      summary: 'Initialise, unseal, seal and back up a server, and look after its keys',
+      summary: 'Check, initialise, unseal, seal and back up a server, and look after its keys',
       members: [
+        operatorDiagnose,
         operatorInit,
         operatorUnseal,
         operatorSeal,

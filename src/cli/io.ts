@@ -1,4 +1,5 @@
 // What the client knows of the process it runs in. Handed in, so that a test runs it without one.
+import type { Diagnose } from './diagnosis.ts'
 import type { Json } from './exact-json.ts'
 
 /** `process.stdin` or any stream; the members are there where it is a terminal. */
@@ -7,7 +8,11 @@ export type CliInput = NodeJS.ReadableStream & {
   /** Hands every key on at once and without echo. */
   setRawMode?(mode: boolean): unknown
 }
-export type CliOutput = NodeJS.WritableStream & { readonly isTTY?: boolean }
+export type CliOutput = NodeJS.WritableStream & {
+  readonly isTTY?: boolean
+  /** Characters in a line of a terminal. */
+  readonly columns?: number
+}
 
 export type CliIo = {
   readonly stdin: CliInput
@@ -19,6 +24,7 @@ export type CliIo = {
   /** Between the attempts of a request. */
   readonly sleep: (delayMs: number) => Promise<void>
   readonly inspectSnapshot: InspectSnapshot
+  readonly diagnose: Diagnose
 }
 
 /** Reads a snapshot to its end and says what it is. @throws CliError where it is damaged */

@@ -31,6 +31,7 @@ function io(stdin: string): CliIo {
     version: '1',
     sleep: async () => {},
     inspectSnapshot: async () => null,
+    diagnose: async () => ({ subject: '', checks: [] }),
   }
 }
 

@@ -21,6 +21,7 @@ function terminal(...typed: readonly string[]): Terminal {
     version: '1',
     sleep: async () => {},
     inspectSnapshot: async () => null,
+    diagnose: async () => ({ subject: '', checks: [] }),
   }
   return { io, modes, shown: () => bytes().toString() }
 }

@@ -248,6 +248,35 @@ export type Endpoints = {
       performance_standby_last_remote_wal: number
     }
   }
+  /** How the server is protected by what is around it: machine, files, network, configuration. */
+  'GET sys/hardening': {
+    fields: Record<never, never>
+    result: {
+      /** What would be a warning keeps the server from starting (strict_hardening) */
+      strict: boolean
+      /** Checks that found nothing */
+      ok: number
+      /** Checks that found something */
+      warnings: number
+      /** Checks that found what would keep the server from starting */
+      refusals: number
+      /** Checks that could not tell */
+      unknown: number
+      /** By group */
+      checks: readonly {
+        /** As in the security model: B-01 */
+        id: string
+        /** What should be */
+        title: string
+        /** process, runtime, files, network, storage, secrets or accountability */
+        group: string
+        /** ok, warn, refuse or unknown */
+        verdict: string
+        /** What was found, and what to do */
+        message: string
+      }[]
+    }
+  }
   /** The data key that encrypts now. */
   'GET sys/key-status': {
     fields: Record<never, never>

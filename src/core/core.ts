@@ -1,6 +1,6 @@
 // Runs a request through the steps, and turns whatever happens into a response: nothing escapes.
 
-import { fail } from '../api/errors.ts'
+import { ERRORS, fail } from '../api/errors.ts'
 import { Reconsider } from '../api/request.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
@@ -109,7 +109,8 @@ export class Core {
 
   /** Who tried to open, close or make the server, and how it went (threats V-09); once, where it is decided. */
   #noteSeal({ id, endpoint, request, isForwarded }: Exchange, status: number): void {
-    if (isForwarded) return
+    // What is refused because there is too much of it must not fill the log: who refuses it counts.
+    if (isForwarded || status === ERRORS.too_many_attempts.status) return
     this.#log('info', 'The seal was asked to change', {
       request: id,
       endpoint: endpoint?.id ?? '',

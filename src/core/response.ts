@@ -1,5 +1,5 @@
 // What goes back: the envelope, the bare forms, and refusals.
-import { fail, Refusal } from '../api/errors.ts'
+import { fail, Refusal, RefusalForNow } from '../api/errors.ts'
 import { type Answer, Reconsider } from '../api/request.ts'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import { Sealed, StorageClosed, StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
@@ -75,7 +75,9 @@ function copiedMembers(data: object | undefined): string {
 export function refusalResponse(refusal: Refusal): WireResponse {
   // Clients read the first one: the hint never stands in it.
   const errors = [refusal.message, refusal.hint].filter((text) => text !== '')
-  return { status: refusal.status, body: `${JSON.stringify({ errors })}\n` }
+  const response = { status: refusal.status, body: `${JSON.stringify({ errors })}\n` }
+  if (!(refusal instanceof RefusalForNow)) return response
+  return { ...response, headers: { 'Retry-After': String(refusal.retryAfterSeconds) } }
 }
 
 /** The one place where what the rooms below throw becomes a refusal; undefined for what is our own fault. */

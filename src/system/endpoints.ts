@@ -6,6 +6,7 @@ import { CORS_ENDPOINTS } from './cors-endpoints.ts'
 import { COUNTER_ENDPOINTS } from './counter-endpoints.ts'
 import { EXPLAIN_ENDPOINTS } from './explain-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
+import { HARDENING_ENDPOINTS } from './hardening-endpoint.ts'
 import { hostInfo } from './host-info-endpoint.ts'
 import { inFlight } from './in-flight-endpoint.ts'
 import { inspectRouter } from './inspect-endpoint.ts'
@@ -37,6 +38,7 @@ import { WRAPPING_ENDPOINTS } from './wrapping-endpoints.ts'
 export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...SEAL_ENDPOINTS,
   ...STATUS_ENDPOINTS,
+  ...HARDENING_ENDPOINTS,
   ...KEYRING_ENDPOINTS,
   ...REKEY_ENDPOINTS,
   ...GENERATE_ROOT_ENDPOINTS,

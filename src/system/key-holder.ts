@@ -47,8 +47,12 @@ export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: 
         capability: 'none',
         body: 'plain',
         handler: async (system, args, request) => {
-          await admitKeyHolder(system, asks, at(open).path, request)
-          return run(subjectOf(system), args)
+          const work = () => run(subjectOf(system), args)
+          if (await admitKeyHolder(system, asks, at(open).path, request)) return work()
+          if (definition.operation === 'read') return work()
+          const act = 'key' in definition.fields ? 'share' : 'change'
+          const attempt = { matter: open.path, act, address: request.remoteAddress } as const
+          return system.attempts.run(attempt, work, isComplete)
         },
       }),
       endpoint<System, F>({
@@ -61,20 +65,27 @@ export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: 
   }
 }
 
+/** Of the answer to a share: it was the last one of the attempt. */
+const isComplete = ({ data }: Answer): boolean => data !== undefined && 'complete' in data && data.complete === true
+
 /** What the listener can ask a token for. */
 type KeyHolderMatter = 'generateRoot' | 'rekey'
 
-/** @throws Refusal where a token with sudo on the path is asked for and not there */
+/**
+ * True for one who holds the token that is asked for: its calls are not limited. False where none is asked for.
+ * @throws Refusal where a token with sudo on the path is asked for and not there
+ */
 async function admitKeyHolder(
   system: System,
   what: KeyHolderMatter,
   path: string,
   { caller, operation }: RequestInfo,
-): Promise<void> {
-  if (system.facts.tokenAskedFor?.[what] !== true) return
+): Promise<boolean> {
+  if (system.facts.tokenAskedFor?.[what] !== true) return false
   if (caller === undefined) throw fail('permission_denied', [])
   const { policies, subject } = await system.rightsOf(caller.entry)
   const acl = await system.policies.acl(policies, subject)
   if (!acl.check({ operation, path: `sys/${path}`, parameters: undefined, sudoRequired: true }).allowed)
     throw fail('permission_denied', [])
+  return true
 }

@@ -92,6 +92,8 @@ const init = endpoint({
     root_token: text('A root token without an end; base64 of an OpenPGP message where it was encrypted'),
   },
   handler: async (system: System, args) => {
+    // First: reading OpenPGP keys is work, and anybody may ask.
+    if (system.sealStatus().initialized) throw fail('bad_request', ['Vault is already initialized']) // Wire text.
     const isAuto = system.sealStatus().type !== 'shamir'
     refuseOtherSeal(isAuto, args)
     const [kind, shares, threshold, pgpKeys] = isAuto
@@ -174,19 +176,29 @@ const unseal = endpoint({
     migrate: bool('Seal migration', { default: false }),
   },
   response: SEAL_STATUS,
-  handler: async (system: System, { key, reset, migrate }) => {
-    if (migrate) throw fail('field_invalid', ['migrate', notOffered])
-    if (reset) {
-      if (!system.sealStatus().sealed) throw fail('bad_request', ['vault is unsealed'])
-      await system.seal.reset()
-    } else {
-      if (key === '')
-        throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])
-      await withShare(key, (share) => system.seal.unseal(share))
-    }
-    return { data: sealStatusBody(system) }
-  },
+  handler: (system: System, { key, reset, migrate }, { remoteAddress: address }) =>
+    system.attempts.run(
+      { matter: 'unseal', act: reset ? 'change' : 'share', address },
+      async () => {
+        if (migrate) throw fail('field_invalid', ['migrate', notOffered])
+        if (reset) await resetUnseal(system)
+        else await giveUnsealShare(system, key)
+        return { data: sealStatusBody(system) }
+      },
+      () => !system.sealStatus().sealed,
+    ),
 })
+
+async function resetUnseal(system: System): Promise<void> {
+  if (!system.sealStatus().sealed) throw fail('bad_request', ['vault is unsealed'])
+  await system.seal.reset()
+}
+
+async function giveUnsealShare(system: System, key: string): Promise<void> {
+  if (key === '')
+    throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])
+  await withShare(key, (share) => system.seal.unseal(share))
+}
 
 const seal = endpoint({
   id: 'seal',

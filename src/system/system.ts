@@ -12,10 +12,13 @@ import type { TokenLimits } from '../auth/token-rules.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
 import type { WrappingJwt } from '../auth/wrapping-jwt.ts'
+import type { HardeningFound } from '../hardening/report.ts'
+import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import { AttemptLimits } from './attempt-limits.ts'
 import type { ShareConfig } from './key-shares.ts'
 import type { KeyringRotation } from './keyring-rotation.ts'
 import type { Rekey } from './rekey.ts'
@@ -65,6 +68,8 @@ export type ServerFacts = {
   readonly apiAddress: string
   /** Of the endpoints that shares alone open: those that ask for a token with sudo as well (threats S-02). */
   readonly tokenAskedFor?: { readonly generateRoot: boolean; readonly rekey: boolean }
+  /** What the checks of the start found; missing where none were made. */
+  readonly hardening?: HardeningFound
   /** Whether a 403 tells the holder of a valid token what its policies lack; missing: yes. */
   readonly permissionHints?: boolean
   /** Whether the metrics are told to everybody, also while sealed; missing: no. */
@@ -99,6 +104,8 @@ const KEPT_MIGRATIONS = 1_000
 
 export class System implements Engine {
   readonly migrations = new Migrations()
+  /** Of this thread: attempts run on the one that writes. */
+  readonly attempts: AttemptLimits
   /** Lifetimes where a mount says nothing. */
   readonly tokenLimits: TokenLimits
   readonly world: World
@@ -123,6 +130,7 @@ export class System implements Engine {
 
   constructor(parts: {
     readonly world: World
+    readonly log: Log
     readonly slow: SlowWork
     readonly facts: ServerFacts
     readonly tokens: TokenStore
@@ -140,6 +148,7 @@ export class System implements Engine {
     readonly needsSudo: (path: string, operation: AclOperation) => boolean
   }) {
     this.world = parts.world
+    this.attempts = new AttemptLimits(parts.world.clock, parts.log)
     this.slow = parts.slow
     this.facts = parts.facts
     this.tokens = parts.tokens

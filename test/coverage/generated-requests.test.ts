@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { mountEngines, PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
 import { pseudoRandom } from '../fixtures/pseudo-random.ts'
-import { type RawAnswer, RawConnection } from '../fixtures/raw-http.ts'
+import { loopbackAddress, type RawAnswer, RawConnection } from '../fixtures/raw-http.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import {
   api,
@@ -24,6 +24,7 @@ import { describeRequest, type GeneratedRequest, generateRequest, type Material 
 const REQUESTS = Number(process.env.REQUESTS ?? 10_000)
 /** Of the server that is sealed and unsealed meanwhile. */
 const SEAL_REQUESTS = REQUESTS / 10
+const SEALING_ADDRESSES = 4
 const ONLY = process.env.ONLY === undefined ? undefined : Number(process.env.ONLY)
 /** From so many on, chance leaves no endpoint without a success. */
 const REQUESTS_FOR_ALL = 10_000
@@ -125,17 +126,19 @@ async function newToken(fields: object, path = 'create-orphan'): Promise<{ token
 class Sender {
   readonly #address: string
   readonly #expected: Expectation
+  readonly #from: string | undefined
   #connection: RawConnection | undefined
 
-  constructor(address: string, expected: Expectation) {
+  constructor(address: string, expected: Expectation, from?: string) {
     this.#address = address
+    this.#from = from
     this.#expected = expected
   }
 
   /** The answer, and what is wrong with it. */
   async send(request: GeneratedRequest): Promise<{ answer: RawAnswer | undefined; faults: string[] }> {
     if (this.#connection === undefined || this.#connection.isClosed) {
-      this.#connection = await RawConnection.open(this.#address)
+      this.#connection = await RawConnection.open(this.#address, this.#from)
     }
     try {
       const answer = await this.#connection.exchange(request.bytes)
@@ -268,7 +271,11 @@ async function opensAndCloses({ keys, root_token: token }: Keys): Promise<void> 
 
 test(`${SEAL_REQUESTS} generated requests initialise, seal and unseal a server`, async (context) => {
   const tally = new Tally(testSeed(context), SEAL_REQUESTS)
-  const sender = new Sender(closable.address, { mounts: [], mayBeClosed: true })
+  // From several addresses, since attempts are limited by address; what opens the server in the end has another one.
+  const senders = Array.from(
+    { length: SEALING_ADDRESSES },
+    (_, i) => new Sender(closable.address, { mounts: [], mayBeClosed: true }, loopbackAddress(i)),
+  )
   const unknown = {
     endpoints: SEALING,
     pool,
@@ -281,7 +288,7 @@ test(`${SEAL_REQUESTS} generated requests initialise, seal and unseal a server`,
   let made: Keys | undefined
   for (let index = tally.next(); index !== undefined; index = tally.next()) {
     const request = tally.generate(index, material)
-    const { answer, faults } = await sender.send(request)
+    const { answer, faults } = await (senders[index % senders.length] as Sender).send(request)
     tally.take(index, request, answer, faults)
     // A snapshot is no JSON.
     const isJson = answer?.status === 200 && answer.headers.get('content-type') === 'application/json'
@@ -290,7 +297,7 @@ test(`${SEAL_REQUESTS} generated requests initialise, seal and unseal a server`,
     made = body
     material = { ...unknown, token: body.root_token, pool: { ...pool, shares: [...body.keys, ...body.keys_base64] } }
   }
-  sender.close()
+  for (const sender of senders) sender.close()
   if (tally.faults.length > 0) assert.fail(tally.faults.join('\n\n'))
   assertQuiet(closable)
   if (ONLY !== undefined || REQUESTS < REQUESTS_FOR_ALL) return

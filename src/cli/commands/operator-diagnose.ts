@@ -1,0 +1,41 @@
+import { command } from '../command.ts'
+import { diagnosisExitCode, diagnosisJson, formatDiagnosis } from '../diagnosis.ts'
+import type { Json } from '../exact-json.ts'
+import { write } from '../io.ts'
+import { formatJson } from '../output.ts'
+import { styleOf } from '../picture.ts'
+
+/** `keywright operator diagnose`: of this machine, no server is asked. */
+export const operatorDiagnose = command({
+  name: 'diagnose',
+  summary: 'Look whether this machine, its files and the configuration are fit for a server',
+  usage: '',
+  describe: [
+    'Reads the configuration, the data directory, certificates and limits; tries whether the addresses are free and ' +
+      'how fast the disk is. A server may be running or not. Run it as the user of the server, and where its limits ' +
+      'are in force.',
+    'The exit code is 0 where all is well, 2 where there is something to look at, 1 where the server would not start.',
+  ],
+  examples: ['operator diagnose -config=/etc/keywright.hcl', 'operator diagnose -data=./data -format=json'],
+  options: {
+    config: { kind: 'text', value: 'FILE', about: 'The configuration file of the server' },
+    data: { kind: 'text', value: 'DIR', about: 'The data directory, instead of the one in the file' },
+    format: {
+      kind: 'text',
+      value: 'table|json',
+      oneOf: ['table', 'json'],
+      default: 'table',
+      about: 'How the result is printed',
+    },
+  },
+  args: { needed: [], most: 0 },
+  run: async ({ io, options: { config, data, format } }) => {
+    const diagnosis = await io.diagnose({ config, data })
+    const text =
+      format === 'json'
+        ? formatJson(diagnosisJson(diagnosis) as Json)
+        : formatDiagnosis(diagnosis, styleOf(io, io.stdout))
+    await write(io.stdout, text)
+    return diagnosisExitCode(diagnosis)
+  },
+})

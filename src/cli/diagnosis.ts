@@ -1,0 +1,90 @@
+// What `keywright operator diagnose` shows: every check with its mark, by group, and what to do about the rest.
+import type { ExitCode } from './cli-error.ts'
+import { type Style, type Tone, toned, wrapped } from './picture.ts'
+import { printableLine } from './terminal-text.ts'
+
+export type DiagnosedVerdict = 'ok' | 'warn' | 'refuse' | 'unknown'
+
+export type Diagnosed = {
+  readonly id: string
+  readonly title: string
+  readonly group: string
+  readonly verdict: DiagnosedVerdict
+  readonly sentence: string
+}
+
+export type Diagnosis = {
+  /** Of what: the configuration file, and where the data are. */
+  readonly subject: string
+  readonly checks: readonly Diagnosed[]
+}
+
+export type Wanted = { readonly config: string | undefined; readonly data: string | undefined }
+
+/** Looks at the machine it runs on; a server may be running or not. */
+export type Diagnose = (wanted: Wanted) => Promise<Diagnosis>
+
+type Mark = { readonly tone: Tone; readonly sign: string; readonly plain: string }
+
+const MARKS: Readonly<Record<DiagnosedVerdict, Mark>> = {
+  ok: { tone: 'good', sign: '✔', plain: '[ok]  ' },
+  warn: { tone: 'caution', sign: '!', plain: '[warn]' },
+  refuse: { tone: 'bad', sign: '✘', plain: '[stop]' },
+  unknown: { tone: 'faint', sign: '?', plain: '[?]   ' },
+}
+
+export function formatDiagnosis({ subject, checks }: Diagnosis, style: Style): string {
+  const titles = Math.max(...checks.map(({ title }) => title.length))
+  const groups = [...new Set(checks.map(({ group }) => group))]
+  const lines = [toned(style, 'strong', printableLine(subject)), '']
+  for (const group of groups) {
+    lines.push(toned(style, 'faint', group))
+    for (const check of checks) if (check.group === group) lines.push(...checkLines(check, titles, style))
+    lines.push('')
+  }
+  return `${[...lines, summary(checks, style)].join('\n')}\n`
+}
+
+/** Where less is left beside the titles, what was found stands under them. */
+const LEAST_BESIDE = 36
+const UNDER = 10
+
+function checkLines({ title, verdict, sentence }: Diagnosed, titles: number, style: Style): string[] {
+  const { tone, sign, plain } = MARKS[verdict]
+  const mark = style.isUnicode ? sign : plain
+  const isBeside = style.width - `  ${mark} `.length - titles - 2 >= LEAST_BESIDE
+  const indent = isBeside ? `  ${mark} `.length + titles + 2 : UNDER
+  // What is well is there to be passed over.
+  const shown = (text: string): string =>
+    verdict === 'ok' || verdict === 'unknown' ? toned(style, 'faint', text) : text
+  const lines = wrapped(printableLine(sentence), style.width - indent).map(shown)
+  const [beside, under] = isBeside ? [lines[0] ?? '', lines.slice(1)] : ['', lines]
+  const head = `  ${toned(style, tone, mark)} ${isBeside ? title.padEnd(titles + 2) : title}`
+  return [`${head}${beside}`.trimEnd(), ...under.map((line) => ' '.repeat(indent) + line)]
+}
+
+function summary(checks: readonly Diagnosed[], style: Style): string {
+  const count = (verdict: DiagnosedVerdict): number => checks.filter((each) => each.verdict === verdict).length
+  const parts = [
+    toned(style, 'good', `${count('ok')} well`),
+    count('warn') === 0 ? '' : toned(style, 'caution', `${count('warn')} to look at`),
+    count('refuse') === 0 ? '' : toned(style, 'bad', `${count('refuse')} in the way of a start`),
+    count('unknown') === 0 ? '' : toned(style, 'faint', `${count('unknown')} not told from here`),
+  ].filter((part) => part !== '')
+  return parts.join(', ')
+}
+
+export function diagnosisJson({ subject, checks }: Diagnosis): object {
+  return { subject, verdict: verdictOf(checks), checks }
+}
+
+function verdictOf(checks: readonly Diagnosed[]): DiagnosedVerdict {
+  const has = (verdict: DiagnosedVerdict): boolean => checks.some((each) => each.verdict === verdict)
+  return has('refuse') ? 'refuse' : has('warn') ? 'warn' : 'ok'
+}
+
+/** As with the reference: 0 all is well, 1 the server would not start, 2 there is something to look at. */
+export function diagnosisExitCode({ checks }: Diagnosis): ExitCode {
+  const verdict = verdictOf(checks)
+  return verdict === 'refuse' ? 1 : verdict === 'warn' ? 2 : 0
+}

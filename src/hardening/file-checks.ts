@@ -1,0 +1,116 @@
+// Who may read and change what lies on the disk: B-02, B-09, B-10.
+import { dirname, join } from 'node:path'
+import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
+import type { Machine } from './machine.ts'
+
+const OTHERS = 0o077
+const EVERYBODY = 0o007
+const WRITABLE_BY_OTHERS = 0o022
+
+const program: Check = {
+  id: 'B-02',
+  title: 'The server cannot change itself',
+  group: 'files',
+  how: 'write access to program, runtime and configuration',
+  again: true,
+  look: (machine, { program: parts, configFile }) => {
+    const paths = [...parts, ...(configFile === undefined ? [] : [configFile])]
+    const open = paths.filter((path) => ((machine.stat(path)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0)
+    if (open.length > 0) return warn(`Others may write ${open.join(', ')}: take the right away (chmod go-w)`)
+    if (machine.user === 0) return unknown('Root may write everything: see B-01')
+    const writable = paths.filter((path) => machine.canWrite(path))
+    if (writable.length === 0) return ok('It may write neither program nor configuration')
+    return warn(`It may write ${writable.join(', ')}: give these to root, whoever breaks in stays otherwise`)
+  },
+}
+
+/** Numbers of statfs(2). */
+const UNSAFE_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB'],
+  [0x01021997, '9P'],
+  [0x65735546, 'FUSE'],
+])
+const MEMORY_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x01021994, 'tmpfs'],
+  [0x858458f6, 'ramfs'],
+])
+const LEAST_FREE_BYTES = 256 * 2 ** 20
+
+const dataDirectory: Check = {
+  id: 'B-09',
+  title: 'The data are for the server alone',
+  group: 'files',
+  how: 'owner and mode of the data directory and its files, kind of file system',
+  again: true,
+  look: (machine, { dataDirectory: directory }) => {
+    if (directory === undefined) return ok('Nothing is stored: the data are in memory, and gone with the process')
+    const facts = machine.stat(directory)
+    if (facts === undefined) return missingDirectory(machine, directory)
+    if (facts.kind === 'link') return refuse(`${directory} is a link: name the directory itself`)
+    if (facts.kind !== 'directory') return refuse(`The data directory ${directory} is not a directory: name another`)
+    const findings = [modeOf(directory, facts.mode, '700'), ownerOf(machine, directory, facts.owner)]
+    for (const name of machine.namesIn(directory)) findings.push(fileIn(machine, join(directory, name)))
+    return worst([ok(`${directory} is its owner's alone`), ...findings, fileSystem(machine, directory)])
+  },
+}
+
+function missingDirectory(machine: Machine, directory: string): Finding {
+  const above = dirname(directory)
+  if (machine.stat(above) !== undefined && !machine.canWrite(above))
+    return refuse(`${directory} is missing and cannot be made: make it, owned by the user of the server, mode 700`)
+  return ok(`${directory} is not there yet; the server makes it, mode 700`)
+}
+
+function fileIn(machine: Machine, path: string): Finding {
+  const facts = machine.stat(path)
+  if (facts === undefined) return ok('')
+  if (facts.kind === 'link') return refuse(`${path} is a link: the data directory holds none`)
+  return worst([
+    modeOf(path, facts.mode, facts.kind === 'directory' ? '700' : '600'),
+    ownerOf(machine, path, facts.owner),
+  ])
+}
+
+function modeOf(path: string, mode: number, wanted: string): Finding {
+  return (mode & OTHERS) === 0 ? ok('') : refuse(`Others may use ${path}: chmod ${wanted}`)
+}
+
+/** Root may use what belongs to others, and leaves behind what they then cannot use. */
+function ownerOf({ user }: Machine, path: string, owner: number): Finding {
+  if (user === undefined || owner === user) return ok('')
+  const sentence = `${path} belongs to user ${owner}, and this is user ${user}: chown it, or start as that user`
+  return user === 0 ? warn(sentence) : refuse(sentence)
+}
+
+function fileSystem(machine: Machine, directory: string): Finding {
+  const facts = machine.fileSystem(directory)
+  if (facts === undefined) return unknown(`Of what kind the file system of ${directory} is, is not known`)
+  const unsafe = UNSAFE_FILE_SYSTEMS.get(facts.type)
+  if (unsafe !== undefined)
+    return warn(`${directory} is on ${unsafe}, where locks and syncs may not hold: use a local file system`)
+  const memory = MEMORY_FILE_SYSTEMS.get(facts.type)
+  if (memory !== undefined) return warn(`${directory} is on ${memory}, and gone when the machine stops: use a disk`)
+  if (facts.freeBytes < LEAST_FREE_BYTES)
+    return warn(`${directory} has ${Math.floor(facts.freeBytes / 2 ** 20)} MiB left: make space before writes fail`)
+  return ok('')
+}
+
+const inlineSecrets: Check = {
+  id: 'B-10',
+  title: 'No secret in the configuration',
+  group: 'secrets',
+  how: 'settings of the configuration file, its mode',
+  again: true,
+  look: (machine, { inlineSecrets: names, configFile }) => {
+    if (configFile === undefined) return ok('There is no configuration file')
+    if (names.length === 0) return ok('What is secret stands elsewhere')
+    const mode = machine.stat(configFile)?.mode ?? 0
+    const where = `${names.join(', ')} ${names.length === 1 ? 'stands' : 'stand'} in ${configFile} itself`
+    const readable = (mode & EVERYBODY) === 0 ? '' : ', which everybody may read'
+    return warn(`${where}${readable}: put the value into a file of its own, mode 600, and write file://PATH`)
+  },
+}
+
+export const FILE_CHECKS: readonly Check[] = [program, dataDirectory, inlineSecrets]

@@ -1,0 +1,77 @@
+// Who can listen on the way: B-03, P-61.
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { type Check, type Finding, ok, refuse, warn, worst } from './check.ts'
+import type { Machine } from './machine.ts'
+import type { ListenerFacts } from './setting.ts'
+
+const DAY_MS = 86_400_000
+const WARN_DAYS = 30
+/** Owner and group may read it. */
+const KEY_MODE_EXCESS = 0o037
+
+const tls: Check = {
+  id: 'B-03',
+  title: 'TLS on every address that others reach',
+  group: 'network',
+  how: 'listeners of the configuration, certificate and key',
+  again: true,
+  look: (machine, { listeners }) => {
+    const findings = listeners.map((listener) => listenerFinding(machine, listener))
+    return worst(findings.length === 0 ? [ok('It listens nowhere')] : findings)
+  },
+}
+
+function listenerFinding(machine: Machine, listener: ListenerFacts): Finding {
+  const { address, isLocal, isTlsDisabled, certFile, keyFile } = listener
+  if (certFile !== undefined && keyFile !== undefined && !isTlsDisabled)
+    return worst([ok(`${address} speaks TLS`), certificate(machine, address, certFile, keyFile)])
+  if (isLocal) return ok(`${address} is reached from this machine only`)
+  if (isTlsDisabled)
+    return warn(`${address} speaks in clear, who is on the way reads every token: set tls_cert_file and tls_key_file`)
+  return refuse(
+    `${address} has no certificate: set tls_cert_file and tls_key_file, or tls_disable = true behind a proxy with TLS`,
+  )
+}
+
+function certificate(machine: Machine, address: string, certFile: string, keyFile: string): Finding {
+  const parsed = parseCertificate(machine.readText(certFile))
+  if (parsed === undefined)
+    return refuse(`${certFile} holds no certificate that can be read: ${address} needs it in PEM`)
+  const key = parseKey(machine.readText(keyFile))
+  if (key === undefined) return refuse(`${keyFile} holds no private key that can be read: ${address} needs it in PEM`)
+  if (!parsed.checkPrivateKey(key)) return refuse(`The key in ${keyFile} is not that of the certificate in ${certFile}`)
+  return worst([validity(machine, parsed, certFile), keyMode(machine, keyFile)])
+}
+
+function validity({ world }: Machine, { validFromDate, validToDate }: X509Certificate, file: string): Finding {
+  const nowMs = world.clock.nowMs()
+  if (validFromDate.getTime() > nowMs) return refuse(`The certificate in ${file} is not valid yet: look at the clock`)
+  const days = Math.floor((validToDate.getTime() - nowMs) / DAY_MS)
+  if (days < 0) return refuse(`The certificate in ${file} has expired: renew it`)
+  return days < WARN_DAYS ? warn(`The certificate in ${file} ends in ${days} days: renew it`) : ok('')
+}
+
+function keyMode(machine: Machine, file: string): Finding {
+  const facts = machine.stat(file)
+  // What a link leads to is for the one who made it.
+  if (facts === undefined || facts.kind !== 'file' || (facts.mode & KEY_MODE_EXCESS) === 0) return ok('')
+  return warn(`Others may use ${file}, mode ${facts.mode.toString(8)}: chmod 600, or 640 for the group of the server`)
+}
+
+function parseCertificate(pem: string | undefined): X509Certificate | undefined {
+  try {
+    return pem === undefined ? undefined : new X509Certificate(pem)
+  } catch {
+    return undefined
+  }
+}
+
+function parseKey(pem: string | undefined): KeyObject | undefined {
+  try {
+    return pem === undefined ? undefined : createPrivateKey(pem)
+  } catch {
+    return undefined
+  }
+}
+
+export const NETWORK_CHECKS: readonly Check[] = [tls]

@@ -1,0 +1,75 @@
+// All checks, what they found, and what follows from it.
+import { ACCOUNTABILITY_CHECKS } from './accountability-checks.ts'
+import { type Check, type Finding, GROUPS, type Result, type Verdict } from './check.ts'
+import { FILE_CHECKS } from './file-checks.ts'
+import type { Machine } from './machine.ts'
+import { NETWORK_CHECKS } from './network-checks.ts'
+import { PROCESS_CHECKS } from './process-checks.ts'
+import { RUNTIME_CHECKS } from './runtime-checks.ts'
+import type { HardeningSetting } from './setting.ts'
+import { STORAGE_CHECKS } from './storage-checks.ts'
+
+/** By group, then by number. */
+export const CHECKS: readonly Check[] = [
+  ...PROCESS_CHECKS,
+  ...RUNTIME_CHECKS,
+  ...FILE_CHECKS,
+  ...NETWORK_CHECKS,
+  ...STORAGE_CHECKS,
+  ...ACCOUNTABILITY_CHECKS,
+].sort((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group) || (a.id < b.id ? -1 : 1))
+
+/** What the start found, and what it was told: plain data. */
+export type HardeningFound = { readonly setting: HardeningSetting; readonly results: readonly Result[] }
+
+export type Summary = Readonly<Record<Verdict, number>>
+
+/** Of a development server nothing is hard: it refuses only what it could not run with. */
+const HARD_IN_DEVELOPMENT = ['B-09', 'B-11', 'B-15', 'B-17']
+
+export async function runChecks(
+  machine: Machine,
+  setting: HardeningSetting,
+  checks: readonly Check[] = CHECKS,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  for (const { id, title, group, look } of checks) {
+    results.push({ id, title, group, ...judged(id, setting, await look(machine, setting)) })
+  }
+  return results
+}
+
+/** Those of the start, with a new answer for each check that means as much while the server runs. */
+export async function refreshed(
+  results: readonly Result[],
+  machine: Machine,
+  setting: HardeningSetting,
+): Promise<readonly Result[]> {
+  const fresh = await runChecks(
+    machine,
+    setting,
+    CHECKS.filter(({ again }) => again),
+  )
+  const byId = new Map([...results, ...fresh].map((result) => [result.id, result]))
+  return CHECKS.flatMap(({ id }) => byId.get(id) ?? [])
+}
+
+function judged(id: string, { isStrict, isDevelopment }: HardeningSetting, finding: Finding): Finding {
+  const { verdict } = finding
+  if (isDevelopment)
+    return verdict === 'refuse' && !HARD_IN_DEVELOPMENT.includes(id) ? { ...finding, verdict: 'warn' } : finding
+  return verdict === 'warn' && isStrict ? { ...finding, verdict: 'refuse' } : finding
+}
+
+export function summaryOf(results: readonly Result[]): Summary {
+  const count = (verdict: Verdict): number => results.filter((each) => each.verdict === verdict).length
+  return { ok: count('ok'), warn: count('warn'), refuse: count('refuse'), unknown: count('unknown') }
+}
+
+/** Findings that are not well, the worst first. */
+export function faultsOf(results: readonly Result[]): readonly Result[] {
+  return [
+    ...results.filter(({ verdict }) => verdict === 'refuse'),
+    ...results.filter(({ verdict }) => verdict === 'warn'),
+  ]
+}

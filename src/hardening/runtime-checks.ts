@@ -1,0 +1,150 @@
+// What the program runs on, and what could change it from outside: B-11, B-13, B-14.
+import { runSelfTests, SelfTestFailed } from '../crypto/self-test.ts'
+import { type Check, type Finding, ok, refuse, warn, worst } from './check.ts'
+import type { Machine } from './machine.ts'
+
+/** The release that the lock file brings (N-60). */
+export const LEAST_NODE = '26.10.0'
+const LEAST_OPENSSL = '3.5.0'
+const DRAW_BYTES = 32
+
+const cryptography: Check = {
+  id: 'B-11',
+  title: 'Cryptography gives known answers',
+  group: 'runtime',
+  how: 'self-tests, two draws of the generator, version of OpenSSL',
+  again: false,
+  look: ({ world, opensslVersion, isFips }) => {
+    try {
+      runSelfTests()
+    } catch (cause) {
+      if (!(cause instanceof SelfTestFailed)) throw cause
+      return refuse(cause.message)
+    }
+    if (world.random.bytes(DRAW_BYTES).equals(world.random.bytes(DRAW_BYTES)))
+      return refuse('The generator of random bytes repeats itself: do not use this system')
+    if (isOlder(opensslVersion, LEAST_OPENSSL))
+      return refuse(`OpenSSL ${opensslVersion} is too old, ${LEAST_OPENSSL} is needed: run \`npm ci\``)
+    return ok(`All answers are right; OpenSSL ${opensslVersion}, FIPS mode ${isFips ? 'on' : 'off'}`)
+  },
+}
+
+/** Flags of the runtime that look into the process or change the program; a name stands for those that begin so too. */
+const FORBIDDEN_FLAGS = [
+  '--inspect',
+  '--debug',
+  '--require',
+  '-r',
+  '--import',
+  '--loader',
+  '--experimental-loader',
+  '--eval',
+  '-e',
+  '--cpu-prof',
+  '--heap-prof',
+  '--heapsnapshot',
+  '--prof',
+  '--report-on',
+  '--report-uncaught-exception',
+  '--report-signal',
+  '--diagnostic-dir',
+  '--tls-keylog',
+  '--trace-tls',
+  '--openssl-config',
+  '--env-file',
+]
+/** Short ones mean only themselves. */
+const isForbidden = (flag: string): boolean =>
+  FORBIDDEN_FLAGS.some((name) => (name.startsWith('--') ? flag.startsWith(name) : flag === name))
+
+type Rule = { readonly name: string; readonly verdict: 'warn' | 'refuse'; readonly why: string }
+
+const VARIABLES: readonly Rule[] = [
+  { name: 'NODE_DEBUG', verdict: 'refuse', why: 'writes what passes through to the log' },
+  { name: 'NODE_DEBUG_NATIVE', verdict: 'refuse', why: 'writes what passes through to the log' },
+  { name: 'NODE_V8_COVERAGE', verdict: 'refuse', why: 'writes about the program to a folder' },
+  { name: 'NODE_REDIRECT_WARNINGS', verdict: 'warn', why: 'writes warnings to a file' },
+  { name: 'SSLKEYLOGFILE', verdict: 'refuse', why: 'asks for the keys of TLS connections in a file' },
+  { name: 'OPENSSL_CONF', verdict: 'refuse', why: 'replaces algorithms' },
+  { name: 'OPENSSL_MODULES', verdict: 'refuse', why: 'loads native code' },
+  { name: 'LD_PRELOAD', verdict: 'warn', why: 'loads native code' },
+  { name: 'LD_AUDIT', verdict: 'warn', why: 'loads native code' },
+  { name: 'LD_LIBRARY_PATH', verdict: 'warn', why: 'chooses native code' },
+  { name: 'NODE_EXTRA_CA_CERTS', verdict: 'warn', why: 'adds authorities that outgoing connections trust' },
+  { name: 'NODE_USE_ENV_PROXY', verdict: 'warn', why: 'sends outgoing connections through a proxy' },
+]
+
+const surroundings: Check = {
+  id: 'B-13',
+  title: 'Nothing changes the program',
+  group: 'runtime',
+  how: 'flags of the runtime, NODE_OPTIONS and other variables',
+  again: true,
+  look: (machine) => {
+    const { env, flags } = machine
+    const inOptions = (env.NODE_OPTIONS ?? '').split(' ').filter((word) => word !== '')
+    const findings: Finding[] = [
+      ...flags.filter(isForbidden).map((flag) => refuse(`The runtime was given ${nameOf(flag)}: leave it out`)),
+      ...inOptions
+        .filter(isForbidden)
+        .map((flag) => refuse(`NODE_OPTIONS holds ${nameOf(flag)}: unset it for the server`)),
+      ...VARIABLES.filter(({ name }) => (env[name] ?? '') !== '').map(({ name, verdict, why }) => ({
+        verdict,
+        sentence: `${name} is set, which ${why}: unset it for the server`,
+      })),
+    ]
+    if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+      findings.push(refuse('NODE_TLS_REJECT_UNAUTHORIZED is 0, which trusts everybody: unset it'))
+    if (inOptions.length > 0 && !inOptions.some(isForbidden))
+      findings.push(warn('NODE_OPTIONS changes the runtime: unset it for the server'))
+    return findings.length === 0 ? ok('No variable and no flag does') : worst(findings)
+  },
+}
+
+/** Its value may be a path of somebody. */
+const nameOf = (flag: string): string => flag.split('=')[0] ?? flag
+
+/** As in bin/runtime.flags; a test holds the two together. */
+export const HARDENING_FLAGS = [
+  '--disable-proto=delete',
+  '--disallow-code-generation-from-strings',
+  '--no-addons',
+  '--disable-sigusr1',
+  '--report-exclude-env',
+  '--unhandled-rejections=strict',
+]
+
+const version: Check = {
+  id: 'B-14',
+  title: 'The runtime, and how it was started',
+  group: 'runtime',
+  how: 'version, flags of the runtime',
+  again: true,
+  look: (machine) => {
+    const { nodeVersion } = machine
+    if (isOlder(nodeVersion, LEAST_NODE))
+      return refuse(
+        `Node.js ${nodeVersion} is too old, ${LEAST_NODE} is needed: start with bin/keywright after \`npm ci\``,
+      )
+    const missing = missingFlags(machine)
+    if (missing.length === 0) return ok(`Node.js ${nodeVersion}, with all flags`)
+    return warn(`The runtime was started without ${missing.join(', ')}: start with bin/keywright`)
+  },
+}
+
+function missingFlags({ flags, env }: Machine): string[] {
+  const given = [...flags, ...(env.NODE_OPTIONS ?? '').split(' ')]
+  return HARDENING_FLAGS.filter((flag) => !given.includes(flag))
+}
+
+/** Numbers between dots; what follows a "-" or "+" does not count. */
+function isOlder(version: string, least: string): boolean {
+  const [have, want] = [version, least].map((text) => (text.split(/[-+]/)[0] ?? '').split('.').map(Number))
+  for (let at = 0; at < (want?.length ?? 0); at++) {
+    const [a, b] = [have?.[at] ?? 0, want?.[at] ?? 0]
+    if (a !== b) return a < b
+  }
+  return false
+}
+
+export const RUNTIME_CHECKS: readonly Check[] = [cryptography, surroundings, version]

@@ -1,0 +1,45 @@
+// What the checks are told of the configuration: plain data, so that it can go to another thread.
+
+export type ListenerFacts = {
+  /** As the configuration says it: host:port. */
+  readonly address: string
+  /** Only this machine reaches it. */
+  readonly isLocal: boolean
+  /** `tls_disable`. */
+  readonly isTlsDisabled: boolean
+  readonly certFile: string | undefined
+  readonly keyFile: string | undefined
+}
+
+export type RootTokens = {
+  readonly found: number
+  /** Of how many tokens that was told. */
+  readonly looked: number
+  /** There are more tokens. */
+  readonly isPartial: boolean
+}
+
+export type HardeningSetting = {
+  readonly isDevelopment: boolean
+  /** `strict_hardening`: what would be a warning keeps the server from starting. */
+  readonly isStrict: boolean
+  /** `require_audit` */
+  readonly isAuditRequired: boolean
+  /** Undefined without a file. */
+  readonly configFile: string | undefined
+  /** Names of settings whose value is a secret that stands in the file itself. */
+  readonly inlineSecrets: readonly string[]
+  /** Files and folders of the program. */
+  readonly program: readonly string[]
+  /** Undefined where nothing is stored. */
+  readonly dataDirectory: string | undefined
+  readonly listeners: readonly ListenerFacts[]
+  /** Threads that serve. */
+  readonly threads: number
+  /** Largest body that is taken. */
+  readonly maxRequestBytes: number
+  /** Audit devices that are on; undefined where it cannot be known yet, because the server is sealed. */
+  readonly auditDevices: readonly string[] | undefined
+  /** Root tokens that were found among the tokens that were looked at; undefined while the server is sealed. */
+  readonly rootTokens: RootTokens | undefined
+}

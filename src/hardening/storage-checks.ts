@@ -1,0 +1,73 @@
+// The store as it lies there, and the clock that it was written by: B-08, B-15.
+import { measureSync, quickLook } from '../storage/quick-look.ts'
+import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
+import type { Machine } from './machine.ts'
+
+/** No clock was before it when this program was written. */
+const WRITTEN_AT_MS = Date.UTC(2026, 10, 1)
+const CLOCK_PATIENCE_MS = 60_000
+
+const clock: Check = {
+  id: 'B-08',
+  title: 'The clock is right',
+  group: 'storage',
+  how: 'clock, time of the last change in the store',
+  again: false,
+  look: ({ world }, { dataDirectory }) => {
+    const nowMs = world.clock.nowMs()
+    if (nowMs < WRITTEN_AT_MS)
+      return warn(`The clock says ${dayOf(nowMs)}, which is over: set it, or run a time service`)
+    const look = dataDirectory === undefined ? undefined : quickLook(dataDirectory)
+    const lastMs = look?.kind === 'sound' ? look.committedAtMs : undefined
+    if (lastMs === undefined) return ok(`It says ${momentOf(nowMs)}`)
+    const behindMs = lastMs - nowMs
+    if (behindMs <= CLOCK_PATIENCE_MS)
+      return ok(`It says ${momentOf(nowMs)}, the last change is of ${momentOf(lastMs)}`)
+    return warn(`The last change in the store is ${Math.round(behindMs / 1000)} s in the future: set the clock`)
+  },
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+const momentOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+
+const SLOW_SYNC_MS = 50
+
+const store: Check = {
+  id: 'B-15',
+  title: 'The store opens, and the disk keeps up',
+  group: 'storage',
+  how: 'format and last records of the store, its journal, one write with a sync',
+  again: false,
+  look: (machine, { dataDirectory: directory }) => {
+    if (directory === undefined) return ok('Nothing is stored')
+    if (machine.stat(directory) === undefined) return ok('There is no store yet')
+    return worst([storeFinding(directory), syncFinding(machine, directory)])
+  },
+}
+
+function storeFinding(directory: string): Finding {
+  const look = quickLook(directory)
+  if (look.kind === 'none') return ok('There is no store yet')
+  if (look.kind === 'damaged')
+    return refuse(`${look.fault}: check it with \`keywright storage verify\`, or restore a snapshot`)
+  const size = `${sizeOf(look.databaseBytes)}, last change ${look.index}`
+  if (look.isInUse) return ok(`A server has the store open: ${size}`)
+  if (look.journalBytes === 0) return ok(`The store was closed cleanly: ${size}`)
+  return ok(`The store was not closed cleanly, its journal has ${sizeOf(look.journalBytes)} and is sound: ${size}`)
+}
+
+function syncFinding({ world }: Machine, directory: string): Finding {
+  let ms: number
+  try {
+    ms = measureSync(directory, () => world.clock.monotonicMs())
+  } catch {
+    return unknown(`How fast the disk is cannot be measured: this user may not write to ${directory}`)
+  }
+  if (ms < SLOW_SYNC_MS) return ok('')
+  return warn(`A durable write takes ${Math.round(ms)} ms: every change waits for one, so use a faster disk`)
+}
+
+const sizeOf = (bytes: number): string =>
+  bytes < 2 ** 20 ? `${Math.ceil(bytes / 2 ** 10)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`
+
+export const STORAGE_CHECKS: readonly Check[] = [clock, store]

@@ -6,9 +6,9 @@ const HEAD = `# Metrics
 
 <!-- Written by tools/generate.ts from src/telemetry/families.ts: change that table, not this page. -->
 
-\`GET /v1/sys/metrics?format=prometheus\` gives them as Prometheus reads them (text format 0.0.4), \`GET /v1/sys/metrics\`
-as JSON. Both need a token with \`read\` on \`sys/metrics\`, unless the listener says otherwise; it then also answers while
-the server is sealed, and to anybody who reaches the port:
+\`GET /v1/sys/metrics?format=prometheus\` gives them as Prometheus reads them (text format 0.0.4), without
+\`format\` they come as JSON. Both need a token with \`read\` on \`sys/metrics\`, unless the listener says otherwise;
+it then also answers while the server is sealed, and to anybody who reaches the port:
 
 \`\`\`hcl
 listener "tcp" {
@@ -18,10 +18,10 @@ listener "tcp" {
 }
 \`\`\`
 
-Counts are those of this process, over all its threads, since it started; a thread that dies takes none along. Of the
-endpoints only those are there that were called; their names are the ids in [docs/api](api/README.md), and \`none\` stands
-for requests that reached none. Labels never hold what a caller sent. What cannot be found out (no descriptor is free, or
-not on this system) is left out. [Watching a server](telemetry.md) says which of them to look at.
+Counts are those of this process, over all its threads, since it started; a thread that dies takes none along. Of
+the endpoints only those are there that were called; their names are the ids in [docs/api](api/README.md), and
+\`none\` stands for requests that reached none. Labels never hold what a caller sent. What cannot be found out (no
+descriptor is free, or not on this system) is left out. [Watching a server](telemetry.md) says which to look at.
 
 | Name | Kind | Labels | Meaning |
 |---|---|---|---|

@@ -12,7 +12,13 @@ test('a head gives the request', () => {
     method: 'LIST',
     rawPath: '/v1/transit/keys',
     query: 'after=a',
-    headers: { token: 'root', namespace: 'root', wrapTtl: undefined, contentType: undefined },
+    headers: {
+      token: 'root',
+      namespace: 'root',
+      wrapTtl: undefined,
+      contentType: undefined,
+      traceparent: undefined,
+    },
     body: undefined,
     remoteAddress: '127.0.0.1',
   })

@@ -46,8 +46,8 @@ export function listenerOf(body: HclObject): Partial<ListenerConfig> {
     rekey: switchOf(block.body, 'disable_unauthed_rekey_endpoints'),
   }
   const isAsked = tokenAskedFor.generateRoot || tokenAskedFor.rekey
-  const openMetrics = openMetricsOf(block.body)
-  return { host, port, limits: limitsOf(block.body), ...(isAsked ? { tokenAskedFor } : {}), openMetrics }
+  const openMetrics = openMetricsOf(block.body) ? { openMetrics: true } : {}
+  return { host, port, limits: limitsOf(block.body), ...(isAsked ? { tokenAskedFor } : {}), ...openMetrics }
 }
 
 function openMetricsOf(body: HclObject): boolean {

@@ -20,6 +20,7 @@ export class EntryCounts {
   /** What commits changed since the view was opened, while it is being counted: by index and folder. */
   #changes: { readonly index: number; readonly differences: readonly number[] }[] | undefined
   #isCounted = false
+  #isOn = false
   /** Grows with each start and stop: a count that is older ends. */
   #turn = 0
 
@@ -30,9 +31,10 @@ export class EntryCounts {
     store.onCommit((change) => this.#committed(change))
   }
 
-  /** After unseal. Ends by itself when the counts are there; never throws. */
+  /** After unseal; nothing happens where it was started. Ends by itself when the counts are there; never throws. */
   async start(): Promise<void> {
-    this.stop()
+    if (this.#isOn) return
+    this.#isOn = true
     const turn = ++this.#turn
     this.#changes = []
     try {
@@ -51,6 +53,7 @@ export class EntryCounts {
   /** Before seal: nothing is known of the store until the next unseal. */
   stop(): void {
     this.#turn++
+    this.#isOn = false
     this.#changes = undefined
     this.#isCounted = false
     for (const { cell } of FOLDERS) this.#row[cell] = 0

@@ -1,5 +1,6 @@
-// What a server tells of its work, with everything turned on, tells no secret: log at its lowest level, metrics, traces,
-// requests under way (threats U-01, U-05, U-08). And what it tells is true: levels change at once, ids are the same.
+// What a server tells of its work, with everything turned on, tells no secret: log at its lowest level, metrics,
+// traces, requests under way (threats U-01, U-05, U-08). And what it tells is true: levels change at once, ids are the
+// same.
 import { strict as assert } from 'node:assert'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

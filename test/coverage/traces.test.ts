@@ -74,7 +74,7 @@ test('a trace that a caller began goes on through both threads, down to the comm
   }
 })
 
-test('a trace that its caller does not record is not recorded, one that nobody began is where all are sampled', async () => {
+test('a trace that its caller does not record is not recorded, one that nobody began is', async () => {
   const collector = await startCollector()
   const server = await traced(1, collector)
   let requestId = ''

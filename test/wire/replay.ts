@@ -50,7 +50,9 @@ export function send(
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
       incoming.on('end', () => {
         const text = Buffer.concat(chunks).toString()
-        resolve({ status: incoming.statusCode ?? 0, body: text === '' ? null : JSON.parse(text) })
+        const isText = incoming.headers['content-type']?.startsWith('text/') === true
+        const body = text === '' ? null : isText ? text : JSON.parse(text)
+        resolve({ status: incoming.statusCode ?? 0, body })
       })
     })
     outgoing.on('error', reject)

@@ -199,7 +199,7 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
       { path: 'src/engines/a/b.ts', text: 'https.get(a)' },
     ],
     allowed: [
-      { path: 'src/lib/world.ts', text: 'await fetch(a)' },
+      { path: 'src/lib/outbound.ts', text: 'await fetch(a)' },
       { path: 'src/http/a.ts', text: `import http, { createServer } from 'node:http'\ncache.fetch(a)` },
     ],
   },

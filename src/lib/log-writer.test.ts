@@ -46,7 +46,11 @@ for (const format of ['standard', 'json'] as const) {
     log('info', all, { all })
     assert.equal(lines().length, 1)
     // Neither escape sequences of terminals nor other ends of lines.
-    assert.doesNotMatch(lines()[0] ?? '', /[\u0000-\u001f\u007f-\u009f\u2028]/)
+    const isControl = (code: number) => code < 0x20 || (code >= 0x7f && code <= 0x9f) || code === 0x2028
+    assert.equal(
+      [...(lines()[0] ?? '')].some((character) => isControl(character.codePointAt(0) ?? 0)),
+      false,
+    )
   })
 }
 

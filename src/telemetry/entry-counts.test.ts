@@ -29,7 +29,7 @@ test('what comes and goes while it is counted is counted once', async () => {
   await call('POST', 'identity/entity', { name: 'one' })
   assert.equal(row[CELL.entities], 1)
   // A renewal writes the token again, and moves its end.
-  const { accessor } = (made[1]?.body as { auth: { accessor: string } }).auth
+  const { accessor } = (made[1] as (typeof made)[number]).body.auth as { accessor: string }
   await call('POST', 'auth/token/renew-accessor', { accessor })
   assert.deepEqual([row[CELL.tokens], row[CELL.leases]], [1_503, 1_502])
   counts.stop()

@@ -14,7 +14,10 @@ const JSON_PARSERS = {
 const FILE_USERS = {
   'src/storage/': 'the store itself',
   'src/audit/': 'the file device',
-  'src/config.ts': 'the configuration, read once at start',
+  'src/config-files.ts': 'the configuration, read at start and when it is reloaded',
+  'src/tls-files.ts': 'certificates and keys, the same',
+  'src/pid-file.ts': 'the id of the process',
+  'src/http/unix-socket.ts': 'the file that stands for a socket',
   'src/development.ts': 'the key of the development server',
   'src/static-seal.ts': 'the key that opens the server, read when it is needed',
   'src/main.ts': 'assembles the rooms',

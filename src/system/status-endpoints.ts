@@ -2,6 +2,7 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { bool, int } from '../api/fields.ts'
 import { flag, integer, optional, text } from '../api/shape.ts'
+import { clusterShown, versionShown } from './shown-facts.ts'
 import type { System } from './system.ts'
 
 /** Not 1xx: those are no answers, and a client would wait on. */
@@ -43,7 +44,7 @@ const health = endpoint({
     echo_duration_ms: integer('0: there is no active node to ask'),
     clock_skew_ms: integer('0: there is no active node to ask'),
   },
-  handler: (system: System, args) => {
+  handler: (system: System, args, request) => {
     const { initialized, sealed, cluster } = system.sealStatus()
     const status = !initialized
       ? (args.uninitcode ?? 501)
@@ -60,9 +61,9 @@ const health = endpoint({
         replication_performance_mode: 'disabled',
         replication_dr_mode: 'disabled',
         server_time_utc: Math.floor(system.world.clock.nowMs() / 1000),
-        version: system.facts.reportedVersion,
+        version: versionShown(system, request),
         enterprise: true,
-        ...(cluster === undefined ? {} : { cluster_name: cluster.name, cluster_id: cluster.id }),
+        ...clusterShown(cluster, request),
         echo_duration_ms: 0,
         clock_skew_ms: 0,
       },
@@ -89,13 +90,13 @@ const leader = endpoint({
     performance_standby: flag('Serves reads for the active node'),
     performance_standby_last_remote_wal: integer('0: not a standby'),
   },
-  handler: (system: System) => ({
+  handler: (system: System, _args, { listener }) => ({
     data: {
       ha_enabled: false,
       is_self: false,
       active_time: '0001-01-01T00:00:00Z',
-      leader_address: system.facts.apiAddress,
-      leader_cluster_address: '',
+      leader_address: listener?.redacts.addresses === true ? '' : system.facts.apiAddress,
+      leader_cluster_address: listener?.redacts.addresses === true ? '' : (system.facts.clusterAddress ?? ''),
       performance_standby: false,
       performance_standby_last_remote_wal: 0,
     },

@@ -1,0 +1,196 @@
+// One request on its connection: reads its body within its limits, hands plain data to the core, writes what comes back.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fail, Refusal } from '../api/errors.ts'
+import type { ByteStream, ListenerSwitches } from '../api/request.ts'
+import type { WireHeaders, WireRequest, WireResponse } from '../core/exchange.ts'
+import { refusalResponse } from '../core/response.ts'
+import { BodyCollector, type BodyMemory } from './body-collector.ts'
+import type { DeadlineQueue } from './deadlines.ts'
+import { type HeaderSource, wireHeaders } from './headers.ts'
+import type { ListenerLimits } from './limits.ts'
+import type { HeadersFor } from './response-headers.ts'
+import { RequestStream, sendStream } from './streams.ts'
+import type { Turn, Turns } from './turns.ts'
+
+export type Handle = (request: WireRequest) => Promise<WireResponse>
+/** What answers. `takesStream` says that the body of a request is handed on as it comes, with no limit to its size. */
+export type Service = {
+  readonly handle: Handle
+  readonly takesStream: (method: string, rawPath: string) => boolean
+}
+
+/** What all connections of the listener have in common. */
+export type RequestParts = Service & {
+  readonly turns: Turns
+  readonly limits: ListenerLimits
+  readonly memory: BodyMemory
+  /** Of the time from the headers to the end of the body, until the answer, and until that is taken. */
+  readonly reads: DeadlineQueue
+  readonly works: DeadlineQueue
+  readonly writes: DeadlineQueue
+  readonly headersFor: HeadersFor
+  readonly switches: ListenerSwitches | undefined
+  /** The address that a request counts as coming from. @throws Refusal */
+  readonly addressOf: (socket: IncomingMessage['socket'], headers: HeaderSource) => string
+  /** Whether further requests are taken; else each connection ends with its answer. */
+  readonly isOpen: () => boolean
+}
+
+/** Who asks, as far as the headers say. */
+export type Origin = { readonly headers: WireHeaders; readonly remoteAddress: string }
+
+/** @throws Refusal */
+export function originOf(parts: RequestParts, socket: IncomingMessage['socket'], source: HeaderSource): Origin {
+  const headers = wireHeaders(source)
+  const { maxTokenBytes } = parts.limits
+  if (headers.token !== undefined && headers.token.length > maxTokenBytes) {
+    throw fail('token_too_large', [maxTokenBytes])
+  }
+  return { headers, remoteAddress: parts.addressOf(socket, source) }
+}
+
+export function isTooLarge(incoming: IncomingMessage, { maxRequestBytes }: ListenerLimits): boolean {
+  const declared = incoming.headers['content-length']
+  return declared !== undefined && Number(declared) > maxRequestBytes
+}
+
+export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts: RequestParts): void {
+  const { limits } = parts
+  const turn = parts.turns.take(incoming, outgoing)
+  let origin: Origin
+  try {
+    origin = originOf(parts, incoming.socket, incoming.headers)
+  } catch (cause) {
+    refuse(turn, cause instanceof Refusal ? cause : fail('internal', [], cause), parts)
+    return
+  }
+  if (parts.takesStream(incoming.method ?? '', pathOf(incoming))) {
+    const body = new RequestStream(incoming, limits.readTimeoutMs)
+    outgoing.once('finish', () => body.drop())
+    run(turn, origin, body.stream, parts)
+    return
+  }
+  const { headers } = incoming
+  if (isTooLarge(incoming, limits)) refuse(turn, fail('body_too_large', [limits.maxRequestBytes]), parts)
+  else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []), parts)
+  else if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    run(turn, origin, undefined, parts)
+  } else readBody(turn, origin, parts)
+}
+
+function readBody(turn: Turn, origin: Origin, parts: RequestParts): void {
+  const { incoming, outgoing } = turn
+  const { maxRequestBytes } = parts.limits
+  const body = new BodyCollector(parts.memory, maxRequestBytes)
+  outgoing.once('close', () => body.release())
+  const stop = (refusal: Refusal): void => {
+    parts.reads.remove(deadline)
+    incoming.removeAllListeners('data')
+    incoming.removeAllListeners('end')
+    body.release()
+    refuse(turn, refusal, parts)
+  }
+  const deadline = parts.reads.add(() => stop(fail('request_timeout', [])))
+  incoming.on('data', (chunk: Buffer) => {
+    const added = body.add(chunk)
+    if (added === 'too-large') stop(fail('body_too_large', [maxRequestBytes]))
+    else if (added === 'no-memory') stop(fail('body_memory_full', []))
+  })
+  incoming.on('end', () => {
+    parts.reads.remove(deadline)
+    // The connection remembers its last request: an idle one must not hold what that carried.
+    run(turn, origin, body.take(), parts)
+  })
+  incoming.on('error', () => {
+    parts.reads.remove(deadline)
+    outgoing.destroy()
+  })
+}
+
+/** The body is not read: the connection ends with the answer. */
+export function refuse(
+  { incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>,
+  refusal: Refusal,
+  parts: RequestParts,
+): void {
+  outgoing.shouldKeepAlive = false
+  write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD', parts)
+  incoming.on('error', () => outgoing.destroy())
+  incoming.resume()
+}
+
+function run(turn: Turn, origin: Origin, body: Buffer | ByteStream | undefined, parts: RequestParts): void {
+  const { incoming, outgoing } = turn
+  const { switches } = parts
+  const target = incoming.url ?? ''
+  const question = target.indexOf('?')
+  const isStream = body instanceof ReadableStream
+  const request: WireRequest = {
+    method: incoming.method ?? '',
+    rawPath: pathOf(incoming),
+    query: question === -1 ? '' : target.slice(question + 1),
+    ...origin,
+    ...(isStream ? { body: undefined, stream: body } : { body }),
+    ...(switches === undefined ? {} : { listener: switches }),
+  }
+  turn.start(() => {
+    let isLate = false
+    // A stream takes as long as its bytes take; it is bounded by its pauses.
+    const deadline = isStream
+      ? undefined
+      : parts.works.add(() => {
+          isLate = true
+          refuse(turn, fail('request_took_too_long', []), parts)
+        })
+    return parts.handle(request).then(
+      (response) => {
+        if (isLate) return
+        parts.works.remove(deadline)
+        // What was not read of a stream would stand before the next request.
+        const isLeft = request.stream !== undefined && !incoming.complete
+        if (isLeft || !parts.isOpen()) outgoing.shouldKeepAlive = false
+        write(outgoing, response, incoming.method === 'HEAD', parts)
+      },
+      // The core answers every failure itself; what is left is a connection that cannot be written to.
+      () => {
+        parts.works.remove(deadline)
+        outgoing.destroy()
+      },
+    )
+  })
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  const question = url.indexOf('?')
+  return question === -1 ? url : url.slice(0, question)
+}
+
+/** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
+const BODILESS_STATUSES = [204, 205, 304]
+const NO_BODY = { 'Content-Length': 0 }
+
+function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean, parts: RequestParts): void {
+  const { status, body, headers, stream } = response
+  const deadline = parts.writes.add(() => outgoing.destroy())
+  if (deadline !== undefined) outgoing.once('close', () => parts.writes.remove(deadline))
+  const custom = parts.headersFor(status)
+  if (stream !== undefined) {
+    sendStream(outgoing, stream, headOnly, custom)
+    return
+  }
+  if (body === undefined || BODILESS_STATUSES.includes(status)) {
+    const length = status === 204 ? {} : NO_BODY
+    outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...length, ...custom, ...headers })
+    outgoing.end()
+    return
+  }
+  outgoing.writeHead(status, {
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    ...custom,
+    ...headers,
+  })
+  if (headOnly) outgoing.end()
+  else outgoing.end(body)
+}

@@ -1,5 +1,5 @@
-// The files of the configuration: each is read for itself, a directory stands for the .hcl and .json files in it by name,
-// and environment variables come last. A key stands in one file only.
+// The files of the configuration: each is read for itself, a directory stands for the .hcl and .json files in it by
+// name, and environment variables come last. A key stands in one file only.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ConfigPart, mergeParts, type ParseOptions, parseBody } from './config.ts'

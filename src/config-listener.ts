@@ -1,4 +1,5 @@
-// The stanzas `listener "tcp"` and `listener "unix"`: where the server listens, what it takes, and of whom it asks what.
+// The stanzas `listener "tcp"` and `listener "unix"`: where the server listens, what it takes, and of whom it asks
+// what.
 import { isIPv4, isIPv6 } from 'node:net'
 import { customHeadersOf } from './config-headers.ts'
 import { type GivenLimits, LIMIT_SETTINGS, limitsOf } from './config-limits.ts'

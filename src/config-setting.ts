@@ -1,5 +1,5 @@
-// What a key of the configuration is. A stanza is a table of these: what it takes, what it refuses and docs/configuration.md
-// all follow from it.
+// What a key of the configuration is. A stanza is a table of these: what it takes, what it refuses and
+// docs/configuration.md all follow from it.
 
 export type Setting =
   | { readonly kind: 'offered'; readonly type: string; readonly default: string; readonly effect: string }

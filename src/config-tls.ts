@@ -5,17 +5,15 @@ import { CIPHER_SUITES, TLS13_SUITES, type TlsRules, type TlsVersion } from './h
 import type { HclObject } from './lib/hcl.ts'
 import { nearest } from './lib/nearest.ts'
 
+const SUITE_NAMES = [...CIPHER_SUITES.keys()].map((name) => `\`${name}\``).join(', ')
+
 export const TLS_SETTINGS = {
   tls_disable: setting('bool', 'false', 'Speak HTTP in clear: without a certificate it must stand here'),
   tls_cert_file: setting('path', 'none', 'Certificate in PEM form, its chain behind it; read again at SIGHUP'),
   tls_key_file: setting('path', 'none', 'Its key in PEM form, without a passphrase; read again at SIGHUP'),
   tls_min_version: setting('"tls12", "tls13"', 'tls12', 'Oldest version'),
   tls_max_version: setting('"tls12", "tls13"', 'tls13', 'Newest version'),
-  tls_cipher_suites: setting(
-    'list',
-    'all',
-    `Suites of TLS 1.2, of ${[...CIPHER_SUITES.keys()].map((name) => `\`${name}\``).join(', ')}; those of TLS 1.3 are always on`,
-  ),
+  tls_cipher_suites: setting('list', 'all', `Suites of TLS 1.2, of ${SUITE_NAMES}; those of TLS 1.3 are always on`),
   tls_require_and_verify_client_cert: setting('bool', 'false', 'Clients must show a certificate'),
   tls_client_ca_file: setting('path', 'none', 'Authorities of those, in PEM form; read again at SIGHUP'),
   tls_disable_client_certs: setting('bool', 'false', 'Clients are asked for none, as is so anyway by default'),

@@ -167,7 +167,8 @@ const ACCEPTED: readonly {
        permission_denied_hints = false
        raw_storage_endpoint = false`,
       `{"api_addr": "https://keys.example:8200", "cluster_name": "north", "reported_version": "1.18.3",
-        "default_lease_ttl": "12h", "max_lease_ttl": "2d", "permission_denied_hints": "false", "raw_storage_endpoint": "false"}`,
+        "default_lease_ttl": "12h", "max_lease_ttl": "2d", "permission_denied_hints": "false",
+        "raw_storage_endpoint": "false"}`,
     ],
     is: {
       apiAddress: 'https://keys.example:8200',

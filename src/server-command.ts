@@ -6,9 +6,10 @@ import { type GivenListener, isLoopback, listenersOf, parseAddress } from './con
 import { ConfigError } from './config-values.ts'
 import { SelfTestFailed } from './crypto/self-test.ts'
 import { parseHcl } from './lib/hcl.ts'
+import type { Log } from './lib/log.ts'
 import { logTo } from './lib/log-writer.ts'
 import { nearest } from './lib/nearest.ts'
-import { realWorld } from './lib/world.ts'
+import { realWorld, type World } from './lib/world.ts'
 import { removePidFile, writePidFile } from './pid-file.ts'
 import { type RunningServer, StartError, startServer } from './server.ts'
 import { StorageError } from './storage/contract.ts'
@@ -29,8 +30,8 @@ const HELP = `Usage: keywright server [options]
 
   -dev                            Development server: initialises and opens itself, keeps its unseal key beside its
                                   data, listens on loopback only. Never for real secrets.
-  -config=FILE|DIR                Configuration, HCL or JSON (docs/configuration.md); a directory stands for its .hcl and
-                                  .json files. Can be given several times; a key stands in one of the files
+  -config=FILE|DIR                Configuration, HCL or JSON (docs/configuration.md); a directory stands for its .hcl
+                                  and .json files. Can be given several times; a key stands in one of the files
   -data=DIR                       Directory of the data (default ./data); instead of storage in the file
   -threads=N                      Threads that serve requests (default: one for each core); one more writes
   -dev-root-token-id=TOKEN        Root token of the development server (VAULT_DEV_ROOT_TOKEN_ID)
@@ -172,16 +173,24 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
     log('error', 'The server cannot go on', { reason })
     process.exit(EXIT_FATAL)
   }
-  for (const warning of config.warnings) log('warn', warning)
   const development = flags.dev ? { rootToken: flags.rootToken } : undefined
   const starting = startServer({ config, world, log, development, onFatal, reread: () => configOf(flags) })
   // Not later: the first thread that serves answers before the last one is there.
   handleSignals(starting, config)
   const server = await starting
   if (config.pidFile !== undefined) await keepPid(config.pidFile, server)
+  warn(config, log, world)
   const listens = server.addresses.map((address) => `Keywright listens on ${address}\n`).join('')
   process.stdout.write(flags.dev ? developmentBanner(server, config) : listens)
 }
+
+/** What is unwise is said again each day, since nobody reads the first lines of an old log (threats P-61). */
+function warn(config: ServerConfig, log: Log, world: World): void {
+  for (const warning of config.warnings) log('warn', warning)
+  world.timers.after(DAY_MS, () => warn(config, log, world))
+}
+
+const DAY_MS = 86_400_000
 
 /** @throws StartError; then the server is stopped */
 async function keepPid(path: string, server: RunningServer): Promise<void> {

@@ -1,5 +1,5 @@
-// The TLS of all listeners, held by the thread that watches: it alone reads the files, so that all threads change to the
-// same certificate at the same time, and one that takes the place of another gets what the others have.
+// The TLS of all listeners, held by the thread that watches: it alone reads the files, so that all threads change to
+// the same certificate at the same time, and one that takes the place of another gets what the others have.
 import type { ServerConfig } from './config.ts'
 import { addressText } from './config-listener.ts'
 import type { TlsMaterial } from './http/tls.ts'

@@ -173,8 +173,8 @@ export const ERRORS = {
     status: 503,
     message: () => 'Too many large requests are under way, try again later',
     remedy:
-      'Nothing was done: try again after the time in Retry-After. The operator can raise max_body_memory, which bounds ' +
-      'what the bodies of all requests take together.',
+      'Nothing was done: try again after the time in Retry-After. The operator can raise max_body_memory, which ' +
+      'bounds what the bodies of all requests take together.',
   },
   request_took_too_long: {
     status: 503,

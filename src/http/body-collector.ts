@@ -1,6 +1,6 @@
-// A body as it comes, in memory. Its parts are copied into blocks, since a part of a byte may hold on to much more; what
-// is beyond the first block is taken from what the bodies of all threads may have together. Nothing waits for memory:
-// where there is none the body is refused, so no two bodies can wait for each other (threats H-01, P-40).
+// A body as it comes, in memory. Its parts are copied into blocks, since a part of a byte may hold on to much more;
+// what is beyond the first block is taken from what the bodies of all threads may have together. Nothing waits for
+// memory: where there is none the body is refused, so no two bodies can wait for each other (threats H-01, P-40).
 
 export type BodyMemory = {
   /** False where there is no more: then nothing was taken. */

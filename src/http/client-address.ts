@@ -1,5 +1,5 @@
-// Behind a proxy: which address a request came from. Only what a proxy that is trusted wrote counts, and it is read from
-// the right, where the nearest one wrote last: what stands to the left of it anybody can have sent (threats H-10).
+// Behind a proxy: which address a request came from. Only what a proxy that is trusted wrote counts, and it is read
+// from the right, where the nearest one wrote last: what stands to the left of it anybody can have sent (threats H-10).
 import { isIP } from 'node:net'
 import { fail } from '../api/errors.ts'
 import { cidrMatcher } from '../lib/cidr.ts'

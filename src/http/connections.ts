@@ -117,6 +117,8 @@ export class Connections {
       socket.off('data', read).off('error', end).off('end', end).off('close', forget)
       forget()
       if (header.address !== undefined) this.#proxied.set(name, header.address)
+      // TLS takes what is left here only from a socket that does not flow, and HTTP only from one that does.
+      if (this.#rules.isTls) socket.pause()
       const rest = bytes.subarray(header.length)
       if (rest.length > 0) socket.unshift(rest)
       this.#hand(name, take)

@@ -1,4 +1,5 @@
-// Times that many requests may take, looked at once a second: a timer for each request would cost more than the request.
+// Times that many requests may take, looked at once a second: a timer for each request would cost more than the
+// request.
 import type { Clock, Timer, Timers } from '../lib/world.ts'
 
 const TICK_MS = 1_000

@@ -1,4 +1,5 @@
-// One request on its connection: reads its body within its limits, hands plain data to the core, writes what comes back.
+// One request on its connection: reads its body within its limits, hands plain data to the core, writes what comes
+// back.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fail, Refusal } from '../api/errors.ts'
 import type { ByteStream, ListenerSwitches } from '../api/request.ts'

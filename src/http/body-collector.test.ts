@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BLOCK_BYTES, BodyCollector } from './body-collector.ts'
+
+function memory(mostKib: number) {
+  const state = { usedKib: 0, mostUsedKib: 0 }
+  return {
+    state,
+    addBodyKib: (kib: number) => {
+      if (state.usedKib + kib > mostKib) return false
+      state.usedKib += kib
+      state.mostUsedKib = Math.max(state.mostUsedKib, state.usedKib)
+      return true
+    },
+    removeBodyKib: (kib: number) => {
+      state.usedKib -= kib
+    },
+  }
+}
+
+const bytesOf = (length: number): Buffer => Buffer.from(Array.from({ length }, (_, index) => (index * 31) & 0xff))
+
+test('a body is what came, however it was cut', () => {
+  for (const length of [0, 1, 1_000, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES + 7]) {
+    const whole = bytesOf(length)
+    for (const part of [1_000, 4_096, BLOCK_BYTES, length + 1]) {
+      const collector = new BodyCollector(memory(10_000), length)
+      for (let at = 0; at < length; at += part) assert.equal(collector.add(whole.subarray(at, at + part)), 'added')
+      assert.ok(collector.take().equals(whole), `${length} bytes in parts of ${part}`)
+    }
+  }
+})
+
+test('one byte more than the limit is too large', () => {
+  const collector = new BodyCollector(memory(10_000), 100)
+  assert.equal(collector.add(bytesOf(100)), 'added')
+  assert.equal(collector.add(bytesOf(1)), 'too-large')
+})
+
+test('P-40: the first block is free, what is beyond it is taken, and given back once', () => {
+  const shared = memory(128)
+  const collector = new BodyCollector(shared, 1 << 20)
+  assert.equal(collector.add(bytesOf(BLOCK_BYTES)), 'added')
+  assert.equal(shared.state.usedKib, 0)
+  assert.equal(collector.add(bytesOf(1)), 'added')
+  assert.equal(shared.state.usedKib, 64)
+  assert.equal(collector.add(bytesOf(2 * BLOCK_BYTES - 1)), 'added')
+  assert.equal(shared.state.usedKib, 128)
+  assert.equal(collector.add(bytesOf(1)), 'no-memory')
+  assert.equal(shared.state.usedKib, 128)
+  collector.take()
+  assert.equal(shared.state.usedKib, 128, 'whoever reads it holds it')
+  collector.release()
+  collector.release()
+  assert.equal(shared.state.usedKib, 0)
+})
+
+test('H-01: parts of a byte are held in as much memory as they have', () => {
+  const collector = new BodyCollector(memory(10_000), 1 << 20)
+  // Each part keeps this alive as long as it is kept itself.
+  for (let i = 0; i < 1_000; i++) collector.add(Buffer.alloc(BLOCK_BYTES).subarray(i, i + 1))
+  const body = collector.take()
+  assert.equal(body.length, 1_000)
+  assert.equal(body.buffer.byteLength, BLOCK_BYTES)
+})

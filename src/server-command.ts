@@ -239,6 +239,5 @@ function developmentBanner(server: RunningServer, config: ServerConfig): string 
 Unseal Key: ${unsealKey ?? 'in the shares that its rekey gave out'}
 Root Token: ${rootToken}
 
-Listening on ${server.address}
-`
+${server.addresses.map((address) => `Listening on ${address}\n`).join('')}`
 }

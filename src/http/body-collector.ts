@@ -1,4 +1,4 @@
-// A body as it comes, in memory. Its parts are copied into blocks, since a part of a byte may hold on to much more;
+// A body as it comes, in memory. Small parts are copied into blocks, since a part of a byte may hold on to much more;
 // what is beyond the first block is taken from what the bodies of all threads may have together. Nothing waits for
 // memory: where there is none the body is refused, so no two bodies can wait for each other (threats H-01, P-40).
 
@@ -19,9 +19,8 @@ export class BodyCollector {
   readonly #maxBytes: number
   #size = 0
   #takenKib = 0
-  /** As it came, while it is the only part. */
-  #first: Buffer | undefined
-  #blocks: Buffer[] = []
+  /** In their order: parts as they came, and blocks, of which the last one may have room. */
+  #parts: Buffer[] = []
   #room = 0
 
   constructor(memory: BodyMemory, maxBytes: number) {
@@ -32,33 +31,41 @@ export class BodyCollector {
   add(part: Buffer): Added {
     if (this.#size + part.length > this.#maxBytes) return 'too-large'
     if (!this.#take(this.#size + part.length)) return 'no-memory'
-    if (this.#size === 0 && this.#first === undefined) this.#first = part
-    else {
-      if (this.#first !== undefined) this.#copy(this.#first)
-      this.#first = undefined
-      this.#copy(part)
-    }
+    const isFirst = this.#parts.length === 0
+    if (isFirst || ownsMemory(part)) this.#keep(part)
+    else this.#copy(part)
     this.#size += part.length
     return 'added'
   }
 
   /** The whole body; it is not kept here, its memory counts until `release`. */
   take(): Buffer {
-    const last = this.#blocks.at(-1)
-    if (last !== undefined) this.#blocks[this.#blocks.length - 1] = last.subarray(0, last.length - this.#room)
-    const [only] = this.#blocks
-    const whole = this.#first ?? (this.#blocks.length === 1 && only !== undefined ? only : Buffer.concat(this.#blocks))
-    this.#first = undefined
-    this.#blocks = []
+    this.#endBlock()
+    const [only = Buffer.alloc(0)] = this.#parts
+    const whole = this.#parts.length > 1 ? Buffer.concat(this.#parts, this.#size) : only
+    this.#parts = []
     return whole
   }
 
   /** Gives back what it took; what is here is forgotten. */
   release(): void {
-    this.#first = undefined
-    this.#blocks = []
+    this.#parts = []
+    this.#room = 0
     if (this.#takenKib > 0) this.#memory.removeBodyKib(this.#takenKib)
     this.#takenKib = 0
+  }
+
+  #keep(part: Buffer): void {
+    this.#endBlock()
+    this.#parts.push(part)
+  }
+
+  /** What is free in the last block stays so. */
+  #endBlock(): void {
+    const last = this.#parts.at(-1)
+    if (last === undefined || this.#room === 0) return
+    this.#parts[this.#parts.length - 1] = last.subarray(0, last.length - this.#room)
+    this.#room = 0
   }
 
   #take(size: number): boolean {
@@ -72,13 +79,21 @@ export class BodyCollector {
   #copy(part: Buffer): void {
     for (let at = 0; at < part.length; ) {
       if (this.#room === 0) {
-        this.#blocks.push(Buffer.alloc(BLOCK_BYTES))
+        this.#parts.push(Buffer.alloc(BLOCK_BYTES))
         this.#room = BLOCK_BYTES
       }
       const copied = Math.min(this.#room, part.length - at)
-      part.copy(this.#blocks.at(-1) as Buffer, BLOCK_BYTES - this.#room, at, at + copied)
+      part.copy(this.#parts.at(-1) as Buffer, BLOCK_BYTES - this.#room, at, at + copied)
       this.#room -= copied
       at += copied
     }
   }
+}
+
+/** So that what is left free in a block before such a part is at most twice its size. */
+const LEAST_KEPT_BYTES = BLOCK_BYTES / 2
+
+/** Whether to keep it costs about as much as a copy: it is large, and most of the memory that it holds on to. */
+function ownsMemory(part: Buffer): boolean {
+  return part.length >= LEAST_KEPT_BYTES && part.buffer.byteLength <= 2 * part.length
 }

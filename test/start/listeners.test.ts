@@ -17,6 +17,7 @@ import {
 } from '../fixtures/more-certificates.ts'
 import { RawConnection, rawRequest } from '../fixtures/raw-http.ts'
 import { spawnKeywright, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
+import { isTrusted } from '../fixtures/tls-client.ts'
 
 const temporary = temporaryDirectory()
 after(() => temporary.cleanUp())
@@ -44,7 +45,6 @@ async function started(context: TestContext, name: string, config: string) {
 
 const listener = (keys: string): string => `listener "tcp" {\n address = "127.0.0.1:0"\n ${keys}\n}\n`
 
-/** Two names for one thing: the system of the client, and of the server. */
 async function open(address: string): Promise<RawConnection> {
   if (!address.startsWith('https:')) return RawConnection.open(address)
   const socket = connectTls({ port: Number(new URL(address).port), host: '127.0.0.1', ca: LOOPBACK_CERTIFICATE })
@@ -103,6 +103,12 @@ test('H-01: a server whose memory for bodies is in use serves others, and itself
   const megabytes = 16
   const server = await started(context, 'memory', `max_body_memory = ${DEFAULT_LIMIT}\n${listener('')}`)
   const [address = ''] = server.addresses
+  // What the code itself takes is not counted: it has run before.
+  for (let i = 0; i < 8; i++) {
+    const connection = await RawConnection.open(address)
+    await connection.exchange(rawRequest('POST', '/v1/sys/init', [], Buffer.alloc(2 << 20, ' ')))
+    connection.close()
+  }
   const before = residentBytes(server.pid)
   const holding = await Promise.all(
     Array.from({ length: 40 }, async () => {
@@ -136,18 +142,6 @@ async function eventually(holds: () => boolean | Promise<boolean>, what: string)
     assert.ok(attempt < 250, what)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-}
-
-/** Whether a new connection gets the certificate that `ca` signed. */
-function isTrusted(address: string, ca: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connectTls({ port: Number(new URL(address).port), host: '127.0.0.1', ca })
-    const end = (trusted: boolean): void => {
-      socket.destroy()
-      resolve(trusted)
-    }
-    socket.once('secureConnect', () => end(true)).once('error', () => end(false))
-  })
 }
 
 test('F-14: SIGHUP brings a new certificate to all threads under load, keeps the old one where the new is broken, and ends no connection', async (context) => {

@@ -10,7 +10,7 @@ export const TOP_STANZA: Stanza = {
   about: 'They stand once, in one of the files.',
   settings: {
     threads: setting('number', 'one for each core', 'Threads that serve requests; one more writes'),
-    listener: setting('stanza', '127.0.0.1:8200', 'Where the server listens; see below'),
+    listener: setting('stanza', 'needed', 'Where the server listens; see below'),
     storage: setting('stanza', 'sqlite in ./data', 'Where its data are; see below'),
     seal: setting('stanza', 'shamir', 'What opens it; see below'),
     api_addr: setting('URL', 'none', 'Address for clients, shown by `sys/leader`'),
@@ -45,7 +45,7 @@ export const TOP_STANZA: Stanza = {
     enable_response_header_raft_node_id: ignored(NO_CLUSTER),
     service_registration: ignored('the server registers nowhere'),
     reporting: ignored('the server reports to nobody'),
-    imprecise_lease_role_tracking: ignored('leases are counted exactly'),
+    imprecise_lease_role_tracking: ignored('nothing is counted by role'),
     raw_storage_endpoint: refused('what is stored is sealed; keywright storage verify checks it'),
     introspection_endpoint: refused('leave it out'),
     ha_storage: refused('one node has its storage for itself'),

@@ -30,7 +30,7 @@ function chunked(bytes: number, chunkBytes: number): Buffer {
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
 }
 
-test('two listeners with different limits: each takes its own exact limit and refuses one byte more', async (context) => {
+test('two listeners with different limits: each takes its own, and refuses one byte more', async (context) => {
   for (const maxRequestBytes of [1_000, 100_000]) {
     const open = await opened(context, { limits: { maxRequestBytes } })
     for (const [extra, status] of [
@@ -80,7 +80,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('P-40: bodies beyond the memory for all are a 503 with Retry-After, small ones pass, and it comes back', async (context) => {
+test('P-40: bodies beyond the memory for all are a 503, small ones pass, and the memory comes back', async (context) => {
   const open = await opened(context, { shared: { maxBodyBytes: 256 * 1024 } })
   const large = 'x'.repeat(300 * 1024)
   const holding = await connected(context, open)
@@ -105,7 +105,7 @@ test('P-40: bodies beyond the memory for all are a 503 with Retry-After, small o
   await eventually(async () => (await (await connected(context, open)).exchange(whole))?.status === 200)
 })
 
-test('H-01: many large bodies at once that nobody finishes end in refusals, and none waits for another', async (context) => {
+test('H-01: many large bodies at once end in answers or refusals, and none waits for another', async (context) => {
   const open = await opened(context, { shared: { maxBodyBytes: 1 << 20 } })
   const body = 'x'.repeat(400 * 1024)
   const answers = await Promise.all(
@@ -122,7 +122,7 @@ test('H-01: many large bodies at once that nobody finishes end in refusals, and 
   assert.equal(after?.status, 200)
 })
 
-test('P-44: a body that comes byte by byte is cut at its limit, a request that takes too long is told so', async (context) => {
+test('P-44: a body that comes byte by byte is cut, a request that takes too long is told so', async (context) => {
   const open = await opened(context, {
     limits: { readTimeoutMs: 1_000, maxRequestMs: 1_000 },
     handle: async (request) => {

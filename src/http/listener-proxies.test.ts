@@ -42,7 +42,7 @@ const GET = rawRequest('GET', '/v1/x')
 const FORWARDED = { authorized: ['127.0.0.1'], hopSkips: 0, rejectNotPresent: true, rejectNotAuthorized: true }
 const from = (...addresses: string[]) => addresses.map((address) => ['X-Forwarded-For', address] as const)
 
-test('H-10: X-Forwarded-For counts where the listener says so, as the proxy wrote it last, over several lines', async (context) => {
+test('H-10: X-Forwarded-For counts where the listener says so, its last entry, over several lines', async (context) => {
   const open = await opened(context, { rules: { forwarded: FORWARDED } })
   for (const method of ['GET', 'LIST']) {
     assert.equal(await addressOf(open, [rawRequest(method, '/v1/x', from('1.1.1.1, 2.2.2.2'))]), '2.2.2.2')
@@ -137,7 +137,7 @@ test('H-10: the line of a proxy comes before TLS', async (context) => {
   connection.close()
 })
 
-test('a Unix socket is for its owner, replaces one that a dead server left, and leaves a living one alone', async (context) => {
+test('a Unix socket is for its owner, replaces a dead one, and leaves a living one alone', async (context) => {
   const directory = temporaryDirectory()
   context.after(() => directory.cleanUp())
   const path = join(directory.path, 'kw.sock')

@@ -230,7 +230,7 @@ test('H-13, H-04: whatever comes instead of a handshake ends its connection alon
   assert.equal(await statusOf(open), 200)
 })
 
-test('H-06: connections without a handshake do not hold up others, and a stop does not wait for them', async (context) => {
+test('H-06: connections without a handshake hold up neither others nor a stop', async (context) => {
   const open = await opened(context)
   const port = Number(new URL(open.address).port)
   const silent = Array.from({ length: 50 }, () => connect(port, '127.0.0.1').on('error', () => {}))

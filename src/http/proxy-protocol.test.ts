@@ -16,7 +16,7 @@ const READ = [
 ]
 
 for (const { text, address } of READ) {
-  test(`H-10: the header ${JSON.stringify(text.slice(0, 60))} of a proxy is read, whatever follows and however it comes`, () => {
+  test(`H-10: ${JSON.stringify(text.slice(0, 60))} is read, whatever follows and however it comes`, () => {
     assert.deepEqual(line(text + REST), { kind: 'read', length: text.length, address })
     for (let end = 0; end < text.length; end++) assert.deepEqual(line(text.slice(0, end)), { kind: 'incomplete' })
   })

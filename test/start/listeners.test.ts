@@ -69,7 +69,7 @@ function chunks(bytes: Buffer, chunkBytes: number): Buffer {
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
 }
 
-test('max_request_size: 33,554,432 bytes pass by default and one more is a 413, with 1,000 at the other listener', async (context) => {
+test('max_request_size: 33,554,432 bytes pass and one more is a 413; the other listener takes 1,000', async (context) => {
   const server = await started(
     context,
     'sizes',
@@ -144,7 +144,7 @@ async function eventually(holds: () => boolean | Promise<boolean>, what: string)
   }
 }
 
-test('F-14: SIGHUP brings a new certificate to all threads under load, keeps the old one where the new is broken, and ends no connection', async (context) => {
+test('F-14: SIGHUP under load brings a new certificate, not a broken one, and ends no connection', async (context) => {
   written('cert.pem', LOOPBACK_CERTIFICATE)
   written('key.pem', LOOPBACK_KEY)
   const server = await started(context, 'renewed', `threads = 2\n${listener(TLS_KEYS)}`)
@@ -187,7 +187,7 @@ test('F-14: SIGHUP brings a new certificate to all threads under load, keeps the
   assert.equal(await server.stop(), 0)
 })
 
-test('the command line speaks TLS with a certificate of its own, and is told what is wrong without', async (context) => {
+test('the command line speaks TLS with a certificate of its own, and is refused without', async (context) => {
   written('cert.pem', LOOPBACK_CERTIFICATE)
   written('key.pem', LOOPBACK_KEY)
   const authority = written('authority.pem', CLIENT_AUTHORITY)

@@ -87,10 +87,12 @@ export function configurationPage(): string {
 
 function tables({ settings }: Stanza): string {
   const all = Object.entries(settings)
-const offered = all.flatMap(([key, setting]) => (setting.kind === 'offered' ? [offeredRow(key, setting)] : []))
-const others = all.flatMap(([key, setting]) => (setting.kind === 'offered' ? [] : [otherRow(key, setting)])) const
-head = `| Key | Type | Default | Effect |\n|---|---|---|---|\n${offered.join('')}\n` if (others.length === 0) return
-head return `${head}Of the reference, and not here:\n\n| Key | |\n|---|---|\n${others.join('')}\n` }
+  const offered = all.flatMap(([key, setting]) => (setting.kind === 'offered' ? [offeredRow(key, setting)] : []))
+  const others = all.flatMap(([key, setting]) => (setting.kind === 'offered' ? [] : [otherRow(key, setting)]))
+  const head = `| Key | Type | Default | Effect |\n|---|---|---|---|\n${offered.join('')}\n`
+  if (others.length === 0) return head
+  return `${head}Of the reference, and not here:\n\n| Key | |\n|---|---|\n${others.join('')}\n`
+}
 
 function offeredRow(key: string, setting: Setting & { kind: 'offered' }): string {
   return `| \`${key}\` | ${cell(setting.type)} | ${cell(setting.default)} | ${cell(setting.effect)} |\n`

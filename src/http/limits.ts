@@ -35,6 +35,6 @@ export type ServerLimits = {
 
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   maxConnections: 10_000,
-  maxConnectionsPerAddress: 1_000,
+  maxConnectionsPerAddress: 5_000,
   maxBodyBytes: 268_435_456,
 }

@@ -80,7 +80,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('P-40: bodies beyond the memory for all are a 503, small ones pass, and the memory comes back', async (context) => {
+test('P-40: bodies beyond the memory for all are a 503, small ones pass, and it comes back', async (context) => {
   const open = await opened(context, { shared: { maxBodyBytes: 256 * 1024 } })
   const large = 'x'.repeat(300 * 1024)
   const holding = await connected(context, open)
@@ -141,6 +141,18 @@ test('P-44: a body that comes byte by byte is cut, a request that takes too long
   assert.match(late?.body ?? '', /took too long; whether it was carried out is not known/)
   assert.deepEqual([cut?.headers.get('connection'), late?.headers.get('connection')], ['close', 'close'])
   assert.equal((await (await connected(context, open)).exchange(GET))?.status, 200)
+})
+
+test('who sends what is refused gets the answer, and nothing behind it is carried out', async (context) => {
+  const open = await opened(context, { limits: { maxRequestBytes: 1_000 } })
+  const body = Buffer.alloc(20 << 20, 'x')
+  for (let i = 0; i < 10; i++) {
+    const connection = await connected(context, open)
+    // The answer comes while all of this is still on its way.
+    connection.write(Buffer.concat([rawRequest('POST', '/v1/x', [], body), GET]))
+    assert.equal((await connection.read())?.status, 413)
+    assert.equal(await connection.read(), undefined)
+  }
 })
 
 test('P-44: a client that does not take its answer is cut where a limit says so', async (context) => {

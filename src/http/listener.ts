@@ -55,6 +55,8 @@ export type ListenOptions = {
 
 const CHECK_INTERVAL_MS = 1_000
 const MAX_HEADERS = 200
+/** How long a client that is refused may go on sending. */
+const LINGER_MS = 2_000
 
 /** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
 export async function listen({ address, rules, material, service, parts }: ListenOptions): Promise<Listener> {
@@ -79,6 +81,8 @@ export async function listen({ address, rules, material, service, parts }: Liste
     reads: deadlines.queue(limits.readTimeoutMs),
     works: deadlines.queue(limits.maxRequestMs),
     writes: deadlines.queue(limits.writeTimeoutMs),
+    lingers: deadlines.queue(LINGER_MS),
+    ended: new WeakSet(),
     headersFor: headersFor(rules.headers),
     switches: rules.switches,
     addressOf: addressFinder(connections, forwarded),

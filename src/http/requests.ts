@@ -5,6 +5,7 @@ import { fail, Refusal } from '../api/errors.ts'
 import type { ByteStream, ListenerSwitches } from '../api/request.ts'
 import type { WireHeaders, WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
+import { collectYoungGarbage } from '../lib/collect-garbage.ts'
 import { BodyCollector, type BodyMemory } from './body-collector.ts'
 import type { DeadlineQueue } from './deadlines.ts'
 import { type HeaderSource, wireHeaders } from './headers.ts'
@@ -25,10 +26,13 @@ export type RequestParts = Service & {
   readonly turns: Turns
   readonly limits: ListenerLimits
   readonly memory: BodyMemory
-  /** Of the time from the headers to the end of the body, until the answer, and until that is taken. */
+  /** Of the time from the headers to the end of the body, until the answer, until that is taken, and until its end. */
   readonly reads: DeadlineQueue
   readonly works: DeadlineQueue
   readonly writes: DeadlineQueue
+  readonly lingers: DeadlineQueue
+  /** Connections that carry no further answer. */
+  readonly ended: WeakSet<IncomingMessage['socket']>
   readonly headersFor: HeadersFor
   readonly switches: ListenerSwitches | undefined
   /** The address that a request counts as coming from. @throws Refusal */
@@ -57,6 +61,10 @@ export function isTooLarge(incoming: IncomingMessage, { maxRequestBytes }: Liste
 
 export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts: RequestParts): void {
   const { limits } = parts
+  if (parts.ended.has(incoming.socket)) {
+    incoming.resume()
+    return
+  }
   const turn = parts.turns.take(incoming, outgoing)
   let origin: Origin
   try {
@@ -108,16 +116,53 @@ function readBody(turn: Turn, origin: Origin, parts: RequestParts): void {
   })
 }
 
-/** The body is not read: the connection ends with the answer. */
+/** The body is not kept: the connection ends with the answer. */
 export function refuse(
   { incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>,
   refusal: Refusal,
   parts: RequestParts,
 ): void {
   outgoing.shouldKeepAlive = false
+  if (!incoming.complete) linger(incoming, parts)
   write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD', parts)
   incoming.on('error', () => outgoing.destroy())
-  incoming.resume()
+  incoming.on('data', ({ length }: Buffer) => discard(length))
+}
+
+let discardedBytes = 0
+/** The runtime itself lets ten times as much come together in each thread before it looks. */
+const COLLECT_BYTES = 8 << 20
+
+/** Bytes that came and are not kept still take memory until it is collected (threats H-01). */
+function discard(bytes: number): void {
+  discardedBytes += bytes
+  if (discardedBytes < COLLECT_BYTES) return
+  discardedBytes = 0
+  collectYoungGarbage()
+}
+
+/**
+ * A connection that is closed while its client still sends is reset, and the answer lost on the way: so our side ends
+ * first, and what still comes is thrown away for a while (RFC 9112 section 9.6).
+ */
+function linger(incoming: IncomingMessage, { ended, lingers }: RequestParts): void {
+  const { socket } = incoming
+  const drop = (): void => {
+    socket.destroy()
+  }
+  const destroySoon = socket.destroySoon.bind(socket)
+  // What node:http calls when the last answer is sent.
+  socket.destroySoon = () => {
+    if (incoming.complete) {
+      destroySoon()
+      return
+    }
+    ended.add(socket)
+    socket.end()
+    const deadline = lingers.add(drop)
+    incoming.once('end', drop)
+    socket.once('close', () => lingers.remove(deadline))
+  }
 }
 
 function run(turn: Turn, origin: Origin, body: Buffer | ByteStream | undefined, parts: RequestParts): void {

@@ -25,7 +25,7 @@ async function statusOf(address: string): Promise<number | undefined> {
   }
 }
 
-test('a thread in the place of one that died has its sockets, and the newest certificate that works', async (context) => {
+test('a thread in the place of one that died has its sockets and the newest certificate', async (context) => {
   const directory = temporaryDirectory()
   const file = (name: string, text: string): string => {
     const path = join(directory.path, name)

@@ -23,9 +23,9 @@ const HEAD = `# Configuration
 <!-- Written by tools/generate.ts from the tables of src/config-*.ts: change those, not this page. -->
 
 \`keywright server -config=FILE\` reads HCL or JSON, with the names of the reference. \`-config\` can be given several
-times, and a directory stands for the \`.hcl\` and \`.json\` files in it, in the order of their names. Listeners may stand
-in all of them, every other key in one: a second one stops the start, as an unknown key does, and everything that is
-wrong is told at once. Durations are seconds, or texts such as \`90s\` and \`1h30m\`; a bool may be a text too.
+times, and a directory stands for the \`.hcl\` and \`.json\` files in it, in the order of their names. Listeners may
+stand in all of them, every other key in one: a second one stops the start, as an unknown key does, and everything
+that is wrong is told at once. Durations are seconds, or texts such as \`90s\` and \`1h30m\`; a bool may be a text too.
 
 \`\`\`hcl
 listener "tcp" {

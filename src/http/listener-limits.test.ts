@@ -144,7 +144,14 @@ test('P-44: a body that comes byte by byte is cut, a request that takes too long
 })
 
 test('who sends what is refused gets the answer, and nothing behind it is carried out', async (context) => {
-  const open = await opened(context, { limits: { maxRequestBytes: 1_000 } })
+  let handled = 0
+  const open = await opened(context, {
+    limits: { maxRequestBytes: 1_000 },
+    handle: async (request) => {
+      handled++
+      return echo(request)
+    },
+  })
   const body = Buffer.alloc(20 << 20, 'x')
   for (let i = 0; i < 10; i++) {
     const connection = await connected(context, open)
@@ -153,6 +160,8 @@ test('who sends what is refused gets the answer, and nothing behind it is carrie
     assert.equal((await connection.read())?.status, 413)
     assert.equal(await connection.read(), undefined)
   }
+  assert.equal((await (await connected(context, open)).exchange(GET))?.status, 200)
+  assert.equal(handled, 1)
 })
 
 test('P-44: a client that does not take its answer is cut where a limit says so', async (context) => {

@@ -1,88 +1,157 @@
-// The stanza `listener "tcp"`: where the server listens, what it takes, and of whom it asks a token.
+// The stanzas `listener "tcp"` and `listener "unix"`: where the server listens, what it takes, and of whom it asks
+// what.
 import { isIPv4, isIPv6 } from 'node:net'
-import { ConfigError, only, requireKnown, secondsIn, single, switchOf } from './config-values.ts'
-import { DEFAULT_LIMITS, type ListenerLimits } from './http/listener.ts'
+import { customHeadersOf } from './config-headers.ts'
+import { type GivenLimits, LIMIT_SETTINGS, limitsOf } from './config-limits.ts'
+import { forwardedOf, PROXY_SETTINGS, proxyOf } from './config-proxies.ts'
+import { ignored, refused, type SettingTable, type Stanza, setting } from './config-setting.ts'
+import { SWITCH_SETTINGS, switchesOf } from './config-switches.ts'
+import { TLS_SETTINGS, tlsOf } from './config-tls.ts'
+import { ConfigError, checkKeys, Faults, integerIn, single, switchOf, textIn } from './config-values.ts'
+import type { ListenerRules, TcpAddress } from './http/listener.ts'
+import type { UnixAddress } from './http/unix-socket.ts'
 import { isDigit } from './lib/ascii.ts'
-import type { HclObject } from './lib/hcl.ts'
+import { blocksOf, type HclBlock, type HclObject } from './lib/hcl.ts'
 
-export type ListenerConfig = {
-  readonly host: string
-  readonly port: number
-  readonly limits: ListenerLimits
-  /** Endpoints that shares alone open, and that are to ask for a token as well. */
-  readonly tokenAskedFor: { readonly generateRoot: boolean; readonly rekey: boolean }
-  /** Whether sys/metrics answers without a token, and while sealed. */
-  readonly openMetrics: boolean
+export type ListenerAddress = Omit<TcpAddress, 'share'> | UnixAddress
+/** `rules.limits` are settled when all files are read. */
+export type GivenListener = {
+  readonly address: ListenerAddress
+  readonly rules: Omit<ListenerRules, 'limits'> & { readonly limits: GivenLimits }
+}
+export type ListenerConfig = { readonly address: ListenerAddress; readonly rules: ListenerRules }
+
+const COMMON: SettingTable = {
+  ...LIMIT_SETTINGS,
+  custom_response_headers: setting('stanza', 'none', 'Headers of answers, by status; see below'),
+  ...SWITCH_SETTINGS,
+  chroot_namespace: refused('only the root namespace exists'),
+  require_request_header: refused('it belongs to agents'),
+  agent_api: refused('it belongs to agents'),
+  proxy_api: refused('it belongs to proxies'),
+  role: refused('it belongs to agents'),
+  disable_request_limiter: ignored('the limits of a listener are named one by one'),
+  disable_replication_status_endpoints: ignored('there is no replication'),
 }
 
-const LISTENER_KEYS = [
-  'address',
-  'tls_disable',
-  'max_request_size',
-  'http_read_header_timeout',
-  'http_read_timeout',
-  'http_idle_timeout',
-  'disable_unauthed_rekey_endpoints',
-  'disable_unauthed_generate_root_endpoints',
-  'telemetry',
-]
-
-export function listenerOf(body: HclObject): Partial<ListenerConfig> {
-  const block = only(body, 'listener')
-  if (block === undefined) return {}
-  if (block.labels[0] !== 'tcp')
-    throw new ConfigError(`line ${block.line}: the listener "${block.labels[0]}" is not offered, use listener "tcp"`)
-  requireKnown(block.body, LISTENER_KEYS, 'listener "tcp"')
-  const address = single(block.body, 'address')
-  const { host, port } = parseAddress(address === undefined ? '127.0.0.1:8200' : String(address))
-  const plainAllowed = switchOf(block.body, 'tls_disable')
-  if (!isLoopback(host) && !plainAllowed) {
-    throw new ConfigError(
-      `line ${block.line}: TLS is not offered yet, so an address other than loopback needs tls_disable = true`,
-    )
-  }
-  const tokenAskedFor = {
-    generateRoot: switchOf(block.body, 'disable_unauthed_generate_root_endpoints'),
-    rekey: switchOf(block.body, 'disable_unauthed_rekey_endpoints'),
-  }
-  const isAsked = tokenAskedFor.generateRoot || tokenAskedFor.rekey
-  const openMetrics = openMetricsOf(block.body) ? { openMetrics: true } : {}
-  return { host, port, limits: limitsOf(block.body), ...(isAsked ? { tokenAskedFor } : {}), ...openMetrics }
+export const TCP_STANZA: Stanza = {
+  title: 'listener "tcp"',
+  about: 'Stands as often as there are addresses to listen on.',
+  settings: {
+    address: setting('host:port', '127.0.0.1:8200', 'IPv6 in brackets; port 0: any free one'),
+    cluster_address: ignored('there is no cluster port'),
+    ...TLS_SETTINGS,
+    ...PROXY_SETTINGS,
+    ...COMMON,
+  },
 }
 
-function openMetricsOf(body: HclObject): boolean {
-  const block = only(body, 'telemetry', 0)
-  if (block === undefined) return false
-  requireKnown(block.body, ['unauthenticated_metrics_access'], 'telemetry of listener "tcp"')
-  return switchOf(block.body, 'unauthenticated_metrics_access')
+export const UNIX_STANZA: Stanza = {
+  title: 'listener "unix"',
+  about: 'A socket in the file system, in clear: its permissions say who may use it. One thread answers on it.',
+  settings: {
+    address: setting('path', 'needed', 'The socket; one that a dead server left behind is replaced'),
+    socket_mode: setting('octal digits', '600', 'Permissions of the socket'),
+    socket_user: setting('id', 'of the process', 'Owner, as a number'),
+    socket_group: setting('id', 'of the process', 'Group, as a number'),
+    tls_disable: ignored('a Unix socket speaks in clear'),
+    ...COMMON,
+  },
 }
 
-/** A day; the timers of the runtime end at 24.8 days. */
-const MAX_TIMEOUT_SECONDS = 86_400
+/** `isPlainAllowed`: a listener without a certificate need not say so. @throws ConfigError */
+export function listenersOf(
+  body: HclObject,
+  isPlainAllowed: boolean,
+): { readonly listeners?: readonly GivenListener[]; readonly warnings?: readonly string[] } {
+  const blocks = blocksOf(body, 'listener', 1)
+  if (blocks.length === 0) return {}
+  const faults = new Faults()
+  const warnings: string[] = []
+  const listeners = blocks.flatMap((block) => {
+    const found = faults.collect(() => located(block, () => listenerOf(block, isPlainAllowed, warnings)))
+    return found === undefined ? [] : [found]
+  })
+  faults.end()
+  return { listeners, warnings }
+}
 
-function limitsOf(body: HclObject): ListenerLimits {
-  const size = single(body, 'max_request_size')
-  if (size !== undefined && (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)) {
-    throw new ConfigError('"max_request_size" must be a number of bytes')
+/** A sentence that names no line of its own gets that of the stanza. */
+function located<T>(block: HclBlock, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause
+    const sentences = cause.message.split('\n')
+    const prefix = `line ${block.line}: `
+    throw new ConfigError(sentences.map((text) => (text.startsWith('line ') ? text : prefix + text)).join('\n'))
   }
-  const ms = (key: string, fallback: number): number => {
-    const seconds = secondsIn(body, key)
-    if (seconds !== undefined && seconds > MAX_TIMEOUT_SECONDS) {
-      throw new ConfigError(`${key} must be at most ${MAX_TIMEOUT_SECONDS} seconds`)
-    }
-    return seconds === undefined || seconds === 0 ? fallback : seconds * 1000
+}
+
+function listenerOf({ labels, body, line }: HclBlock, isPlainAllowed: boolean, warnings: string[]): GivenListener {
+  const [type] = labels
+  if (type !== 'tcp' && type !== 'unix')
+    throw new ConfigError(`line ${line}: the listener "${type}" is not offered, use listener "tcp" or "unix"`)
+  const stanza = type === 'tcp' ? TCP_STANZA : UNIX_STANZA
+  const faults = new Faults()
+  warnings.push(...(faults.collect(() => checkKeys(body, stanza.settings, stanza.title)) ?? []))
+  const address = faults.collect(() => (type === 'tcp' ? tcpAddress(body) : unixAddress(body)))
+  const limits = faults.collect(() => limitsOf(body))
+  const tls = type === 'tcp' ? faults.collect(() => tlsOf(body, isPlainAllowed)) : undefined
+  const forwarded = type === 'tcp' ? faults.collect(() => forwardedOf(body)) : undefined
+  const proxy = type === 'tcp' ? faults.collect(() => proxyOf(body)) : undefined
+  const headers = faults.collect(() => customHeadersOf(body)) ?? {}
+  const switches = faults.collect(() => switchesOf(body))
+  faults.end()
+  const isInClear = type === 'tcp' && tls === undefined && switchOf(body, 'tls_disable')
+  if (isInClear && address?.kind === 'tcp' && !isLoopback(address.host))
+    warnings.push(`line ${line}: ${address.host}:${address.port} speaks in clear: who is on the way reads every token`)
+  return {
+    address: address as ListenerAddress,
+    rules: { limits: limits as GivenLimits, tls, forwarded, proxy, headers: withTlsOnly(headers, tls), switches },
   }
-  const limits = {
-    maxRequestBytes: size === undefined || size === 0 ? DEFAULT_LIMITS.maxRequestBytes : size,
-    readHeaderTimeoutMs: ms('http_read_header_timeout', DEFAULT_LIMITS.readHeaderTimeoutMs),
-    readTimeoutMs: ms('http_read_timeout', DEFAULT_LIMITS.readTimeoutMs),
-    idleTimeoutMs: ms('http_idle_timeout', DEFAULT_LIMITS.idleTimeoutMs),
+}
+
+/** RFC 6797 section 7.2: only where it came over TLS. */
+function withTlsOnly(headers: ListenerRules['headers'], tls: ListenerRules['tls']): ListenerRules['headers'] {
+  if (tls === undefined) return headers
+  return { ...headers, default: { ...STRICT_TRANSPORT, ...headers.default } }
+}
+
+const STRICT_TRANSPORT = { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }
+
+function tcpAddress(body: HclObject): ListenerAddress {
+  const address = single(body, 'address')
+  return { kind: 'tcp', ...parseAddress(address === undefined ? '127.0.0.1:8200' : String(address)) }
+}
+
+/** What an address in the file system can have; the system refuses more, and says so less clearly. */
+const MOST_PATH_BYTES = 107
+
+function unixAddress(body: HclObject): ListenerAddress {
+  const path = textIn(body, 'address')
+  if (path === undefined || Buffer.byteLength(path) > MOST_PATH_BYTES)
+    throw new ConfigError(`listener "unix" needs address, a path of at most ${MOST_PATH_BYTES} bytes`)
+  const idIn = (key: string): number | undefined => {
+    const id = integerIn(body, key, 'the number of a user or group, as "id" prints it')
+    if (id !== undefined && id < 0) throw new ConfigError(`"${key}" must not be negative`)
+    return id
   }
-  // The headers are part of the request, and node:http refuses to start otherwise.
-  if (limits.readHeaderTimeoutMs > limits.readTimeoutMs) {
-    throw new ConfigError('"http_read_header_timeout" must not be longer than "http_read_timeout"')
+  return {
+    kind: 'unix',
+    path,
+    mode: modeIn(body),
+    user: idIn('socket_user'),
+    group: idIn('socket_group'),
   }
-  return limits
+}
+
+function modeIn(body: HclObject): number | undefined {
+  const value = single(body, 'socket_mode')
+  if (value === undefined) return undefined
+  const digits = String(value)
+  if (!/^0?[0-7]{3}$/.test(digits)) throw new ConfigError('"socket_mode" must be three octal digits such as "660"')
+  return Number.parseInt(digits, 8)
 }
 
 /** Whether only this machine reaches it: RFC 1122 section 3.2.1.3 gives all of 127.0.0.0/8 to the host itself. */
@@ -113,4 +182,10 @@ function hostOf(text: string): string | undefined {
 
 function isNameCharacter(character: string): boolean {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || '.-_'.includes(character)
+}
+
+/** As it is shown, and as two listeners may not share it. */
+export function addressText(address: ListenerAddress): string {
+  if (address.kind === 'unix') return `unix:${address.path}`
+  return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`
 }

@@ -1,18 +1,31 @@
 // The stanza `seal`: what opens the server when it starts.
-import { ConfigError, only, requireKnown, textIn } from './config-values.ts'
+import { type Stanza, setting } from './config-setting.ts'
+import { ConfigError, checkKeys, only, textIn } from './config-values.ts'
 import type { HclObject } from './lib/hcl.ts'
 import type { StaticSealConfig } from './static-seal.ts'
 
-/** Nothing where shares open the server. */
-const STATIC_KEYS = ['current_key_id', 'current_key', 'previous_key_id', 'previous_key']
+const KEY_FORM = 'text, `file://PATH`, `env://NAME`'
 
+export const SEAL_STANZA: Stanza = {
+  title: 'seal "static"',
+  about: 'A key that opens the server when it starts. Without the stanza, or with `seal "shamir" {}`, shares open it.',
+  settings: {
+    current_key_id: setting('text', 'needed', 'Name of the key'),
+    current_key: setting(KEY_FORM, 'needed', 'The key, 32 bytes'),
+    previous_key_id: setting('text', 'none', 'Name of the key before, while it is changed'),
+    previous_key: setting(KEY_FORM, 'none', 'The key before'),
+  },
+}
+const STATIC_KEYS = Object.keys(SEAL_STANZA.settings)
+
+/** Nothing where shares open the server. */
 export function sealOf(body: HclObject): { readonly seal?: StaticSealConfig } {
   const block = only(body, 'seal')
   if (block === undefined || block.labels[0] === 'shamir') return {}
   if (block.labels[0] !== 'static') {
     throw new ConfigError(`line ${block.line}: the seal "${block.labels[0]}" is not offered, use static or shamir`)
   }
-  requireKnown(block.body, STATIC_KEYS, 'seal "static"')
+  checkKeys(block.body, SEAL_STANZA.settings, SEAL_STANZA.title)
   const [keyId, key, previousId, previousKey] = STATIC_KEYS.map((name) => textIn(block.body, name))
   if (keyId === undefined || key === undefined)
     throw new ConfigError(`line ${block.line}: seal "static" needs current_key_id and current_key`)

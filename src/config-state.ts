@@ -1,10 +1,12 @@
 // The configuration as `sys/config/state/sanitized` shows it: by the names of the file, without anything that opens
 // something. A key that is not named here is not shown.
 import type { ServerConfig } from './config.ts'
+import { addressText, type ListenerConfig } from './config-listener.ts'
+import { NO_SWITCHES } from './config-switches.ts'
 import { DEFAULT_RETENTION } from './storage/retention.ts'
 
 export function sanitizedConfig(config: ServerConfig): object {
-  const { limits, storage, seal, tokenAskedFor } = config
+  const { storage, seal } = config
   return {
     api_addr: config.apiAddress,
     cluster_name: config.clusterName,
@@ -15,20 +17,7 @@ export function sanitizedConfig(config: ServerConfig): object {
     reported_version: config.reportedVersion,
     raw_storage_endpoint: config.rawStorage,
     permission_denied_hints: config.permissionHints,
-    listeners: [
-      {
-        type: 'tcp',
-        config: {
-          address: `${config.host}:${config.port}`,
-          max_request_size: limits.maxRequestBytes,
-          http_read_header_timeout: limits.readHeaderTimeoutMs / 1000,
-          http_read_timeout: limits.readTimeoutMs / 1000,
-          http_idle_timeout: limits.idleTimeoutMs / 1000,
-          disable_unauthed_generate_root_endpoints: tokenAskedFor.generateRoot,
-          disable_unauthed_rekey_endpoints: tokenAskedFor.rekey,
-        },
-      },
-    ],
+    listeners: config.listeners.map(shownListener),
     storage:
       storage.type === 'inmem'
         ? { type: 'inmem' }
@@ -44,5 +33,24 @@ export function sanitizedConfig(config: ServerConfig): object {
         : // The key, or where it is, is nobody's business.
           { type: 'static', disabled: false, current_key_id: seal.keyId },
     ],
+  }
+}
+
+function shownListener({ address, rules }: ListenerConfig): object {
+  const { limits, tls, switches = NO_SWITCHES } = rules
+  return {
+    type: address.kind,
+    config: {
+      address: addressText(address),
+      tls_disable: tls === undefined,
+      ...(tls === undefined ? {} : { tls_cert_file: tls.certFile, tls_min_version: tls.minVersion }),
+      max_request_size: limits.maxRequestBytes,
+      max_request_duration: limits.maxRequestMs / 1000,
+      http_read_header_timeout: limits.readHeaderTimeoutMs / 1000,
+      http_read_timeout: limits.readTimeoutMs / 1000,
+      http_idle_timeout: limits.idleTimeoutMs / 1000,
+      disable_unauthed_generate_root_endpoints: switches.tokenAskedFor.generateRoot,
+      disable_unauthed_rekey_endpoints: switches.tokenAskedFor.rekey,
+    },
   }
 }

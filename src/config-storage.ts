@@ -1,11 +1,22 @@
 // The stanza `storage`: where the data are, and how far back the log of changes is kept.
-import { ConfigError, only, requireKnown, secondsIn, single } from './config-values.ts'
+import { type Stanza, setting } from './config-setting.ts'
+import { ConfigError, checkKeys, only, secondsIn, single } from './config-values.ts'
 import type { HclObject } from './lib/hcl.ts'
 import { DEFAULT_RETENTION, type Retention } from './storage/retention.ts'
 
 export type StorageConfig =
   | { readonly type: 'sqlite'; readonly directory: string; readonly retention?: Retention | undefined }
   | { readonly type: 'inmem' }
+
+export const STORAGE_STANZA: Stanza = {
+  title: 'storage "sqlite"',
+  about: 'A directory of its own. `storage "inmem" {}` has no keys, and forgets everything when the server ends.',
+  settings: {
+    path: setting('path', 'needed', 'The directory; made where it is not there'),
+    log_retention_bytes: setting('bytes', '1073741824', 'How far back the log of changes is kept; 0: the default'),
+    log_retention_time: setting('duration', '24h', 'The same by time; what is reached first counts'),
+  },
+}
 
 const STORAGE_TYPES = ['sqlite', 'inmem']
 
@@ -14,14 +25,14 @@ export function storageOf(body: HclObject): { readonly storage?: StorageConfig }
   if (block === undefined) return {}
   const [type] = block.labels
   if (type === 'inmem') {
-    requireKnown(block.body, [], 'storage "inmem"')
+    checkKeys(block.body, {}, 'storage "inmem"')
     return { storage: { type } }
   }
   if (type !== 'sqlite')
     throw new ConfigError(
       `line ${block.line}: the storage "${type}" is not offered, use one of ${STORAGE_TYPES.join(', ')}`,
     )
-  requireKnown(block.body, ['path', 'log_retention_bytes', 'log_retention_time'], 'storage "sqlite"')
+  checkKeys(block.body, STORAGE_STANZA.settings, STORAGE_STANZA.title)
   const path = single(block.body, 'path')
   if (typeof path !== 'string' || path === '')
     throw new ConfigError(`line ${block.line}: storage "sqlite" needs path, a directory`)

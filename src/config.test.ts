@@ -3,11 +3,32 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { parseConfig, readConfigFile, type ServerConfig } from './config.ts'
-import { isLoopback, parseAddress } from './config-listener.ts'
+import { type ConfigPart, DEFAULT_CONFIG, parseConfig, type ServerConfig, settle } from './config.ts'
+import { readConfig } from './config-files.ts'
+import { isLoopback, type ListenerAddress, parseAddress } from './config-listener.ts'
+import { NO_SWITCHES } from './config-switches.ts'
 import { ConfigError } from './config-values.ts'
-import { DEFAULT_LIMITS } from './http/listener.ts'
+import { DEFAULT_LIMITS } from './http/limits.ts'
+import type { ListenerRules } from './http/listener.ts'
+import { CIPHER_SUITES } from './http/tls.ts'
 import { HclError } from './lib/hcl.ts'
+
+/** The listener is that of a development server: it need not say that it speaks in clear. */
+const parsePlain = (text: string): ConfigPart => parseConfig(text, { isPlainAllowed: true })
+const settled = (text: string): ServerConfig => settle(parsePlain(text))
+
+const NO_RULES: ListenerRules = {
+  limits: DEFAULT_LIMITS,
+  tls: undefined,
+  forwarded: undefined,
+  proxy: undefined,
+  headers: {},
+  switches: undefined,
+}
+
+function listening(host: string, port: number, rules: Partial<ListenerRules> = {}): Partial<ServerConfig> {
+  return { listeners: [{ address: { kind: 'tcp', host, port }, rules: { ...NO_RULES, ...rules } }] }
+}
 
 const ACCEPTED: readonly {
   readonly name: string
@@ -24,12 +45,12 @@ const ACCEPTED: readonly {
       '{"listener": [{"tcp": {"address": "127.0.0.1:8300"}}]}',
       '{"listener": [{"tcp": [{"address": "127.0.0.1:8300"}]}]}',
     ],
-    is: { host: '127.0.0.1', port: 8300, limits: DEFAULT_LIMITS },
+    is: listening('127.0.0.1', 8300),
   },
   {
     name: 'a listener without an address',
     texts: ['listener "tcp" {}', '{"listener": {"tcp": {}}}'],
-    is: { host: '127.0.0.1', port: 8200, limits: DEFAULT_LIMITS },
+    is: listening('127.0.0.1', 8200),
   },
   {
     name: 'a listener for others, expressly without TLS',
@@ -39,7 +60,10 @@ const ACCEPTED: readonly {
       'listener "tcp" {\n  address = "0.0.0.0:8200"\n  tls_disable = "true"\n}',
       '{"listener": {"tcp": {"address": "0.0.0.0:8200", "tls_disable": "1"}}}',
     ],
-    is: { host: '0.0.0.0', port: 8200, limits: DEFAULT_LIMITS },
+    is: {
+      ...listening('0.0.0.0', 8200),
+      warnings: ['line 1: 0.0.0.0:8200 speaks in clear: who is on the way reads every token'],
+    },
   },
   {
     name: 'a static seal',
@@ -70,17 +94,14 @@ const ACCEPTED: readonly {
          disable_unauthed_rekey_endpoints = false
        }`,
     ],
-    is: {
-      host: '127.0.0.1',
-      port: 8200,
-      limits: DEFAULT_LIMITS,
-      tokenAskedFor: { generateRoot: true, rekey: false },
-    },
+    is: listening('127.0.0.1', 8200, {
+      switches: { ...NO_SWITCHES, tokenAskedFor: { generateRoot: true, rekey: false } },
+    }),
   },
   {
     name: 'IPv6 in brackets, any free port',
     texts: ['listener "tcp" { address = "[::1]:0" }'],
-    is: { host: '::1', port: 0, limits: DEFAULT_LIMITS },
+    is: listening('::1', 0),
   },
   {
     name: 'limits of the listener',
@@ -94,16 +115,20 @@ const ACCEPTED: readonly {
       `{"listener": {"tcp": {"max_request_size": 1048576, "http_read_header_timeout": 5,
          "http_read_timeout": "20", "http_idle_timeout": "90s"}}}`,
     ],
-    is: {
-      host: '127.0.0.1',
-      port: 8200,
-      limits: { maxRequestBytes: 1_048_576, readHeaderTimeoutMs: 5_000, readTimeoutMs: 20_000, idleTimeoutMs: 90_000 },
-    },
+    is: listening('127.0.0.1', 8200, {
+      limits: {
+        ...DEFAULT_LIMITS,
+        maxRequestBytes: 1_048_576,
+        readHeaderTimeoutMs: 5_000,
+        readTimeoutMs: 20_000,
+        idleTimeoutMs: 90_000,
+      },
+    }),
   },
   {
     name: '0 stands for the default of a limit',
     texts: ['listener "tcp" {\n max_request_size = 0\n http_read_timeout = "0"\n}'],
-    is: { host: '127.0.0.1', port: 8200, limits: DEFAULT_LIMITS },
+    is: listening('127.0.0.1', 8200),
   },
   {
     name: 'storage in a directory',
@@ -140,9 +165,10 @@ const ACCEPTED: readonly {
        default_lease_ttl = "12h"
        max_lease_ttl = 172800
        permission_denied_hints = false
-       disable_mlock = true`,
+       raw_storage_endpoint = false`,
       `{"api_addr": "https://keys.example:8200", "cluster_name": "north", "reported_version": "1.18.3",
-        "default_lease_ttl": "12h", "max_lease_ttl": "2d", "permission_denied_hints": "false", "disable_mlock": true}`,
+        "default_lease_ttl": "12h", "max_lease_ttl": "2d", "permission_denied_hints": "false",
+        "raw_storage_endpoint": "false"}`,
     ],
     is: {
       apiAddress: 'https://keys.example:8200',
@@ -162,7 +188,7 @@ const ACCEPTED: readonly {
 
 for (const { name, texts, is } of ACCEPTED) {
   test(`config takes ${name}`, () => {
-    for (const text of texts) assert.deepEqual(parseConfig(text), is, text)
+    for (const text of texts) assert.deepEqual(settled(text), { ...DEFAULT_CONFIG, ...is }, text)
   })
 }
 
@@ -212,9 +238,9 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
     }`,
     says: /two keys with the id "a"/,
   },
-  { name: 'another listener', text: 'listener "unix" {}', says: /line 1: the listener "unix".*use listener "tcp"/ },
+  { name: 'another listener', text: 'listener "pipe" {}', says: /line 1: the listener "pipe".*use listener "tcp"/ },
   { name: 'another storage', text: 'storage "raft" { path = "x" }', says: /line 1: the storage "raft".*sqlite, inmem/ },
-  { name: 'a second listener', text: 'listener "tcp" {}\nlistener "tcp" {}', says: /line 2: a second listener/ },
+  { name: 'two listeners of one address', text: 'listener "tcp" {}\nlistener "tcp" {}', says: /Two listeners have/ },
   { name: 'a listener without a kind', text: 'listener { address = "127.0.0.1:1" }', says: /line 1.*expected a block/ },
   {
     name: 'a size of the log that is none',
@@ -227,16 +253,6 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
     name: 'a directory that is a list',
     text: 'storage "sqlite" { path = ["x"] }',
     says: /"path" must be a single value/,
-  },
-  {
-    name: 'an address for others without tls_disable',
-    text: 'listener "tcp" { address = "0.0.0.0:8200" }',
-    says: /line 1: TLS is not offered yet.*tls_disable = true/,
-  },
-  {
-    name: 'an address for others with tls_disable off',
-    text: 'listener "tcp" {\n address = "10.0.0.1:8200"\n tls_disable = "false"\n}',
-    says: /tls_disable = true/,
   },
   {
     name: 'a switch that is neither',
@@ -271,7 +287,7 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
   {
     name: 'a limit that is text',
     text: 'listener "tcp" { max_request_size = "1MB" }',
-    says: /must be a number of bytes/,
+    says: /"max_request_size" must be a number of bytes/,
   },
   { name: 'half a byte', text: 'listener "tcp" { max_request_size = 0.5 }', says: /must be a number of bytes/ },
   {
@@ -284,7 +300,7 @@ const REFUSED: readonly { readonly name: string; readonly text: string; readonly
 for (const { name, text, says } of REFUSED) {
   test(`config refuses ${name}`, () => {
     assert.throws(
-      () => parseConfig(text),
+      () => settled(text),
       (cause) => (cause instanceof ConfigError || cause instanceof HclError) && says.test(cause.message),
     )
   })
@@ -301,21 +317,275 @@ for (const text of MALFORMED) {
   })
 }
 
-test('config names the file in what it refuses', (context) => {
-  const directory = mkdtempSync(join(tmpdir(), 'config-'))
-  context.after(() => rmSync(directory, { recursive: true }))
-  const path = join(directory, 'server.hcl')
-  const refusal = (pattern: RegExp) => (cause: unknown) =>
-    cause instanceof ConfigError && cause.message.includes(path) && pattern.test(cause.message)
-  assert.throws(() => readConfigFile(path), refusal(/cannot be read \(ENOENT\)/))
-  writeFileSync(path, 'storage "sqlite" {')
-  assert.throws(() => readConfigFile(path), refusal(/line 1/))
-  writeFileSync(path, 'storag "sqlite" {}')
-  assert.throws(() => readConfigFile(path), refusal(/did you mean "storage"/))
-  assert.throws(
-    () => readConfigFile(directory),
-    (cause) => cause instanceof ConfigError && /EISDIR/.test(cause.message),
+const TLS_FILES = 'tls_cert_file = "c.pem"\n tls_key_file = "k.pem"\n'
+
+/** The rules of the one listener that stands there with these keys. */
+function rulesOf(keys: string): ListenerRules {
+  const { listeners } = settle(parseConfig(`listener "tcp" {\n ${keys}\n}`))
+  assert.equal(listeners.length, 1)
+  return (listeners[0] as { rules: ListenerRules }).rules
+}
+
+test('P-61: a listener has a certificate, or says that it speaks in clear', () => {
+  for (const address of ['127.0.0.1:8200', '0.0.0.0:8200']) {
+    for (const keys of ['', 'tls_disable = false', 'tls_cert_file = "c"', 'tls_key_file = "k"']) {
+      assert.throws(
+        () => parseConfig(`\nlistener "tcp" {\n address = "${address}"\n ${keys}\n}`),
+        /line 2: .*tls_cert_file and tls_key_file; tls_disable = true/,
+      )
+    }
+  }
+  assert.equal(rulesOf('tls_disable = true').tls, undefined)
+  assert.equal(rulesOf(`tls_disable = true\n ${TLS_FILES}`).tls, undefined)
+})
+
+test('config takes TLS with its versions, suites and authorities', () => {
+  assert.deepEqual(rulesOf(TLS_FILES).tls, {
+    certFile: 'c.pem',
+    keyFile: 'k.pem',
+    clientCaFile: undefined,
+    minVersion: 'tls12',
+    maxVersion: 'tls13',
+    cipherSuites: [...CIPHER_SUITES.keys()],
+  })
+  const suite = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'
+  const { tls } = rulesOf(`${TLS_FILES} tls_min_version = "tls13"
+    tls_require_and_verify_client_cert = true
+    tls_client_ca_file = "ca.pem"
+    tls_cipher_suites = "TLS_AES_128_GCM_SHA256, ${suite}"`)
+  assert.deepEqual([tls?.minVersion, tls?.clientCaFile, tls?.cipherSuites], ['tls13', 'ca.pem', [suite]])
+})
+
+test('config gives what comes over TLS a header for browsers, and lets it be another', () => {
+  const name = 'Strict-Transport-Security'
+  assert.deepEqual(rulesOf('tls_disable = true').headers, {})
+  assert.match(rulesOf(TLS_FILES).headers.default?.[name] ?? '', /^max-age=31536000/)
+  const own = `custom_response_headers { "default" = { "${name}" = ["max-age=1"] } }`
+  assert.equal(rulesOf(`${TLS_FILES} ${own}`).headers.default?.[name], 'max-age=1')
+})
+
+test('config takes listeners of several kinds, each with its own limits', () => {
+  const { listeners } = settle(
+    parseConfig(`
+      default_max_request_duration = "20s"
+      listener "tcp" {
+        tls_disable = true
+        max_request_size = 1000
+        max_request_duration = "5s"
+      }
+      listener "tcp" {
+        address = "127.0.0.1:8300"
+        tls_disable = true
+        max_request_size = -1
+      }
+      listener "unix" {
+        address = "/run/keywright.sock"
+        socket_mode = "660"
+        socket_group = 7
+        http_write_timeout = "1m"
+      }`),
   )
+  const unix: ListenerAddress = { kind: 'unix', path: '/run/keywright.sock', mode: 0o660, user: undefined, group: 7 }
+  assert.deepEqual(
+    listeners.map(({ address }) => address),
+    [{ kind: 'tcp', host: '127.0.0.1', port: 8200 }, { kind: 'tcp', host: '127.0.0.1', port: 8300 }, unix],
+  )
+  const numbers = listeners.map(({ rules: { limits } }) => [
+    limits.maxRequestBytes,
+    limits.maxRequestMs,
+    limits.writeTimeoutMs,
+  ])
+  // Without a limit of its own a body may have as much as all bodies together.
+  assert.deepEqual(numbers, [
+    [1_000, 5_000, 0],
+    [268_435_456, 20_000, 0],
+    [33_554_432, 20_000, 60_000],
+  ])
+})
+
+test('config makes room for the largest body that a listener takes', () => {
+  const large = 'listener "tcp" { max_request_size = 500000000 }'
+  assert.equal(settled(large).limits.maxBodyBytes, 500_000_000)
+  assert.equal(settled(`${large}\nmax_body_memory = 600000000`).limits.maxBodyBytes, 600_000_000)
+  assert.throws(() => settled(`${large}\nmax_body_memory = 400000000`), /"max_body_memory" must not be less/)
+})
+
+test('config takes rules for proxies', () => {
+  const { forwarded, proxy } = rulesOf(`tls_disable = true
+    x_forwarded_for_authorized_addrs = "10.0.0.0/8, 2001:DB8::/32"
+    x_forwarded_for_hop_skips = "1"
+    x_forwarded_for_reject_not_present = false
+    proxy_protocol_behavior = "deny_unauthorized"
+    proxy_protocol_authorized_addrs = ["10.0.0.1"]`)
+  assert.deepEqual(forwarded, {
+    authorized: ['10.0.0.0/8', '2001:db8::/32'],
+    hopSkips: 1,
+    rejectNotPresent: false,
+    rejectNotAuthorized: true,
+  })
+  assert.deepEqual(proxy, { behavior: 'deny_unauthorized', authorized: ['10.0.0.1'] })
+})
+
+test('config takes headers and switches of a listener', () => {
+  const { headers, switches } = rulesOf(`tls_disable = true
+    custom_response_headers {
+      "default" = { "X-One" = ["a", "b"] }
+      "4xx" = { "X-One" = "c" }
+    }
+    redact_version = true
+    telemetry { unauthenticated_metrics_access = true }
+    profiling { unauthenticated_pprof_access = true }
+    inflight_requests_logging { unauthenticated_in_flight_request_access = true }`)
+  assert.deepEqual(headers, { default: { 'X-One': 'a, b' }, '4xx': { 'X-One': 'c' } })
+  assert.deepEqual(switches, {
+    ...NO_SWITCHES,
+    unauthenticatedMetrics: true,
+    unauthenticatedProfiling: true,
+    unauthenticatedInFlight: true,
+    redacts: { addresses: false, version: true, clusterName: false },
+  })
+})
+
+const REFUSED_LISTENERS: readonly (readonly [string, RegExp])[] = [
+  ['tls_min_version = "tls11"', /"tls_min_version": tls11 is not offered/],
+  ['tls_max_version = "TLS1.3"', /"tls_max_version" must be one of tls12, tls13/],
+  ['tls_min_version = "tls13"\n tls_max_version = "tls12"', /must not be newer/],
+  ['tls_cipher_suites = "TLS_RSA_WITH_AES_128_CBC_SHA"', /suite TLS_RSA_WITH_AES_128_CBC_SHA is not offered/],
+  ['tls_cipher_suites = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265"', /did you mean TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256/],
+  ['tls_require_and_verify_client_cert = true', /needs tls_client_ca_file/],
+  ['tls_client_ca_file = "ca"', /is for tls_require_and_verify_client_cert/],
+  ['tls_require_and_verify_client_cert = true\n tls_disable_client_certs = true', /exclude each other/],
+  ['tls_acme_domains = ["a"]', /"tls_acme_domains" in listener "tcp" is not offered: get the certificate/],
+  ['max_json_depth = 10', /"max_json_depth".*is not offered: leave it out; nesting is bounded at 64/],
+  ['chroot_namespace = "a"', /only the root namespace/],
+  ['max_request_size = 2000000000', /must be at most 1073741824 bytes/],
+  ['x_forwarded_for_hop_skips = 1', /"x_forwarded_for_hop_skips" needs x_forwarded_for_authorized_addrs/],
+  ['x_forwarded_for_authorized_addrs = "10.0.0.1:80"', /"x_forwarded_for_authorized_addrs": expected addresses/],
+  ['proxy_protocol_behavior = "use_sometimes"', /must be one of use_always/],
+  ['proxy_protocol_behavior = "allow_authorized"', /needs proxy_protocol_authorized_addrs/],
+  ['proxy_protocol_authorized_addrs = "10.0.0.1"', /needs proxy_protocol_behavior/],
+  ['custom_response_headers { "all" = { "X-A" = "b" } }', /"all" is not a status/],
+  ['custom_response_headers { "200" = { "Content-Length" = "1" } }', /"Content-Length" is the server's own/],
+  ['custom_response_headers { "200" = { "X-Vault-Token" = "1" } }', /is the server's own/],
+  ['custom_response_headers { "200" = { "X-A" = "b\\nc" } }', /must be visible ASCII/],
+  ['telemetry { metrics = true }', /unknown key "metrics" in telemetry/],
+]
+
+for (const [keys, says] of REFUSED_LISTENERS) {
+  test(`config refuses a listener with ${keys.replaceAll('\n', ',')}`, () => {
+    assert.throws(() => rulesOf(`${TLS_FILES} ${keys}`), says)
+  })
+}
+
+const REFUSED_SOCKETS: readonly (readonly [string, RegExp])[] = [
+  ['', /needs address, a path/],
+  [`address = "/${'a'.repeat(107)}"`, /at most 107 bytes/],
+  ['address = "/s"\n socket_mode = "rw"', /three octal digits/],
+  ['address = "/s"\n socket_user = "kim"', /must be the number of a user or group/],
+  ['address = "/s"\n tls_cert_file = "c"', /unknown key "tls_cert_file" in listener "unix"/],
+]
+
+for (const [keys, says] of REFUSED_SOCKETS) {
+  test(`config refuses a Unix socket with ${keys.slice(0, 40).replaceAll('\n', ',')}`, () => {
+    assert.throws(() => parseConfig(`listener "unix" {\n ${keys}\n}`), says)
+  })
+}
+
+test('E-14: config tells all that is wrong at once', () => {
+  const text = 'lisener "tcp" {}\nmax_lease_ttl = "soon"\nlistener "tcp" {\n adress = "a"\n http_idle_timeout = "x"\n}'
+  assert.throws(
+    () => parseConfig(text),
+    (cause) => {
+      const sentences = cause instanceof ConfigError ? cause.message.split('\n') : []
+      const wanted = [
+        /"lisener"/,
+        /line 4: .*"adress"/,
+        /line 3: .*http_idle_timeout/,
+        /line 3: .*tls_/,
+        /max_lease_ttl/,
+      ]
+      for (const says of wanted)
+        assert.ok(
+          sentences.some((sentence) => says.test(sentence)),
+          `${says} in ${sentences}`,
+        )
+      return sentences.length === wanted.length
+    },
+  )
+})
+
+test('config takes keys of the reference that do nothing here, and says so', () => {
+  const { warnings } = settled('ui = true\ndisable_mlock = true\nlistener "tcp" { cluster_address = "a" }')
+  assert.equal(warnings.length, 3)
+  for (const [index, key] of ['ui', 'disable_mlock', 'cluster_address'].entries())
+    assert.match(warnings[index] ?? '', RegExp(`^line ${index + 1}: "${key}" .* does nothing: `))
+  assert.throws(() => settled('raw_storage_endpoint = true'), /"raw_storage_endpoint".* is not offered: /)
+})
+
+type Directory = { readonly path: string; write(name: string, text: string): string }
+
+function temporary(context: { after(work: () => void): void }): Directory {
+  const path = mkdtempSync(join(tmpdir(), 'config-'))
+  context.after(() => rmSync(path, { recursive: true }))
+  return {
+    path,
+    write: (name, text) => {
+      writeFileSync(join(path, name), text)
+      return join(path, name)
+    },
+  }
+}
+
+const read = (paths: readonly string[], env: NodeJS.ProcessEnv = {}): ConfigPart =>
+  readConfig(paths, env, { isPlainAllowed: true })
+
+test('config names the file in what it refuses', (context) => {
+  const directory = temporary(context)
+  const path = join(directory.path, 'server.hcl')
+  const refuses = (pattern: RegExp) =>
+    assert.throws(
+      () => read([path]),
+      (cause) => cause instanceof ConfigError && cause.message.includes(path) && pattern.test(cause.message),
+    )
+  refuses(/cannot be read \(ENOENT\)/)
+  directory.write('server.hcl', 'storage "sqlite" {')
+  refuses(/line 1/)
+  directory.write('server.hcl', 'storag "sqlite" {}')
+  refuses(/did you mean "storage"/)
+  directory.write('server.hcl', 'ui = true')
+  assert.match(read([path]).warnings?.[0] ?? '', /server\.hcl: line 1: "ui"/)
+})
+
+test('config in a directory is all of its files in the order of their names', (context) => {
+  const directory = temporary(context)
+  assert.throws(() => read([directory.path]), /has no configuration/)
+  directory.write('b.json', '{"listener": {"tcp": {"address": "127.0.0.1:2"}}, "api_addr": "http://b:1"}')
+  directory.write('a.hcl', 'listener "tcp" { address = "127.0.0.1:1" }\ncluster_name = "a"')
+  directory.write('.hidden.hcl', 'nonsense')
+  directory.write('notes.txt', 'nonsense')
+  const { listeners = [], apiAddress, clusterName } = read([directory.path])
+  assert.deepEqual(
+    listeners.map(({ address }) => address.kind === 'tcp' && address.port),
+    [1, 2],
+  )
+  assert.deepEqual([apiAddress, clusterName], ['http://b:1', 'a'])
+})
+
+test('E-14: a key that stands in two files is refused, with both', (context) => {
+  const directory = temporary(context)
+  const [a, b] = [directory.write('a.hcl', 'threads = 1'), directory.write('b.hcl', 'threads = 1')]
+  assert.throws(() => read([a, b]), new RegExp(`"threads" stands in ${a} and in ${b}`))
+  assert.throws(() => read([a, a]), /"threads" stands in/)
+  assert.equal(read([a]).threads, 1)
+})
+
+test('config takes environment variables before files, by all three prefixes', (context) => {
+  const file = temporary(context).write('a.hcl', 'api_addr = "http://file:1"\ncluster_name = "file"')
+  const variables = { VAULT_API_ADDR: 'http://vault:1', BAO_CLUSTER_NAME: 'bao', VAULT_CLUSTER_ADDR: '' }
+  const { apiAddress, clusterName, clusterAddress } = read([file], variables)
+  assert.deepEqual([apiAddress, clusterName, clusterAddress], ['http://vault:1', 'bao', undefined])
+  assert.equal(read([file], { ...variables, KEYWRIGHT_API_ADDR: 'http://own:1' }).apiAddress, 'http://own:1')
+  assert.throws(() => read([file], { VAULT_API_ADDR: 'vault:1' }), /VAULT_API_ADDR: "api_addr" must be an address/)
 })
 
 test('an address is a host and a port', () => {

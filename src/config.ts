@@ -1,37 +1,42 @@
-// The configuration file, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
-import { readFileSync } from 'node:fs'
+// The configuration, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
 import { availableParallelism } from 'node:os'
 import { DEFAULT_EDITION, type Edition } from './api/edition.ts'
 import { editionOf } from './config-edition.ts'
-import { HARDENING_KEYS, type HardeningConfig, hardeningOf, NO_HARDENING } from './config-hardening.ts'
-import { type ListenerConfig, listenerOf } from './config-listener.ts'
+import { type HardeningConfig, hardeningOf, NO_HARDENING } from './config-hardening.ts'
+import { type SharedLimits, settledLimits, sharedLimitsOf } from './config-limits.ts'
+import { addressText, type GivenListener, type ListenerConfig, listenersOf } from './config-listener.ts'
 import { DEFAULT_LOG, type LogConfig, logOf } from './config-log.ts'
 import { sealOf } from './config-seal.ts'
 import { sanitizedConfig } from './config-state.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
 import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './config-telemetry.ts'
-import { ConfigError, requireKnown, secondsIn, single, switchOf } from './config-values.ts'
+import { TOP_STANZA } from './config-top.ts'
+import { ConfigError, checkKeys, Faults, secondsIn, single, switchOf, textIn } from './config-values.ts'
 import type { HardeningFound } from './hardening/report.ts'
-import { DEFAULT_LIMITS } from './http/listener.ts'
+import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ServerLimits } from './http/limits.ts'
 import { isDigit } from './lib/ascii.ts'
-import { HclError, type HclObject, itemsOf, parseHcl } from './lib/hcl.ts'
+import { type HclObject, itemsOf, parseHcl } from './lib/hcl.ts'
 import type { StaticSealConfig } from './static-seal.ts'
 import type { ServerFacts } from './system/system.ts'
 
-export type ServerConfig = ListenerConfig & {
+export type ServerConfig = {
+  readonly listeners: readonly ListenerConfig[]
+  /** Of all listeners together. */
+  readonly limits: ServerLimits
   /** Threads that serve requests. */
   readonly threads: number
   readonly storage: StorageConfig
   readonly apiAddress: string
+  readonly clusterAddress: string
   readonly clusterName: string
   readonly reportedVersion: string
   readonly defaultTtlSeconds: number
   readonly maxTtlSeconds: number
   /** Undefined: shares open the server. */
   readonly seal: StaticSealConfig | undefined
+  readonly edition: Edition
   /** Whether a 403 tells the holder of a valid token what its policies lack. */
   readonly permissionHints: boolean
-  readonly edition: Edition
   /** Whether sys/raw is there. */
   readonly rawStorage: boolean
   readonly logging: LogConfig
@@ -39,6 +44,15 @@ export type ServerConfig = ListenerConfig & {
   readonly hardening: HardeningConfig
   /** What the checks of the start found; undefined where none were made. */
   readonly hardeningFound?: HardeningFound
+  readonly pidFile: string | undefined
+  /** For the log: what was taken and does nothing, or is unwise. */
+  readonly warnings: readonly string[]
+}
+
+/** What one file says: lists go behind each other, everything else stands in one of them. */
+export type ConfigPart = Partial<Omit<ServerConfig, 'listeners' | 'limits'>> & {
+  readonly listeners?: readonly GivenListener[]
+  readonly sharedLimits?: SharedLimits
 }
 
 /** What the endpoints show of it. */
@@ -46,109 +60,131 @@ export const factsOf = (config: ServerConfig, storageType: string): ServerFacts 
   reportedVersion: config.reportedVersion,
   storageType,
   apiAddress: config.apiAddress,
+  clusterAddress: config.clusterAddress,
   clusterName: config.clusterName,
-  tokenAskedFor: config.tokenAskedFor,
   permissionHints: config.permissionHints,
   edition: config.edition,
   rawStorage: config.rawStorage,
   configState: sanitizedConfig(config),
-  openMetrics: config.openMetrics,
   ...(config.hardeningFound === undefined ? {} : { hardening: config.hardeningFound }),
 })
 
+const DEFAULT_LISTENER: ListenerConfig = {
+  address: { kind: 'tcp', host: '127.0.0.1', port: 8200 },
+  rules: {
+    limits: DEFAULT_LIMITS,
+    tls: undefined,
+    forwarded: undefined,
+    proxy: undefined,
+    headers: {},
+    switches: undefined,
+  },
+}
+
 export const DEFAULT_CONFIG: ServerConfig = {
   threads: availableParallelism(),
-  host: '127.0.0.1',
-  port: 8200,
-  limits: DEFAULT_LIMITS,
+  listeners: [DEFAULT_LISTENER],
+  limits: DEFAULT_SERVER_LIMITS,
   storage: { type: 'sqlite', directory: './data' },
   apiAddress: '',
+  clusterAddress: '',
   clusterName: '',
   reportedVersion: '1.21.0',
   defaultTtlSeconds: 768 * 3600,
   maxTtlSeconds: 768 * 3600,
   seal: undefined,
-  tokenAskedFor: { generateRoot: false, rekey: false },
-  permissionHints: true,
   edition: DEFAULT_EDITION,
+  permissionHints: true,
   rawStorage: false,
-  openMetrics: false,
   logging: DEFAULT_LOG,
   telemetry: NO_TELEMETRY,
   hardening: NO_HARDENING,
+  pidFile: undefined,
+  warnings: [],
 }
 
-/** @throws ConfigError */
-export function readConfigFile(path: string): Partial<ServerConfig> {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new ConfigError(`The configuration file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`)
-  }
-  try {
-    return parseConfig(text)
-  } catch (cause) {
-    if (cause instanceof HclError || cause instanceof ConfigError) throw new ConfigError(`${path}: ${cause.message}`)
-    throw cause
-  }
+export type ParseOptions = {
+  /** The development server speaks in clear without being told so. */
+  readonly isPlainAllowed: boolean
 }
-
-const HINTS = 'permission_denied_hints'
-const RAW = 'raw_storage_endpoint'
-const TOP_KEYS = [
-  'threads',
-  'listener',
-  'storage',
-  'seal',
-  'api_addr',
-  'cluster_name',
-  'reported_version',
-  'default_lease_ttl',
-  'max_lease_ttl',
-  HINTS,
-  'edition',
-  RAW,
-  'disable_mlock',
-  'log_level',
-  'log_format',
-  'telemetry',
-  ...HARDENING_KEYS,
-]
+const STRICT: ParseOptions = { isPlainAllowed: false }
 
 /** @throws HclError, ConfigError */
-export function parseConfig(text: string): Partial<ServerConfig> {
-  const body = parseHcl(text)
-  requireKnown(body, TOP_KEYS, 'the configuration')
-  const config = {
-    ...threadsOf(body),
-    ...listenerOf(body),
-    ...storageOf(body),
-    ...sealOf(body),
-    ...logOf(body),
-    ...telemetryOf(body),
-    ...hardeningOf(body),
-    ...textOf(body, 'api_addr', 'apiAddress'),
-    ...textOf(body, 'cluster_name', 'clusterName'),
-    ...textOf(body, 'reported_version', 'reportedVersion'),
-    ...secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
-    ...secondsOf(body, 'max_lease_ttl', 'maxTtlSeconds'),
-    ...editionOf(body),
-    ...(itemsOf(body, RAW).length === 0 ? {} : { rawStorage: switchOf(body, RAW) }),
-    ...(itemsOf(body, HINTS).length === 0 ? {} : { permissionHints: switchOf(body, HINTS) }),
+export function parseConfig(text: string, options = STRICT): ConfigPart {
+  return parseBody(parseHcl(text), options)
+}
+
+/** @throws ConfigError with all that is wrong */
+export function parseBody(body: HclObject, { isPlainAllowed }: ParseOptions): ConfigPart {
+  const faults = new Faults()
+  const warnings = faults.collect(() => checkKeys(body, TOP_STANZA.settings, 'the configuration')) ?? []
+  const parts = [
+    () => threadsOf(body),
+    () => listenersOf(body, isPlainAllowed),
+    () => sharedLimitsPart(body),
+    () => storageOf(body),
+    () => sealOf(body),
+    () => logOf(body),
+    () => telemetryOf(body),
+    () => hardeningOf(body),
+    () => urlOf(body, 'api_addr', 'apiAddress'),
+    () => urlOf(body, 'cluster_addr', 'clusterAddress'),
+    () => textOf(body, 'cluster_name', 'clusterName'),
+    () => versionOf(body),
+    () => secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
+    () => secondsOf(body, 'max_lease_ttl', 'maxTtlSeconds'),
+    () => editionOf(body),
+    () => textOf(body, 'pid_file', 'pidFile'),
+    () => (itemsOf(body, HINTS).length === 0 ? {} : { permissionHints: switchOf(body, HINTS) }),
+    () => (itemsOf(body, RAW).length === 0 ? {} : { rawStorage: switchOf(body, RAW) }),
+  ].map((read) => faults.collect<ConfigPart>(read) ?? {})
+  faults.end()
+  return mergeParts([...(warnings.length === 0 ? [] : [{ warnings }]), ...parts])
+}
+
+/** Lists behind each other; of everything else the last one counts. */
+export function mergeParts(parts: readonly ConfigPart[]): ConfigPart {
+  const merged: Record<string, unknown> = {}
+  for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
+    const before = merged[name]
+    if (Array.isArray(value) && value.length === 0 && before === undefined) continue
+    merged[name] = Array.isArray(before) ? [...before, ...(value as unknown[])] : value
   }
-  const { defaultTtlSeconds, maxTtlSeconds } = { ...DEFAULT_CONFIG, ...config }
+  return merged
+}
+
+/** With the defaults, and what can only be told when all is read. @throws ConfigError */
+export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigPart): ServerConfig {
+  const config = { ...DEFAULT_CONFIG, ...part }
+  const { defaultTtlSeconds, maxTtlSeconds } = config
   if (defaultTtlSeconds > maxTtlSeconds) {
     throw new ConfigError(
       `default_lease_ttl, ${defaultTtlSeconds} s, must not be longer than max_lease_ttl, ${maxTtlSeconds} s`,
     )
   }
-  return config
+  const listeners = given ?? [DEFAULT_LISTENER]
+  const texts = listeners.map(({ address }) => addressText(address))
+  const twice = texts.find((text, index) => !text.endsWith(':0') && texts.indexOf(text) !== index)
+  if (twice !== undefined) throw new ConfigError(`Two listeners have the address ${twice}`)
+  const limits = settledLimits(
+    sharedLimits,
+    listeners.map(({ rules }) => rules.limits),
+  )
+  return {
+    ...config,
+    limits: limits.shared,
+    listeners: listeners.map(({ address, rules }, index) => ({
+      address,
+      rules: { ...rules, limits: limits.listeners[index] ?? DEFAULT_LIMITS },
+    })),
+  }
 }
 
+const HINTS = 'permission_denied_hints'
+const RAW = 'raw_storage_endpoint'
 export const MAX_THREADS = 256
 
-function threadsOf(body: HclObject): Partial<ServerConfig> {
+function threadsOf(body: HclObject): ConfigPart {
   const threads = single(body, 'threads')
   if (threads === undefined) return {}
   if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
@@ -157,17 +193,30 @@ function threadsOf(body: HclObject): Partial<ServerConfig> {
   return { threads }
 }
 
-function textOf<K extends 'apiAddress' | 'clusterName' | 'reportedVersion'>(
-  body: HclObject,
-  key: string,
-  name: K,
-): Partial<ServerConfig> {
-  const value = single(body, key)
-  if (value === undefined) return {}
-  if (typeof value !== 'string') throw new ConfigError(`"${key}" must be text`)
-  if (name === 'reportedVersion' && !isSemanticVersion(value))
-    throw new ConfigError(`"${key}" must be a version such as 1.21.0`)
-  return { [name]: value }
+function sharedLimitsPart(body: HclObject): ConfigPart {
+  const sharedLimits = sharedLimitsOf(body)
+  return Object.keys(sharedLimits).length === 0 ? {} : { sharedLimits }
+}
+
+function textOf(body: HclObject, key: string, name: 'clusterName' | 'pidFile'): ConfigPart {
+  const text = textIn(body, key)
+  return text === undefined ? {} : { [name]: text }
+}
+
+function urlOf(body: HclObject, key: string, name: 'apiAddress' | 'clusterAddress'): ConfigPart {
+  const text = textIn(body, key)
+  if (text === undefined) return {}
+  const url = URL.parse(text)
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.search !== '')
+    throw new ConfigError(`"${key}" must be an address such as https://keys.example:8200`)
+  return { [name]: text }
+}
+
+function versionOf(body: HclObject): ConfigPart {
+  const reportedVersion = textIn(body, 'reported_version')
+  if (reportedVersion === undefined) return {}
+  if (!isSemanticVersion(reportedVersion)) throw new ConfigError('"reported_version" must be a version such as 1.21.0')
+  return { reportedVersion }
 }
 
 function isSemanticVersion(text: string): boolean {
@@ -175,11 +224,7 @@ function isSemanticVersion(text: string): boolean {
   return parts.length === 3 && parts.every((part) => part !== '' && part.length < 10 && [...part].every(isDigit))
 }
 
-function secondsOf<K extends 'defaultTtlSeconds' | 'maxTtlSeconds'>(
-  body: HclObject,
-  key: string,
-  name: K,
-): Partial<ServerConfig> {
+function secondsOf(body: HclObject, key: string, name: 'defaultTtlSeconds' | 'maxTtlSeconds'): ConfigPart {
   const seconds = secondsIn(body, key)
   return seconds === undefined || seconds === 0 ? {} : { [name]: seconds }
 }

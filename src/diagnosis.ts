@@ -3,41 +3,47 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Diagnosed, Diagnosis, Wanted } from './cli/diagnosis.ts'
-import { DEFAULT_CONFIG, readConfigFile, type ServerConfig } from './config.ts'
+import { DEFAULT_CONFIG, type ServerConfig, settle } from './config.ts'
+import { readConfig } from './config-files.ts'
+import { addressText, type ListenerConfig } from './config-listener.ts'
 import { ConfigError } from './config-values.ts'
 import { DEVELOPMENT_KEYS } from './development.ts'
 import { emptyCoreDumps } from './hardening/core-dumps.ts'
 import { realMachine } from './hardening/machine.ts'
 import { runChecks } from './hardening/report.ts'
 import { hardeningSetting } from './hardening-setting.ts'
+import { newSharedFigures } from './http/shared-figures.ts'
 import { realWorld } from './lib/world.ts'
-import { requireFreeAddress, StartError } from './server.ts'
+import { ListenFailed, requireFreeAddresses } from './listening.ts'
 import { isInUse } from './storage/sqlite-files.ts'
 
 /** What `keywright server` sets before all else. */
 const SERVER_UMASK = 0o077
 
 export async function diagnose({ config: file, data }: Wanted): Promise<Diagnosis> {
-  const { config, finding } = readConfig(file)
+  const { config, finding } = configIn(file)
   const directory = data ?? (config.storage.type === 'sqlite' ? config.storage.directory : undefined)
   const asked: ServerConfig = directory === undefined ? config : { ...config, storage: { type: 'sqlite', directory } }
   // Without a file it is the data directory that says what kind of server is meant.
   const isDevelopment = file === undefined && directory !== undefined && existsSync(join(directory, DEVELOPMENT_KEYS))
   emptyCoreDumps()
   const machine = { ...realMachine(realWorld()), umask: SERVER_UMASK }
-  const results = await runChecks(machine, hardeningSetting(asked, { isDevelopment, configFile: file }))
+  const results = await runChecks(
+    machine,
+    hardeningSetting(asked, { isDevelopment, configFiles: file === undefined ? [] : [file] }),
+  )
   return {
     subject: [file ?? 'No configuration file', directory ?? 'data in memory'].join(', '),
-    checks: [finding, await addressFinding(asked, directory), ...results],
+    checks: [finding, ...(await addressFindings(asked, directory)), ...results],
   }
 }
 
-function readConfig(file: string | undefined): { readonly config: ServerConfig; readonly finding: Diagnosed } {
+function configIn(file: string | undefined): { readonly config: ServerConfig; readonly finding: Diagnosed } {
   const about = { id: 'config', title: 'The configuration can be read', group: 'configuration' }
   if (file === undefined)
     return { config: DEFAULT_CONFIG, finding: { ...about, verdict: 'ok', sentence: 'None was named: the defaults' } }
   try {
-    const config = { ...DEFAULT_CONFIG, ...readConfigFile(file) }
+    const config = settle(readConfig([file], process.env, { isPlainAllowed: false }))
     return { config, finding: { ...about, verdict: 'ok', sentence: `${file} says nothing that is not known` } }
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
@@ -45,16 +51,30 @@ function readConfig(file: string | undefined): { readonly config: ServerConfig; 
   }
 }
 
-async function addressFinding(config: ServerConfig, directory: string | undefined): Promise<Diagnosed> {
+/** One for each listener, tried alone: in clear, since it is only the address that is asked for. */
+function addressFindings(config: ServerConfig, directory: string | undefined): Promise<readonly Diagnosed[]> {
+  return Promise.all(config.listeners.map((listener) => addressFinding(config, listener, directory)))
+}
+
+async function addressFinding(
+  config: ServerConfig,
+  { address, rules }: ListenerConfig,
+  directory: string | undefined,
+): Promise<Diagnosed> {
   const about = { id: 'address', title: 'The address can be listened on', group: 'network' }
-  const address = `${config.host}:${config.port}`
+  const text = addressText(address)
+  const world = realWorld()
+  const figures = newSharedFigures(1, world.random)
+  const ports = [address.kind === 'tcp' ? address.port : 0]
+  const place = { ports, sharePorts: false, holdsUnixSockets: true, figures, row: 0, tls: [undefined] }
+  const alone = { ...config, listeners: [{ address, rules: { ...rules, tls: undefined } }] }
   try {
-    await requireFreeAddress(config)
-    return { ...about, verdict: 'ok', sentence: `${address} is free` }
+    await requireFreeAddresses({ config: alone, place, world, log: () => {} })
+    return { ...about, verdict: 'ok', sentence: `${text} is free` }
   } catch (cause) {
-    if (!(cause instanceof StartError)) throw cause
+    if (!(cause instanceof ListenFailed)) throw cause
     const isOurs = directory !== undefined && holdsStore(directory)
-    if (isOurs) return { ...about, verdict: 'ok', sentence: `${address} is in use, and so is the store: by its server` }
+    if (isOurs) return { ...about, verdict: 'ok', sentence: `${text} is in use, and so is the store: by its server` }
     return { ...about, verdict: 'refuse', sentence: cause.message }
   }
 }

@@ -7,7 +7,7 @@ import { faultsOf, type HardeningFound, refreshed, runChecks, summaryOf } from '
 import { hardeningSetting, type Start } from './hardening-setting.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
-import { StartError } from './server.ts'
+import { StartError } from './start-error.ts'
 
 const DAY_MS = 86_400_000
 

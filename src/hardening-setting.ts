@@ -1,42 +1,41 @@
 // What the checks of the surroundings are told: taken from the configuration as it is in force.
 import { join } from 'node:path'
 import type { ServerConfig } from './config.ts'
-import { isLoopback } from './config-listener.ts'
+import { addressText, isLoopback, type ListenerConfig } from './config-listener.ts'
 import type { HardeningSetting, ListenerFacts } from './hardening/setting.ts'
 
 export type Start = {
   readonly isDevelopment: boolean
-  /** The file of the configuration. */
-  readonly configFile: string | undefined
+  /** Files and directories of the configuration. */
+  readonly configFiles: readonly string[]
 }
 
-export function hardeningSetting(config: ServerConfig, { isDevelopment, configFile }: Start): HardeningSetting {
+export function hardeningSetting(config: ServerConfig, { isDevelopment, configFiles }: Start): HardeningSetting {
   const { hardening, storage } = config
   return {
     isDevelopment,
     isStrict: hardening.isStrict,
     isAuditRequired: hardening.isAuditRequired,
-    configFile,
+    configFiles,
     inlineSecrets: hardening.inlineSecrets,
     program: [import.meta.dirname, join(import.meta.dirname, '../bin'), process.execPath],
     dataDirectory: storage.type === 'sqlite' ? storage.directory : undefined,
-    listeners: [listenerInForce(config)],
+    listeners: config.listeners.map((listener) => factsOf(listener, isDevelopment)),
     threads: config.threads,
-    maxRequestBytes: config.limits.maxRequestBytes,
+    maxBodyBytes: config.limits.maxBodyBytes,
     // There are none yet.
     auditDevices: [],
     rootTokens: undefined,
   }
 }
 
-/** There is no TLS yet: an address that others reach says `tls_disable`, or the configuration is refused. */
-function listenerInForce({ host, port }: ServerConfig): ListenerFacts {
-  const isLocal = isLoopback(host)
+/** In clear is only what says `tls_disable`, a Unix socket, or a development server. */
+function factsOf({ address, rules }: ListenerConfig, isDevelopment: boolean): ListenerFacts {
   return {
-    address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    isLocal,
-    isTlsDisabled: !isLocal,
-    certFile: undefined,
-    keyFile: undefined,
+    address: addressText(address),
+    isLocal: address.kind === 'unix' || isLoopback(address.host),
+    isTlsDisabled: rules.tls === undefined && address.kind === 'tcp' && !isDevelopment,
+    certFile: rules.tls?.certFile,
+    keyFile: rules.tls?.keyFile,
   }
 }

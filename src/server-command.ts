@@ -1,21 +1,26 @@
 // `keywright server`: flags, start, what it prints, signals.
-import { DEFAULT_CONFIG, MAX_THREADS, readConfigFile, type ServerConfig } from './config.ts'
-import { isLoopback, parseAddress } from './config-listener.ts'
+import { type ConfigPart, MAX_THREADS, type ServerConfig, settle } from './config.ts'
+import { firstOf } from './config-environment.ts'
+import { readConfig } from './config-files.ts'
+import { type GivenListener, isLoopback, listenersOf, parseAddress } from './config-listener.ts'
 import { DEFAULT_LOG, logFromEnvironment } from './config-log.ts'
 import { ConfigError } from './config-values.ts'
 import { SelfTestFailed } from './crypto/self-test.ts'
 import { checkedConfig, logHardening } from './hardened-start.ts'
+import { parseHcl } from './lib/hcl.ts'
+import type { Log } from './lib/log.ts'
 import { newLogLevels } from './lib/log-levels.ts'
 import { logTo } from './lib/log-writer.ts'
 import { nearest } from './lib/nearest.ts'
-import { realWorld } from './lib/world.ts'
+import { realWorld, type World } from './lib/world.ts'
+import { removePidFile, writePidFile } from './pid-file.ts'
 import { type RunningServer, StartError, startServer } from './server.ts'
 import { StorageError } from './storage/contract.ts'
 
 type Flags = {
   help: boolean
   dev: boolean
-  config: string | undefined
+  config: readonly string[]
   data: string | undefined
   listen: string | undefined
   rootToken: string | undefined
@@ -28,7 +33,8 @@ const HELP = `Usage: keywright server [options]
 
   -dev                            Development server: initialises and opens itself, keeps its unseal key beside its
                                   data, listens on loopback only. Never for real secrets.
-  -config=FILE                    Configuration, HCL or JSON: listener "tcp", storage "sqlite" or "inmem", limits
+  -config=FILE|DIR                Configuration, HCL or JSON (docs/configuration.md); a directory stands for its .hcl
+                                  and .json files. Can be given several times; a key stands in one of the files
   -data=DIR                       Directory of the data (default ./data); instead of storage in the file
   -threads=N                      Threads that serve requests (default: one for each core); one more writes
   -dev-root-token-id=TOKEN        Root token of the development server (VAULT_DEV_ROOT_TOKEN_ID)
@@ -46,10 +52,11 @@ const KNOWN_FLAGS = [...VALUE_FLAGS, ...ACCEPTED_FLAGS, 'dev', 'help', 'h']
 
 function readFlags(words: readonly string[], env: NodeJS.ProcessEnv): Flags {
   const values = new Map<string, string>()
+  const configs: string[] = []
   const flags: Flags = {
     help: false,
     dev: false,
-    config: undefined,
+    config: [],
     data: undefined,
     listen: undefined,
     rootToken: undefined,
@@ -64,23 +71,16 @@ function readFlags(words: readonly string[], env: NodeJS.ProcessEnv): Flags {
     else if ((VALUE_FLAGS as readonly string[]).includes(name)) {
       const value = inline ?? words[++i]
       if (value === undefined || value === '') throw new StartError(`The flag -${name} needs a value`)
-      values.set(name, value)
+      if (name === 'config') configs.push(value)
+      else values.set(name, value)
     } else throw new StartError(unknownFlag(word, name))
   }
-  flags.config = values.get('config')
+  flags.config = configs
   flags.data = values.get('data')
-  flags.listen = values.get('dev-listen-address') ?? firstOf(env, 'DEV_LISTEN_ADDRESS')
+  flags.listen = values.get('dev-listen-address') ?? firstOf(env, 'DEV_LISTEN_ADDRESS')?.value
   flags.threads = threadsIn(values.get('threads'))
-  flags.rootToken = values.get('dev-root-token-id') ?? firstOf(env, 'DEV_ROOT_TOKEN_ID')
+  flags.rootToken = values.get('dev-root-token-id') ?? firstOf(env, 'DEV_ROOT_TOKEN_ID')?.value
   return flags
-}
-
-function firstOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
-  for (const prefix of ['KEYWRIGHT_', 'VAULT_', 'BAO_']) {
-    const value = env[prefix + name]
-    if (value !== undefined && value !== '') return value
-  }
-  return undefined
 }
 
 function splitFlag(word: string): [string, string | undefined] {
@@ -96,17 +96,21 @@ function unknownFlag(word: string, name: string): string {
   return `Unknown option "${word}" of keywright server, ${hint}`
 }
 
+/** What files, environment and flags say together. @throws ConfigError, StartError */
 function configOf(flags: Flags): ServerConfig {
-  const file = flags.config === undefined ? {} : readConfigFile(flags.config)
-  const listen = flags.listen === undefined ? {} : parseAddress(flags.listen)
+  const file = readConfig(flags.config, process.env, { isPlainAllowed: flags.dev })
+  if (!flags.dev && file.listeners === undefined)
+    throw new ConfigError('The configuration has no listener: listener "tcp" { … } says where to listen')
+  const listeners = flags.listen === undefined ? {} : { listeners: withAddress(file.listeners, flags.listen) }
   const retention = file.storage?.type === 'sqlite' ? { retention: file.storage.retention } : {}
   const data =
     flags.data === undefined ? {} : { storage: { type: 'sqlite', directory: flags.data, ...retention } as const }
   const threads = flags.threads === undefined ? {} : { threads: flags.threads }
-  const logging = logFromEnvironment(file.logging ?? DEFAULT_LOG, (name) => firstOf(process.env, name))
-  const config = { ...DEFAULT_CONFIG, ...file, ...listen, ...data, ...threads, logging }
-  if (flags.dev && !isLoopback(config.host)) {
-    throw new StartError(`The development server listens on loopback only, not on ${config.host}`)
+  const logging = logFromEnvironment(file.logging ?? DEFAULT_LOG, (name) => firstOf(process.env, name)?.value)
+  const config = settle({ ...file, ...listeners, ...data, ...threads, logging })
+  for (const { address } of flags.dev ? config.listeners : []) {
+    if (address.kind === 'tcp' && !isLoopback(address.host))
+      throw new StartError(`The development server listens on loopback only, not on ${address.host}`)
   }
   if (flags.dev && config.seal !== undefined)
     throw new StartError('The development server opens itself: leave out seal "static", or -dev')
@@ -114,6 +118,15 @@ function configOf(flags: Flags): ServerConfig {
     throw new StartError('The flag -dev-root-token-id must be 1 to 512 printable ASCII characters')
   }
   return config
+}
+
+/** The first listener on TCP gets this address. */
+function withAddress(given: ConfigPart['listeners'], text: string): readonly GivenListener[] {
+  const listeners = given ?? listenersOf(parseHcl('listener "tcp" {}'), true).listeners ?? []
+  const first = listeners.findIndex(({ address }) => address.kind === 'tcp')
+  return listeners.map((listener, index) =>
+    index === first ? { ...listener, address: { kind: 'tcp', ...parseAddress(text) } } : listener,
+  )
 }
 
 function threadsIn(text: string | undefined): number | undefined {
@@ -135,7 +148,7 @@ export async function runServer(words: readonly string[]): Promise<void> {
       process.stdout.write(HELP)
       return
     }
-    if (!flags.dev && flags.config === undefined)
+    if (!flags.dev && flags.config.length === 0)
       throw new StartError('Say -config=FILE, or -dev for a development server')
     await run(configOf(flags), flags)
   } catch (cause) {
@@ -166,18 +179,40 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
     process.exit(EXIT_FATAL)
   }
   const development = flags.dev ? { rootToken: flags.rootToken } : undefined
-  const start = { isDevelopment: flags.dev, configFile: flags.config }
+  const start = { isDevelopment: flags.dev, configFiles: flags.config }
   const checked = await checkedConfig(config, start, world)
-  const starting = startServer({ config: checked, world, log, levels, development, onFatal })
+  const reread = () => configOf(flags)
+  const starting = startServer({ config: checked, world, log, levels, development, onFatal, reread })
   // Not later: the first thread that serves answers before the last one is there.
-  stopOnSignals(starting)
+  handleSignals(starting, config)
   const server = await starting
+  if (config.pidFile !== undefined) await keepPid(config.pidFile, server)
+  warn(config, log, world)
   logHardening(checked, world, log)
-  process.stdout.write(flags.dev ? developmentBanner(server, config) : `Keywright listens on ${server.address}\n`)
+  const listens = server.addresses.map((address) => `Keywright listens on ${address}\n`).join('')
+  process.stdout.write(flags.dev ? developmentBanner(server, config) : listens)
 }
 
-/** A signal during the start counts when the server has started; a second one does not wait. */
-function stopOnSignals(starting: Promise<RunningServer>): void {
+/** What is unwise is said again each day, since nobody reads the first lines of an old log (threats P-61). */
+function warn(config: ServerConfig, log: Log, world: World): void {
+  for (const warning of config.warnings) log('warn', warning)
+  world.timers.after(DAY_MS, () => warn(config, log, world))
+}
+
+const DAY_MS = 86_400_000
+
+/** @throws StartError; then the server is stopped */
+async function keepPid(path: string, server: RunningServer): Promise<void> {
+  try {
+    writePidFile(path, process.pid)
+  } catch (cause) {
+    await server.stop()
+    throw new StartError(`pid_file ${path} cannot be written (${(cause as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** A signal during the start counts when the server has started; a second one that ends it does not wait. */
+function handleSignals(starting: Promise<RunningServer>, { pidFile }: ServerConfig): void {
   let stopping = false
   const stop = (): void => {
     if (stopping) process.exit(1)
@@ -185,12 +220,18 @@ function stopOnSignals(starting: Promise<RunningServer>): void {
     starting
       .then((server) => server.stop())
       .then(
-        () => process.exit(0),
+        () => {
+          if (pidFile !== undefined) removePidFile(pidFile, process.pid)
+          process.exit(0)
+        },
         () => process.exit(1),
       )
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  process.on('SIGHUP', () => {
+    starting.then((server) => server.reload()).catch(() => {})
+  })
 }
 
 function developmentBanner(server: RunningServer, config: ServerConfig): string {
@@ -207,6 +248,5 @@ function developmentBanner(server: RunningServer, config: ServerConfig): string 
 Unseal Key: ${unsealKey ?? 'in the shares that its rekey gave out'}
 Root Token: ${rootToken}
 
-Listening on ${server.address}
-`
+${server.addresses.map((address) => `Listening on ${address}\n`).join('')}`
 }

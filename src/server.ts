@@ -1,20 +1,25 @@
 // Starts a server: the thread that writes first, then those that serve. This thread only watches over them.
 import { once } from 'node:events'
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
+import { addressText } from './config-listener.ts'
 import { runSelfTests } from './crypto/self-test.ts'
-import { listen, type Service } from './http/listener.ts'
+import { newSharedFigures } from './http/shared-figures.ts'
 import type { Log } from './lib/log.ts'
 import { type LogLevels, newLogLevels } from './lib/log-levels.ts'
+import { OneAtATime } from './lib/one-at-a-time.ts'
+import { ReloadList } from './lib/reload.ts'
 import { inlineWork } from './lib/slow-work.ts'
 import { TurnEnd } from './lib/turn-end.ts'
 import type { World } from './lib/world.ts'
-import type { ServingData, ServingStarted } from './serving.ts'
-import { type SlowPlace, startSlowPool } from './slow-pool.ts'
+import { ListenFailed, requireFreeAddresses, ThreadListeners } from './listening.ts'
+import type { ReloadState } from './reload-state.ts'
+import { ServingThreads, servingThreads } from './serving-threads.ts'
+import { startSlowPool } from './slow-pool.ts'
+import { StartError } from './start-error.ts'
 import { staticSeal } from './static-seal.ts'
 import { createMemoryStore } from './storage/memory-store.ts'
 import { FIRST_SERVING_ROW } from './telemetry/cells.ts'
-import { Rows } from './telemetry/rows.ts'
 import {
   commitMeter,
   newSharedTelemetry,
@@ -24,16 +29,14 @@ import {
   trafficOf,
   watchThread,
 } from './thread-telemetry.ts'
-import { QuestionDesk } from './threads/ask-all.ts'
-import { newPublishedIndex, type PublishedIndex } from './threads/change-follower.ts'
-import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
+import { newPublishedIndex } from './threads/change-follower.ts'
+import { ThreadGroup } from './threads/thread-group.ts'
+import { TlsFileError } from './tls-files.ts'
+import { TlsState } from './tls-state.ts'
 import type { DevelopmentFacts, WriterData, WriterOrder, WriterStarted } from './writer.ts'
 import { buildWriterHouse } from './writer-house.ts'
 
-/** Why a server did not start, in one sentence. */
-export class StartError extends Error {
-  override name = 'StartError'
-}
+export { StartError }
 
 export type ServerOptions = {
   readonly config: ServerConfig
@@ -44,26 +47,67 @@ export type ServerOptions = {
   readonly development: { readonly rootToken: string | undefined } | undefined
   /** The process cannot go on: storage failed, or the writing thread ended. */
   readonly onFatal: (reason: string) => void
+  /** Reads the configuration anew, for a reload. Missing: it stays as it is. @throws what says why it is refused */
+  readonly reread?: () => ServerConfig
 }
 
 export type RunningServer = {
+  /** Of the first listener. */
   readonly address: string
+  /** Of all of them, as clients are told. */
+  readonly addresses: readonly string[]
   readonly development: DevelopmentFacts | undefined
+  /** Every thread reads anew what can change while the server runs: certificates, and what its other parts add. */
+  reload(): Promise<void>
   stop(): Promise<void>
 }
-
-/** Longer than any request takes that was sent whole; container runtimes kill what has not ended after 10 s. */
-const STOP_PATIENCE_MS = 5_000
 
 /** @throws StartError */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   runSelfTests()
   const { storage } = options.config
-  return storage.type === 'inmem' ? startInMemory(options) : startThreads(options, storage.directory)
+  try {
+    return await (storage.type === 'inmem' ? startInMemory(options) : startThreads(options, storage.directory))
+  } catch (cause) {
+    if (cause instanceof ListenFailed || cause instanceof TlsFileError) throw new StartError(cause.message)
+    throw cause
+  }
 }
 
-function addressText({ host }: ServerConfig, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+/** For clients; `ports` are those that were found. */
+function clientAddresses({ listeners }: ServerConfig, ports: readonly number[]): readonly string[] {
+  return listeners.map(({ address, rules }, index) => {
+    if (address.kind === 'unix') return addressText(address)
+    const scheme = rules.tls === undefined ? 'http' : 'https'
+    return `${scheme}://${addressText({ ...address, port: ports[index] ?? address.port })}`
+  })
+}
+
+function shown(config: ServerConfig, ports: readonly number[]) {
+  const addresses = clientAddresses(config, ports)
+  return { address: addresses[0] ?? '', addresses }
+}
+
+/** What a reload does in this thread, before the others are told; one at a time. */
+function reloader(options: ServerOptions, tls: TlsState, tellOthers: (state: ReloadState) => Promise<void> | void) {
+  const { log, config, reread } = options
+  const inTurn = new OneAtATime()
+  const list = new ReloadList<ReloadState>()
+  list.add('TLS', () => tls.renew())
+  let current = config
+  return () =>
+    inTurn.run(async () => {
+      log('info', 'Reload: asked for')
+      try {
+        current = reread?.() ?? current
+      } catch (cause) {
+        // It names the file and the key, and no value.
+        const message = cause instanceof Error ? cause.message : 'unknown'
+        log('error', `Reload: the configuration is refused, what was read before counts: ${message}`)
+      }
+      await list.run({ config: current, tls: tls.materials }, log)
+      await tellOthers({ config: current, tls: tls.materials })
+    })
 }
 
 /** Everything in one thread; nothing outlives the process. */
@@ -71,8 +115,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const shared = sharedTelemetry(options, 1)
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config)
-  const onCommitted = commitMeter(shared)
-  const store = createMemoryStore({ random: world.random, clock: world.clock, onCommitted })
+  const store = createMemoryStore({ random: world.random, clock: world.clock, onCommitted: commitMeter(shared) })
   const house = await buildWriterHouse({
     store,
     world,
@@ -95,21 +138,33 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     development = { unsealKey: share.toString('base64'), rootToken: made.rootToken }
     await house.operations.unseal(share)
   }
-  const address = { host: config.host, port: config.port, share: false }
+  const tls = new TlsState(config, world, log)
   const sampler = watchThread(own, house)
-  const { takesStream } = house
   const handle = house.core.handle.bind(house.core)
-  const service = { handle, turnEnd: new TurnEnd(), takesStream, traffic: trafficOf(own) }
-  const listener = await listen(address, config.limits, service).catch((cause) => {
-    throw listenError(config, (cause as NodeJS.ErrnoException).code)
+  const listeners = await ThreadListeners.start({
+    config,
+    place: {
+      ports: config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0)),
+      sharePorts: false,
+      holdsUnixSockets: true,
+      figures: newSharedFigures(1, world.random),
+      row: 0,
+      tls: tls.materials,
+    },
+    service: { handle, turnEnd: new TurnEnd(), takesStream: house.takesStream, traffic: trafficOf(own) },
+    world,
+    log,
   })
+  tls.renewTickets((materials) => listeners.renewTls(materials))
+  const reloads = new ReloadList<ReloadState>()
+  reloads.add('TLS', (state) => listeners.renewTls(state.tls))
   return {
-    address: addressText(config, listener.port),
+    ...shown(config, listeners.ports),
     development,
+    reload: reloader(options, tls, (state) => reloads.run(state, log)),
     stop: async () => {
-      const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
-      await listener.close()
-      patience.cancel()
+      tls.stop()
+      await listeners.stop()
       sampler.stop()
       await own.flush()
       await store.close()
@@ -117,12 +172,16 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   }
 }
 
+function sharedTelemetry({ world, config, levels }: ServerOptions, threads: number): SharedTelemetry {
+  return newSharedTelemetry(world.random, levels ?? newLogLevels(config.logging.level), threads)
+}
+
 async function startThreads(options: ServerOptions, directory: string): Promise<RunningServer> {
-  const { config } = options
+  const { config, world, log } = options
+  const tls = new TlsState(config, world, log)
   const published = newPublishedIndex()
-  const threads = SHARES_PORTS ? config.threads : 1
-  const shared = sharedTelemetry(options, threads)
-  const pool = startSlowPool({ ...options, meter: poolMeter(shared, options.world.clock) })
+  const shared = sharedTelemetry(options, servingThreads(config))
+  const pool = startSlowPool({ ...options, meter: poolMeter(shared, world.clock) })
   const slow = pool.place()
   const data: WriterData = { config, directory, published, slow, shared, development: options.development }
   const writer = new Worker(new URL('./writer.ts', import.meta.url), {
@@ -135,23 +194,27 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   try {
     const development = await writerStarted(writer)
     watchWriter(writer, options.onFatal)
-    // Threads that share a port share it with any process of this user that asks for the same: so ask once alone.
-    await requireFreeAddress(config)
-    const desk = new QuestionDesk<unknown>(options.world.timers, ASK_PATIENCE_MS)
-    const rows = new Rows(shared.metrics)
-    const place = { writer, directory, published, slow: pool.place, shared, desk, rows, port: config.port }
+    const data = { config, world, writer, directory, published, shared }
+    const serving = new ServingThreads({ ...data, slow: pool.place, tls: () => tls.materials })
+    await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
     const group = await ThreadGroup.start({
       kind: 'serving',
-      count: threads,
-      start: () => startServing(place, config),
-      clock: options.world.clock,
-      log: options.log,
+      count: serving.count,
+      start: () => serving.start(),
+      clock: world.clock,
+      log,
       onFatal: options.onFatal,
     })
+    tls.renewTickets((materials) => serving.renewTls(materials))
     return {
-      address: addressText(config, place.port),
+      ...shown(config, serving.ports),
       development,
+      reload: reloader(options, tls, (state) => {
+        writer.postMessage({ kind: 'reload', state: { ...state, tls: [] } } satisfies WriterOrder)
+        serving.reload(state)
+      }),
       stop: async () => {
+        tls.stop()
         await group.stop()
         await stopWriter(writer)
         await pool.stop()
@@ -164,104 +227,6 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     await pool.stop()
     throw cause
   }
-}
-
-/** Where the system spreads the connections of one port over several sockets. */
-const SHARES_PORTS = process.platform === 'linux'
-
-/** Answers nobody: its connections are dropped at once. */
-const NOBODY: Service = {
-  handle: () => Promise.reject(new Error('closing')),
-  turnEnd: new TurnEnd(),
-  takesStream: () => false,
-}
-
-/** Listens for a moment. @throws StartError where that is not possible */
-export async function requireFreeAddress(config: ServerConfig): Promise<void> {
-  const { host, port, limits } = config
-  try {
-    const probe = await listen({ host, port, share: false }, limits, NOBODY)
-    probe.dropConnections()
-    await probe.close()
-  } catch (cause) {
-    throw listenError(config, (cause as NodeJS.ErrnoException).code)
-  }
-}
-
-/** `port` is settled by the first thread. */
-type Place = {
-  readonly writer: Worker
-  readonly directory: string
-  readonly published: PublishedIndex
-  readonly slow: () => SlowPlace
-  readonly shared: SharedTelemetry
-  readonly desk: QuestionDesk<unknown>
-  readonly rows: Rows
-  port: number
-}
-
-/** How long threads are waited for that are asked what they do. */
-const ASK_PATIENCE_MS = 250
-
-function sharedTelemetry({ world, config, levels }: ServerOptions, threads: number): SharedTelemetry {
-  return newSharedTelemetry(world.random, levels ?? newLogLevels(config.logging.level), threads)
-}
-
-async function startServing(place: Place, config: ServerConfig): Promise<GroupThread> {
-  const { port1, port2 } = new MessageChannel()
-  place.writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
-  const { directory, published, port, shared } = place
-  const row = place.rows.take()
-  const slow = place.slow()
-  const data: ServingData = {
-    config,
-    directory,
-    published,
-    writer: port2,
-    slow,
-    shared,
-    row,
-    port,
-    sharePort: SHARES_PORTS,
-  }
-  const worker = new Worker(new URL('./serving.ts', import.meta.url), {
-    name: 'serving',
-    workerData: data,
-    transferList: [port2, slow.port],
-  })
-  let reason = 'it ended by itself'
-  worker.on('error', (cause) => {
-    reason = cause instanceof Error ? cause.name : 'unknown'
-  })
-  const leave = place.desk.add(worker)
-  const ended = once(worker, 'exit').then(() => {
-    leave()
-    place.rows.giveBack(row)
-    return reason
-  })
-  place.port = await servingStarted(worker, ended, config)
-  return {
-    ended,
-    stop: async () => {
-      worker.postMessage({ kind: 'stop' })
-      await ended
-    },
-  }
-}
-
-function servingStarted(worker: Worker, ended: Promise<string>, config: ServerConfig): Promise<number> {
-  return new Promise((resolve, reject) => {
-    worker.once('message', (message: ServingStarted) => {
-      if (message.kind === 'listening') resolve(message.port)
-      else
-        reject(
-          LISTEN_REASONS[message.code] === undefined
-            ? new StartError(message.message)
-            : listenError(config, message.code),
-        )
-    })
-    void ended.then((reason) => reject(new StartError(`A serving thread ended before it was ready: ${reason}`)))
-  })
 }
 
 /** Writers that end because they were told to. */
@@ -307,15 +272,4 @@ function writerStarted(worker: Worker): Promise<DevelopmentFacts | undefined> {
     worker.on('error', onError)
     worker.on('exit', onExit)
   })
-}
-
-const LISTEN_REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use by another program: stop it, or choose another with -dev-listen-address or listener "tcp"',
-  EACCES: 'may not be used by this user: choose a port from 1024 on',
-  EADDRNOTAVAIL: 'does not belong to this machine',
-  ENOTFOUND: 'has a host name that is not known',
-}
-
-function listenError({ host, port }: ServerConfig, code = 'unknown'): StartError {
-  return new StartError(`The address ${host}:${port} ${LISTEN_REASONS[code] ?? `cannot be listened on (${code})`}`)
 }

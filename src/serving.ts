@@ -2,9 +2,11 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
 import { buildHouse, type House } from './house.ts'
-import { listen } from './http/listener.ts'
+import { ReloadList } from './lib/reload.ts'
 import { TurnEnd } from './lib/turn-end.ts'
+import { ListenFailed, type ListenPlace, ThreadListeners, type TlsMaterials } from './listening.ts'
 import type { SealNews } from './opening.ts'
+import type { ReloadState } from './reload-state.ts'
 import { ServingState } from './serving-state.ts'
 import type { SlowPlace } from './slow-pool.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
@@ -31,16 +33,23 @@ export type ServingData = {
   readonly writer: MessagePort
   readonly shared: SharedTelemetry
   /** This thread's, of the shared numbers. */
-  readonly row: number
-  /** Several threads listen on one port; the first takes any where the configuration says 0. */
-  readonly port: number
-  readonly sharePort: boolean
+  readonly metricRow: number
+  readonly place: ListenPlace
+  /** What the other threads were told last; undefined: nothing since the start. */
+  readonly reloaded: ReloadState | undefined
 }
+
+/** What the starting thread says. */
+export type ServingOrder =
+  | { readonly kind: 'reload'; readonly state: ReloadState }
+  | { readonly kind: 'tls'; readonly tls: TlsMaterials }
+  | { readonly kind: 'stop' }
 
 /** What the starting thread is told. */
 export type ServingStarted =
-  | { readonly kind: 'listening'; readonly port: number }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+  | { readonly kind: 'listening'; readonly ports: readonly number[] }
+  /** `address` where it is that which cannot be listened on. */
+  | { readonly kind: 'failed'; readonly address: string | undefined; readonly code: string; readonly message: string }
 
 const UNKNOWN: SealStatus = {
   type: 'shamir',
@@ -53,13 +62,10 @@ const UNKNOWN: SealStatus = {
   cluster: undefined,
 }
 
-/** Longer than any request takes that was sent whole; container runtimes kill what has not ended after 10 s. */
-const STOP_PATIENCE_MS = 5_000
-
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const { config } = data
   const questioner = new Questioner<ShownFlight[]>(parent, () => own.telemetry.ownFlights())
-  const own: ThreadTelemetry = threadTelemetry(data.shared, data.row, config, async () => {
+  const own: ThreadTelemetry = threadTelemetry(data.shared, data.metricRow, config, async () => {
     const { answers, silent } = await questioner.ask()
     return { flights: answers.flat(), silent }
   })
@@ -99,31 +105,41 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     return state.take(news)
   })
   await state.ready
-  const address = { host: config.host, port: data.port, share: data.sharePort }
-  const listener = await listen(address, config.limits, {
-    handle: (request) => house.core.handle(request),
-    turnEnd: new TurnEnd(),
-    takesStream: house.takesStream,
-    traffic: trafficOf(own),
+  const reloads = new ReloadList<ReloadState>()
+  if (data.reloaded !== undefined) await reloads.run(data.reloaded, log)
+  const listeners = await ThreadListeners.start({
+    config,
+    place: data.place,
+    service: {
+      handle: (request) => house.core.handle(request),
+      turnEnd: new TurnEnd(),
+      takesStream: house.takesStream,
+      traffic: trafficOf(own),
+    },
+    world,
+    log,
   })
   watchThread(own, house)
-  parent.on('message', (message: { readonly kind: string }) => {
-    if (message.kind !== 'stop') return
-    const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
-    void listener
-      .close()
-      .then(() => patience.cancel())
-      .then(() => own.flush())
-      .then(() => store.close())
-      .finally(() => process.exit(0))
+  reloads.add('TLS', (reloaded) => listeners.renewTls(reloaded.tls))
+  parent.on('message', (order: ServingOrder) => {
+    if (order.kind === 'reload') void reloads.run(order.state, log)
+    else if (order.kind === 'tls') listeners.renewTls(order.tls)
+    else if (order.kind === 'stop') {
+      void listeners
+        .stop()
+        .then(() => own.flush())
+        .then(() => store.close())
+        .finally(() => process.exit(0))
+    }
   })
-  parent.postMessage({ kind: 'listening', port: listener.port } satisfies ServingStarted)
+  parent.postMessage({ kind: 'listening', ports: listeners.ports } satisfies ServingStarted)
 }
 
 if (parentPort !== null) {
   const parent = parentPort
   start(parent, workerData as ServingData).catch((cause: unknown) => {
     const { code = 'unknown', message = '' } = cause as NodeJS.ErrnoException
-    parent.postMessage({ kind: 'failed', code, message } satisfies ServingStarted)
+    const address = cause instanceof ListenFailed ? cause.address : undefined
+    parent.postMessage({ kind: 'failed', address, code, message } satisfies ServingStarted)
   })
 }

@@ -3,7 +3,9 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { factsOf, type ServerConfig } from './config.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
 import { namedLog } from './lib/log.ts'
+import { ReloadList } from './lib/reload.ts'
 import type { SealNews } from './opening.ts'
+import type { ReloadState } from './reload-state.ts'
 import { restorableStore } from './restorable-store.ts'
 import type { SlowPlace } from './slow-pool.ts'
 import { staticSeal } from './static-seal.ts'
@@ -36,7 +38,10 @@ export type WriterStarted =
   | { readonly kind: 'started'; readonly development: DevelopmentFacts | undefined }
   | { readonly kind: 'failed'; readonly message: string }
 /** What the starting thread says. */
-export type WriterOrder = { readonly kind: 'link'; readonly port: MessagePort } | { readonly kind: 'stop' }
+export type WriterOrder =
+  | { readonly kind: 'link'; readonly port: MessagePort }
+  | { readonly kind: 'reload'; readonly state: ReloadState }
+  | { readonly kind: 'stop' }
 export type DevelopmentFacts = DevelopmentKeys
 
 /** Storage could not make a write durable: nothing more can be promised, so the process ends (threats P-02). */
@@ -111,6 +116,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     row[CELL.storeBytes] = database
     row[CELL.journalBytes] = journal
   })
+  const reloads = new ReloadList<ReloadState>()
   parent.on('message', (order: WriterOrder) => {
     if (order.kind === 'stop') {
       void house
@@ -118,7 +124,8 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
         .then(() => own.flush())
         .then(() => store.close())
         .finally(() => process.exit(0))
-    } else links.add(order.port)
+    } else if (order.kind === 'reload') void reloads.run(order.state, own.log)
+    else links.add(order.port)
   })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 }

@@ -1,5 +1,5 @@
 // Writes the pages and documents that follow from tables of the program: docs/errors.md, docs/cli.md, docs/metrics.md,
-// docs/api, and the types of the client.
+// docs/configuration.md, docs/api, and the types of the client.
 //   node tools/generate.ts           writes them
 //   node tools/generate.ts --check   writes nothing, names those that are not as they would be written, and then fails
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { COMMANDS } from '../src/cli/commands.ts'
 import { DEFAULT_CONFIG } from '../src/config.ts'
 import { cliPage } from './cli-page.ts'
 import { clientTypes } from './client-types.ts'
+import { configurationPage } from './configuration-page.ts'
 import { endpointPage, indexPage } from './endpoint-pages.ts'
 import { TABLES } from './endpoint-tables.ts'
 import { errorsPage } from './errors-page.ts'
@@ -24,6 +25,7 @@ function generated(): Map<string, string> {
     ['docs/errors.md', errorsPage()],
     ['docs/cli.md', cliPage(COMMANDS)],
     ['docs/metrics.md', metricsPage()],
+    ['docs/configuration.md', configurationPage()],
     ['docs/api/README.md', indexPage(TABLES)],
     ...pages,
     ['src/client/endpoints.ts', clientTypes(TABLES)],

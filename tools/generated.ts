@@ -18,6 +18,7 @@ export const GENERATED: readonly Generated[] = [
     outputs: [
       'docs/errors.md',
       'docs/cli.md',
+      'docs/configuration.md',
       'docs/api/README.md',
       'docs/api/system.md',
       'docs/api/token.md',

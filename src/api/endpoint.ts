@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert'
 import type { Args, Fields } from './fields.ts'
 import { parsePattern } from './pattern.ts'
-import type { Answer, RequestInfo } from './request.ts'
+import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
 import type { Shapes } from './shape.ts'
 
 /** The method of the wire: GET, LIST, POST or PUT, DELETE. */
@@ -43,8 +43,8 @@ type Common<E, F extends Fields> = {
   readonly givesStream?: boolean
   /** Success may be text of another type than JSON, where the request asks for it. */
   readonly givesText?: boolean
-  /** Where the configuration says so, it answers without a token, and while the server is sealed. */
-  readonly isOpen?: (engine: E) => boolean
+  /** Where its listener says so, it answers without a token, and while the server is sealed. */
+  readonly isOpen?: (listener: ListenerSwitches) => boolean
   /** Beyond its fields the body is data of the caller's own: it is handed over as it came (`RequestInfo.input`). */
   readonly takesAnyFields?: boolean
   /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */

@@ -46,6 +46,14 @@ export const ERRORS = {
       'Send HTTP/1.1 (RFC 9112). A LIST or HELP request has no body, no repeated header that matters, and a head of ' +
       'at most 16 KiB; GET with ?list=true and ?help=1 are the same.',
   },
+  bad_forwarding: {
+    status: 400,
+    message: (what: string) => `The header X-Forwarded-For ${what}`,
+    remedy:
+      'Ask through the proxy of the listener. The proxy appends the address it was called from to the header, ' +
+      'without a port; x_forwarded_for_authorized_addrs and x_forwarded_for_hop_skips of the listener say which ' +
+      'proxies there are.',
+  },
   field_missing: {
     status: 400,
     message: (name: string) => `Missing required field "${name}"`,
@@ -151,6 +159,11 @@ export const ERRORS = {
     message: () => 'The request headers are too large',
     remedy: 'Send at most 16 KiB of headers, the request line included.',
   },
+  token_too_large: {
+    status: 431,
+    message: (limitBytes: number) => `The token is too long, the limit is ${limitBytes} characters`,
+    remedy: 'Send the token as it was given out, or raise max_token_header_size of the listener.',
+  },
   internal: {
     status: 500,
     message: () => 'internal error', // Wire text.
@@ -181,6 +194,19 @@ export const ERRORS = {
     message: () => 'More slow work waits than can be done soon, try again later',
     remedy:
       'Nothing was done: try again. New RSA keys take seconds each; whoever makes many waits for one before the next.',
+  },
+  body_memory_full: {
+    status: 503,
+    message: () => 'Too many large requests are under way, try again later',
+    remedy:
+      'Nothing was done: try again after the time in Retry-After. The operator can raise max_body_memory, which ' +
+      'bounds what the bodies of all requests take together.',
+  },
+  request_took_too_long: {
+    status: 503,
+    message: () => 'The request took too long; whether it was carried out is not known',
+    remedy:
+      'Read what the request was to change before it is sent again, or raise max_request_duration of the listener.',
   },
   writer_gone: {
     status: 503,

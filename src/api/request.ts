@@ -21,12 +21,25 @@ export type Caller = {
   hasSudo(): boolean
 }
 
+/** What the listener that a request came to says of it; a request from elsewhere has none. */
+export type ListenerSwitches = {
+  /** Endpoints that shares alone open, and that ask for a token with sudo as well (threats S-02). */
+  readonly tokenAskedFor: { readonly generateRoot: boolean; readonly rekey: boolean }
+  /** Whether these are there for whoever has no token. */
+  readonly unauthenticatedMetrics: boolean
+  readonly unauthenticatedProfiling: boolean
+  readonly unauthenticatedInFlight: boolean
+  /** What endpoints that need no token leave empty. */
+  readonly redacts: { readonly addresses: boolean; readonly version: boolean; readonly clusterName: boolean }
+}
+
 export type RequestInfo = {
   readonly id: string
   readonly operation: Operation
   /** Path of the mount, ending in '/'. */
   readonly mountPath: string
   readonly remoteAddress: string
+  readonly listener?: ListenerSwitches | undefined
   /** Undefined at endpoints that need no token and got none. */
   readonly caller: Caller | undefined
   /** How long the answer is to be wrapped; 0: it goes to the caller itself. */

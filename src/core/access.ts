@@ -67,9 +67,9 @@ export const authorise = (exchange: Exchange, around: Surroundings): void | Prom
   return acl instanceof Promise ? acl.then((built) => judge(exchange, built, around)) : judge(exchange, acl, around)
 }
 
-/** Whether it answers everybody, by the configuration. */
-export const isOpen = ({ endpoint, mounted }: Exchange): boolean =>
-  endpoint?.isOpen !== undefined && mounted !== undefined && endpoint.isOpen(mounted.engine as never)
+/** Whether it answers everybody who comes to this listener. */
+export const isOpen = ({ endpoint, request: { listener } }: Exchange): boolean =>
+  endpoint?.isOpen !== undefined && listener !== undefined && endpoint.isOpen(listener)
 
 /** A wrapping token that was used is told from no permission: whoever waits for it must learn that it was opened. */
 function refusalWithoutToken({ endpoint, request }: Exchange): Refusal {

@@ -1,6 +1,6 @@
 // One request on its way through the pipeline: what came in, what each step found out, what goes back.
 import type { Endpoint } from '../api/endpoint.ts'
-import type { Answer, ByteStream, Operation } from '../api/request.ts'
+import type { Answer, ByteStream, ListenerSwitches, Operation } from '../api/request.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
@@ -22,9 +22,12 @@ export type WireRequest = {
   readonly body: Uint8Array | undefined
   /** Instead of `body`, at endpoints with `takesStream`. */
   readonly stream?: ByteStream
+  /** The client's, behind a proxy that is trusted too; empty on a Unix socket. */
   readonly remoteAddress: string
   /** By another thread of this server, where it has begun. */
   readonly passedOn?: PassedOn
+  /** Where one of them is on. */
+  readonly listener?: ListenerSwitches
 }
 
 /** The headers that mean something here; absent ones are undefined. */

@@ -185,6 +185,7 @@ function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
     operation: exchange.operation,
     mountPath,
     remoteAddress: exchange.request.remoteAddress,
+    listener: exchange.request.listener,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
     wrapTtlSeconds: exchange.wrapTtlSeconds,
     input: exchange.endpoint?.takesAnyFields === true ? exchange.input : undefined,

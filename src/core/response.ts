@@ -1,5 +1,5 @@
 // What goes back: the envelope, the bare forms, and refusals.
-import { fail, Refusal, RefusalForNow } from '../api/errors.ts'
+import { type ErrorCode, fail, Refusal, RefusalForNow } from '../api/errors.ts'
 import { type Answer, Reconsider } from '../api/request.ts'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import { Sealed, StorageClosed, StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
@@ -75,10 +75,17 @@ function copiedMembers(data: object | undefined): string {
 export function refusalResponse(refusal: Refusal): WireResponse {
   // Clients read the first one: the hint never stands in it.
   const errors = [refusal.message, refusal.hint].filter((text) => text !== '')
-  const response = { status: refusal.status, body: `${JSON.stringify({ errors })}\n` }
-  if (!(refusal instanceof RefusalForNow)) return response
-  return { ...response, headers: { 'Retry-After': String(refusal.retryAfterSeconds) } }
+  const retryAfter = refusal instanceof RefusalForNow ? refusal.retryAfterSeconds : RETRY_AFTER_SECONDS[refusal.code]
+  return {
+    status: refusal.status,
+    body: `${JSON.stringify({ errors })}
+`,
+    ...(retryAfter === undefined ? {} : { headers: { 'Retry-After': String(retryAfter) } }),
+  }
 }
+
+/** Refusals that pass by themselves, soon (threats P-45). */
+const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = { overloaded: 1, body_memory_full: 1 }
 
 /** The one place where what the rooms below throw becomes a refusal; undefined for what is our own fault. */
 export function refusalOf(cause: unknown): Refusal | undefined {

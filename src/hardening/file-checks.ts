@@ -13,8 +13,8 @@ const program: Check = {
   group: 'files',
   how: 'write access to program, runtime and configuration',
   again: true,
-  look: (machine, { program: parts, configFile }) => {
-    const paths = [...parts, ...(configFile === undefined ? [] : [configFile])]
+  look: (machine, { program: parts, configFiles }) => {
+    const paths = [...parts, ...configFiles]
     const open = paths.filter((path) => ((machine.stat(path)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0)
     if (open.length > 0) return warn(`Others may write ${open.join(', ')}: take the right away (chmod go-w)`)
     if (machine.user === 0) return unknown('Root may write everything: see B-01')
@@ -103,12 +103,12 @@ const inlineSecrets: Check = {
   group: 'secrets',
   how: 'settings of the configuration file, its mode',
   again: true,
-  look: (machine, { inlineSecrets: names, configFile }) => {
-    if (configFile === undefined) return ok('There is no configuration file')
+  look: (machine, { inlineSecrets: names, configFiles }) => {
+    if (configFiles.length === 0) return ok('There is no configuration file')
     if (names.length === 0) return ok('What is secret stands elsewhere')
-    const mode = machine.stat(configFile)?.mode ?? 0
-    const where = `${names.join(', ')} ${names.length === 1 ? 'stands' : 'stand'} in ${configFile} itself`
-    const readable = (mode & EVERYBODY) === 0 ? '' : ', which everybody may read'
+    const isReadable = configFiles.some((file) => ((machine.stat(file)?.mode ?? 0) & EVERYBODY) !== 0)
+    const where = `${names.join(', ')} ${names.length === 1 ? 'stands' : 'stand'} in the configuration itself`
+    const readable = isReadable ? ', which everybody may read' : ''
     return warn(`${where}${readable}: put the value into a file of its own, mode 600, and write file://PATH`)
   },
 }

@@ -87,10 +87,10 @@ function heap({ heapLimitBytes }: Machine): Finding {
   return warn(`The heap may have ${inMebibytes(heapLimitBytes)} only: leave --max-old-space-size out`)
 }
 
-function memory(machine: Machine, { threads, maxRequestBytes }: HardeningSetting): Finding {
+function memory(machine: Machine, { threads, maxBodyBytes }: HardeningSetting): Finding {
   const limit = Number(groupLimit(machine, 'memory.max') ?? 'max')
   if (!Number.isFinite(limit)) return ok('')
-  const needed = BASE_BYTES + threads * THREAD_BYTES + maxRequestBytes
+  const needed = BASE_BYTES + threads * THREAD_BYTES + maxBodyBytes
   if (limit < needed)
     return refuse(`The control group has ${inMebibytes(limit)}: give it ${inMebibytes(needed)}, or fewer threads`)
   if (limit >= 2 * needed) return ok('')

@@ -26,7 +26,7 @@ export type HardeningSetting = {
   /** `require_audit` */
   readonly isAuditRequired: boolean
   /** Undefined without a file. */
-  readonly configFile: string | undefined
+  readonly configFiles: readonly string[]
   /** Names of settings whose value is a secret that stands in the file itself. */
   readonly inlineSecrets: readonly string[]
   /** Files and folders of the program. */
@@ -36,8 +36,8 @@ export type HardeningSetting = {
   readonly listeners: readonly ListenerFacts[]
   /** Threads that serve. */
   readonly threads: number
-  /** Largest body that is taken. */
-  readonly maxRequestBytes: number
+  /** What the bodies of requests may take at once. */
+  readonly maxBodyBytes: number
   /** Audit devices that are on; undefined where it cannot be known yet, because the server is sealed. */
   readonly auditDevices: readonly string[] | undefined
   /** Root tokens that were found among the tokens that were looked at; undefined while the server is sealed. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { beginsUnknownMethod, findHead, isHeadComplete, MAX_HEAD_BYTES, readHead } from './extension-method.ts'
+import { wireHeaders } from './headers.ts'
 
-const read = (head: string) => readHead(Buffer.from(head, 'latin1'), '127.0.0.1')
+const read = (head: string) =>
+  readHead(Buffer.from(head, 'latin1'), (headers) => ({ headers: wireHeaders(headers), remoteAddress: '127.0.0.1' }))
 
 test('a head gives the request', () => {
   const lines =

@@ -2,7 +2,8 @@
 // body, every line ends in CRLF, no folding, no doubled header that matters, nothing behind it. What does not fit is
 // refused.
 import type { WireRequest } from '../core/exchange.ts'
-import { wireHeaders } from './headers.ts'
+import type { HeaderSource } from './headers.ts'
+import type { Origin } from './requests.ts'
 
 const METHODS = ['LIST', 'HELP']
 export const MAX_HEAD_BYTES = 16_384
@@ -18,6 +19,9 @@ const UNIQUE = [
   'content-type',
   'origin',
 ]
+
+/** Several lines of it are one list, in their order. */
+const LIST_HEADER = 'x-forwarded-for'
 
 /** How much of LIST and HELP the parser takes for the beginning of a method that it knows (LINK, HEAD). */
 const KNOWN_CHARACTERS = 2
@@ -44,8 +48,8 @@ export function beginsUnknownMethod(packet: Buffer, bytesParsed: number): boolea
   return isToken(packet.toString('latin1', bytesParsed, end).toLowerCase())
 }
 
-/** Undefined where `head` is not exactly such a head. */
-export function readHead(head: Buffer, remoteAddress: string): WireRequest | undefined {
+/** Undefined where `head` is not exactly such a head. @throws what `originOf` throws */
+export function readHead(head: Buffer, originOf: (headers: HeaderSource) => Origin): WireRequest | undefined {
   if (head.length > MAX_HEAD_BYTES) return undefined
   const text = head.toString('latin1')
   if (text.indexOf(END) !== text.length - END.length) return undefined
@@ -61,9 +65,8 @@ export function readHead(head: Buffer, remoteAddress: string): WireRequest | und
     method,
     rawPath: question === -1 ? target : target.slice(0, question),
     query: question === -1 ? '' : target.slice(question + 1),
-    headers: wireHeaders(headers),
+    ...originOf(headers),
     body: undefined,
-    remoteAddress,
   }
 }
 
@@ -76,7 +79,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> | undefin
     const value = line.slice(colon + 1).trim()
     if (!isToken(name) || !isFieldValue(value)) return undefined
     if (Object.hasOwn(headers, name) && UNIQUE.includes(name)) return undefined
-    headers[name] = value
+    headers[name] = name === LIST_HEADER && Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value
   }
   return headers
 }

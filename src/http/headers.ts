@@ -1,7 +1,7 @@
 // The request headers that mean something to the API.
 import type { WireHeaders } from '../core/exchange.ts'
 
-type HeaderSource = Readonly<Record<string, string | string[] | undefined>>
+export type HeaderSource = Readonly<Record<string, string | string[] | undefined>>
 
 export function wireHeaders(headers: HeaderSource): WireHeaders {
   const one = (name: string): string | undefined => {

@@ -1,82 +1,77 @@
-// The socket side: node:http behind one boundary, so that it can be replaced. Reads a request within its limits, hands
-// plain data to the core, writes what comes back.
+// The socket side: node:http and node:https behind one boundary, so that they can be replaced.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { Socket } from 'node:net'
-import { fail, type Refusal } from '../api/errors.ts'
-import type { ByteStream } from '../api/request.ts'
-import type { WireRequest, WireResponse } from '../core/exchange.ts'
+import { fail } from '../api/errors.ts'
+import type { ListenerSwitches } from '../api/request.ts'
 import { refusalResponse } from '../core/response.ts'
-import type { TurnEnd } from '../lib/turn-end.ts'
-import { wireHeaders } from './headers.ts'
+import { type ForwardedRules, forwardedAddress } from './client-address.ts'
+import { type ConnectionParts, Connections } from './connections.ts'
+import type { HeaderSource } from './headers.ts'
+import type { ListenerLimits } from './limits.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
-import { RequestStream, StreamTimes, sendStream } from './streams.ts'
-import { type Turn, Turns } from './turns.ts'
+import type { ProxyRules } from './proxy-protocol.ts'
+import { isTooLarge, type RequestParts, refuse, type Service, serve } from './requests.ts'
+import { type CustomHeaders, headersFor } from './response-headers.ts'
+import { secureOptions, type TlsMaterial, type TlsRules } from './tls.ts'
+import { Turns } from './turns.ts'
+import { makeRoom, setOwner, type UnixAddress } from './unix-socket.ts'
 
-export type ListenerLimits = {
-  readonly maxRequestBytes: number
-  readonly readHeaderTimeoutMs: number
-  readonly readTimeoutMs: number
-  readonly idleTimeoutMs: number
+/** What the configuration says of a listener: plain data, the same in all threads. */
+export type ListenerRules = {
+  readonly limits: ListenerLimits
+  /** Undefined: in clear. */
+  readonly tls: TlsRules | undefined
+  readonly forwarded: ForwardedRules | undefined
+  readonly proxy: ProxyRules | undefined
+  readonly headers: CustomHeaders
+  /** Goes with each request; undefined where none is on. */
+  readonly switches: ListenerSwitches | undefined
 }
 
-export const DEFAULT_LIMITS: ListenerLimits = {
-  maxRequestBytes: 33_554_432,
-  readHeaderTimeoutMs: 10_000,
-  readTimeoutMs: 30_000,
-  idleTimeoutMs: 300_000,
-}
+/** `share`: other threads of this process listen on the same port, and the system spreads the connections. */
+export type TcpAddress = { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly share: boolean }
+export type ListenAddress = TcpAddress | UnixAddress
 
-const CHECK_INTERVAL_MS = 1_000
-const MAX_CONNECTIONS = 10_000
-const MAX_HEADERS = 200
-
-export type Handle = (request: WireRequest) => Promise<WireResponse>
-/** What answers. `takesStream` says that the body of a request is handed on as it comes, with no limit to its size. */
-export type Service = {
-  readonly handle: Handle
-  /** Of the thread. */
-  readonly turnEnd: TurnEnd
-  readonly takesStream: (method: string, rawPath: string) => boolean
-  /** Counts what goes in and out; missing: nobody does. */
-  readonly traffic?: Traffic
-}
-export type Traffic = {
-  readonly opened: () => void
-  readonly closed: () => void
-  readonly received: (bodyBytes: number) => void
-  readonly sent: (bodyBytes: number) => void
-}
 export type Listener = {
+  /** 0 for a Unix socket. */
   readonly port: number
+  /** Connections that come from here on get this material; those that there are go on. */
+  renewTls(material: TlsMaterial): void
   /** Takes no new connection; resolves when every running request is answered. */
   close(): Promise<void>
   /** Ends the connections that `close` waits for. */
   dropConnections(): void
 }
 
-/** `share`: other threads of this process listen on the same port, and the system spreads the connections. */
-export type ListenAddress = { readonly host: string; readonly port: number; readonly share: boolean }
+export type ListenOptions = {
+  readonly address: ListenAddress
+  readonly rules: ListenerRules
+  /** Where the rules have TLS. */
+  readonly material: TlsMaterial | undefined
+  readonly service: Service
+  readonly parts: ConnectionParts
+}
+
+const CHECK_INTERVAL_MS = 1_000
+const MAX_HEADERS = 200
+/** How long a client that is refused may go on sending. */
+const LINGER_MS = 2_000
 
 /** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
-export async function listen(address: ListenAddress, limits: ListenerLimits, service: Service): Promise<Listener> {
-  const server = createServer({
-    // node:http refuses a head that may take longer than the whole request.
-    headersTimeout: Math.min(limits.readHeaderTimeoutMs, limits.readTimeoutMs),
-    requestTimeout: limits.readTimeoutMs,
-    keepAliveTimeout: limits.idleTimeoutMs,
-    connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    requireHostHeader: false,
-    noDelay: true,
-  })
-  server.maxConnections = MAX_CONNECTIONS
-  server.maxHeadersCount = MAX_HEADERS
-  const connections = {
-    turns: new Turns(),
-    ...service,
-    times: new StreamTimes(server, limits.readTimeoutMs),
-    maxRequestBytes: limits.maxRequestBytes,
-    isOpen: () => server.listening,
-  }
+export async function listen({ address, rules, material, service, parts }: ListenOptions): Promise<Listener> {
+  const server = newServer(rules, material)
+  const { proxy, forwarded, tls, limits } = rules
+  const connections = new Connections(
+    server,
+    {
+      proxy,
+      proxies: forwarded?.authorized ?? [],
+      isTls: tls !== undefined,
+      headerTimeoutMs: limits.readHeaderTimeoutMs,
+    },
+    parts,
+  )
   const { traffic } = service
   if (traffic !== undefined) {
     server.on('connection', (socket: Socket) => {
@@ -84,43 +79,109 @@ export async function listen(address: ListenAddress, limits: ListenerLimits, ser
       socket.once('close', traffic.closed)
     })
   }
-  const parserErrors = new ParserErrors(connections.turns, service.handle)
-  server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, connections))
+  const { deadlines } = parts
+  const requests: RequestParts = {
+    ...service,
+    turns: new Turns(),
+    limits,
+    memory: parts.figures,
+    reads: deadlines.queue(limits.readTimeoutMs),
+    works: deadlines.queue(limits.maxRequestMs),
+    writes: deadlines.queue(limits.writeTimeoutMs),
+    lingers: deadlines.queue(LINGER_MS),
+    ended: new WeakSet(),
+    headersFor: headersFor(rules.headers),
+    switches: rules.switches,
+    addressOf: addressFinder(connections, forwarded),
+    isOpen: () => server.listening,
+  }
+  answerRequests(server, requests)
+  await started(server, address)
+  const bound = server.address()
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : 0,
+    renewTls: (renewed) => {
+      if (tls !== undefined) (server as SecureServer).setSecureContext(secureOptions(tls, renewed))
+    },
+    close: () => {
+      const stopping = stopped(server)
+      connections.dropStarting()
+      return stopping
+    },
+    dropConnections: () => {
+      connections.dropStarting()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function newServer({ limits, tls }: ListenerRules, material: TlsMaterial | undefined): Server {
+  const options = {
+    headersTimeout: limits.readHeaderTimeoutMs,
+    // Bodies have a deadline of their own, since some have no size (requests.ts).
+    requestTimeout: 0,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    requireHostHeader: false,
+    noDelay: true,
+  }
+  const server =
+    tls === undefined || material === undefined
+      ? createServer(options)
+      : createSecureServer({ ...options, ...secureOptions(tls, material) })
+  server.maxHeadersCount = MAX_HEADERS
+  // A handshake that fails is nothing that could be answered in HTTP.
+  server.removeAllListeners('tlsClientError')
+  server.on('tlsClientError', (_cause: Error, socket: Socket) => socket.destroy())
+  return server
+}
+
+function addressFinder(connections: Connections, rules: ForwardedRules | undefined): RequestParts['addressOf'] {
+  if (rules === undefined) return (socket) => connections.addressOf(socket)
+  const forwarded = forwardedAddress(rules)
+  // Several lines of it are one list, in their order (RFC 9110 section 5.3); the parser joins them so.
+  return (socket, headers: HeaderSource) =>
+    forwarded(connections.addressOf(socket), headers['x-forwarded-for']?.toString())
+}
+
+function answerRequests(server: Server, requests: RequestParts): void {
+  const parserErrors = new ParserErrors(requests)
+  server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, requests))
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // A body that is too large is not asked for.
-    const isStream = connections.takesStream(incoming.method ?? '', pathOf(incoming))
-    if (isStream || !isTooLarge(incoming, connections.maxRequestBytes)) outgoing.writeContinue()
-    serve(incoming, outgoing, connections)
+    const [path = ''] = (incoming.url ?? '').split('?', 1)
+    const isStream = requests.takesStream(incoming.method ?? '', path)
+    if (isStream || !isTooLarge(incoming, requests.limits)) outgoing.writeContinue()
+    serve(incoming, outgoing, requests)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    refuse({ incoming, outgoing }, fail('expectation_failed', []))
+    refuse({ incoming, outgoing }, fail('expectation_failed', []), requests)
   })
   server.on('connect', (_incoming: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    closeWith(socket, refusalResponse(fail('method_not_allowed', [])))
+    closeWith(socket, refusalResponse(fail('method_not_allowed', [])), requests.headersFor)
   })
   server.on('clientError', (cause: ParserError, socket: Socket) => {
     parserErrors.answer(cause, socket).catch(() => socket.destroy())
   })
-  await started(server, address)
-  const bound = server.address()
-  return {
-    port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
-    close: () => stopped(server),
-    dropConnections: () => server.closeAllConnections(),
-  }
 }
 
-function started(server: Server, { host, port, share }: ListenAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
+async function started(server: Server, address: ListenAddress): Promise<void> {
+  if (address.kind === 'unix') await makeRoom(address.path)
+  await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ port, host, reusePort: share }, () => {
+    const where =
+      address.kind === 'unix'
+        ? { path: address.path }
+        : { port: address.port, host: address.host, reusePort: address.share }
+    server.listen(where, () => {
       server.off('error', reject)
       // An error on the listening socket later on ends no request; there is nobody to tell but the log of the system.
       server.on('error', () => {})
       resolve()
     })
   })
+  if (address.kind === 'unix') setOwner(address)
 }
 
 /** Takes no new connection, lets running requests finish, closes idle connections. */
@@ -130,151 +191,3 @@ function stopped(server: Server): Promise<void> {
     server.closeIdleConnections()
   })
 }
-
-/** What all connections of the listener have in common. */
-type Connections = {
-  readonly turns: Turns
-  readonly turnEnd: TurnEnd
-  readonly handle: Handle
-  readonly takesStream: Service['takesStream']
-  readonly traffic?: Traffic
-  readonly times: StreamTimes
-  readonly maxRequestBytes: number
-  /** Whether further requests are taken; else each connection ends with its answer. */
-  readonly isOpen: () => boolean
-}
-
-function isTooLarge(incoming: IncomingMessage, maxBytes: number): boolean {
-  const declared = incoming.headers['content-length']
-  return declared !== undefined && Number(declared) > maxBytes
-}
-
-function serve(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void {
-  const { maxRequestBytes } = connections
-  const turn = connections.turns.take(incoming, outgoing)
-  if (connections.takesStream(incoming.method ?? '', pathOf(incoming))) {
-    const body = new RequestStream(incoming, connections.times)
-    outgoing.once('finish', () => body.drop())
-    run(turn, body.stream, connections)
-    return
-  }
-  const { headers } = incoming
-  if (isTooLarge(incoming, maxRequestBytes)) refuse(turn, fail('body_too_large', [maxRequestBytes]))
-  else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []))
-  else if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
-    run(turn, undefined, connections)
-  } else readBody(turn, connections)
-}
-
-function readBody(turn: Turn, connections: Connections): void {
-  const { incoming, outgoing } = turn
-  const { maxRequestBytes } = connections
-  let size = 0
-  let first: Buffer | undefined
-  let more: Buffer[] | undefined
-  incoming.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size > maxRequestBytes) {
-      incoming.removeAllListeners('data')
-      incoming.removeAllListeners('end')
-      refuse(turn, fail('body_too_large', [maxRequestBytes]))
-    } else if (first === undefined) first = chunk
-    else {
-      more ??= []
-      more.push(chunk)
-    }
-  })
-  incoming.on('end', () => {
-    const body = more === undefined ? first : Buffer.concat([first as Buffer, ...more], size)
-    // The connection remembers its last request: an idle one must not hold what that carried.
-    first = undefined
-    more = undefined
-    run(turn, body, connections)
-  })
-  incoming.on('error', () => outgoing.destroy())
-}
-
-/** The body is not read: the connection ends with the answer. */
-function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, refusal: Refusal): void {
-  outgoing.shouldKeepAlive = false
-  write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD')
-  incoming.on('error', () => outgoing.destroy())
-  incoming.resume()
-}
-
-function run(turn: Turn, body: Buffer | ByteStream | undefined, connections: Connections): void {
-  const { incoming, outgoing } = turn
-  if (Buffer.isBuffer(body)) connections.traffic?.received(body.length)
-  const target = incoming.url ?? ''
-  const question = target.indexOf('?')
-  const request: WireRequest = {
-    method: incoming.method ?? '',
-    rawPath: pathOf(incoming),
-    query: question === -1 ? '' : target.slice(question + 1),
-    headers: wireHeaders(incoming.headers),
-    ...(body instanceof ReadableStream ? { body: undefined, stream: body } : { body }),
-    remoteAddress: incoming.socket.remoteAddress ?? '',
-  }
-  turn.start(() =>
-    connections.handle(request).then(
-      (response) => answer(turn, request, response, connections),
-      // The core answers every failure itself; what is left is a connection that cannot be written to.
-      () => {
-        outgoing.destroy()
-      },
-    ),
-  )
-}
-
-/** Resolves when the answer is written. */
-function answer(turn: Turn, request: WireRequest, response: WireResponse, connections: Connections): Promise<void> {
-  const { incoming, outgoing } = turn
-  return new Promise((resolve) => {
-    connections.turnEnd.add('answer', () => {
-      // What was not read of a stream would stand before the next request.
-      const isLeft = request.stream !== undefined && !incoming.complete
-      if (isLeft || !connections.isOpen()) outgoing.shouldKeepAlive = false
-      try {
-        write(outgoing, response, incoming.method === 'HEAD', connections.traffic)
-      } catch {
-        outgoing.destroy()
-      }
-      resolve()
-    })
-  })
-}
-
-function pathOf({ url = '' }: IncomingMessage): string {
-  const question = url.indexOf('?')
-  return question === -1 ? url : url.slice(0, question)
-}
-
-/** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
-const BODILESS_STATUSES = [204, 205, 304]
-
-function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean, traffic?: Traffic): void {
-  const { status, body, headers, stream } = response
-  if (stream !== undefined) {
-    sendStream(outgoing, stream, { headOnly, headers })
-    return
-  }
-  if (body === undefined || BODILESS_STATUSES.includes(status)) {
-    outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...(status === 204 ? {} : NO_BODY), ...headers })
-    outgoing.end()
-    return
-  }
-  const bytes = Buffer.byteLength(body)
-  outgoing.writeHead(status, {
-    'Cache-Control': 'no-store',
-    'Content-Type': 'application/json',
-    'Content-Length': bytes,
-    ...headers,
-  })
-  if (headOnly) outgoing.end()
-  else {
-    outgoing.end(body)
-    traffic?.sent(bytes)
-  }
-}
-
-const NO_BODY = { 'Content-Length': 0 }

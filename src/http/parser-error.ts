@@ -2,29 +2,27 @@
 // here, strictly, and the connection ends with the answer. All else is told what is wrong with it.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { fail, type Refusal } from '../api/errors.ts'
-import type { WireRequest, WireResponse } from '../core/exchange.ts'
+import { fail, Refusal } from '../api/errors.ts'
+import type { WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
 import { beginsUnknownMethod, findHead, isHeadComplete, MAX_HEAD_BYTES, readHead } from './extension-method.ts'
-import type { Turns } from './turns.ts'
+import { originOf, type RequestParts } from './requests.ts'
+import type { HeadersFor } from './response-headers.ts'
 
 export type ParserError = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number }
-type Handle = (request: WireRequest) => Promise<WireResponse>
 
 /** After that long without a byte, a client that does not close its side is cut off. */
 const CLOSE_LIMIT_MS = 2_000
 
 export class ParserErrors {
-  readonly #turns: Turns
-  readonly #handle: Handle
+  readonly #parts: RequestParts
   /** Heads of which the rest is still to come; the parser refuses each packet anew, so it arrives here. */
   readonly #unfinished = new WeakMap<Socket, Buffer>()
   /** Connections whose last answer is being made. */
   readonly #closing = new WeakSet<Socket>()
 
-  constructor(turns: Turns, handle: Handle) {
-    this.#turns = turns
-    this.#handle = handle
+  constructor(parts: RequestParts) {
+    this.#parts = parts
   }
 
   async answer(cause: ParserError, socket: Socket): Promise<void> {
@@ -39,10 +37,21 @@ export class ParserErrors {
     }
     this.#closing.add(socket)
     socket.on('error', () => socket.destroy())
-    await this.#turns.over(socket)
-    const request = head === undefined ? undefined : readHead(head, socket.remoteAddress ?? '')
-    const refusal = head === undefined ? refusalOf(cause) : fail('malformed_http', [])
-    closeWith(socket, request === undefined ? refusalResponse(refusal) : await this.#handle(request))
+    await this.#parts.turns.over(socket)
+    const response = head === undefined ? refusalResponse(refusalOf(cause)) : await this.#answerHead(head, socket)
+    closeWith(socket, response, this.#parts.headersFor)
+  }
+
+  async #answerHead(head: Buffer, socket: Socket): Promise<WireResponse> {
+    const { handle, switches } = this.#parts
+    try {
+      const request = readHead(head, (headers) => originOf(this.#parts, socket, headers))
+      if (request === undefined) return refusalResponse(fail('malformed_http', []))
+      return await handle(switches === undefined ? request : { ...request, listener: switches })
+    } catch (cause) {
+      if (cause instanceof Refusal) return refusalResponse(cause)
+      throw cause
+    }
   }
 
   /** What has come of a LIST or HELP; undefined where it is something else. */
@@ -62,7 +71,11 @@ function refusalOf({ code, rawPacket, bytesParsed }: ParserError): Refusal {
 }
 
 /** The last that the connection carries. */
-export function closeWith(socket: Socket, { status, body = '', headers = {} }: WireResponse): void {
+export function closeWith(
+  socket: Socket,
+  { status, body = '', headers = {} }: WireResponse,
+  headersFor: HeadersFor,
+): void {
   if (!socket.writable) {
     socket.destroy()
     return
@@ -71,6 +84,7 @@ export function closeWith(socket: Socket, { status, body = '', headers = {} }: W
     'Cache-Control': 'no-store',
     ...(body === '' ? {} : { 'Content-Type': 'application/json' }),
     'Content-Length': Buffer.byteLength(body),
+    ...headersFor(status),
     ...headers,
     Connection: 'close',
   }

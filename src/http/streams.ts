@@ -1,46 +1,21 @@
 // Bodies that are not held in memory: what comes from the socket waits there until it is wanted, and what goes to it
 // is asked for as the socket takes it.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ByteStream } from '../api/request.ts'
 import type { WireResponse } from '../core/exchange.ts'
 
-/**
- * The time that a request may take as a whole is that of all requests of a server or of none: while a body is read that
- * has no size, it is none, and each such body may pause no longer instead.
- */
-export class StreamTimes {
-  readonly #server: Server
-  readonly #requestTimeoutMs: number
-  #open = 0
-
-  constructor(server: Server, requestTimeoutMs: number) {
-    this.#server = server
-    this.#requestTimeoutMs = requestTimeoutMs
-  }
-
-  begin(incoming: IncomingMessage): void {
-    this.#open++
-    this.#server.requestTimeout = 0
-    incoming.socket.setTimeout(this.#requestTimeoutMs)
-  }
-
-  end(incoming: IncomingMessage): void {
-    incoming.socket.setTimeout(0)
-    if (--this.#open === 0) this.#server.requestTimeout = this.#requestTimeoutMs
-  }
-}
-
 export class RequestStream {
   readonly stream: ByteStream
   readonly #incoming: IncomingMessage
-  readonly #times: StreamTimes
+  readonly #pauseMs: number
   #isWanted = false
   #isOver = false
 
-  constructor(incoming: IncomingMessage, times: StreamTimes) {
+  /** The body has no size and takes any time, but may not pause for longer than `pauseMs`. */
+  constructor(incoming: IncomingMessage, pauseMs: number) {
     this.#incoming = incoming
-    this.#times = times
+    this.#pauseMs = pauseMs
     this.stream = new ReadableStream<Uint8Array>(
       { start: (controller) => this.#start(controller), pull: () => this.#pull(), cancel: () => this.drop() },
       // Nothing is taken from the socket for a caller who is refused.
@@ -85,13 +60,13 @@ export class RequestStream {
   #pull(): void {
     if (!this.#isWanted && !this.#isOver) {
       this.#isWanted = true
-      this.#times.begin(this.#incoming)
+      this.#incoming.socket.setTimeout(this.#pauseMs)
     }
     this.#incoming.resume()
   }
 
   #finish(): void {
-    if (this.#isWanted && !this.#isOver) this.#times.end(this.#incoming)
+    if (this.#isWanted && !this.#isOver) this.#incoming.socket.setTimeout(0)
     this.#isOver = true
   }
 }

@@ -41,16 +41,26 @@ function parse(text: string): { readonly address: string; readonly family: Famil
 
 /** Whether `address`, as a socket shows it, lies in one of the blocks. No blocks: any address does. */
 export function isInCidrs(address: string, cidrs: readonly string[]): boolean {
-  if (cidrs.length === 0) return true
-  const plain = address.toLowerCase().startsWith(MAPPED) ? address.slice(MAPPED.length) : address
-  const family = familyOf(plain)
-  if (family === undefined) return false
+  return cidrs.length === 0 || cidrMatcher(cidrs)(address)
+}
+
+/** The same for many addresses, and no blocks hold none. @throws CidrError */
+export function cidrMatcher(cidrs: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const cidr of cidrs) {
     const block = parse(cidr)
     list.addSubnet(block.address, block.bits, block.family)
   }
-  return list.check(plain, family)
+  return (address) => {
+    const plain = plainAddress(address)
+    const family = familyOf(plain)
+    return family !== undefined && list.check(plain, family)
+  }
+}
+
+/** An IPv4 peer of a socket that takes both families as IPv4 writes it; every other text as it is. */
+export function plainAddress(address: string): string {
+  return address.toLowerCase().startsWith(MAPPED) ? address.slice(MAPPED.length) : address
 }
 
 /** The addresses that lie in both lists, as blocks of them; no block where none does. Neither list may be empty. */

@@ -6,3 +6,8 @@
 export function collectGarbage(): void {
   globalThis.gc?.()
 }
+
+/** What of it was made a moment ago; about a millisecond, whatever else there is. */
+export function collectYoungGarbage(): void {
+  globalThis.gc?.({ type: 'minor' })
+}

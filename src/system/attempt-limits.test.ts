@@ -220,7 +220,7 @@ test('S-02: with a token that has sudo nobody is limited', async () => {
     assert.equal((await call('PUT', 'sys/generate-root-token/attempt', {})).status, 200)
     assert.equal((await call('DELETE', 'sys/generate-root-token/attempt')).status, 204)
   }
-  const asked = await startMemoryHouse({ facts: { tokenAskedFor: { generateRoot: true, rekey: true } } })
+  const asked = await startMemoryHouse({ listener: { tokenAskedFor: { generateRoot: true, rekey: true } } })
   for (let i = 0; i < SPOILERS.burst + 5; i++) {
     assert.equal((await asked.call('PUT', 'sys/generate-root/attempt', {})).status, 200)
     assert.equal((await asked.call('DELETE', 'sys/generate-root/attempt')).status, 204)

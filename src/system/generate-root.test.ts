@@ -113,7 +113,7 @@ test('what cannot be a share, or is for another attempt, is refused', async () =
 })
 
 test('S-02: the switch asks for a token with sudo', async () => {
-  const { call } = await startMemoryHouse({ facts: { tokenAskedFor: { generateRoot: true, rekey: false } } })
+  const { call } = await startMemoryHouse({ listener: { tokenAskedFor: { generateRoot: true, rekey: false } } })
   assert.equal((await call('PUT', ATTEMPT, {}, '')).status, 403)
   await call('POST', 'sys/policies/acl/almost', { policy: `path "${ATTEMPT}" { capabilities = ["update"] }` })
   await call('POST', 'sys/policies/acl/enough', { policy: `path "${ATTEMPT}" { capabilities = ["update", "sudo"] }` })

@@ -18,6 +18,7 @@ export const inFlight: Endpoint = endpoint({
   capability: 'read',
   runsOn: 'any-node',
   body: 'both',
+  isOpen: ({ unauthenticatedInFlight }) => unauthenticatedInFlight,
   summary: `Requests that are under way, by their ids, over all threads; the ${MAX_SHOWN} oldest`,
   describe: 'A thread that does not answer within a quarter of a second is left out, and a warning says so.',
   fields: {},

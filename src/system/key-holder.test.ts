@@ -57,8 +57,8 @@ test('a rekey that was begun at one place is seen and finished at the other, in 
 })
 
 test('a root token is made at the authenticated place, where the open one asks for a token as well', async () => {
-  const facts = { tokenAskedFor: { generateRoot: true, rekey: true } }
-  const { call, shares } = await startMemoryHouse({ facts })
+  const listener = { tokenAskedFor: { generateRoot: true, rekey: true } }
+  const { call, shares } = await startMemoryHouse({ listener })
   assert.equal((await call('PUT', 'sys/generate-root/attempt', {}, '')).status, 403)
   const { nonce, otp } = (await call('PUT', 'sys/generate-root-token/attempt', {})).body.data as Record<string, string>
   const key = shares[0]?.toString('hex')

@@ -79,9 +79,9 @@ async function admitKeyHolder(
   system: System,
   what: KeyHolderMatter,
   path: string,
-  { caller, operation }: RequestInfo,
+  { caller, operation, listener }: RequestInfo,
 ): Promise<boolean> {
-  if (system.facts.tokenAskedFor?.[what] !== true) return false
+  if (listener?.tokenAskedFor[what] !== true) return false
   if (caller === undefined) throw fail('permission_denied', [])
   const { policies, subject } = await system.rightsOf(caller.entry)
   const acl = await system.policies.acl(policies, subject)

@@ -16,7 +16,7 @@ export const metrics: Endpoint = endpoint({
   runsOn: 'any-node',
   body: 'plain',
   givesText: true,
-  isOpen: (system: System) => system.facts.openMetrics === true,
+  isOpen: ({ unauthenticatedMetrics }) => unauthenticatedMetrics,
   summary: 'Metrics of this node: JSON, or the text that Prometheus reads',
   describe:
     'Counts are those since the process started. Without a token only where the listener says ' +

@@ -157,7 +157,7 @@ test('numbers and fields that make no sense are refused by name', async () => {
 })
 
 test('S-02: the switch asks for a token with sudo', async () => {
-  const { call } = await startMemoryHouse({ facts: { tokenAskedFor: { generateRoot: false, rekey: true } } })
+  const { call } = await startMemoryHouse({ listener: { tokenAskedFor: { generateRoot: false, rekey: true } } })
   assert.equal((await call('GET', INIT, undefined, '')).status, 403)
   assert.equal((await call('GET', INIT)).status, 200)
 })

@@ -2,13 +2,14 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, int, string, strings } from '../api/fields.ts'
-import { DONE } from '../api/request.ts'
+import { DONE, type RequestInfo } from '../api/request.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from '../api/shape.ts'
 import { wipeAll } from './key-shares.ts'
 import { pgpFieldReader } from './pgp-field.ts'
 import { readPgpKeys, type ShareTexts, shareTexts } from './share-answer.ts'
 import { checkShareNumbers, MAX_SHARES } from './share-numbers.ts'
 import { withShare } from './share-text.ts'
+import { clusterShown, versionShown } from './shown-facts.ts'
 import type { System } from './system.ts'
 
 const SEAL_STATUS: Shapes = {
@@ -29,7 +30,7 @@ const SEAL_STATUS: Shapes = {
   cluster_id: optional(text('Id of the cluster, while unsealed')),
 }
 
-export function sealStatusBody(system: System): object {
+function sealStatusBody(system: System, request: RequestInfo): object {
   const status = system.sealStatus()
   return {
     type: status.type,
@@ -39,13 +40,13 @@ export function sealStatusBody(system: System): object {
     n: status.shares,
     progress: status.progress,
     nonce: status.nonce,
-    version: system.facts.reportedVersion,
+    version: versionShown(system, request),
     build_date: '',
     commit_date: '',
     migration: false,
     recovery_seal: status.type !== 'shamir',
     storage_type: system.facts.storageType,
-    ...(status.cluster === undefined ? {} : { cluster_name: status.cluster.name, cluster_id: status.cluster.id }),
+    ...clusterShown(status.cluster, request),
   }
 }
 
@@ -159,7 +160,7 @@ const readSealStatus = endpoint({
   summary: 'State of the seal',
   fields: {},
   response: SEAL_STATUS,
-  handler: (system: System) => ({ data: sealStatusBody(system) }),
+  handler: (system: System, _args, request) => ({ data: sealStatusBody(system, request) }),
 })
 
 const unseal = endpoint({
@@ -176,14 +177,14 @@ const unseal = endpoint({
     migrate: bool('Seal migration', { default: false }),
   },
   response: SEAL_STATUS,
-  handler: (system: System, { key, reset, migrate }, { remoteAddress: address }) =>
+  handler: (system: System, { key, reset, migrate }, request) =>
     system.attempts.run(
-      { matter: 'unseal', act: reset ? 'change' : 'share', address },
+      { matter: 'unseal', act: reset ? 'change' : 'share', address: request.remoteAddress },
       async () => {
         if (migrate) throw fail('field_invalid', ['migrate', notOffered])
         if (reset) await resetUnseal(system)
         else await giveUnsealShare(system, key)
-        return { data: sealStatusBody(system) }
+        return { data: sealStatusBody(system, request) }
       },
       () => !system.sealStatus().sealed,
     ),

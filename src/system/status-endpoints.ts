@@ -2,6 +2,7 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { bool, int } from '../api/fields.ts'
 import { flag, group, integer, optional, text } from '../api/shape.ts'
+import { clusterShown, versionShown } from './shown-facts.ts'
 import type { System } from './system.ts'
 
 const NO_LICENSE = { state: 'none', expiry_time: '', terminated: false }
@@ -54,7 +55,7 @@ const health = endpoint({
     clock_skew_ms: integer('0: there is no active node to ask'),
     replication_primary_canary_age_ms: integer('0: there is no primary'),
   },
-  handler: (system: System, args) => {
+  handler: (system: System, args, request) => {
     const { initialized, sealed, cluster } = system.sealStatus()
     const status = !initialized
       ? (args.uninitcode ?? 501)
@@ -71,10 +72,10 @@ const health = endpoint({
         replication_performance_mode: 'disabled',
         replication_dr_mode: 'disabled',
         server_time_utc: Math.floor(system.world.clock.nowMs() / 1000),
-        version: system.facts.reportedVersion,
+        version: versionShown(system, request),
         enterprise: system.edition !== 'community',
         license: NO_LICENSE,
-        ...(cluster === undefined ? {} : { cluster_name: cluster.name, cluster_id: cluster.id }),
+        ...clusterShown(cluster, request),
         echo_duration_ms: 0,
         clock_skew_ms: 0,
         replication_primary_canary_age_ms: 0,
@@ -102,13 +103,13 @@ const leader = endpoint({
     performance_standby: flag('Serves reads for the active node'),
     performance_standby_last_remote_wal: integer('0: not a standby'),
   },
-  handler: (system: System) => ({
+  handler: (system: System, _args, { listener }) => ({
     data: {
       ha_enabled: false,
       is_self: false,
       active_time: '0001-01-01T00:00:00Z',
-      leader_address: system.facts.apiAddress,
-      leader_cluster_address: '',
+      leader_address: listener?.redacts.addresses === true ? '' : system.facts.apiAddress,
+      leader_cluster_address: listener?.redacts.addresses === true ? '' : (system.facts.clusterAddress ?? ''),
       performance_standby: false,
       performance_standby_last_remote_wal: 0,
     },

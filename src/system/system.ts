@@ -66,14 +66,12 @@ export type ServerFacts = {
   readonly reportedVersion: string
   readonly storageType: string
   readonly apiAddress: string
-  /** Of the endpoints that shares alone open: those that ask for a token with sudo as well (threats S-02). */
-  readonly tokenAskedFor?: { readonly generateRoot: boolean; readonly rekey: boolean }
   /** What the checks of the start found; missing where none were made. */
   readonly hardening?: HardeningFound
+  /** Missing or empty: none is configured. */
+  readonly clusterAddress?: string
   /** Whether a 403 tells the holder of a valid token what its policies lack; missing: yes. */
   readonly permissionHints?: boolean
-  /** Whether the metrics are told to everybody, also while sealed; missing: no. */
-  readonly openMetrics?: boolean
   /** For a cluster that is made with no name given; empty: a name is made up. */
   readonly clusterName: string
   /** Which features are on; missing: all. */

@@ -17,7 +17,7 @@ export async function newServer(): Promise<NewServer> {
   const config = join(directory.path, 'server.hcl')
   writeFileSync(
     config,
-    `listener "tcp" { address = "127.0.0.1:0" }
+    `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }
      storage "sqlite" { path = ${JSON.stringify(join(directory.path, 'data'))} }`,
   )
   const server = await startConfigured(config)

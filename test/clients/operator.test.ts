@@ -17,7 +17,7 @@ async function stage(
   const directory = temporaryDirectory()
   const config = join(directory.path, 'server.hcl')
   const storage = `storage "sqlite" { path = "${directory.path}/data" }\n`
-  writeFileSync(config, `listener "tcp" { address = "127.0.0.1:0" }\n${storage}${seal}`)
+  writeFileSync(config, `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }\n${storage}${seal}`)
   const server = await startConfigured(config)
   context.after(async () => {
     await server.stop()

@@ -55,7 +55,8 @@ before(async () => {
   const config = join(directory.path, 'closable.hcl')
   writeFileSync(
     config,
-    `listener "tcp" { address = "127.0.0.1:0" }\nstorage "sqlite" { path = "${directory.path}/closable" }\n`,
+    `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }\n` +
+      `storage "sqlite" { path = "${directory.path}/closable" }\n`,
   )
   closable = await startConfigured(config)
 })

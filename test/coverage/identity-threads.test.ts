@@ -1,12 +1,12 @@
 // Identities on all threads of a real server: what was answered on one connection holds for the next request on any.
 import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
-import { DEFAULT_CONFIG } from '../../src/config.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { type RunningServer, startServer } from '../../src/server.ts'
 import { type RawAnswer, RawConnection, rawRequest } from '../fixtures/raw-http.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { type StoredLogin, storeLogins } from '../fixtures/stored-login.ts'
+import { ANY_PORT } from '../fixtures/threaded-server.ts'
 
 const ROUNDS = Number(process.env.ROUNDS ?? 30)
 /** The kernel spreads them over the threads: that all of twelve go to one of two happens once in 2,048 runs. */
@@ -21,7 +21,7 @@ let group: string
 
 const start = (): Promise<RunningServer> =>
   startServer({
-    config: { ...DEFAULT_CONFIG, port: 0, threads: 2, storage: { type: 'sqlite', directory: data } },
+    config: { ...ANY_PORT, threads: 2, storage: { type: 'sqlite', directory: data } },
     world: realWorld(),
     log: () => {},
     development: { rootToken: 'root' },

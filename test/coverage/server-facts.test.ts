@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { statfsSync, writeFileSync } from 'node:fs'
 import { cpus, hostname, totalmem } from 'node:os'
 import { after, before, test } from 'node:test'
-import { DEFAULT_CONFIG, parseConfig } from '../../src/config.ts'
+import { parseConfig, settle } from '../../src/config.ts'
 import { sanitizedConfig } from '../../src/config-state.ts'
 import { api, type ServerProcess, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
 
@@ -93,10 +93,7 @@ test('requests are counted over all threads, each once', async () => {
 
 test('a static key is shown by its id alone', () => {
   const keyFile = `${directory.path}/key`
-  const config = {
-    ...DEFAULT_CONFIG,
-    ...parseConfig(`seal "static" { current_key_id = "a" \n current_key = "file://${keyFile}" }`),
-  }
+  const config = settle(parseConfig(`seal "static" { current_key_id = "a" \n current_key = "file://${keyFile}" }`))
   const shown = JSON.stringify(sanitizedConfig(config))
   assert.match(shown, /"seals":\[\{"type":"static","disabled":false,"current_key_id":"a"\}\]/)
   assert.equal(shown.includes(keyFile), false)

@@ -22,7 +22,7 @@ async function start(context: TestContext, seal: (directory: string) => string) 
   const directory = temporaryDirectory()
   const config = join(directory.path, 'server.hcl')
   const data = join(directory.path, 'data')
-  const text = `listener "tcp" { address = "127.0.0.1:0" }\nstorage "sqlite" { path = "${data}" }\n`
+  const text = `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }\nstorage "sqlite" { path = "${data}" }\n`
   writeFileSync(config, text + seal(directory.path))
   const server = await startConfigured(config)
   context.after(async () => {

@@ -131,7 +131,7 @@ type Made = { readonly keys_base64: readonly string[]; readonly root_token: stri
 
 function configuration(name: string, storage: string): string {
   const path = join(temporary.path, name)
-  writeFileSync(path, `listener "tcp" { address = "127.0.0.1:0" }\n${storage}\n`)
+  writeFileSync(path, `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }\n${storage}\n`)
   return path
 }
 

@@ -261,7 +261,7 @@ async function startStatic(t: TestContext, keyByte: number): Promise<ServerProce
   const [config, key] = [join(path, 'server.hcl'), join(path, 'key')]
   writeFileSync(key, Buffer.alloc(32, keyByte))
   const seal = `seal "static" {\n current_key_id = "a"\n current_key = "file://${key}"\n}\n`
-  const listener = 'threads = 2\nlistener "tcp" { address = "127.0.0.1:0" }\n'
+  const listener = 'threads = 2\nlistener "tcp" { address = "127.0.0.1:0", tls_disable = true }\n'
   writeFileSync(config, `${listener}storage "sqlite" { path = "${path}/data" }\n${seal}`)
   const started = await startConfigured(config)
   t.after(async () => {

@@ -1,7 +1,17 @@
 // What a server says that cannot start: one sentence on stderr, a failing exit code, and soon.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -240,6 +250,10 @@ function listeningServer(): Promise<Server> {
   })
 }
 
+function emptyDirectory(): string {
+  return mkdtempSync(join(temporary.path, 'empty-'))
+}
+
 function written(name: string, text: string): string {
   const path = join(temporary.path, name)
   writeFileSync(path, text)
@@ -273,7 +287,7 @@ const WORDS: readonly { readonly name: string; readonly args: () => readonly str
     args: () => ['-config', fresh('none.hcl')],
     says: /none-hcl cannot be read \(ENOENT\)/,
   },
-  { name: 'a directory for a file', args: () => ['-config', temporary.path], says: /cannot be read \(EISDIR\)/ },
+  { name: 'a directory without files', args: () => ['-config', emptyDirectory()], says: /has no configuration/ },
   {
     name: 'a file that is not HCL',
     args: () => ['-config', written('cut.hcl', 'listener "tcp" {')],
@@ -285,9 +299,14 @@ const WORDS: readonly { readonly name: string; readonly args: () => readonly str
     says: /key\.hcl: line 1: unknown key "storag".*did you mean "storage"\?/,
   },
   {
-    name: 'an address for others without TLS',
+    name: 'a listener that does not say that it speaks in clear',
     args: () => ['-config', written('plain.hcl', 'listener "tcp" { address = "0.0.0.0:8200" }')],
     says: /plain\.hcl: line 1: .*tls_disable = true/,
+  },
+  {
+    name: 'a configuration without a listener',
+    args: () => ['-config', written('nothing.hcl', 'storage "inmem" {}')],
+    says: /has no listener/,
   },
 ]
 

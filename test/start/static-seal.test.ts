@@ -11,7 +11,7 @@ test('a server with a static key is open after a restart, and sealed where the k
   const [config, key] = [join(directory.path, 'server.hcl'), join(directory.path, 'key')]
   const storage = `storage "sqlite" { path = "${directory.path}/data" }\n`
   const seal = `seal "static" {\n current_key_id = "a"\n current_key = "file://${key}"\n}\n`
-  writeFileSync(config, `listener "tcp" { address = "127.0.0.1:0" }\n${storage}${seal}`)
+  writeFileSync(config, `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }\n${storage}${seal}`)
   writeFileSync(key, Buffer.alloc(32, 1))
   const first = await startConfigured(config)
   context.after(() => first.stop())

@@ -1,0 +1,146 @@
+// New connections: counted and bounded, read the header of a proxy where one writes it, then handed to the HTTP or TLS
+// server. What goes wrong with one ends that one (threats H-04, H-06).
+import type { Server, Socket } from 'node:net'
+import { cidrMatcher } from '../lib/cidr.ts'
+import type { Log } from '../lib/log.ts'
+import type { DeadlineQueue, Deadlines } from './deadlines.ts'
+import { type ProxyRules, readProxyHeader } from './proxy-protocol.ts'
+import type { ThreadFigures } from './shared-figures.ts'
+
+export type ConnectionRules = {
+  readonly proxy: ProxyRules | undefined
+  /** Blocks of proxies behind which there are many clients: the limit of one address is not theirs. */
+  readonly proxies: readonly string[]
+  readonly isTls: boolean
+  readonly headerTimeoutMs: number
+}
+
+export type ConnectionParts = {
+  readonly figures: ThreadFigures
+  readonly deadlines: Deadlines
+  readonly log: Log
+}
+
+const LOG_PAUSE_MS = 60_000
+
+export class Connections {
+  readonly #rules: ConnectionRules
+  readonly #parts: ConnectionParts
+  readonly #isProxy: (address: string) => boolean
+  readonly #headerDeadlines: DeadlineQueue
+  /** By both ends: the socket that speaks TLS is another object than the one that was accepted. */
+  readonly #proxied = new Map<string, string>()
+  /** What has not got so far that a request can come: nothing that was begun ends with them. */
+  readonly #starting = new Map<string, Socket>()
+  #loggedAtMs = Number.NEGATIVE_INFINITY
+  #refused = 0
+
+  constructor(server: Server, rules: ConnectionRules, parts: ConnectionParts) {
+    this.#rules = rules
+    this.#parts = parts
+    this.#headerDeadlines = parts.deadlines.queue(rules.headerTimeoutMs)
+    const { proxy, proxies } = rules
+    const all = [...proxies, ...(proxy !== undefined && proxy.behavior !== 'use_always' ? proxy.authorized : [])]
+    const isListed = cidrMatcher(all)
+    this.#isProxy = proxy?.behavior === 'use_always' ? () => true : isListed
+    const inner = server.listeners('connection') as ((socket: Socket) => void)[]
+    server.removeAllListeners('connection')
+    server.on('connection', (socket: Socket) => {
+      try {
+        this.#admit(socket, () => {
+          for (const take of inner) take.call(server, socket)
+        })
+      } catch {
+        socket.destroy()
+      }
+    })
+    server.on('secureConnection', (socket: Socket) => this.#starting.delete(nameOf(socket)))
+  }
+
+  /** Where the connection comes from: the other end, or what a proxy said of it. */
+  addressOf(socket: Socket): string {
+    const peer = socket.remoteAddress ?? ''
+    return this.#rules.proxy === undefined ? peer : (this.#proxied.get(nameOf(socket)) ?? peer)
+  }
+
+  dropStarting(): void {
+    for (const socket of this.#starting.values()) socket.destroy()
+  }
+
+  #admit(socket: Socket, take: () => void): void {
+    const { figures } = this.#parts
+    const peer = socket.remoteAddress ?? ''
+    if (!figures.addConnection()) {
+      this.#refuse(socket)
+      return
+    }
+    const isCounted = peer !== '' && !this.#isProxy(peer)
+    if (isCounted && !figures.addAddress(peer)) {
+      figures.removeConnection()
+      this.#refuse(socket)
+      return
+    }
+    const name = nameOf(socket)
+    socket.once('close', () => {
+      figures.removeConnection()
+      if (isCounted) figures.removeAddress(peer)
+      this.#proxied.delete(name)
+      this.#starting.delete(name)
+    })
+    const { proxy, isTls } = this.#rules
+    if (isTls || proxy !== undefined) this.#starting.set(name, socket)
+    const isTrusted = proxy?.behavior === 'use_always' || this.#isProxy(peer)
+    if (proxy?.behavior === 'deny_unauthorized' && !isTrusted) socket.destroy()
+    else if (proxy === undefined || !isTrusted) this.#hand(name, take)
+    else this.#readProxy(socket, name, take)
+  }
+
+  #hand(name: string, take: () => void): void {
+    if (!this.#rules.isTls) this.#starting.delete(name)
+    take()
+  }
+
+  #readProxy(socket: Socket, name: string, take: () => void): void {
+    const end = (): void => {
+      socket.destroy()
+    }
+    const deadline = this.#headerDeadlines.add(end)
+    let bytes: Buffer = Buffer.alloc(0)
+    const read = (part: Buffer): void => {
+      bytes = bytes.length === 0 ? part : Buffer.concat([bytes, part])
+      const header = readProxyHeader(bytes)
+      if (header.kind === 'incomplete') return
+      if (header.kind === 'malformed') {
+        end()
+        return
+      }
+      socket.off('data', read).off('error', end).off('end', end).off('close', forget)
+      forget()
+      if (header.address !== undefined) this.#proxied.set(name, header.address)
+      // TLS takes what is left here only from a socket that does not flow, and HTTP only from one that does.
+      if (this.#rules.isTls) socket.pause()
+      const rest = bytes.subarray(header.length)
+      if (rest.length > 0) socket.unshift(rest)
+      this.#hand(name, take)
+    }
+    const forget = (): void => this.#headerDeadlines.remove(deadline)
+    socket.on('data', read).on('error', end).on('end', end).on('close', forget)
+  }
+
+  /** It is closed without a word: a word costs what there is too little of. */
+  #refuse(socket: Socket): void {
+    socket.destroy()
+    this.#refused++
+    const { deadlines, log } = this.#parts
+    if (deadlines.tickMs - this.#loggedAtMs < LOG_PAUSE_MS) return
+    this.#loggedAtMs = deadlines.tickMs
+    log('warn', 'Connections are refused: there are as many as max_connections, or its limit of one address, allows', {
+      refused: this.#refused,
+    })
+    this.#refused = 0
+  }
+}
+
+function nameOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`
+}

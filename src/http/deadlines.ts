@@ -1,0 +1,72 @@
+// Times that many requests may take, looked at once a second: a timer for each request would cost more than the
+// request.
+import type { Clock, Timer, Timers } from '../lib/world.ts'
+
+const TICK_MS = 1_000
+
+export type Deadline = { readonly atMs: number; readonly onLate: () => void }
+
+/** Deadlines of one length, so that they come in the order in which they were set. */
+export class DeadlineQueue {
+  readonly #deadlines: Deadlines
+  readonly #lengthMs: number
+  readonly #waiting = new Set<Deadline>()
+
+  constructor(deadlines: Deadlines, lengthMs: number) {
+    this.#deadlines = deadlines
+    this.#lengthMs = lengthMs
+  }
+
+  /** `onLate` is called once, not before the time and at most two ticks after it, unless it is removed before. */
+  add(onLate: () => void): Deadline | undefined {
+    if (this.#lengthMs === 0) return undefined
+    const deadline = { atMs: this.#deadlines.tickMs + TICK_MS + this.#lengthMs, onLate }
+    this.#waiting.add(deadline)
+    return deadline
+  }
+
+  remove(deadline: Deadline | undefined): void {
+    if (deadline !== undefined) this.#waiting.delete(deadline)
+  }
+
+  expire(nowMs: number): void {
+    for (const deadline of this.#waiting) {
+      if (deadline.atMs > nowMs) return
+      this.#waiting.delete(deadline)
+      deadline.onLate()
+    }
+  }
+}
+
+export class Deadlines {
+  readonly #queues: DeadlineQueue[] = []
+  readonly #clock: Clock
+  readonly #timers: Timers
+  #timer: Timer
+  /** When it last looked. */
+  tickMs: number
+
+  constructor({ clock, timers }: { readonly clock: Clock; readonly timers: Timers }) {
+    this.#clock = clock
+    this.#timers = timers
+    this.tickMs = clock.monotonicMs()
+    this.#timer = timers.after(TICK_MS, () => this.#tick())
+  }
+
+  /** 0: no deadline at all. */
+  queue(lengthMs: number): DeadlineQueue {
+    const queue = new DeadlineQueue(this, lengthMs)
+    this.#queues.push(queue)
+    return queue
+  }
+
+  stop(): void {
+    this.#timer.cancel()
+  }
+
+  #tick(): void {
+    this.tickMs = this.#clock.monotonicMs()
+    this.#timer = this.#timers.after(TICK_MS, () => this.#tick())
+    for (const queue of this.#queues) queue.expire(this.tickMs)
+  }
+}

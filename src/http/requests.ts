@@ -1,0 +1,273 @@
+// One request on its connection: reads its body within its limits, hands plain data to the core, writes what comes
+// back.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fail, Refusal } from '../api/errors.ts'
+import type { ByteStream, ListenerSwitches } from '../api/request.ts'
+import type { WireHeaders, WireRequest, WireResponse } from '../core/exchange.ts'
+import { refusalResponse } from '../core/response.ts'
+import { collectYoungGarbage } from '../lib/collect-garbage.ts'
+import type { TurnEnd } from '../lib/turn-end.ts'
+import { BodyCollector, type BodyMemory } from './body-collector.ts'
+import type { DeadlineQueue } from './deadlines.ts'
+import { type HeaderSource, wireHeaders } from './headers.ts'
+import type { ListenerLimits } from './limits.ts'
+import type { HeadersFor } from './response-headers.ts'
+import { RequestStream, sendStream } from './streams.ts'
+import type { Turn, Turns } from './turns.ts'
+
+export type Handle = (request: WireRequest) => Promise<WireResponse>
+/** What answers. `takesStream` says that the body of a request is handed on as it comes, with no limit to its size. */
+export type Service = {
+  readonly handle: Handle
+  /** Of the thread. */
+  readonly turnEnd: TurnEnd
+  readonly takesStream: (method: string, rawPath: string) => boolean
+  /** Counts what goes in and out; missing: nobody does. */
+  readonly traffic?: Traffic
+}
+export type Traffic = {
+  readonly opened: () => void
+  readonly closed: () => void
+  readonly received: (bodyBytes: number) => void
+  readonly sent: (bodyBytes: number) => void
+}
+
+/** What all connections of the listener have in common. */
+export type RequestParts = Service & {
+  readonly turns: Turns
+  readonly limits: ListenerLimits
+  readonly memory: BodyMemory
+  /** Of the time from the headers to the end of the body, until the answer, until that is taken, and until its end. */
+  readonly reads: DeadlineQueue
+  readonly works: DeadlineQueue
+  readonly writes: DeadlineQueue
+  readonly lingers: DeadlineQueue
+  /** Connections that carry no further answer. */
+  readonly ended: WeakSet<IncomingMessage['socket']>
+  readonly headersFor: HeadersFor
+  readonly switches: ListenerSwitches | undefined
+  /** The address that a request counts as coming from. @throws Refusal */
+  readonly addressOf: (socket: IncomingMessage['socket'], headers: HeaderSource) => string
+  /** Whether further requests are taken; else each connection ends with its answer. */
+  readonly isOpen: () => boolean
+}
+
+/** Who asks, as far as the headers say. */
+export type Origin = { readonly headers: WireHeaders; readonly remoteAddress: string }
+
+/** @throws Refusal */
+export function originOf(parts: RequestParts, socket: IncomingMessage['socket'], source: HeaderSource): Origin {
+  const headers = wireHeaders(source)
+  const { maxTokenBytes } = parts.limits
+  if (headers.token !== undefined && headers.token.length > maxTokenBytes) {
+    throw fail('token_too_large', [maxTokenBytes])
+  }
+  return { headers, remoteAddress: parts.addressOf(socket, source) }
+}
+
+export function isTooLarge(incoming: IncomingMessage, { maxRequestBytes }: ListenerLimits): boolean {
+  const declared = incoming.headers['content-length']
+  return declared !== undefined && Number(declared) > maxRequestBytes
+}
+
+export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts: RequestParts): void {
+  const { limits } = parts
+  if (parts.ended.has(incoming.socket)) {
+    incoming.resume()
+    return
+  }
+  const turn = parts.turns.take(incoming, outgoing)
+  let origin: Origin
+  try {
+    origin = originOf(parts, incoming.socket, incoming.headers)
+  } catch (cause) {
+    refuse(turn, cause instanceof Refusal ? cause : fail('internal', [], cause), parts)
+    return
+  }
+  if (parts.takesStream(incoming.method ?? '', pathOf(incoming))) {
+    const body = new RequestStream(incoming, limits.readTimeoutMs)
+    outgoing.once('finish', () => body.drop())
+    run(turn, origin, body.stream, parts)
+    return
+  }
+  const { headers } = incoming
+  if (isTooLarge(incoming, limits)) refuse(turn, fail('body_too_large', [limits.maxRequestBytes]), parts)
+  else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []), parts)
+  else if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    run(turn, origin, undefined, parts)
+  } else readBody(turn, origin, parts)
+}
+
+function readBody(turn: Turn, origin: Origin, parts: RequestParts): void {
+  const { incoming, outgoing } = turn
+  const { maxRequestBytes } = parts.limits
+  const body = new BodyCollector(parts.memory, maxRequestBytes)
+  outgoing.once('close', () => body.release())
+  const stop = (refusal: Refusal): void => {
+    parts.reads.remove(deadline)
+    incoming.removeAllListeners('data')
+    incoming.removeAllListeners('end')
+    body.release()
+    refuse(turn, refusal, parts)
+  }
+  const deadline = parts.reads.add(() => stop(fail('request_timeout', [])))
+  incoming.on('data', (chunk: Buffer) => {
+    const added = body.add(chunk)
+    if (added === 'too-large') stop(fail('body_too_large', [maxRequestBytes]))
+    else if (added === 'no-memory') stop(fail('body_memory_full', []))
+  })
+  incoming.on('end', () => {
+    parts.reads.remove(deadline)
+    // The connection remembers its last request: an idle one must not hold what that carried.
+    run(turn, origin, body.take(), parts)
+  })
+  incoming.on('error', () => {
+    parts.reads.remove(deadline)
+    outgoing.destroy()
+  })
+}
+
+/** The body is not kept: the connection ends with the answer. */
+export function refuse(
+  { incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>,
+  refusal: Refusal,
+  parts: RequestParts,
+): void {
+  outgoing.shouldKeepAlive = false
+  if (!incoming.complete) linger(incoming, parts)
+  write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD', parts)
+  incoming.on('error', () => outgoing.destroy())
+  incoming.on('data', ({ length }: Buffer) => discard(length))
+}
+
+let discardedBytes = 0
+/** The runtime itself lets ten times as much come together in each thread before it looks. */
+const COLLECT_BYTES = 8 << 20
+
+/** Bytes that came and are not kept still take memory until it is collected (threats H-01). */
+function discard(bytes: number): void {
+  discardedBytes += bytes
+  if (discardedBytes < COLLECT_BYTES) return
+  discardedBytes = 0
+  collectYoungGarbage()
+}
+
+/**
+ * A connection that is closed while its client still sends is reset, and the answer lost on the way: so our side ends
+ * first, and what still comes is thrown away for a while (RFC 9112 section 9.6).
+ */
+function linger(incoming: IncomingMessage, { ended, lingers }: RequestParts): void {
+  const { socket } = incoming
+  const drop = (): void => {
+    socket.destroy()
+  }
+  const destroySoon = socket.destroySoon.bind(socket)
+  // What node:http calls when the last answer is sent.
+  socket.destroySoon = () => {
+    if (incoming.complete) {
+      destroySoon()
+      return
+    }
+    ended.add(socket)
+    socket.end()
+    const deadline = lingers.add(drop)
+    incoming.once('end', drop)
+    socket.once('close', () => lingers.remove(deadline))
+  }
+}
+
+function run(turn: Turn, origin: Origin, body: Buffer | ByteStream | undefined, parts: RequestParts): void {
+  const { incoming, outgoing } = turn
+  const { switches } = parts
+  if (Buffer.isBuffer(body)) parts.traffic?.received(body.length)
+  const target = incoming.url ?? ''
+  const question = target.indexOf('?')
+  const isStream = body instanceof ReadableStream
+  const request: WireRequest = {
+    method: incoming.method ?? '',
+    rawPath: pathOf(incoming),
+    query: question === -1 ? '' : target.slice(question + 1),
+    ...origin,
+    ...(isStream ? { body: undefined, stream: body } : { body }),
+    ...(switches === undefined ? {} : { listener: switches }),
+  }
+  turn.start(() => {
+    let isLate = false
+    // A stream takes as long as its bytes take; it is bounded by its pauses.
+    const deadline = isStream
+      ? undefined
+      : parts.works.add(() => {
+          isLate = true
+          refuse(turn, fail('request_took_too_long', []), parts)
+        })
+    return parts.handle(request).then(
+      (response) => {
+        if (isLate) return
+        parts.works.remove(deadline)
+        return answer(turn, request, response, parts)
+      },
+      // The core answers every failure itself; what is left is a connection that cannot be written to.
+      () => {
+        parts.works.remove(deadline)
+        outgoing.destroy()
+      },
+    )
+  })
+}
+
+/** Resolves when the answer is written. */
+function answer(turn: Turn, request: WireRequest, response: WireResponse, parts: RequestParts): Promise<void> {
+  const { incoming, outgoing } = turn
+  return new Promise((resolve) => {
+    parts.turnEnd.add('answer', () => {
+      // What was not read of a stream would stand before the next request.
+      const isLeft = request.stream !== undefined && !incoming.complete
+      if (isLeft || !parts.isOpen()) outgoing.shouldKeepAlive = false
+      try {
+        write(outgoing, response, incoming.method === 'HEAD', parts)
+      } catch {
+        outgoing.destroy()
+      }
+      resolve()
+    })
+  })
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  const question = url.indexOf('?')
+  return question === -1 ? url : url.slice(0, question)
+}
+
+/** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
+const BODILESS_STATUSES = [204, 205, 304]
+const NO_BODY = { 'Content-Length': 0 }
+
+function write(outgoing: ServerResponse, response: WireResponse, headOnly: boolean, parts: RequestParts): void {
+  const { status, body, headers, stream } = response
+  const deadline = parts.writes.add(() => outgoing.destroy())
+  if (deadline !== undefined) outgoing.once('close', () => parts.writes.remove(deadline))
+  const custom = parts.headersFor(status)
+  if (stream !== undefined) {
+    sendStream(outgoing, stream, { headOnly, headers: { ...custom, ...headers } })
+    return
+  }
+  if (body === undefined || BODILESS_STATUSES.includes(status)) {
+    const length = status === 204 ? {} : NO_BODY
+    outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...length, ...custom, ...headers })
+    outgoing.end()
+    return
+  }
+  const bytes = Buffer.byteLength(body)
+  outgoing.writeHead(status, {
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/json',
+    'Content-Length': bytes,
+    ...custom,
+    ...headers,
+  })
+  if (headOnly) outgoing.end()
+  else {
+    outgoing.end(body)
+    parts.traffic?.sent(bytes)
+  }
+}

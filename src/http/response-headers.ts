@@ -1,0 +1,29 @@
+// Headers that the operator adds to every answer of a listener, by its status.
+
+/** Values by name; the key is a status ("404"), a class ("4xx") or "default". */
+export type CustomHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+export type HeadersFor = (status: number) => Readonly<Record<string, string>> | undefined
+
+/** Those of the status beat those of its class, and both the default. */
+export function headersFor(custom: CustomHeaders): HeadersFor {
+  if (Object.keys(custom).length === 0) return () => undefined
+  const known = new Map<number, Readonly<Record<string, string>>>()
+  return (status) => {
+    const found = known.get(status)
+    if (found !== undefined) return found
+    const merged = merge(custom.default, custom[`${Math.floor(status / 100)}xx`], custom[String(status)])
+    // Statuses are three digits, so this is bounded.
+    known.set(status, merged)
+    return merged
+  }
+}
+
+/** Later ones win, whatever the case of their names. */
+function merge(...all: (Readonly<Record<string, string>> | undefined)[]): Record<string, string> {
+  const byName = new Map<string, readonly [string, string]>()
+  for (const headers of all) {
+    for (const [name, value] of Object.entries(headers ?? {})) byName.set(name.toLowerCase(), [name, value])
+  }
+  return Object.fromEntries(byName.values())
+}

@@ -1,0 +1,105 @@
+// What all threads of the process that listen count together: connections, connections of an address, memory of bodies.
+// Each thread has a row of its own, so that what a thread leaves behind that dies goes with its row; the count is the
+// sum of the rows.
+import { isIPv6 } from 'node:net'
+import { plainAddress } from '../lib/cidr.ts'
+import type { Random } from '../lib/world.ts'
+import type { ServerLimits } from './limits.ts'
+
+export type SharedFigures = {
+  readonly cells: Int32Array<SharedArrayBuffer>
+  readonly rows: number
+  /** Which addresses share a cell cannot be known from outside. */
+  readonly seed: number
+}
+
+const CONNECTIONS = 0
+/** In KiB. */
+const BODIES = 1
+const FIRST_ADDRESS = 2
+/** Addresses are counted by a hash: two that share a cell share their limit. */
+const ADDRESS_CELLS = 8_192
+const ROW = FIRST_ADDRESS + ADDRESS_CELLS
+
+export function newSharedFigures(rows: number, random: Random): SharedFigures {
+  const cells = new Int32Array(new SharedArrayBuffer(rows * ROW * Int32Array.BYTES_PER_ELEMENT))
+  return { cells, rows, seed: random.bytes(4).readUInt32LE(0) }
+}
+
+export class ThreadFigures {
+  readonly #shared: SharedFigures
+  readonly #start: number
+  readonly #limits: ServerLimits
+
+  /** Takes over a row, and what an earlier thread left in it is forgotten. */
+  constructor(shared: SharedFigures, row: number, limits: ServerLimits) {
+    this.#shared = shared
+    this.#start = row * ROW
+    this.#limits = limits
+    shared.cells.fill(0, this.#start, this.#start + ROW)
+  }
+
+  /** False where there are too many: then nothing is counted. */
+  addConnection(): boolean {
+    return this.#add(CONNECTIONS, 1, this.#limits.maxConnections)
+  }
+
+  removeConnection(): void {
+    this.#remove(CONNECTIONS, 1)
+  }
+
+  addAddress(address: string): boolean {
+    return this.#add(this.#cellOf(address), 1, this.#limits.maxConnectionsPerAddress)
+  }
+
+  removeAddress(address: string): void {
+    this.#remove(this.#cellOf(address), 1)
+  }
+
+  addBodyKib(kib: number): boolean {
+    return this.#add(BODIES, kib, Math.floor(this.#limits.maxBodyBytes / 1024))
+  }
+
+  removeBodyKib(kib: number): void {
+    this.#remove(BODIES, kib)
+  }
+
+  /** Two threads at the limit may both be refused, and never both be let through. */
+  #add(column: number, amount: number, limit: number): boolean {
+    const { cells, rows } = this.#shared
+    Atomics.add(cells, this.#start + column, amount)
+    let sum = 0
+    for (let row = 0; row < rows; row++) sum += Atomics.load(cells, row * ROW + column)
+    if (sum <= limit) return true
+    this.#remove(column, amount)
+    return false
+  }
+
+  #remove(column: number, amount: number): void {
+    Atomics.sub(this.#shared.cells, this.#start + column, amount)
+  }
+
+  /** FNV-1a over the characters. */
+  #cellOf(address: string): number {
+    let hash = this.#shared.seed
+    const counted = countedAddress(address)
+    for (let i = 0; i < counted.length; i++) hash = Math.imul(hash ^ counted.charCodeAt(i), 0x01000193)
+    return FIRST_ADDRESS + ((hash >>> 0) % ADDRESS_CELLS)
+  }
+}
+
+/** One host has a whole IPv6 network of 64 bits, and can speak from any address in it. */
+export function countedAddress(address: string): string {
+  const plain = plainAddress(address)
+  if (!isIPv6(plain)) return plain
+  const [left = '', right] = (plain.split('%')[0] ?? '').split('::')
+  const groups = left === '' ? [] : left.split(':')
+  if (right !== undefined) {
+    const behind = right === '' ? [] : right.split(':')
+    // An IPv4 address at the end stands for two groups.
+    const written = groups.length + behind.length + (behind.at(-1)?.includes('.') === true ? 1 : 0)
+    groups.push(...Array.from({ length: 8 - written }, () => '0'), ...behind)
+  }
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}

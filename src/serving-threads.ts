@@ -1,0 +1,155 @@
+// The threads that serve, as the watching thread sees them: where each one has its place, and what they are told.
+import { once } from 'node:events'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { ServerConfig } from './config.ts'
+import { newSharedFigures, type SharedFigures } from './http/shared-figures.ts'
+import type { World } from './lib/world.ts'
+import { ListenFailed, type ListenPlace, type TlsMaterials } from './listening.ts'
+import type { ReloadState } from './reload-state.ts'
+import type { ServingData, ServingOrder, ServingStarted } from './serving.ts'
+import type { SlowPlace } from './slow-pool.ts'
+import { StartError } from './start-error.ts'
+import { Rows } from './telemetry/rows.ts'
+import type { SharedTelemetry } from './thread-telemetry.ts'
+import { QuestionDesk } from './threads/ask-all.ts'
+import type { PublishedIndex } from './threads/change-follower.ts'
+import type { GroupThread } from './threads/thread-group.ts'
+import type { WriterOrder } from './writer.ts'
+
+/** Where the system spreads the connections of one port over several sockets. */
+const SHARES_PORTS = process.platform === 'linux'
+
+export const servingThreads = ({ threads }: ServerConfig): number => (SHARES_PORTS ? threads : 1)
+
+/** How long threads are waited for that are asked what they do. */
+const ASK_PATIENCE_MS = 250
+
+export type ServingPlace = {
+  readonly config: ServerConfig
+  readonly world: World
+  readonly writer: Worker
+  readonly directory: string
+  readonly published: PublishedIndex
+  readonly shared: SharedTelemetry
+  readonly slow: () => SlowPlace
+  readonly tls: () => TlsMaterials
+}
+
+export class ServingThreads {
+  readonly #place: ServingPlace
+  readonly #figures: SharedFigures
+  readonly #workers = new Set<Worker>()
+  readonly #freeRows: number[]
+  /** Of metrics. */
+  readonly #metricRows: Rows
+  readonly #desk: QuestionDesk<unknown>
+  /** The thread that has the Unix sockets; who takes its place takes them over. */
+  #unixHolder: Worker | undefined
+  #reloaded: ReloadState | undefined
+  /** Settled by the first thread. */
+  #ports: readonly number[]
+
+  constructor(place: ServingPlace) {
+    this.#place = place
+    this.#figures = newSharedFigures(this.count, place.world.random)
+    this.#freeRows = Array.from({ length: this.count }, (_, row) => row)
+    this.#metricRows = new Rows(place.shared.metrics)
+    this.#desk = new QuestionDesk<unknown>(place.world.timers, ASK_PATIENCE_MS)
+    this.#ports = place.config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0))
+  }
+
+  get count(): number {
+    return servingThreads(this.#place.config)
+  }
+
+  get ports(): readonly number[] {
+    return this.#ports
+  }
+
+  /** Where the first thread will listen. */
+  firstPlace(): ListenPlace {
+    return this.#placeOf(0, true)
+  }
+
+  reload(state: ReloadState): void {
+    this.#reloaded = state
+    this.#tell({ kind: 'reload', state })
+  }
+
+  renewTls(tls: TlsMaterials): void {
+    this.#tell({ kind: 'tls', tls })
+  }
+
+  /** @throws StartError, ListenFailed */
+  async start(): Promise<GroupThread> {
+    const { config, writer, directory, published, shared } = this.#place
+    const { port1, port2 } = new MessageChannel()
+    writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
+    const row = this.#freeRows.shift()
+    if (row === undefined) throw new Error('More threads serve than there are places')
+    const holdsUnix = this.#unixHolder === undefined
+    const slow = this.#place.slow()
+    const place = this.#placeOf(row, holdsUnix)
+    const metricRow = this.#metricRows.take()
+    const data: ServingData = {
+      config,
+      directory,
+      published,
+      writer: port2,
+      slow,
+      shared,
+      metricRow,
+      place,
+      reloaded: this.#reloaded,
+    }
+    const worker = new Worker(new URL('./serving.ts', import.meta.url), {
+      name: 'serving',
+      workerData: data,
+      transferList: [port2, slow.port],
+    })
+    this.#workers.add(worker)
+    if (holdsUnix) this.#unixHolder = worker
+    let reason = 'it ended by itself'
+    worker.on('error', (cause) => {
+      reason = cause instanceof Error ? cause.name : 'unknown'
+    })
+    const leave = this.#desk.add(worker)
+    const ended = once(worker, 'exit').then(() => {
+      leave()
+      this.#metricRows.giveBack(metricRow)
+      this.#workers.delete(worker)
+      this.#freeRows.push(row)
+      if (this.#unixHolder === worker) this.#unixHolder = undefined
+      return reason
+    })
+    this.#ports = await servingStarted(worker, ended)
+    return {
+      ended,
+      stop: async () => {
+        worker.postMessage({ kind: 'stop' } satisfies ServingOrder)
+        await ended
+      },
+    }
+  }
+
+  #placeOf(row: number, holdsUnixSockets: boolean): ListenPlace {
+    const tls = this.#place.tls()
+    return { ports: this.#ports, sharePorts: SHARES_PORTS, holdsUnixSockets, figures: this.#figures, row, tls }
+  }
+
+  /** What comes before a thread listens waits for it. */
+  #tell(order: ServingOrder): void {
+    for (const worker of this.#workers) worker.postMessage(order)
+  }
+}
+
+function servingStarted(worker: Worker, ended: Promise<string>): Promise<readonly number[]> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', (message: ServingStarted) => {
+      if (message.kind === 'listening') resolve(message.ports)
+      else if (message.address === undefined) reject(new StartError(message.message))
+      else reject(new ListenFailed(message.address, message.code))
+    })
+    void ended.then((reason) => reject(new StartError(`A serving thread ended before it was ready: ${reason}`)))
+  })
+}

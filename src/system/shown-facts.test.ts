@@ -4,7 +4,7 @@ import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
 
 const FACTS = { apiAddress: 'https://keys.example:8200', clusterAddress: 'https://keys.example:8201' }
 
-test('H-05: a listener that redacts shows no addresses, version and name of the cluster, another one does', async () => {
+test('H-05: a listener that redacts shows no addresses, version and cluster name, another one does', async () => {
   for (const is of [true, false]) {
     const redacts = { addresses: is, version: is, clusterName: is }
     const { call } = await startMemoryHouse({ facts: FACTS, listener: { redacts } })

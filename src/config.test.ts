@@ -519,7 +519,7 @@ test('config takes keys of the reference that do nothing here, and says so', () 
   assert.equal(warnings.length, 3)
   for (const [index, key] of ['ui', 'disable_mlock', 'cluster_address'].entries())
     assert.match(warnings[index] ?? '', RegExp(`^line ${index + 1}: "${key}" .* does nothing: `))
-  assert.throws(() => settled('raw_storage_endpoint = true'), /"raw_storage_endpoint".* is not offered: /)
+  assert.throws(() => settled('introspection_endpoint = true'), /"introspection_endpoint".* is not offered: /)
 })
 
 type Directory = { readonly path: string; write(name: string, text: string): string }

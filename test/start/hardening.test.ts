@@ -22,7 +22,9 @@ type Checks = readonly { readonly id: string; readonly verdict: string; readonly
 function configIn(folder: string, more = ''): string {
   const path = join(folder, 'server.hcl')
   const storage = `storage "sqlite" { path = "${folder}/data" }`
-  writeFileSync(path, `listener "tcp" { address = "127.0.0.1:0" }\n${storage}\n${more}\n`, { mode: 0o600 })
+  writeFileSync(path, `listener "tcp" {\n address = "127.0.0.1:0"\n tls_disable = true\n}\n${storage}\n${more}\n`, {
+    mode: 0o600,
+  })
   return path
 }
 
@@ -140,7 +142,10 @@ test('operator diagnose beside a running server, after its end, and after a kill
   const data = join(devFolder, 'data')
   const config = join(devFolder, 'server.hcl')
   const address = new URL(dev.address).host
-  writeFileSync(config, `listener "tcp" { address = "${address}" }\nstorage "sqlite" { path = "${data}" }\n`)
+  writeFileSync(
+    config,
+    `listener "tcp" {\n address = "${address}"\n tls_disable = true\n}\nstorage "sqlite" { path = "${data}" }\n`,
+  )
   const beside = diagnosed(['-config', config])
   assert.match(beside.checks.get('address') ?? '', /^ok: .* is in use, and so is the store: by its server$/)
   assert.match(beside.checks.get('B-15') ?? '', /^ok: A server has the store open/)

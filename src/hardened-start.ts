@@ -18,7 +18,7 @@ export async function checkedConfig(config: ServerConfig, start: Start, world: W
   const results = await runChecks(realMachine(world), setting)
   const refused = results.filter(({ verdict }) => verdict === 'refuse')
   if (refused.length > 0) throw new StartError(refused.map(({ id, sentence }) => `${sentence} (${id})`).join('. '))
-  return { ...config, hardeningFound: { setting, results } }
+  return { ...config, hardeningFound: { setting, results, startedAtMs: world.clock.nowMs() } }
 }
 
 /** Once the server has started. Of a development server only the numbers. */

@@ -22,6 +22,7 @@ afterEach(() => api.close())
 function client(connection: Partial<Connection> = {}): Client {
   const all: Connection = {
     address: api.address,
+    addressOrigin: 'The address is that of -address.',
     token: 'hvs.t',
     tls: { rejectUnauthorized: true },
     timeoutMs: 60_000,
@@ -159,7 +160,8 @@ test('client: nobody listening is an error of the way there, with advice', async
     exitCode: 2,
     message:
       `Error reading it: nobody listens: ${address} (ECONNREFUSED)\n\nIs the server running at ${address}? Start one ` +
-      'with `keywright server`, or name another address with -address or KEYWRIGHT_ADDR.',
+      'with `keywright server`, or name another address with -address or KEYWRIGHT_ADDR.\n' +
+      'The address is that of -address.',
   })
   api = await startApiDouble()
 })

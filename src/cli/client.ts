@@ -43,6 +43,10 @@ export class Client {
     return this.#connection.token
   }
 
+  get address(): string {
+    return this.#connection.address
+  }
+
   /** The same server, asked in another way. */
   with(changed: Partial<Connection>): Client {
     return new Client({ ...this.#connection, ...changed }, this.#sleep)
@@ -85,7 +89,7 @@ export class Client {
   }
 
   async #exchanged(request: ApiRequest): Promise<HttpReply> {
-    const { tls, timeoutMs, retries, followsRedirects, shows } = this.#connection
+    const { tls, timeoutMs, retries, followsRedirects, shows, addressOrigin } = this.#connection
     if (shows !== undefined) throw shownRequest(shows, this.#connection, request)
     const patience = { retries, pause: this.#sleep, followsRedirects }
     const transport = nodeTransport({ tls, idleMs: timeoutMs })
@@ -93,17 +97,17 @@ export class Client {
       return await exchange(transport, httpRequest(this.#connection, request), patience)
     } catch (error) {
       if (error instanceof Misdirected) throw new RemoteFailure(`Error ${request.doing}: ${error.message}`, error)
-      throw connectionError(request.doing, new URL(this.#connection.address).origin, error)
+      throw connectionError(request.doing, new URL(this.#connection.address).origin, addressOrigin, error)
     }
   }
 
   async #started(request: ApiRequest, upload: Upload | undefined): Promise<IncomingMessage> {
-    const { tls, shows, address } = this.#connection
+    const { tls, shows, address, addressOrigin } = this.#connection
     if (shows !== undefined) throw shownRequest(shows, this.#connection, request)
     try {
       return await startStream(httpRequest(this.#connection, request), { tls, idleMs: STREAM_IDLE_MS }, upload)
     } catch (error) {
-      throw connectionError(request.doing, new URL(address).origin, error)
+      throw connectionError(request.doing, new URL(address).origin, addressOrigin, error)
     }
   }
 

@@ -24,6 +24,7 @@ function connection(words: readonly string[], env: Record<string, string> = {}):
 test('connection: without options and environment it is the local server and nobody in particular', () => {
   assert.deepEqual(connection([]), {
     address: 'http://127.0.0.1:8200',
+    addressOrigin: 'No address was given: this is the usual one.',
     token: undefined,
     namespace: undefined,
     wrapTtl: undefined,

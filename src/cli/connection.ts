@@ -6,7 +6,7 @@ import type { Place } from '../client/wire.ts'
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { DurationError, parseDurationNanoseconds } from '../lib/duration.ts'
 import { CliError, codeOf, reasonOf, UsageError } from './cli-error.ts'
-import type { ConnectionValues } from './common-options.ts'
+import { CONNECTION_OPTIONS, type ConnectionValues } from './common-options.ts'
 import type { CliIo } from './io.ts'
 import type { Shows } from './shown-request.ts'
 
@@ -19,6 +19,8 @@ export type TlsSettings = {
 }
 
 export type Connection = Place & {
+  /** Names the option or variable that the address comes from, in a sentence. */
+  readonly addressOrigin: string
   readonly tls: TlsSettings
   /** Longest silence. */
   readonly timeoutMs: number
@@ -38,6 +40,7 @@ const PEM_CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 export function readConnection(options: ConnectionValues, env: CliIo['env']): Connection {
   return {
     address: readAddress(options.address),
+    addressOrigin: originOf(options.address, env),
     token: headerText('The token', options.token ?? readTokenFile(env)),
     namespace: headerText('The namespace', options.namespace),
     wrapTtl: readWrapTtl(options['wrap-ttl']),
@@ -79,6 +82,14 @@ function readHeader(text: string): readonly [string, string] {
   }
   if (OWN_HEADERS.includes(asciiLowerCase(name))) throw new UsageError(`-header: ${name} has an option of its own`)
   return [name, value]
+}
+
+/** Told by its text: an option that says the same as the variable is no other address. */
+function originOf(text: string, env: CliIo['env']): string {
+  const { env: names, default: usual } = CONNECTION_OPTIONS.address
+  const name = names.find((each) => env[each] === text)
+  if (name !== undefined) return `The address is that of ${name}.`
+  return text === usual ? 'No address was given: this is the usual one.' : 'The address is that of -address.'
 }
 
 function readAddress(text: string): string {

@@ -1,5 +1,7 @@
 // What `keywright operator diagnose` shows: every check with its mark, by group, and what to do about the rest.
-import type { ExitCode } from './cli-error.ts'
+import { type ExitCode, RemoteFailure } from './cli-error.ts'
+import type { Client } from './client.ts'
+import { isList, type Json, memberOf, plainText } from './exact-json.ts'
 import { type Style, type Tone, toned, wrapped } from './picture.ts'
 import { printableLine } from './terminal-text.ts'
 
@@ -24,6 +26,26 @@ export type Wanted = { readonly config: string | undefined; readonly data: strin
 /** Looks at the machine it runs on; a server may be running or not. */
 export type Diagnose = (wanted: Wanted) => Promise<Diagnosis>
 
+/** What the checks of a running server found. @throws RemoteFailure where it does not tell */
+export async function readDiagnosis(client: Client): Promise<Diagnosis> {
+  const { body } = await client.send({ doing: 'reading the checks', method: 'GET', path: 'sys/hardening' })
+  const checks = memberOf(memberOf(body, 'data'), 'checks')
+  if (!isList(checks)) throw new RemoteFailure('Error reading the checks: the answer has none')
+  const text = (check: Json, name: string): string => plainText(memberOf(check, name) ?? '')
+  return {
+    subject: client.address,
+    checks: checks.map((check) => ({
+      id: text(check, 'id'),
+      title: text(check, 'title'),
+      group: text(check, 'group'),
+      verdict: VERDICTS.find((verdict) => verdict === text(check, 'verdict')) ?? 'unknown',
+      sentence: text(check, 'message'),
+    })),
+  }
+}
+
+const VERDICTS: readonly DiagnosedVerdict[] = ['ok', 'warn', 'refuse', 'unknown']
+
 type Mark = { readonly tone: Tone; readonly sign: string; readonly plain: string }
 
 const MARKS: Readonly<Record<DiagnosedVerdict, Mark>> = {
@@ -38,7 +60,7 @@ export function formatDiagnosis({ subject, checks }: Diagnosis, style: Style): s
   const groups = [...new Set(checks.map(({ group }) => group))]
   const lines = [toned(style, 'strong', printableLine(subject)), '']
   for (const group of groups) {
-    lines.push(toned(style, 'faint', group))
+    lines.push(toned(style, 'faint', printableLine(group)))
     for (const check of checks) if (check.group === group) lines.push(...checkLines(check, titles, style))
     lines.push('')
   }
@@ -59,7 +81,8 @@ function checkLines({ title, verdict, sentence }: Diagnosed, titles: number, sty
     verdict === 'ok' || verdict === 'unknown' ? toned(style, 'faint', text) : text
   const lines = wrapped(printableLine(sentence), style.width - indent).map(shown)
   const [beside, under] = isBeside ? [lines[0] ?? '', lines.slice(1)] : ['', lines]
-  const head = `  ${toned(style, tone, mark)} ${isBeside ? title.padEnd(titles + 2) : title}`
+  const name = printableLine(title)
+  const head = `  ${toned(style, tone, mark)} ${isBeside ? name.padEnd(titles + 2) : name}`
   return [`${head}${beside}`.trimEnd(), ...under.map((line) => ' '.repeat(indent) + line)]
 }
 

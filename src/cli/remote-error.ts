@@ -132,13 +132,14 @@ export function capabilityOf(method: Method, listing: boolean): string {
 }
 
 /** There was no answer. */
-export function connectionError(doing: string, address: string, error: unknown): RemoteFailure {
+/** `origin` is a sentence about where the address comes from. */
+export function connectionError(doing: string, address: string, origin: string, error: unknown): RemoteFailure {
   const code = codeOf(error)
   const advice = CONNECTION_ADVICE.find(({ codes }) => codes.includes(code ?? ''))
   const what = advice?.what ?? 'the connection broke'
   const reason = code === undefined ? '' : ` (${code})`
   const hint = advice?.hint(address) ?? `Is ${address} the address of the server?`
-  return new RemoteFailure(`Error ${doing}: ${what}: ${address}${reason}\n\n${hint}`, error)
+  return new RemoteFailure(`Error ${doing}: ${what}: ${address}${reason}\n\n${hint}\n${origin}`, error)
 }
 
 /** The code of our own error, beside those of the system. */
@@ -184,7 +185,9 @@ const CONNECTION_ADVICE: readonly Advice[] = [
   {
     codes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
     what: 'the certificate is for another name',
-    hint: () => 'Use the name in the address that stands in the certificate of the server.',
+    hint: () =>
+      'Use the name in the address that stands in the certificate of the server, or say it with -tls-server-name or ' +
+      'KEYWRIGHT_TLS_SERVER_NAME.',
   },
   {
     codes: ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],

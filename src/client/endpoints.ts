@@ -262,6 +262,24 @@ export type Endpoints = {
       refusals: number
       /** Checks that could not tell */
       unknown: number
+      /** What the checks are about */
+      server: {
+        /** When this process started, RFC 3339 */
+        started_at: string
+        /** Threads that serve */
+        threads: number
+        /** Size of the store */
+        stored_bytes: number
+        /** Audit devices that are on */
+        audit_devices: readonly string[]
+        /** Where it listens, as the configuration says it */
+        listeners: readonly {
+          /** host:port */
+          address: string
+          /** Speaks TLS */
+          tls: boolean
+        }[]
+      }
       /** By group */
       checks: readonly {
         /** As in the security model: B-01 */

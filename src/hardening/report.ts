@@ -1,4 +1,5 @@
 // All checks, what they found, and what follows from it.
+import { databasePath } from '../storage/sqlite-files.ts'
 import { ACCOUNTABILITY_CHECKS } from './accountability-checks.ts'
 import { type Check, type Finding, GROUPS, type Result, type Verdict } from './check.ts'
 import { FILE_CHECKS } from './file-checks.ts'
@@ -20,7 +21,11 @@ export const CHECKS: readonly Check[] = [
 ].sort((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group) || (a.id < b.id ? -1 : 1))
 
 /** What the start found, and what it was told: plain data. */
-export type HardeningFound = { readonly setting: HardeningSetting; readonly results: readonly Result[] }
+export type HardeningFound = {
+  readonly setting: HardeningSetting
+  readonly results: readonly Result[]
+  readonly startedAtMs: number
+}
 
 export type Summary = Readonly<Record<Verdict, number>>
 
@@ -72,4 +77,11 @@ export function faultsOf(results: readonly Result[]): readonly Result[] {
     ...results.filter(({ verdict }) => verdict === 'refuse'),
     ...results.filter(({ verdict }) => verdict === 'warn'),
   ]
+}
+
+/** Of the store's files, in bytes; 0 where nothing is stored. */
+export function storedBytes({ stat }: Machine, { dataDirectory: directory }: HardeningSetting): number {
+  if (directory === undefined) return 0
+  const database = databasePath(directory)
+  return (stat(database)?.bytes ?? 0) + (stat(`${database}-wal`)?.bytes ?? 0)
 }

@@ -4,7 +4,7 @@ import { fail } from '../api/errors.ts'
 import { flag, group, integer, listOf, text } from '../api/shape.ts'
 import { countRootTokens } from '../auth/root-tokens.ts'
 import { realMachine } from '../hardening/machine.ts'
-import { refreshed, summaryOf } from '../hardening/report.ts'
+import { refreshed, storedBytes, summaryOf } from '../hardening/report.ts'
 import type { System } from './system.ts'
 
 const hardening = endpoint({
@@ -25,6 +25,19 @@ const hardening = endpoint({
     warnings: integer('Checks that found something'),
     refusals: integer('Checks that found what would keep the server from starting'),
     unknown: integer('Checks that could not tell'),
+    server: group(
+      {
+        started_at: text('When this process started, RFC 3339'),
+        threads: integer('Threads that serve'),
+        stored_bytes: integer('Size of the store'),
+        audit_devices: listOf(text('Path'), 'Audit devices that are on'),
+        listeners: listOf(
+          group({ address: text('host:port'), tls: flag('Speaks TLS') }, 'One address'),
+          'Where it listens, as the configuration says it',
+        ),
+      },
+      'What the checks are about',
+    ),
     checks: listOf(
       group(
         {
@@ -44,10 +57,21 @@ const hardening = endpoint({
     if (found === undefined) throw fail('bad_request', ['The checks were not made when this server started'])
     const rootTokens = await countRootTokens(system.tokens, system.world)
     const setting = { ...found.setting, rootTokens }
-    const results = await refreshed(found.results, realMachine(system.world), setting)
+    const machine = realMachine(system.world)
+    const results = await refreshed(found.results, machine, setting)
     const { ok, warn, refuse, unknown } = summaryOf(results)
     const checks = results.map(({ sentence, ...result }) => ({ ...result, message: sentence }))
-    return { data: { strict: setting.isStrict, ok, warnings: warn, refusals: refuse, unknown, checks } }
+    const server = {
+      started_at: new Date(found.startedAtMs).toISOString(),
+      threads: setting.threads,
+      stored_bytes: storedBytes(machine, setting),
+      audit_devices: setting.auditDevices ?? [],
+      listeners: setting.listeners.map(({ address, certFile, isTlsDisabled }) => ({
+        address,
+        tls: certFile !== undefined && !isTlsDisabled,
+      })),
+    }
+    return { data: { strict: setting.isStrict, ok, warnings: warn, refusals: refuse, unknown, server, checks } }
   },
 })
 

@@ -23,6 +23,8 @@ const mayMount = (): boolean => {
   return spawnSync(program, [...args, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
 }
 
+const isInstalled = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
+
 type Needs = Partial<FollowOptions> & { readonly skip?: string | false }
 const NEEDS: Readonly<Record<string, () => Needs>> = {
   'full-disk.md': () => ({
@@ -30,8 +32,9 @@ const NEEDS: Readonly<Record<string, () => Needs>> = {
     shell: [...OWN_MOUNTS, 'sh'],
     skip: mayMount() ? false : 'mounting a device is not allowed here',
   }),
-  'start-and-unseal.md': () => ({
-    skip: spawnSync('gpg', ['--version']).error === undefined ? false : 'the Debian package gnupg is not installed',
+  'start-and-unseal.md': () => ({ skip: isInstalled('gpg') ? false : 'the Debian package gnupg is not installed' }),
+  'install-and-harden.md': () => ({
+    skip: isInstalled('systemd-analyze') ? false : 'the Debian package systemd is not installed',
   }),
 }
 

@@ -1,5 +1,8 @@
+import { UsageError } from '../cli-error.ts'
 import { command } from '../command.ts'
-import { diagnosisExitCode, diagnosisJson, formatDiagnosis } from '../diagnosis.ts'
+import { CONNECTION_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { diagnosisExitCode, diagnosisJson, formatDiagnosis, readDiagnosis } from '../diagnosis.ts'
 import type { Json } from '../exact-json.ts'
 import { write } from '../io.ts'
 import { formatJson } from '../output.ts'
@@ -14,10 +17,17 @@ export const operatorDiagnose = command({
     'Reads the configuration, the data directory, certificates and limits; tries whether the addresses are free and ' +
       'how fast the disk is. A server may be running or not. Run it as the user of the server, and where its limits ' +
       'are in force.',
+    'With -server it is the running server that looks, and tells who may read sys/hardening.',
     'The exit code is 0 where all is well, 2 where there is something to look at, 1 where the server would not start.',
   ],
-  examples: ['operator diagnose -config=/etc/keywright.hcl', 'operator diagnose -data=./data -format=json'],
+  examples: [
+    'operator diagnose -config=/etc/keywright.hcl',
+    'operator diagnose -data=./data -format=json',
+    'operator diagnose -server',
+  ],
   options: {
+    ...CONNECTION_OPTIONS,
+    server: { kind: 'flag', about: 'Ask the running server, and look at nothing here' },
     config: { kind: 'text', value: 'FILE', about: 'The configuration file of the server' },
     data: { kind: 'text', value: 'DIR', about: 'The data directory, instead of the one in the file' },
     format: {
@@ -29,8 +39,11 @@ export const operatorDiagnose = command({
     },
   },
   args: { needed: [], most: 0 },
-  run: async ({ io, options: { config, data, format } }) => {
-    const diagnosis = await io.diagnose({ config, data })
+  run: async ({ io, options }) => {
+    const { config, data, format, server } = options
+    if (server && (config !== undefined || data !== undefined))
+      throw new UsageError('-server asks the server, which has its own configuration: leave -config and -data out')
+    const diagnosis = server ? await readDiagnosis(connect(io, options)) : await io.diagnose({ config, data })
     const text =
       format === 'json'
         ? formatJson(diagnosisJson(diagnosis) as Json)

@@ -1,23 +1,40 @@
 import { answeredByExitCode } from '../cli-error.ts'
+import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
+import type { JsonMembers } from '../exact-json.ts'
+import { type CliIo, write } from '../io.ts'
 import { printAnswer } from '../output.ts'
+import { styleOf } from '../picture.ts'
 import { formatSealStatus, readSealStatus } from '../seal-status.ts'
+import { formatGlance, readSurroundings } from '../status-picture.ts'
 
 /** `keywright status`: its exit code is what scripts wait for. */
 export const status = command({
   name: 'status',
   summary: 'Show whether the server is sealed',
   usage: '',
-  describe: ['The exit code is 0 where the server is unsealed, 2 where it is sealed, 1 where that could not be told.'],
+  describe: [
+    'The exit code is 0 where the server is unsealed, 2 where it is sealed, 1 where that could not be told.',
+    'On a terminal the table stands below the state at a glance; who may read sys/hardening sees more of it.',
+  ],
   examples: ['status', 'status -format=json'],
   options: UNWRAPPED_OPTIONS,
   args: { needed: [], most: 0 },
   run: ({ io, options }) =>
     answeredByExitCode(async () => {
-      const found = await readSealStatus(connect(io, options))
+      const client = connect(io, options)
+      const found = await readSealStatus(client)
+      const isTable = options.format === 'table' && options.field === undefined
+      if (isTable && styleOf(io, io.stdout).isTerminal) await showGlance(io, client, found)
       await printAnswer(io, options, found, formatSealStatus)
       return found.sealed === true ? 2 : 0
     }),
 })
+
+async function showGlance(io: CliIo, client: Client, status: JsonMembers): Promise<void> {
+  const surroundings = status.sealed === true ? undefined : await readSurroundings(client)
+  const glance = { address: client.address, status, surroundings, nowMs: Date.now() }
+  await write(io.stdout, formatGlance(glance, styleOf(io, io.stdout)))
+}

@@ -1,0 +1,139 @@
+// The state of a server at a glance, above the table of `keywright status` on a terminal: as much of it as the server
+// tells this caller.
+import type { Client } from './client.ts'
+import { isList, type Json, memberOf, plainText } from './exact-json.ts'
+import { bar, type Style, toned } from './picture.ts'
+import { printableLine } from './terminal-text.ts'
+
+/** Nobody waits for what is only there to be looked at. */
+const PATIENCE_MS = 1_500
+
+/** What `sys/hardening` says; undefined for callers that may not read it. Never fails, and is soon done. */
+export async function readSurroundings(client: Client): Promise<Json | undefined> {
+  if (client.token === undefined) return undefined
+  const request = { doing: 'reading the checks', method: 'GET', path: 'sys/hardening' } as const
+  try {
+    const { body } = await client.with({ timeoutMs: PATIENCE_MS, retries: 0 }).send(request)
+    return memberOf(body, 'data')
+  } catch {
+    return undefined
+  }
+}
+
+export type Glance = {
+  readonly address: string
+  /** As of sys/seal-status. */
+  readonly status: Json
+  readonly surroundings: Json | undefined
+  readonly nowMs: number
+}
+
+export function formatGlance(glance: Glance, style: Style): string {
+  const { status, surroundings } = glance
+  const lines = [headLine(glance, style)]
+  if (memberOf(status, 'initialized') !== true) {
+    lines.push(`${toned(style, 'strong', 'keywright operator init')} makes its keys, once and for all`)
+  } else if (memberOf(status, 'sealed') === true) lines.push(progressLine(status, style))
+  if (surroundings !== undefined) lines.push(serverLine(glance, surroundings, style), checksLine(surroundings, style))
+  return `${lines.map((line, at) => (at === 0 ? line : `  ${line}`)).join('\n')}\n\n`
+}
+
+const dot = (style: Style): string => (style.isUnicode ? '●' : '*')
+const between = (style: Style): string => (style.isUnicode ? ' · ' : ', ')
+
+function headLine({ address, status }: Glance, style: Style): string {
+  const isOpen = memberOf(status, 'sealed') !== true
+  const isNew = memberOf(status, 'initialized') !== true
+  const state = isNew ? 'not initialised' : isOpen ? 'open' : 'sealed'
+  const name = textOf(status, 'cluster_name')
+  const inClear = address.startsWith('http:') ? ' in clear' : ''
+  const parts = [
+    toned(style, isOpen ? 'good' : 'caution', `${dot(style)} ${state}`),
+    ...(name === '' ? [] : [toned(style, 'strong', name)]),
+    `${printableLine(address)}${toned(style, 'faint', inClear)}`,
+  ]
+  return parts.join('  ')
+}
+
+const BAR_CELLS = 24
+
+function progressLine(status: Json, style: Style): string {
+  const [given, needed] = [numberOf(status, 'progress'), numberOf(status, 't')]
+  if (memberOf(status, 'recovery_seal') === true)
+    return 'It opens by itself when it starts, and did not: its log says why'
+  const cells = needed === 0 ? BAR_CELLS : Math.max(1, Math.floor(BAR_CELLS / needed)) * Math.min(needed, BAR_CELLS)
+  const left = needed - given
+  const what = `${left} more ${left === 1 ? 'key' : 'keys'}: ${toned(style, 'strong', 'keywright operator unseal')}`
+  return `${bar(style, given, needed, cells)}  ${given} of ${needed}, ${what}`
+}
+
+function serverLine({ nowMs }: Glance, surroundings: Json, style: Style): string {
+  const server = memberOf(surroundings, 'server')
+  const startedMs = Date.parse(textOf(server, 'started_at'))
+  const threads = numberOf(server, 'threads')
+  const listeners = itemsOf(server, 'listeners')
+  const open = listeners.filter((each) => memberOf(each, 'tls') !== true).length
+  const devices = itemsOf(server, 'audit_devices').map((each) => printableLine(plainText(each)))
+  const parts = [
+    `${threads} ${threads === 1 ? 'thread' : 'threads'}`,
+    ...(Number.isNaN(startedMs) ? [] : [`up ${spanOf(nowMs - startedMs)}`]),
+    `${sizeOf(numberOf(server, 'stored_bytes'))} stored`,
+    devices.length === 0 ? toned(style, 'caution', 'no audit') : `audit to ${devices.join(', ')}`,
+    open === 0 ? 'TLS' : `${open} of ${listeners.length} addresses in clear`,
+  ]
+  return parts.join(between(style))
+}
+
+function checksLine(surroundings: Json, style: Style): string {
+  const [well, warnings, refusals] = ['ok', 'warnings', 'refusals'].map((name) => numberOf(surroundings, name))
+  if (warnings === 0 && refusals === 0) return toned(style, 'good', `All ${well} checks of the surroundings are well`)
+  const bad = refusals === 0 ? '' : `${toned(style, 'bad', `${refusals} would keep it from starting`)}, `
+  const worth = `${bad}${toned(style, 'caution', `${warnings} to look at`)}`
+  return `Checks of the surroundings: ${worth}: ${toned(style, 'strong', 'keywright operator diagnose -server')}`
+}
+
+function textOf(from: Json | undefined, name: string): string {
+  const value = memberOf(from, name)
+  return typeof value === 'string' ? printableLine(value) : ''
+}
+
+function numberOf(from: Json | undefined, name: string): number {
+  const value = Number(plainText(memberOf(from, name) ?? null))
+  return Number.isFinite(value) ? value : 0
+}
+
+function itemsOf(from: Json | undefined, name: string): readonly Json[] {
+  const value = memberOf(from, name)
+  return isList(value) ? value : []
+}
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+]
+
+/** The largest unit that fits, and the one below it: `3 d 4 h`. */
+export function spanOf(ms: number): string {
+  const first = UNITS.findIndex(([size]) => ms >= size)
+  if (first === -1) return '0 s'
+  let left = ms
+  const parts = UNITS.slice(first, first + 2).map(([size, name]) => {
+    const count = Math.floor(left / size)
+    left -= count * size
+    return count === 0 ? '' : `${count} ${name}`
+  })
+  return parts.filter((part) => part !== '').join(' ')
+}
+
+const SIZES: readonly (readonly [number, string])[] = [
+  [2 ** 30, 'GiB'],
+  [2 ** 20, 'MiB'],
+  [2 ** 10, 'KiB'],
+]
+
+export function sizeOf(bytes: number): string {
+  const found = SIZES.find(([size]) => bytes >= size)
+  return found === undefined ? `${bytes} B` : `${(bytes / found[0]).toFixed(1)} ${found[1]}`
+}

@@ -28,6 +28,7 @@ const CLOCKS = {
 const YIELDERS = {
   'src/lib/world.ts': 'the timers that are handed in',
   'src/storage/': 'the commit queue gathers what arrives in one turn of the loop',
+  'src/audit/turns.ts': 'entries of one turn of the loop are written together',
   'src/threads/': 'a long batch lets other requests in between its slices',
 }
 

@@ -3,6 +3,9 @@ import { type Accounts, buildAccounts, tieAccounts } from './accounts.ts'
 import { fail } from './api/errors.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
+import { Audit } from './audit/audit.ts'
+import type { AuditSettings } from './audit/device-changes.ts'
+import { type BoardMemory, newBoardMemory } from './audit/stream-board.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
@@ -38,11 +41,20 @@ export type HouseParts = {
   /** Only where it does not. */
   readonly forward?: (request: WireRequest) => Promise<WireResponse>
   /** Brings the caches up to what another thread committed; undefined: nothing to do. */
+  readonly audit?: AuditPlace
   readonly catchUp?: (invalidation: Invalidation) => Promise<void> | undefined
+}
+
+/** What the configuration says of audit, and what the threads of one process share. */
+export type AuditPlace = {
+  readonly settings?: AuditSettings
+  readonly board?: BoardMemory
+  readonly thread?: string
 }
 
 export type House = Accounts & {
   readonly core: Core
+  readonly audit: Audit
   readonly storage: SealedStorage
   readonly mounts: MountTable
   readonly invalidation: Invalidation
@@ -65,7 +77,18 @@ export function buildHouse(parts: HouseParts): House {
   const accounts = buildAccounts({ storage, invalidation, world, log, limits: tokenLimits, mounts: table })
   const { tokens } = accounts
   const saveSnapshot = snapshotSaver(parts, barrier)
-  const system = new System({ ...accounts, world, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo })
+  const audit = buildAudit(parts, storage, invalidation)
+  const system = new System({
+    ...accounts,
+    world,
+    slow,
+    facts,
+    tokenLimits,
+    sealStatus,
+    saveSnapshot,
+    needsSudo,
+    audit,
+  })
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
@@ -83,6 +106,7 @@ export function buildHouse(parts: HouseParts): House {
   const around = {
     ...accounts,
     mounts,
+    audit,
     sealed: () => !open,
     initialized: () => sealStatus().initialized,
     permissionHints: facts.permissionHints ?? true,
@@ -90,6 +114,7 @@ export function buildHouse(parts: HouseParts): House {
   }
   return {
     ...accounts,
+    audit,
     core: new Core(around, world, log, () => parts.catchUp?.(invalidation)),
     storage,
     mounts,
@@ -101,6 +126,7 @@ export function buildHouse(parts: HouseParts): House {
       try {
         await tokens.open()
         await mounts.refresh()
+        await audit.open()
         open = true
       } catch (cause) {
         barrier.setKeyring(undefined)
@@ -110,6 +136,7 @@ export function buildHouse(parts: HouseParts): House {
     close: () => {
       const wasOpen = open
       open = false
+      audit.close()
       barrier.setKeyring(undefined)
       tokens.close()
       invalidation.reset()
@@ -118,6 +145,14 @@ export function buildHouse(parts: HouseParts): House {
     },
   }
 }
+
+function buildAudit(parts: HouseParts, storage: SealedStorage, invalidation: Invalidation): Audit {
+  const { settings = NO_AUDIT_SETTINGS, board = newBoardMemory(), thread = 'all' } = parts.audit ?? {}
+  const { world, log } = parts
+  return new Audit({ storage, invalidation, world, log, settings, board, thread })
+}
+
+const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
 
 /** The store as it is at the call, as a stream. */
 function snapshotSaver({ store, world, sealStatus }: HouseParts, barrier: Barrier): () => Promise<ByteStream> {

@@ -88,6 +88,8 @@ export type Answer = {
   /** Instead of all else: the body, as it is, at endpoints with `givesStream`. */
   readonly stream?: ByteStream
   readonly auth?: AuthBlock
+  /** The token of `auth` was made for this answer: it goes where the answer cannot be given. */
+  readonly isNewToken?: boolean
   /** What the answer is leased under: fields of the envelope itself. */
   readonly lease?: { readonly id: string; readonly renewable: boolean; readonly durationSeconds: number }
   /** Of an endpoint that logs in: the pipeline makes the token and with it the `auth` part. */

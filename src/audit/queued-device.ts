@@ -1,5 +1,5 @@
 // A device that may let a write wait: a socket, a syslog server, standard output, a file behind a network. What it is
-// given waits in a queue, and after the deadline the device counts as failed (threats P-39, U-12). Where it is not known
+// given waits in a queue, and after the deadline it counts as failed (threats P-39, U-12). Where it is not known
 // how much of a write arrived, the chain ends there and another begins.
 import { codeOf, DeviceError } from './audit-file.ts'
 import { type Device, DeviceChain, type DeviceParts } from './device.ts'

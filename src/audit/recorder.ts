@@ -1,6 +1,6 @@
-// Brings entries to the devices, for one thread. What arrives in one turn of the event loop is written together, and all
-// that wait for it go on together. An entry is recorded when one device has it (core.md 1.16); a device that is slow is
-// waited for only where no other has.
+// Brings entries to the devices, for one thread. What arrives in one turn of the event loop is written together, and
+// all that wait for it go on together. An entry is recorded when one device has it; a device that is slow is waited for
+// only where no other has.
 import type { Timer, Timers } from '../lib/world.ts'
 import type { Device } from './device.ts'
 import type { EntryType } from './line-stream.ts'
@@ -110,6 +110,8 @@ export class Recorder {
   }
 }
 
+const NOT_STORED = 'No audit device has stored the entry'
+
 function settle(
   waiting: PromiseWithResolvers<void>,
   devices: readonly Device[],
@@ -118,16 +120,19 @@ function settle(
   const slow: Promise<boolean>[] = []
   for (const device of devices) {
     const outcome = outcomes.get(device)
-    if (outcome === true) return waiting.resolve()
+    if (outcome === true) {
+      waiting.resolve()
+      return
+    }
     if (outcome instanceof Promise) slow.push(outcome)
   }
   let left = slow.length
-  if (left === 0) return waiting.reject(new NotRecorded('No audit device has stored the entry'))
+  if (left === 0) waiting.reject(new NotRecorded(NOT_STORED))
   for (const outcome of slow) {
     void outcome.then((isStored) => {
       left--
       if (isStored) waiting.resolve()
-      else if (left === 0) waiting.reject(new NotRecorded('No audit device has stored the entry'))
+      else if (left === 0) waiting.reject(new NotRecorded(NOT_STORED))
     })
   }
 }

@@ -77,7 +77,7 @@ export class LoginService {
       await this.#takeBack(token, mount)
       throw fail('no_route', [request.path])
     }
-    return { auth: authBlock(token, entry, nowMs, subject?.policies), warnings: life.warnings }
+    return { auth: authBlock(token, entry, nowMs, subject?.policies), isNewToken: true, warnings: life.warnings }
   }
 
   /** The mount went while somebody logged in: its removal may have looked before this login was stored. */

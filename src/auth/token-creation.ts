@@ -105,7 +105,7 @@ export class TokenCreation {
     const token = await this.#store(entry, wanted.id)
     warnings.push(...life.warnings, ...(await this.#missing(policies)))
     const subject = entry.entityId === '' ? undefined : await this.#parts.identities.subject(entry.entityId)
-    return { auth: authBlock(token, entry, nowMs, subject?.policies), warnings }
+    return { auth: authBlock(token, entry, nowMs, subject?.policies), isNewToken: true, warnings }
   }
 
   async #parentOf(caller: Caller): Promise<LiveToken> {

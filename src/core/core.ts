@@ -6,8 +6,10 @@ import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import { StorageReadOnly } from '../storage/contract.ts'
+import { nameOf } from './cause-name.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS } from './pipeline.ts'
+import { recordEnd, withheld } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -28,11 +30,20 @@ export class Core {
     this.#catchUp = catchUp
   }
 
-  /** `turn`: how often the request was judged before, because another was faster; `paid`: the token it paid with. */
-  async handle(request: WireRequest, turn = 0, paid?: LiveToken): Promise<WireResponse> {
-    const exchange = newExchange(this.#world.random.uuid(), request, paid)
-    const response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
-    if (response === undefined) return this.handle(request, turn + 1, exchange.paid)
+  /** `turn`: how often the request was judged before, because another was faster; `before`: what came of that. */
+  async handle(request: WireRequest, turn = 0, before?: Exchange): Promise<WireResponse> {
+    const id = before?.id ?? request.begun?.id ?? this.#world.random.uuid()
+    const exchange = newExchange(id, request, before)
+    let response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
+    if (response === undefined) return this.handle(request, turn + 1, exchange)
+    const recording = recordEnd(exchange, this.#around)
+    if (recording !== undefined) {
+      try {
+        await recording
+      } catch (cause) {
+        response = await withheld(exchange, response, cause, this.#around, this.#log)
+      }
+    }
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     if (exchange.endpoint?.changesSeal === true) this.#noteSeal(exchange, response.status)
     return response
@@ -67,6 +78,7 @@ export class Core {
 
   #refused(exchange: Exchange, cause: unknown): WireResponse {
     const refusal = refusalOf(cause)
+    exchange.error = refusal?.message ?? 'internal error'
     if (refusal !== undefined) return refusalResponse(refusal)
     this.#log('error', 'A request failed inside', {
       request: exchange.id,
@@ -97,17 +109,7 @@ export class Core {
   }
 }
 
-/** Where it happened, without the message, which may hold what a caller sent. */
-function nameOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return typeof cause
-  const frames = (cause.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
-  return `${cause.name} ${frames
-    .slice(0, 4)
-    .map((line) => line.trim())
-    .join(' ')}`
-}
-
-function newExchange(id: string, request: WireRequest, paid: LiveToken | undefined): Exchange {
+function newExchange(id: string, request: WireRequest, before: Exchange | undefined): Exchange {
   return {
     id,
     request,
@@ -119,7 +121,7 @@ function newExchange(id: string, request: WireRequest, paid: LiveToken | undefin
     routeError: undefined,
     pathParameters: {},
     token: undefined,
-    paid,
+    paid: before?.paid,
     subject: undefined,
     acl: undefined,
     wrapTtlSeconds: 0,
@@ -129,5 +131,7 @@ function newExchange(id: string, request: WireRequest, paid: LiveToken | undefin
     warnings: [],
     response: undefined,
     isForwarded: false,
+    record: before?.record,
+    error: undefined,
   }
 }

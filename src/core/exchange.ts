@@ -1,6 +1,7 @@
 // One request on its way through the pipeline: what came in, what each step found out, what goes back.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Answer, ByteStream, Operation } from '../api/request.ts'
+import type { AuditRecord } from '../audit/entry.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
@@ -19,7 +20,12 @@ export type WireRequest = {
   /** Instead of `body`, at endpoints with `takesStream`. */
   readonly stream?: ByteStream
   readonly remoteAddress: string
+  /** Only on the way from one thread to another: what was done with the request where it arrived. */
+  readonly begun?: Begun
 }
+
+/** A request has one id, and one first entry in the audit, through whichever threads it goes. */
+export type Begun = { readonly id: string; readonly isRecorded: boolean }
 
 /** The headers that mean something here; absent ones are undefined. */
 export type WireHeaders = {
@@ -27,6 +33,8 @@ export type WireHeaders = {
   readonly namespace: string | undefined
   readonly wrapTtl: string | undefined
   readonly contentType: string | undefined
+  /** Those that audit records, by their names in lower case; absent where it records none. */
+  readonly audited?: Readonly<Record<string, string>>
 }
 
 export type WireResponse = {
@@ -70,4 +78,8 @@ export type Exchange = {
   response: WireResponse | undefined
   /** The response was made elsewhere. */
   isForwarded: boolean
+  /** What audit recorded of it so far. */
+  record: AuditRecord | undefined
+  /** Why it was refused. */
+  error: string | undefined
 }

@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts'
 import type { LoginService } from '../auth/login-service.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { Identities } from '../auth/subject.ts'
@@ -14,6 +15,7 @@ export type Surroundings = {
   readonly identities: Identities
   readonly logins: LoginService
   readonly wrapping: Wrapping
+  readonly audit: Audit
   readonly sealed: () => boolean
   readonly initialized: () => boolean
   /** Whether the holder of a valid token learns what its policies lack for a request. */

@@ -1,5 +1,6 @@
 // All endpoints under sys/, in one list.
 import type { Endpoint } from '../api/endpoint.ts'
+import { AUDIT_ENDPOINTS } from './audit-endpoints.ts'
 import { CAPABILITY_ENDPOINTS } from './capability-endpoints.ts'
 import { EXPLAIN_ENDPOINTS } from './explain-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './generate-root-endpoints.ts'
@@ -31,5 +32,6 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...CAPABILITY_ENDPOINTS,
   ...LEASE_ENDPOINTS,
   ...WRAPPING_ENDPOINTS,
+  ...AUDIT_ENDPOINTS,
   resultantAcl,
 ]

@@ -1,4 +1,5 @@
 // The engine behind sys/: what its endpoints work with.
+import type { AuditDevices } from '../api/audit.ts'
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { Leases } from '../auth/leases.ts'
@@ -100,6 +101,7 @@ export class System implements Engine {
   readonly saveSnapshot: () => Promise<ByteStream>
   /** Whether an endpoint of a mount that every server has needs `sudo` for the operation; false for all other paths. */
   readonly needsSudo: (path: string, operation: AclOperation) => boolean
+  readonly audit: AuditDevices
   readonly #parts: { mounts?: Mounts; seal?: () => SealOperations; openApi?: () => object } = {}
 
   constructor(parts: {
@@ -115,6 +117,7 @@ export class System implements Engine {
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
     readonly needsSudo: (path: string, operation: AclOperation) => boolean
+    readonly audit: AuditDevices
   }) {
     this.world = parts.world
     this.slow = parts.slow
@@ -128,6 +131,7 @@ export class System implements Engine {
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
     this.needsSudo = parts.needsSudo
+    this.audit = parts.audit
   }
 
   /** The mount table holds this engine, and this engine shows the mount table: they are tied after both exist. */

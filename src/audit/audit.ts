@@ -140,9 +140,14 @@ export class Audit implements AuditDevices {
   ): Promise<void> {
     if (asked !== undefined) {
       const error = errorText(asked)
-      this.#recorder.append(set, 'request', error === '' ? requests : requests.map((text) => text + error))
+      this.#recorder.append(
+        set,
+        'request',
+        requests,
+        requests.map(() => error),
+      )
     }
-    this.#recorder.append(set, 'response', joined(requests, responses))
+    this.#recorder.append(set, 'response', requests, responses)
     const stored = this.#recorder.wait(set)
     this.drop(of)
     return stored
@@ -205,8 +210,4 @@ function responseTexts({ devices }: DeviceSet, of: AuditedRequest, answer: Audit
 function all(texts: readonly (string | Promise<string>)[]): Texts {
   for (const text of texts) if (text instanceof Promise) return Promise.all(texts)
   return texts as readonly string[]
-}
-
-function joined(requests: readonly string[], responses: readonly string[]): readonly string[] {
-  return requests.map((text, at) => text + (responses[at] as string))
 }

@@ -16,8 +16,8 @@ export interface Device {
   readonly hmac: SaltedHmac
   /** Bytes that wait for `flush`. */
   readonly waiting: number
-  /** `body`: members of the line behind its type. It waits for `flush`. */
-  append(type: EntryType, body: string): void
+  /** `body` and `rest` together: members of the line behind its type. It waits for `flush`. */
+  append(type: EntryType, body: string, rest: string): void
   /** Begins its chain, where that is not done: waits for `flush`. */
   begin(): void
   /** Vouches for what was appended since the last time; that waits for `flush`, too. */
@@ -100,9 +100,9 @@ export class DeviceChain {
     return this.#stream.gathered
   }
 
-  append(type: EntryType, body: string): void {
+  append(type: EntryType, body: string, rest: string): void {
     this.begin()
-    this.#stream.append(type, body)
+    this.#stream.append(type, body, rest)
   }
 
   /** The first line says what the chain is, and what stood in the file before it. */

@@ -62,8 +62,8 @@ export class FileDevice implements Device {
     return this.#chain.waiting
   }
 
-  append(type: EntryType, body: string): void {
-    this.#chain.append(type, body)
+  append(type: EntryType, body: string, rest: string): void {
+    this.#chain.append(type, body, rest)
   }
 
   begin(): void {

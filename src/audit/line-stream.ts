@@ -31,6 +31,7 @@ const FIRST_CAPACITY = 1 << 16
 /** A buffer that one large request needed is not kept for all time. */
 const MOST_KEPT_CAPACITY = 1 << 22
 const NEWLINE = 0x0a
+const END = '}\n'
 
 export class LineStream {
   readonly id: string
@@ -84,10 +85,10 @@ export class LineStream {
     return { id: this.id, seq: this.#seq, last: this.#prev }
   }
 
-  /** `body`: members of the line behind its type, in ASCII, at least one. */
-  append(type: EntryType, body: string): void {
+  /** `body` and `rest` together: members of the line behind its type, in ASCII, at least one. */
+  append(type: EntryType, body: string, rest: string): void {
     this.#tellLosses()
-    this.#add(type, body, true)
+    this.#add(type, body, rest, true)
     this.#isSigned = false
   }
 
@@ -96,7 +97,7 @@ export class LineStream {
     // What a stream begins with is its start.
     if (event !== 'start') this.#tellLosses()
     const signature = this.#parts.sign(signedText(event, this.id, this.#seq, this.#prev))
-    this.#add(MARK, `"event":"${event}",${members}"signature":"${signature}"`, false)
+    this.#add(MARK, `"event":"${event}",${members}"signature":"${signature}"`, '', false)
     this.#isSigned = true
   }
 
@@ -147,23 +148,30 @@ export class LineStream {
     if (this.#tellingLine !== -1 || (this.#lostEntries === 0 && this.#torn.length === 0)) return
     this.#tellingLine = this.#ends.length
     const torn = this.#torn.map(({ bytes, digest }) => `{"bytes":${bytes},"sha256":"${digest}"}`).join(',')
-    this.#add(MARK, `"event":"lost","entries":${this.#lostEntries},"torn":[${torn}]`, false)
+    this.#add(MARK, `"event":"lost","entries":${this.#lostEntries},"torn":[${torn}]`, '', false)
   }
 
-  #add(type: string, body: string, isEntry: boolean): void {
+  #add(type: string, body: string, rest: string, isEntry: boolean): void {
     const { prefix, time } = this.#parts
     const chain = `{"stream":"${this.id}","seq":${this.#seq},"prev":"${this.#prev}"}`
-    const line = `${prefix}{"time":"${time()}","chain":${chain},"type":"${type}",${body}}\n`
+    const head = `${prefix}{"time":"${time()}","chain":${chain},"type":"${type}",`
     if (this.#length === 0) this.#base = this.#prev
-    this.#makeRoom(line.length + 1)
+    this.#makeRoom(head.length + body.length + rest.length + END.length + 1)
     if (this.#length === 0 && this.#isMidLine) this.#buffer[this.#length++] = NEWLINE
     const start = this.#length + prefix.length
-    this.#length += this.#buffer.write(line, this.#length, 'latin1')
+    // In parts: the body of both entries of a request is one text, and is made of its pieces only once.
+    this.#write(head)
+    this.#write(body)
+    this.#write(rest + END)
     this.#prev = linkDigest(this.#buffer.subarray(start, this.#length - 1))
     this.#seq++
     this.#ends.push(this.#length)
     this.#hashes.push(this.#prev)
     this.#areEntries.push(isEntry)
+  }
+
+  #write(text: string): void {
+    this.#length += this.#buffer.write(text, this.#length, 'latin1')
   }
 
   #makeRoom(bytes: number): void {

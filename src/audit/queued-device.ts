@@ -50,9 +50,9 @@ export class QueuedDevice implements Device {
     return this.#chain.waiting
   }
 
-  append(type: EntryType, body: string): void {
+  append(type: EntryType, body: string, rest: string): void {
     if (this.#isBroken && this.#chain.waiting === 0) this.#renew()
-    this.#chain.append(type, body)
+    this.#chain.append(type, body, rest)
   }
 
   #renew(): void {

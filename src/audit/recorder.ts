@@ -43,11 +43,11 @@ export class Recorder {
     this.#afterTurn = afterTurn
   }
 
-  /** One entry, as each device of the set has to write it. `wait` says when it is stored. */
-  append(set: DeviceSet, type: EntryType, bodies: readonly string[]): void {
+  /** One entry, as each device of the set has to write it, in two parts. `wait` says when it is stored. */
+  append(set: DeviceSet, type: EntryType, bodies: readonly string[], rests?: readonly string[]): void {
     for (let at = 0; at < set.devices.length; at++) {
       const device = set.devices[at] as Device
-      device.append(type, bodies[at] as string)
+      device.append(type, bodies[at] as string, rests?.[at] ?? '')
       this.#unsigned.add(device)
     }
     this.#checkpoint ??= this.#timers.after(CHECKPOINT_MS, () => this.#sign())

@@ -18,8 +18,8 @@ export function requireKnown(body: HclObject, known: readonly string[], where: s
 }
 
 /** The block with this key, of which there may be one. */
-export function only(body: HclObject, key: string): HclBlock | undefined {
-  const blocks = blocksOf(body, key, 1)
+export function only(body: HclObject, key: string, labels = 1): HclBlock | undefined {
+  const blocks = blocksOf(body, key, labels)
   if (blocks.length > 1) throw new ConfigError(`line ${blocks[1]?.line}: a second ${key}, this version knows one`)
   return blocks[0]
 }

@@ -1,6 +1,8 @@
 // The configuration file, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import type { AuditSettings } from './audit/device-changes.ts'
+import { AUDIT_KEYS, auditOf } from './config-audit.ts'
 import { type ListenerConfig, listenerOf } from './config-listener.ts'
 import { sealOf } from './config-seal.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
@@ -24,6 +26,7 @@ export type ServerConfig = ListenerConfig & {
   readonly seal: StaticSealConfig | undefined
   /** Whether a 403 tells the holder of a valid token what its policies lack. */
   readonly permissionHints: boolean
+  readonly audit: AuditSettings
 }
 
 /** What the endpoints show of it. */
@@ -50,6 +53,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   seal: undefined,
   tokenAskedFor: { generateRoot: false, rekey: false },
   permissionHints: true,
+  audit: { declared: [], allowsApi: true },
 }
 
 /** @throws ConfigError */
@@ -81,6 +85,7 @@ const TOP_KEYS = [
   'max_lease_ttl',
   HINTS,
   'disable_mlock',
+  ...AUDIT_KEYS,
 ]
 
 /** @throws HclError, ConfigError */
@@ -92,6 +97,7 @@ export function parseConfig(text: string): Partial<ServerConfig> {
     ...listenerOf(body),
     ...storageOf(body),
     ...sealOf(body),
+    ...auditOf(body),
     ...textOf(body, 'api_addr', 'apiAddress'),
     ...textOf(body, 'cluster_name', 'clusterName'),
     ...textOf(body, 'reported_version', 'reportedVersion'),

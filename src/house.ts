@@ -60,6 +60,8 @@ export type House = Accounts & {
   readonly invalidation: Invalidation
   /** Whether the body of such a request is not to be collected. */
   readonly takesStream: (method: string, rawPath: string) => boolean
+  /** Names in lower case of the request headers that are recorded. */
+  readonly auditedHeaders: () => readonly string[]
   /** After unseal: from here on requests are served. While open: takes over a keyring with a new term. */
   open(keyring: Keyring): Promise<void>
   /** Before seal: every key and every cached value is released. */
@@ -120,6 +122,7 @@ export function buildHouse(parts: HouseParts): House {
     mounts,
     invalidation,
     takesStream: streamedRequests(types, mounts),
+    auditedHeaders: () => audit.headerNames,
     open: async (keyring) => {
       barrier.setKeyring(keyring)
       if (open) return

@@ -164,6 +164,7 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
   const starting = startServer({ config, world, log, development, onFatal })
   // Not later: the first thread that serves answers before the last one is there.
   stopOnSignals(starting)
+  reloadOnSignal(starting)
   const server = await starting
   process.stdout.write(flags.dev ? developmentBanner(server, config) : `Keywright listens on ${server.address}\n`)
 }
@@ -183,6 +184,16 @@ function stopOnSignals(starting: Promise<RunningServer>): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+}
+
+/** A signal before the server has started finds everything new. */
+function reloadOnSignal(starting: Promise<RunningServer>): void {
+  process.on('SIGHUP', () => {
+    starting.then(
+      (server) => server.reload(),
+      () => {},
+    )
+  })
 }
 
 function developmentBanner(server: RunningServer, config: ServerConfig): string {

@@ -1,6 +1,7 @@
 // Starts a server: the thread that writes first, then those that serve. This thread only watches over them.
 import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
+import { type BoardMemory, newBoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { runSelfTests } from './crypto/self-test.ts'
 import { listen, type Service } from './http/listener.ts'
@@ -33,6 +34,8 @@ export type ServerOptions = {
 export type RunningServer = {
   readonly address: string
   readonly development: DevelopmentFacts | undefined
+  /** SIGHUP: what may change while it runs is read and opened anew. */
+  reload(): void
   stop(): Promise<void>
 }
 
@@ -62,6 +65,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     facts: factsOf(config, 'inmem'),
     ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
     tokenLimits: config,
+    audit: { settings: config.audit },
     announce: async () => {},
   })
   store.onCommit((change) => {
@@ -76,17 +80,20 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     await house.operations.unseal(share)
   }
   const address = { host: config.host, port: config.port, share: false }
-  const service = { handle: house.core.handle.bind(house.core), takesStream: house.takesStream }
+  const { takesStream, auditedHeaders } = house
+  const service = { handle: house.core.handle.bind(house.core), takesStream, auditedHeaders }
   const listener = await listen(address, config.limits, service).catch((cause) => {
     throw listenError(config, (cause as NodeJS.ErrnoException).code)
   })
   return {
     address: addressText(config, listener.port),
     development,
+    reload: () => void house.audit.reopen(),
     stop: async () => {
       const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
       await listener.close()
       patience.cancel()
+      await house.audit.stop()
       await store.close()
     },
   }
@@ -97,7 +104,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const published = newPublishedIndex()
   const pool = startSlowPool(options)
   const slow = pool.place()
-  const data: WriterData = { config, directory, published, slow, development: options.development }
+  const board = newBoardMemory()
+  const data: WriterData = { config, directory, published, slow, board, development: options.development }
   const writer = new Worker(new URL('./writer.ts', import.meta.url), {
     name: 'writer',
     workerData: data,
@@ -110,7 +118,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     watchWriter(writer, options.onFatal)
     // Threads that share a port share it with any process of this user that asks for the same: so ask once alone.
     await requireFreeAddress(config)
-    const place = { writer, directory, published, slow: pool.place, port: config.port }
+    const serving = new Set<Worker>()
+    const place = { writer, directory, published, board, serving, slow: pool.place, port: config.port }
     const group = await ThreadGroup.start({
       kind: 'serving',
       count: SHARES_PORTS ? config.threads : 1,
@@ -122,6 +131,9 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     return {
       address: addressText(config, place.port),
       development,
+      reload: () => {
+        for (const worker of [writer, ...serving]) worker.postMessage({ kind: 'reload' })
+      },
       stop: async () => {
         await group.stop()
         await stopWriter(writer)
@@ -160,15 +172,19 @@ type Place = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly slow: () => SlowPlace
+  readonly board: BoardMemory
+  /** Those that run now. */
+  readonly serving: Set<Worker>
   port: number
 }
 
 async function startServing(place: Place, config: ServerConfig): Promise<GroupThread> {
   const { port1, port2 } = new MessageChannel()
   place.writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
-  const { directory, published, port } = place
+  const { directory, published, board, serving, port } = place
   const slow = place.slow()
-  const data: ServingData = { config, directory, published, writer: port2, slow, port, sharePort: SHARES_PORTS }
+  const sharePort = SHARES_PORTS
+  const data: ServingData = { config, directory, published, board, writer: port2, slow, port, sharePort }
   const worker = new Worker(new URL('./serving.ts', import.meta.url), {
     name: 'serving',
     workerData: data,
@@ -178,7 +194,11 @@ async function startServing(place: Place, config: ServerConfig): Promise<GroupTh
   worker.on('error', (cause) => {
     reason = cause instanceof Error ? cause.name : 'unknown'
   })
-  const ended = once(worker, 'exit').then(() => reason)
+  serving.add(worker)
+  const ended = once(worker, 'exit').then(() => {
+    serving.delete(worker)
+    return reason
+  })
   place.port = await servingStarted(worker, ended, config)
   return {
     ended,

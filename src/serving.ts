@@ -1,5 +1,6 @@
 // A thread that serves: it has the store open for reading, its own caches and its own socket on the common port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { BoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { buildHouse, type House } from './house.ts'
 import { listen } from './http/listener.ts'
@@ -20,6 +21,7 @@ export type ServingData = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly slow: SlowPlace
+  readonly board: BoardMemory
   readonly writer: MessagePort
   /** Several threads listen on one port; the first takes any where the configuration says 0. */
   readonly port: number
@@ -59,6 +61,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     log,
     facts: factsOf(config, 'sqlite'),
     tokenLimits: config,
+    audit: { board: data.board, thread: 'serving' },
     sealStatus: () => status,
     forward: (request) => link.forward(request),
     catchUp: () => follower?.catchUp(),
@@ -86,13 +89,16 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const listener = await listen(address, config.limits, {
     handle: (request) => house.core.handle(request),
     takesStream: house.takesStream,
+    auditedHeaders: house.auditedHeaders,
   })
   parent.on('message', (message: { readonly kind: string }) => {
+    if (message.kind === 'reload') void house.audit.reopen()
     if (message.kind !== 'stop') return
     const patience = world.timers.after(STOP_PATIENCE_MS, () => listener.dropConnections())
     void listener
       .close()
       .then(() => patience.cancel())
+      .then(() => house.audit.stop())
       .then(() => store.close())
       .finally(() => process.exit(0))
   })

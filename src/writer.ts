@@ -1,5 +1,6 @@
 // The thread that writes: it alone has the store open for writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { BoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
 import { logTo } from './lib/log-writer.ts'
@@ -22,6 +23,7 @@ export type WriterData = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly slow: SlowPlace
+  readonly board: BoardMemory
   /** The development server opens itself; undefined for every other. */
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
@@ -31,7 +33,11 @@ export type WriterStarted =
   | { readonly kind: 'started'; readonly development: DevelopmentFacts | undefined }
   | { readonly kind: 'failed'; readonly message: string }
 /** What the starting thread says. */
-export type WriterOrder = { readonly kind: 'link'; readonly port: MessagePort } | { readonly kind: 'stop' }
+export type WriterOrder =
+  | { readonly kind: 'link'; readonly port: MessagePort }
+  | { readonly kind: 'stop' }
+  /** SIGHUP. */
+  | { readonly kind: 'reload' }
 export type DevelopmentFacts = DevelopmentKeys
 
 /** Storage could not make a write durable: nothing more can be promised, so the process ends (threats P-02). */
@@ -77,6 +83,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
+    audit: { settings: data.config.audit, board: data.board, thread: 'writing' },
     ...(data.development === undefined ? {} : { keyKeeper: developmentKeeper(data.directory) }),
     announce: async (news) => {
       // Before anybody hears it, so that who joins from here on hears it too.
@@ -95,9 +102,11 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       : await openDevelopment(house, data.directory, data.development.rootToken)
   await house.openByItself()
   parent.on('message', (order: WriterOrder) => {
-    if (order.kind === 'stop') {
+    if (order.kind === 'reload') void house.audit.reopen()
+    else if (order.kind === 'stop') {
       void house
         .rest()
+        .then(() => house.audit.stop())
         .then(() => store.close())
         .finally(() => process.exit(0))
     } else links.add(order.port)

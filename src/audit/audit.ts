@@ -176,6 +176,10 @@ export class Audit implements AuditDevices {
     return this.#changes.setHeader(name, setting)
   }
 
+  get headerNames(): readonly string[] {
+    return this.#table.stored.headerNames
+  }
+
   headers(): AuditedHeaders {
     return this.#table.stored.headers
   }

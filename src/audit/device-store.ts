@@ -38,6 +38,7 @@ export const STORED_PREFIXES = ['core/audit', 'core/local-audit/']
 export type StoredAudit = {
   readonly devices: readonly StoredDevice[]
   readonly headers: AuditedHeaders
+  readonly headerNames: readonly string[]
   /** PKCS #8; undefined before the first device. */
   readonly signingKey: ReturnType<typeof importSigningKey> | undefined
 }
@@ -58,7 +59,8 @@ export class DeviceStore {
     const der = await this.#view.get(KEY)
     const signingKey = der === undefined ? undefined : importSigningKey(der)
     der?.fill(0)
-    return { devices, headers: decodeHeaders(await this.#view.get(HEADERS)), signingKey }
+    const headers = decodeHeaders(await this.#view.get(HEADERS))
+    return { devices, headers, headerNames: [...headers.keys()], signingKey }
   }
 
   /** `change` gets the devices there are, and puts and deletes with the transaction. */

@@ -29,7 +29,7 @@ export type DeviceTableParts = {
 /** A device as it is open here, with what it was made from, and how many sets it is in. */
 type Opened = { readonly stored: StoredDevice; readonly device: Device; sets: number }
 
-const NOTHING_STORED: StoredAudit = { devices: [], headers: new Map(), signingKey: undefined }
+const NOTHING_STORED: StoredAudit = { devices: [], headers: new Map(), headerNames: [], signingKey: undefined }
 const STREAM_ID_CHARACTERS = 16
 
 export class DeviceTable {

@@ -44,7 +44,7 @@ export function beginsUnknownMethod(packet: Buffer, bytesParsed: number): boolea
 }
 
 /** Undefined where `head` is not exactly such a head. */
-export function readHead(head: Buffer, remoteAddress: string): WireRequest | undefined {
+export function readHead(head: Buffer, remoteAddress: string, audited?: readonly string[]): WireRequest | undefined {
   if (head.length > MAX_HEAD_BYTES) return undefined
   const text = head.toString('latin1')
   if (text.indexOf(END) !== text.length - END.length) return undefined
@@ -60,7 +60,7 @@ export function readHead(head: Buffer, remoteAddress: string): WireRequest | und
     method,
     rawPath: question === -1 ? target : target.slice(0, question),
     query: question === -1 ? '' : target.slice(question + 1),
-    headers: wireHeaders(headers),
+    headers: wireHeaders(headers, audited),
     body: undefined,
     remoteAddress,
   }

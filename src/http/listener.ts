@@ -34,6 +34,8 @@ export type Handle = (request: WireRequest) => Promise<WireResponse>
 export type Service = {
   readonly handle: Handle
   readonly takesStream: (method: string, rawPath: string) => boolean
+  /** Names in lower case of the request headers that are recorded. */
+  readonly auditedHeaders?: () => readonly string[]
 }
 export type Listener = {
   readonly port: number
@@ -66,7 +68,7 @@ export async function listen(address: ListenAddress, limits: ListenerLimits, ser
     maxRequestBytes: limits.maxRequestBytes,
     isOpen: () => server.listening,
   }
-  const parserErrors = new ParserErrors(connections.turns, service.handle)
+  const parserErrors = new ParserErrors(connections.turns, service)
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, connections))
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // A body that is too large is not asked for.
@@ -118,6 +120,7 @@ type Connections = {
   readonly turns: Turns
   readonly handle: Handle
   readonly takesStream: Service['takesStream']
+  readonly auditedHeaders?: Service['auditedHeaders']
   readonly times: StreamTimes
   readonly maxRequestBytes: number
   /** Whether further requests are taken; else each connection ends with its answer. */
@@ -182,7 +185,7 @@ function refuse({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, ref
   incoming.resume()
 }
 
-function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen }: Connections): void {
+function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen, auditedHeaders }: Connections): void {
   const { incoming, outgoing } = turn
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
@@ -190,7 +193,7 @@ function run(turn: Turn, body: Buffer | ByteStream | undefined, { handle, isOpen
     method: incoming.method ?? '',
     rawPath: pathOf(incoming),
     query: question === -1 ? '' : target.slice(question + 1),
-    headers: wireHeaders(incoming.headers),
+    headers: wireHeaders(incoming.headers, auditedHeaders?.()),
     ...(body instanceof ReadableStream ? { body: undefined, stream: body } : { body }),
     remoteAddress: incoming.socket.remoteAddress ?? '',
   }

@@ -9,22 +9,25 @@ import { beginsUnknownMethod, findHead, isHeadComplete, MAX_HEAD_BYTES, readHead
 import type { Turns } from './turns.ts'
 
 export type ParserError = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number }
-type Handle = (request: WireRequest) => Promise<WireResponse>
+type Answering = {
+  readonly handle: (request: WireRequest) => Promise<WireResponse>
+  readonly auditedHeaders?: (() => readonly string[]) | undefined
+}
 
 /** After that long without a byte, a client that does not close its side is cut off. */
 const CLOSE_LIMIT_MS = 2_000
 
 export class ParserErrors {
   readonly #turns: Turns
-  readonly #handle: Handle
+  readonly #service: Answering
   /** Heads of which the rest is still to come; the parser refuses each packet anew, so it arrives here. */
   readonly #unfinished = new WeakMap<Socket, Buffer>()
   /** Connections whose last answer is being made. */
   readonly #closing = new WeakSet<Socket>()
 
-  constructor(turns: Turns, handle: Handle) {
+  constructor(turns: Turns, service: Answering) {
     this.#turns = turns
-    this.#handle = handle
+    this.#service = service
   }
 
   async answer(cause: ParserError, socket: Socket): Promise<void> {
@@ -40,9 +43,11 @@ export class ParserErrors {
     this.#closing.add(socket)
     socket.on('error', () => socket.destroy())
     await this.#turns.over(socket)
-    const request = head === undefined ? undefined : readHead(head, socket.remoteAddress ?? '')
+    const { handle, auditedHeaders } = this.#service
+    const address = socket.remoteAddress ?? ''
+    const request = head === undefined ? undefined : readHead(head, address, auditedHeaders?.())
     const refusal = head === undefined ? refusalOf(cause) : fail('malformed_http', [])
-    closeWith(socket, request === undefined ? refusalResponse(refusal) : await this.#handle(request))
+    closeWith(socket, request === undefined ? refusalResponse(refusal) : await handle(request))
   }
 
   /** What has come of a LIST or HELP; undefined where it is something else. */

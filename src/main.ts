@@ -1,7 +1,7 @@
 // The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
 // client. The only place, with the thread entries beside it, where real time, randomness and the process come in.
 import { enableCompileCache } from 'node:module'
-import type { InspectSnapshot } from './cli/io.ts'
+import type { InspectSnapshot, VerifyAudit } from './cli/io.ts'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
 
@@ -21,6 +21,11 @@ if (command === 'server') {
     const inspection = await import('./snapshot-inspection.ts')
     return inspection.inspectSnapshot(parts)
   }
-  const io = { stdin, stdout, stderr, env, version: VERSION, sleep: realWorld().timers.sleep, inspectSnapshot }
+  const verifyAudit: VerifyAudit = async (files, options) => {
+    const verification = await import('./audit-verification.ts')
+    return verification.verifyAudit(files, options)
+  }
+  const { sleep } = realWorld().timers
+  const io = { stdin, stdout, stderr, env, version: VERSION, sleep, inspectSnapshot, verifyAudit }
   process.exitCode = await runCli(process.argv.slice(2), io, commands)
 }

@@ -110,8 +110,8 @@ export class DeviceChain {
     if (this.#stream.isStarted) return
     const { path, chain } = this.#parts
     const found = this.#found.map(({ stream, seq, hash }) => `{"stream":"${stream}","seq":${seq},"hash":"${hash}"}`)
-    const members = `"device":${quoted(path)},"thread":"${chain.thread}","public_key":"${chain.publicKey}",`
-    this.#stream.mark('start', `${members}"found":[${found.join(',')}],`)
+    const members = `,"device":${quoted(path)},"thread":"${chain.thread}","public_key":"${chain.publicKey}"`
+    this.#stream.mark('start', `${members},"found":[${found.join(',')}]`)
   }
 
   checkpoint(): void {

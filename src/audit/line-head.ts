@@ -1,5 +1,5 @@
 // The beginning of every line (docs/audit-format.md), where its place in a chain stands. What is written and what
-// reads it agree on these two expressions.
+// reads it agree on these expressions.
 
 export type LineHead = {
   readonly time: string
@@ -12,8 +12,8 @@ export type LineHead = {
 /** Where what is hashed begins: before it there may be a prefix, or what a syslog server put there. */
 const BEGINNING = '{"time":"'
 const HEAD_TIME = /^\{"time":"([0-9T:.Z-]{20,30})","chain":\{/
-const HEAD_CHAIN =
-  /^"stream":"([0-9A-Za-z]{16})","seq":(\d{1,15}),"prev":"([\w-]{43}|)"\},"type":"(request|response|chain)",/
+const HEAD_PLACE = /^"stream":"([0-9A-Za-z]{16})","seq":(\d{1,15}),"prev":"([\w-]{43}|)"\}/
+const HEAD_TYPE = /^,"type":"(request|response|chain)",/
 /** A head is shorter than this. */
 export const MOST_HEAD_CHARACTERS = 256
 
@@ -24,10 +24,19 @@ export function lineStart(line: string, from = 0): number {
 
 /** Undefined where `text`, from its first character on, is not the beginning of a line. */
 export function readHead(text: string): LineHead | undefined {
+  const place = readPlace(text)
+  if (place === undefined) return undefined
+  const found = HEAD_TYPE.exec(text.slice(place.length, place.length + MOST_HEAD_CHARACTERS))
+  return found === null ? undefined : { ...place, type: found[1] ?? '' }
+}
+
+/** The same of a line that was cut behind its place in the chain; `length`: up to there. */
+export function readPlace(text: string): (Omit<LineHead, 'type'> & { readonly length: number }) | undefined {
   const begun = HEAD_TIME.exec(text.slice(0, MOST_HEAD_CHARACTERS))
   if (begun === null) return undefined
-  const found = HEAD_CHAIN.exec(text.slice(begun[0].length, begun[0].length + MOST_HEAD_CHARACTERS))
+  const from = begun[0].length
+  const found = HEAD_PLACE.exec(text.slice(from, from + MOST_HEAD_CHARACTERS))
   if (found === null) return undefined
-  const [, stream = '', seq = '', prev = '', type = ''] = found
-  return { time: begun[1] ?? '', stream, seq: Number(seq), prev, type }
+  const [all, stream = '', seq = '', prev = ''] = found
+  return { time: begun[1] ?? '', stream, seq: Number(seq), prev, length: from + all.length }
 }

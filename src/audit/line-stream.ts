@@ -20,10 +20,10 @@ export type StreamParts = {
 
 export type Head = { readonly id: string; readonly seq: number; readonly last: string }
 
-/** What a signed mark is signed over: all lines before it follow from `prev`. */
-export function signedText(event: string, stream: string, seq: number, prev: string): string {
-  return `keywright audit chain 1\n${event}\n${stream}\n${seq}\n${prev}\n`
-}
+/** Before the signed line: nothing else that the key signs begins so. */
+export const SIGNED_FOR = 'keywright audit chain 1\n'
+/** The line is signed up to here; all lines before it follow from its `prev`. */
+export const SIGNATURE = ',"signature":"'
 
 type Torn = { readonly bytes: number; readonly digest: string }
 
@@ -88,16 +88,19 @@ export class LineStream {
   /** `body` and `rest` together: members of the line behind its type, in ASCII, at least one. */
   append(type: EntryType, body: string, rest: string): void {
     this.#tellLosses()
-    this.#add(type, body, rest, true)
+    this.#add(this.#head(type), body, rest, true)
     this.#isSigned = false
   }
 
-  /** `members`: what else it tells, in ASCII; empty or ending in a comma. */
+  /** `members`: what else it tells, in ASCII; empty or beginning with a comma. */
   mark(event: Exclude<MarkEvent, 'lost'>, members = ''): void {
     // What a stream begins with is its start.
     if (event !== 'start') this.#tellLosses()
-    const signature = this.#parts.sign(signedText(event, this.id, this.#seq, this.#prev))
-    this.#add(MARK, `"event":"${event}",${members}"signature":"${signature}"`, '', false)
+    const body = `"event":"${event}"${members}`
+    // What is signed is what is written: its time, too.
+    const head = this.#head(MARK)
+    const signature = this.#parts.sign(`${SIGNED_FOR}${head}${body}`)
+    this.#add(head, body, `${SIGNATURE}${signature}"`, false)
     this.#isSigned = true
   }
 
@@ -110,8 +113,9 @@ export class LineStream {
   settle(storedBytes: number): void {
     const { length } = this.#ends
     let stored = 0
-    while (stored < length && (this.#ends[stored] ?? 0) <= storedBytes) stored++
-    if (stored < length) this.#lose(stored, storedBytes)
+    // A line that lacks nothing but its newline is there: the next one begins with it.
+    while (stored < length && (this.#ends[stored] ?? 0) - 1 <= storedBytes) stored++
+    if (storedBytes < this.#length) this.#lose(stored, storedBytes)
     else this.#forgetLosses(stored)
     this.#seq += stored - length
     this.#length = 0
@@ -128,8 +132,8 @@ export class LineStream {
       const end = this.#ends[stored - 1] ?? 0
       // A newline that ends what was torn before is no part of a line.
       const from = end === 0 && this.#buffer[0] === NEWLINE ? 1 : end
-      const piece = this.#buffer.subarray(from, storedBytes)
-      this.#isMidLine = piece.length > 0
+      const piece = this.#buffer.subarray(from, Math.max(from, storedBytes))
+      this.#isMidLine = piece.length > 0 || storedBytes < end
       if (piece.length > 0) this.#torn.push({ bytes: piece.length, digest: linkDigest(piece) })
     }
     this.#lostEntries += this.#areEntries.slice(stored).filter(Boolean).length
@@ -148,13 +152,12 @@ export class LineStream {
     if (this.#tellingLine !== -1 || (this.#lostEntries === 0 && this.#torn.length === 0)) return
     this.#tellingLine = this.#ends.length
     const torn = this.#torn.map(({ bytes, digest }) => `{"bytes":${bytes},"sha256":"${digest}"}`).join(',')
-    this.#add(MARK, `"event":"lost","entries":${this.#lostEntries},"torn":[${torn}]`, '', false)
+    this.#add(this.#head(MARK), `"event":"lost","entries":${this.#lostEntries},"torn":[${torn}]`, '', false)
   }
 
-  #add(type: string, body: string, rest: string, isEntry: boolean): void {
-    const { prefix, time } = this.#parts
-    const chain = `{"stream":"${this.id}","seq":${this.#seq},"prev":"${this.#prev}"}`
-    const head = `${prefix}{"time":"${time()}","chain":${chain},"type":"${type}",`
+  #add(line: string, body: string, rest: string, isEntry: boolean): void {
+    const { prefix } = this.#parts
+    const head = prefix + line
     if (this.#length === 0) this.#base = this.#prev
     this.#makeRoom(head.length + body.length + rest.length + END.length + 1)
     if (this.#length === 0 && this.#isMidLine) this.#buffer[this.#length++] = NEWLINE
@@ -168,6 +171,11 @@ export class LineStream {
     this.#ends.push(this.#length)
     this.#hashes.push(this.#prev)
     this.#areEntries.push(isEntry)
+  }
+
+  #head(type: string): string {
+    const chain = `{"stream":"${this.id}","seq":${this.#seq},"prev":"${this.#prev}"}`
+    return `{"time":"${this.#parts.time()}","chain":${chain},"type":"${type}",`
   }
 
   #write(text: string): void {

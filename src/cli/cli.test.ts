@@ -133,6 +133,7 @@ test('output that nobody reads any more ends the client quietly', async () => {
     version: '1',
     sleep: async () => {},
     inspectSnapshot: async () => null,
+    verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
   }
   assert.equal(await runCli(['version'], io), 1)
   assert.equal(stderr.read(), null)

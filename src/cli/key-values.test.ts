@@ -31,6 +31,7 @@ function io(stdin: string): CliIo {
     version: '1',
     sleep: async () => {},
     inspectSnapshot: async () => null,
+    verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
   }
 }
 

@@ -146,6 +146,7 @@ test('operator unseal takes keys as argument, from standard input and from a ter
     version: '1',
     sleep: async () => {},
     inspectSnapshot: async () => null,
+    verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
   }
   assert.equal(await runCli(['operator', 'unseal'], io), 0)
   assert.equal(stderr.bytes().toString(), 'Unseal Key (will be hidden): \n')

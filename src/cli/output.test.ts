@@ -176,6 +176,7 @@ for (const { name, field, terminal = false, format = 'table', printed } of FIELD
       version: '1',
       sleep: async () => {},
       inspectSnapshot: async () => null,
+      verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
     }
     const data = { text: 'a\u001bb\n', count: 3, keys: { '1': 5 } }
     const body = answer({ data, auth: { client_token: 'hvs.new' }, warnings: ['mind'] })

@@ -21,6 +21,7 @@ function terminal(...typed: readonly string[]): Terminal {
     version: '1',
     sleep: async () => {},
     inspectSnapshot: async () => null,
+    verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
   }
   return { io, modes, shown: () => bytes().toString() }
 }

@@ -29,6 +29,7 @@ test('a signature holds for its text and its key alone', () => {
   assert.equal(isSignatureOf(read(publicKeyText(one)), 'texT', signature), false)
   assert.equal(isSignatureOf(read(publicKeyText(other)), 'text', signature), false)
   assert.equal(isSignatureOf(read(publicKeyText(one)), 'text', ''), false)
+  assert.equal(isSignatureOf(read(publicKeyText(one)), 'text', signature.replace('==', '')), false)
 })
 
 test('what is not a public key is not taken for one', () => {

@@ -33,6 +33,8 @@ export function signText(key: KeyObject, text: string): string {
   return sign(null, Buffer.from(text), key).toString('base64')
 }
 
+/** False also for another spelling of the same bytes: a signature is one text. */
 export function isSignatureOf(key: KeyObject, text: string, signature: string): boolean {
-  return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64'))
+  const bytes = Buffer.from(signature, 'base64')
+  return bytes.toString('base64') === signature && verify(null, Buffer.from(text), key, bytes)
 }

@@ -1,7 +1,7 @@
 // Recorded exchanges with a real server of this API, one test a scenario: those committed here, and, where the folder
 // of all recordings is beside the project, their newest form.
 import { strict as assert } from 'node:assert'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { PROJECT, type ServerProcess, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
@@ -17,7 +17,10 @@ const COMMITTED = [
   'core-capabilities.json',
   'core-wrapping.json',
   'core-logins.json',
+  'core-audit.json',
 ]
+/** The recording names it. */
+const RECORDED_AUDIT_LOG = '/tmp/w-audit.log'
 const RECORDINGS = join(PROJECT, '../shared/vectors/wire')
 
 function read(path: string): Scenario[] {
@@ -50,6 +53,7 @@ before(async () => {
 after(async () => {
   await server.stop()
   directory.cleanUp()
+  rmSync(RECORDED_AUDIT_LOG, { force: true })
 })
 
 for (const { from, scenario } of scenarios()) {

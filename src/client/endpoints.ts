@@ -1217,6 +1217,10 @@ export type Endpoints = {
           force_no_cache: boolean
           /** unauth: listed to everybody */
           listing_visibility?: string
+          /** Fields of requests that audit shows in clear */
+          audit_non_hmac_request_keys?: readonly string[]
+          /** Fields of answers that audit shows in clear */
+          audit_non_hmac_response_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1275,6 +1279,10 @@ export type Endpoints = {
         force_no_cache: boolean
         /** unauth: listed to everybody */
         listing_visibility?: string
+        /** Fields of requests that audit shows in clear */
+        audit_non_hmac_request_keys?: readonly string[]
+        /** Fields of answers that audit shows in clear */
+        audit_non_hmac_response_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -1376,6 +1384,10 @@ export type Endpoints = {
       force_no_cache: boolean
       /** unauth: listed to everybody */
       listing_visibility?: string
+      /** Fields of requests that audit shows in clear */
+      audit_non_hmac_request_keys?: readonly string[]
+      /** Fields of answers that audit shows in clear */
+      audit_non_hmac_response_keys?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1478,6 +1490,10 @@ export type Endpoints = {
           force_no_cache: boolean
           /** unauth: listed to everybody */
           listing_visibility?: string
+          /** Fields of requests that audit shows in clear */
+          audit_non_hmac_request_keys?: readonly string[]
+          /** Fields of answers that audit shows in clear */
+          audit_non_hmac_response_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1536,6 +1552,10 @@ export type Endpoints = {
         force_no_cache: boolean
         /** unauth: listed to everybody */
         listing_visibility?: string
+        /** Fields of requests that audit shows in clear */
+        audit_non_hmac_request_keys?: readonly string[]
+        /** Fields of answers that audit shows in clear */
+        audit_non_hmac_response_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -1637,6 +1657,10 @@ export type Endpoints = {
       force_no_cache: boolean
       /** unauth: listed to everybody */
       listing_visibility?: string
+      /** Fields of requests that audit shows in clear */
+      audit_non_hmac_request_keys?: readonly string[]
+      /** Fields of answers that audit shows in clear */
+      audit_non_hmac_response_keys?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1772,6 +1796,10 @@ export type Endpoints = {
           force_no_cache: boolean
           /** unauth: listed to everybody */
           listing_visibility?: string
+          /** Fields of requests that audit shows in clear */
+          audit_non_hmac_request_keys?: readonly string[]
+          /** Fields of answers that audit shows in clear */
+          audit_non_hmac_response_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1823,6 +1851,10 @@ export type Endpoints = {
           force_no_cache: boolean
           /** unauth: listed to everybody */
           listing_visibility?: string
+          /** Fields of requests that audit shows in clear */
+          audit_non_hmac_request_keys?: readonly string[]
+          /** Fields of answers that audit shows in clear */
+          audit_non_hmac_response_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1881,6 +1913,10 @@ export type Endpoints = {
         force_no_cache: boolean
         /** unauth: listed to everybody */
         listing_visibility?: string
+        /** Fields of requests that audit shows in clear */
+        audit_non_hmac_request_keys?: readonly string[]
+        /** Fields of answers that audit shows in clear */
+        audit_non_hmac_response_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */

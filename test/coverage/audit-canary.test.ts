@@ -59,10 +59,10 @@ function valuesOf(from: string, { kind, members }: Pick<Field, 'kind' | 'members
   switch (kind) {
     case 'batch': {
       // What the caller calls an item by is repeated in its result.
-      const valueOf = (name: string, member: Pick<Field, 'kind'>): unknown =>
+      const partOf = (name: string, member: Pick<Field, 'kind'>): unknown =>
         name === 'reference' ? 'r' : member.kind === 'int' ? 1 : base64()
       const item = () =>
-        Object.fromEntries(Object.entries(members ?? {}).map(([name, one]) => [name, valueOf(name, one)]))
+        Object.fromEntries(Object.entries(members ?? {}).map(([name, one]) => [name, partOf(name, one)]))
       return [[item(), item()], canary(from), [canary(from)]]
     }
     case 'object':

@@ -9,7 +9,7 @@ import { syncsPerSecond } from './disk.ts'
 import { NEIGHBOURS, type Neighbour, neighbourTable, runNeighbours } from './neighbours.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
 import { type Measurements, median, type Name, rowsOf, table } from './report.ts'
-import { residentMebibytes, startControl, startKeywright, type Target } from './targets.ts'
+import { residentMebibytes, type Setting, startControl, startKeywright, type Target } from './targets.ts'
 import { type Measurement, measure, wrkIsInstalled } from './wrk.ts'
 
 const HELP = `npm run bench -- [options]
@@ -19,6 +19,7 @@ const HELP = `npm run bench -- [options]
   --warm-up N        Seconds of each load before it is measured, 0 to 3 (default 1)
   --ops A,B          Only loads, or neighbours, whose name holds one of these words
   --threads A,B      A Keywright for each of these numbers of serving threads (default: one, with its own default)
+  --without-audit    Each Keywright once more, with no audit device
   --neighbours       Instead of the loads: encryption alone, and beside one slow caller
   --directory DIR    Where Keywright keeps its data meanwhile (default: the system's temporary directory)
   --json FILE        Write everything that was measured to a file
@@ -33,6 +34,7 @@ const { values: options } = parseArgs({
     'warm-up': { type: 'string', default: '1' },
     ops: { type: 'string', default: '' },
     threads: { type: 'string' },
+    'without-audit': { type: 'boolean', default: false },
     neighbours: { type: 'boolean', default: false },
     directory: { type: 'string' },
     json: { type: 'string' },
@@ -52,8 +54,8 @@ type Plan = {
   readonly warmUpSeconds: number
   readonly operations: readonly Operation[]
   readonly neighbours: readonly Neighbour[]
-  /** For each Keywright; undefined: its own default. */
-  readonly threads: readonly (number | undefined)[]
+  /** Of each Keywright. */
+  readonly settings: readonly Setting[]
 }
 
 function plan(): Plan {
@@ -69,8 +71,14 @@ function plan(): Plan {
     warmUpSeconds: wholeNumber('warm-up', 0, MOST_SECONDS),
     operations,
     neighbours: chosenNeighbours,
-    threads: options.threads === undefined ? [undefined] : options.threads.split(',').map(threadCount),
+    settings: settings(),
   }
+}
+
+function settings(): Setting[] {
+  const threads = options.threads === undefined ? [undefined] : options.threads.split(',').map(threadCount)
+  const audits = options['without-audit'] ? [true, false] : [true]
+  return threads.flatMap((count) => audits.map((audit) => ({ threads: count, audit })))
 }
 
 function threadCount(text: string): number {
@@ -104,8 +112,8 @@ async function bench(): Promise<void> {
   const targets: Target[] = []
   try {
     targets.push(await startControl())
-    for (const [at, threads] of chosen.threads.entries()) {
-      targets.push(await startKeywright(join(temporary.path, `data-${at}`), threads))
+    for (const [at, setting] of chosen.settings.entries()) {
+      targets.push(await startKeywright(join(temporary.path, `data-${at}`), setting))
     }
     const syncs = [syncsPerSecond(temporary.path, 1)]
     const measured = options.neighbours ? await neighbours(chosen, targets) : await loads(chosen, targets)

@@ -55,14 +55,23 @@ export async function startControl(): Promise<Target> {
   }
 }
 
-/** Its data in `directory`; with a mount, a key, a policy, its token, and two who may log in; `threads` serve. */
-export async function startKeywright(directory: string, threads?: number): Promise<Target> {
+export type Setting = {
+  /** How many serve; undefined: its own default. */
+  readonly threads?: number | undefined
+  /** Whether each request is recorded in a file beside the data. */
+  readonly audit: boolean
+}
+
+/** Its data in `directory`; with a mount, a key, a policy, its token, and two who may log in. */
+export async function startKeywright(directory: string, setting: Setting): Promise<Target> {
+  const { threads, audit } = setting
   const server = await startServerProcess({ directory, args: threads === undefined ? [] : [`-threads=${threads}`] })
   const must = async (method: string, path: string, body?: object) => {
     const answer = await api(server, method, path, body)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body
   }
+  if (audit) await must('POST', 'sys/audit/file', { type: 'file', options: { file_path: `${directory}-audit.log` } })
   await must('POST', `sys/mounts/${MOUNT}`, { type: 'transit' })
   await must('POST', `${MOUNT}/keys/${KEY}`)
   await must('POST', `sys/policies/acl/${MOUNT}`, { policy: POLICY })
@@ -88,7 +97,7 @@ export async function startKeywright(directory: string, threads?: number): Promi
   const { role_id } = (await must('GET', `${role}/role-id`)).data ?? {}
   const { secret_id } = (await must('POST', `${role}/secret-id`)).data ?? {}
   return {
-    name: keywrightName(threads),
+    name: keywrightName(setting),
     server,
     rootToken: server.token,
     token: await tokenWith([MOUNT]),
@@ -99,8 +108,9 @@ export async function startKeywright(directory: string, threads?: number): Promi
 }
 
 /** As it stands in the tables. */
-export function keywrightName(threads: number | undefined): string {
-  return threads === undefined ? 'keywright' : `keywright -threads=${threads}`
+export function keywrightName({ threads, audit }: Setting): string {
+  const name = threads === undefined ? 'keywright' : `keywright -threads=${threads}`
+  return audit ? name : `${name}, no audit`
 }
 
 const MICROSECONDS_PER_TICK = 10_000

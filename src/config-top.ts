@@ -29,6 +29,8 @@ export const TOP_STANZA: Stanza = {
     log_level: setting('"trace" to "error"', 'info', 'How much the log says; `sys/loggers` changes it while it runs'),
     log_format: setting('"standard", "json"', 'standard', 'Form of a line of the log'),
     telemetry: setting('stanza', 'none', 'Where traces go; see docs/telemetry.md'),
+    audit: setting('stanza', 'none', 'Where requests are recorded; see docs/audit-format.md'),
+    unsafe_allow_api_audit_creation: setting('bool', 'true', 'Whether requests may make audit devices'),
     strict_hardening: setting('bool', 'false', 'What would be a warning of the checks at start stops the start'),
     require_audit: setting('bool', 'false', 'Without an audit device the server does not start'),
     pid_file: setting('path', 'none', 'A file with the id of the process, while it listens'),

@@ -1,6 +1,8 @@
 // The configuration, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
 import { availableParallelism } from 'node:os'
 import { DEFAULT_EDITION, type Edition } from './api/edition.ts'
+import type { AuditSettings } from './audit/device-changes.ts'
+import { auditOf } from './config-audit.ts'
 import { editionOf } from './config-edition.ts'
 import { type HardeningConfig, hardeningOf, NO_HARDENING } from './config-hardening.ts'
 import { type SharedLimits, settledLimits, sharedLimitsOf } from './config-limits.ts'
@@ -44,6 +46,7 @@ export type ServerConfig = {
   readonly hardening: HardeningConfig
   /** What the checks of the start found; undefined where none were made. */
   readonly hardeningFound?: HardeningFound
+  readonly audit: AuditSettings
   readonly pidFile: string | undefined
   /** For the log: what was taken and does nothing, or is unwise. */
   readonly warnings: readonly string[]
@@ -99,6 +102,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   logging: DEFAULT_LOG,
   telemetry: NO_TELEMETRY,
   hardening: NO_HARDENING,
+  audit: { declared: [], allowsApi: true },
   pidFile: undefined,
   warnings: [],
 }
@@ -127,6 +131,7 @@ export function parseBody(body: HclObject, { isPlainAllowed }: ParseOptions): Co
     () => logOf(body),
     () => telemetryOf(body),
     () => hardeningOf(body),
+    () => auditOf(body),
     () => urlOf(body, 'api_addr', 'apiAddress'),
     () => urlOf(body, 'cluster_addr', 'clusterAddress'),
     () => textOf(body, 'cluster_name', 'clusterName'),

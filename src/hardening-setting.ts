@@ -23,8 +23,8 @@ export function hardeningSetting(config: ServerConfig, { isDevelopment, configFi
     listeners: config.listeners.map((listener) => factsOf(listener, isDevelopment)),
     threads: config.threads,
     maxBodyBytes: config.limits.maxBodyBytes,
-    // There are none yet.
-    auditDevices: [],
+    // Those that requests made are known once the server is open.
+    auditDevices: config.audit.declared.map(({ path }) => path),
     rootTokens: undefined,
   }
 }

@@ -3,6 +3,9 @@ import { type Accounts, buildAccounts, tieAccounts } from './accounts.ts'
 import { fail } from './api/errors.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
+import { Audit } from './audit/audit.ts'
+import type { AuditSettings } from './audit/device-changes.ts'
+import { type BoardMemory, newBoardMemory } from './audit/stream-board.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
@@ -14,6 +17,7 @@ import { hostInfo } from './host-facts.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import { type Log, namedLog } from './lib/log.ts'
 import type { SlowWork } from './lib/slow-work.ts'
+import { TurnEnd } from './lib/turn-end.ts'
 import type { World } from './lib/world.ts'
 import { QuotaStore } from './quotas/quota-store.ts'
 import { RateLimiter } from './quotas/rate-limiter.ts'
@@ -42,6 +46,8 @@ export type HouseParts = {
   readonly directory?: string
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits
+  /** Of the thread; missing: one of its own. */
+  readonly turnEnd?: TurnEnd
   /** Missing: that of a server with one thread. */
   readonly telemetry?: HouseTelemetry
   readonly sealStatus: () => SealStatus
@@ -50,17 +56,28 @@ export type HouseParts = {
   /** Only where it does not. */
   readonly forward?: (request: WireRequest) => Promise<WireResponse>
   /** Brings the caches up to what another thread committed; undefined: nothing to do. */
+  readonly audit?: AuditPlace
   readonly catchUp?: (invalidation: Invalidation) => Promise<void> | undefined
+}
+
+/** What the configuration says of audit, and what the threads of one process share. */
+export type AuditPlace = {
+  readonly settings?: AuditSettings
+  readonly board?: BoardMemory
+  readonly thread?: string
 }
 
 export type House = Accounts & {
   readonly core: Core
   readonly services: SystemServices
+  readonly audit: Audit
   readonly storage: SealedStorage
   readonly mounts: MountTable
   readonly invalidation: Invalidation
   /** Whether the body of such a request is not to be collected. */
   readonly takesStream: (method: string, rawPath: string) => boolean
+  /** Names in lower case of the request headers that are recorded. */
+  readonly auditedHeaders: () => readonly string[]
   /** After unseal: from here on requests are served. While open: takes over a keyring with a new term. */
   open(keyring: Keyring): Promise<void>
   /** Before seal: every key and every cached value is released. */
@@ -82,8 +99,22 @@ export function buildHouse(parts: HouseParts): House {
   const { tokens } = accounts
   const quotas = new QuotaStore(storage, invalidation)
   const saveSnapshot = snapshotSaver(parts, barrier)
+  const audit = buildAudit(parts, storage, invalidation)
   const services = servicesOf(parts, { storage, invalidation, accounts, telemetry, mounts: table })
-  const own = { services, world, log, slow, facts, tokenLimits, sealStatus, saveSnapshot, needsSudo, quotas, telemetry }
+  const own = {
+    services,
+    world,
+    log,
+    slow,
+    facts,
+    tokenLimits,
+    sealStatus,
+    saveSnapshot,
+    needsSudo,
+    quotas,
+    telemetry,
+    audit,
+  }
   const system = new System({ ...accounts, ...own })
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
@@ -111,6 +142,9 @@ export function buildHouse(parts: HouseParts): House {
     quotas,
     limiter: new RateLimiter(limits, world.clock, () => telemetry.count(CELL.quotaEvictions)),
     noteRateLimited: () => telemetry.count(CELL.rateLimited),
+    noteUnrecorded: (what: 'request' | 'response') =>
+      telemetry.count(what === 'request' ? CELL.auditRequestFailures : CELL.auditResponseFailures),
+    audit,
     sealed: () => !open,
     initialized: () => sealStatus().initialized,
     permissionHints: facts.permissionHints ?? true,
@@ -118,18 +152,21 @@ export function buildHouse(parts: HouseParts): House {
   }
   return {
     ...accounts,
+    audit,
     core: new Core(around, telemetry.watch, namedLog(log, 'core'), () => parts.catchUp?.(invalidation)),
     services,
     storage,
     mounts,
     invalidation,
     takesStream: streamedRequests(types, mounts),
+    auditedHeaders: () => audit.headerNames,
     open: async (keyring) => {
       barrier.setKeyring(keyring)
       if (open) return
       try {
         await tokens.open()
         await mounts.refresh()
+        await audit.open()
         open = true
       } catch (cause) {
         barrier.setKeyring(undefined)
@@ -139,6 +176,7 @@ export function buildHouse(parts: HouseParts): House {
     close: () => {
       const wasOpen = open
       open = false
+      audit.close()
       barrier.setKeyring(undefined)
       tokens.close()
       invalidation.reset()
@@ -175,6 +213,13 @@ function uiHeaders({ uiHeaders: setting }: SystemServices): Record<string, strin
   const found = setting.current()
   return found instanceof Promise ? found.then(uiHeaderTexts) : uiHeaderTexts(found)
 }
+function buildAudit(parts: HouseParts, storage: SealedStorage, invalidation: Invalidation): Audit {
+  const { settings = NO_AUDIT_SETTINGS, board = newBoardMemory(), thread = 'all' } = parts.audit ?? {}
+  const { world, log, turnEnd = new TurnEnd() } = parts
+  return new Audit({ storage, invalidation, world, log: namedLog(log, 'audit'), settings, board, thread, turnEnd })
+}
+
+const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
 
 /** The store as it is at the call, as a stream. */
 function snapshotSaver({ store, world, sealStatus }: HouseParts, barrier: Barrier): () => Promise<ByteStream> {

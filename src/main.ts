@@ -2,7 +2,7 @@
 // client. The only place, with the thread entries beside it, where real time, randomness and the process come in.
 import { enableCompileCache } from 'node:module'
 import type { Diagnose } from './cli/diagnosis.ts'
-import type { InspectSnapshot } from './cli/io.ts'
+import type { InspectSnapshot, VerifyAudit } from './cli/io.ts'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
 
@@ -26,7 +26,11 @@ if (command === 'server') {
     const diagnosis = await import('./diagnosis.ts')
     return diagnosis.diagnose(wanted)
   }
+  const verifyAudit: VerifyAudit = async (files, options) => {
+    const verification = await import('./audit-verification.ts')
+    return verification.verifyAudit(files, options)
+  }
   const { sleep } = realWorld().timers
-  const io = { stdin, stdout, stderr, env, version: VERSION, sleep, inspectSnapshot, diagnose }
+  const io = { stdin, stdout, stderr, env, version: VERSION, sleep, inspectSnapshot, diagnose, verifyAudit }
   process.exitCode = await runCli(process.argv.slice(2), io, commands)
 }

@@ -1,6 +1,7 @@
 // Starts a server: the thread that writes first, then those that serve. This thread only watches over them.
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { newBoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { addressText } from './config-listener.ts'
 import { runSelfTests } from './crypto/self-test.ts'
@@ -115,6 +116,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const shared = sharedTelemetry(options, 1)
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config)
+  const turnEnd = new TurnEnd()
   const store = createMemoryStore({ random: world.random, clock: world.clock, onCommitted: commitMeter(shared) })
   const house = await buildWriterHouse({
     store,
@@ -125,6 +127,8 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     telemetry: own,
     ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
     tokenLimits: config,
+    audit: { settings: config.audit },
+    turnEnd,
     announce: async () => {},
   })
   store.onCommit((change) => {
@@ -141,6 +145,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const tls = new TlsState(config, world, log)
   const sampler = watchThread(own, house)
   const handle = house.core.handle.bind(house.core)
+  const traffic = trafficOf(own)
   const listeners = await ThreadListeners.start({
     config,
     place: {
@@ -151,13 +156,14 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
       row: 0,
       tls: tls.materials,
     },
-    service: { handle, turnEnd: new TurnEnd(), takesStream: house.takesStream, traffic: trafficOf(own) },
+    service: { handle, turnEnd, takesStream: house.takesStream, auditedHeaders: house.auditedHeaders, traffic },
     world,
     log,
   })
   tls.renewTickets((materials) => listeners.renewTls(materials))
   const reloads = new ReloadList<ReloadState>()
   reloads.add('TLS', (state) => listeners.renewTls(state.tls))
+  reloads.add('audit', () => house.audit.reopen())
   return {
     ...shown(config, listeners.ports),
     development,
@@ -167,6 +173,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
       await listeners.stop()
       sampler.stop()
       await own.flush()
+      await house.audit.stop()
       await store.close()
     },
   }
@@ -183,7 +190,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const shared = sharedTelemetry(options, servingThreads(config))
   const pool = startSlowPool({ ...options, meter: poolMeter(shared, world.clock) })
   const slow = pool.place()
-  const data: WriterData = { config, directory, published, slow, shared, development: options.development }
+  const board = newBoardMemory()
+  const data: WriterData = { config, directory, published, slow, shared, board, development: options.development }
   const writer = new Worker(new URL('./writer.ts', import.meta.url), {
     name: 'writer',
     workerData: data,
@@ -194,7 +202,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   try {
     const development = await writerStarted(writer)
     watchWriter(writer, options.onFatal)
-    const data = { config, world, writer, directory, published, shared }
+    const data = { config, world, writer, directory, published, shared, board }
     const serving = new ServingThreads({ ...data, slow: pool.place, tls: () => tls.materials })
     await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
     const group = await ThreadGroup.start({

@@ -1,6 +1,7 @@
 // The threads that serve, as the watching thread sees them: where each one has its place, and what they are told.
 import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
+import type { BoardMemory } from './audit/stream-board.ts'
 import type { ServerConfig } from './config.ts'
 import { newSharedFigures, type SharedFigures } from './http/shared-figures.ts'
 import type { World } from './lib/world.ts'
@@ -31,6 +32,7 @@ export type ServingPlace = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly shared: SharedTelemetry
+  readonly board: BoardMemory
   readonly slow: () => SlowPlace
   readonly tls: () => TlsMaterials
 }
@@ -82,7 +84,7 @@ export class ServingThreads {
 
   /** @throws StartError, ListenFailed */
   async start(): Promise<GroupThread> {
-    const { config, writer, directory, published, shared } = this.#place
+    const { config, writer, directory, published, shared, board } = this.#place
     const { port1, port2 } = new MessageChannel()
     writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
     const row = this.#freeRows.shift()
@@ -98,6 +100,7 @@ export class ServingThreads {
       writer: port2,
       slow,
       shared,
+      board,
       metricRow,
       place,
       reloaded: this.#reloaded,

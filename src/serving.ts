@@ -1,5 +1,6 @@
 // A thread that serves: it has the store open for reading, its own caches and its own socket on the common port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { BoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { buildHouse, type House } from './house.ts'
 import { ReloadList } from './lib/reload.ts'
@@ -30,6 +31,7 @@ export type ServingData = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly slow: SlowPlace
+  readonly board: BoardMemory
   readonly writer: MessagePort
   readonly shared: SharedTelemetry
   /** This thread's, of the shared numbers. */
@@ -71,6 +73,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   })
   const { world, log } = own
   let status = UNKNOWN
+  const turnEnd = new TurnEnd()
   const store = new ReplaceableReader()
   let follower: ChangeFollower | undefined
   const house: House = buildHouse({
@@ -82,6 +85,8 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     facts: factsOf(config, 'sqlite'),
     telemetry: own,
     tokenLimits: config,
+    audit: { board: data.board, thread: 'serving' },
+    turnEnd,
     sealStatus: () => status,
     forward: (request) => link.forward(request),
     catchUp: () => follower?.catchUp(),
@@ -112,14 +117,16 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     place: data.place,
     service: {
       handle: (request) => house.core.handle(request),
-      turnEnd: new TurnEnd(),
+      turnEnd,
       takesStream: house.takesStream,
+      auditedHeaders: house.auditedHeaders,
       traffic: trafficOf(own),
     },
     world,
     log,
   })
   watchThread(own, house)
+  reloads.add('audit', () => house.audit.reopen())
   reloads.add('TLS', (reloaded) => listeners.renewTls(reloaded.tls))
   parent.on('message', (order: ServingOrder) => {
     if (order.kind === 'reload') void reloads.run(order.state, log)
@@ -128,6 +135,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
       void listeners
         .stop()
         .then(() => own.flush())
+        .then(() => house.audit.stop())
         .then(() => store.close())
         .finally(() => process.exit(0))
     }

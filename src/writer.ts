@@ -1,5 +1,6 @@
 // The thread that writes: it alone has the store open for writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { BoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
 import { namedLog } from './lib/log.ts'
@@ -29,6 +30,7 @@ export type WriterData = {
   readonly published: PublishedIndex
   readonly slow: SlowPlace
   readonly shared: SharedTelemetry
+  readonly board: BoardMemory
   /** The development server opens itself; undefined for every other. */
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
@@ -92,6 +94,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
+    audit: { settings: data.config.audit, board: data.board, thread: 'writing' },
     ...(data.development === undefined ? {} : { keyKeeper: developmentKeeper(data.directory) }),
     announce: async (news) => {
       // Before anybody hears it, so that who joins from here on hears it too.
@@ -117,11 +120,13 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     row[CELL.journalBytes] = journal
   })
   const reloads = new ReloadList<ReloadState>()
+  reloads.add('audit', () => house.audit.reopen())
   parent.on('message', (order: WriterOrder) => {
     if (order.kind === 'stop') {
       void house
         .rest()
         .then(() => own.flush())
+        .then(() => house.audit.stop())
         .then(() => store.close())
         .finally(() => process.exit(0))
     } else if (order.kind === 'reload') void reloads.run(order.state, own.log)

@@ -169,6 +169,18 @@ export const ERRORS = {
     message: () => 'internal error', // Wire text.
     remedy: 'This is a defect of the server: its log has the cause under the time of the request. Report it.',
   },
+  audit_request_failed: {
+    status: 500,
+    message: () => 'No audit device could record the request, so it was not carried out',
+    remedy: 'Nothing was done. Make one device writable again (disk, permissions, peer); the log names what fails.',
+  },
+  audit_response_failed: {
+    status: 500,
+    message: () => 'No audit device could record the answer, so it is withheld',
+    remedy:
+      'The request may have been carried out: read what it was to change before it is sent again. A token that it ' +
+      'made was revoked. Make one device writable again; the log names those that fail.',
+  },
   storage_failed: {
     status: 500,
     message: () => 'The write could not be made durable, this node is stopping',

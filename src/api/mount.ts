@@ -11,6 +11,9 @@ export type MountConfig = {
   readonly forceNoCache: boolean
   /** '' | 'unauth' | 'hidden': whether it is listed to callers without a token. */
   readonly listingVisibility: string
+  /** Members of data that audit shows in clear; absent: none. */
+  readonly auditNonHmacRequestKeys?: readonly string[]
+  readonly auditNonHmacResponseKeys?: readonly string[]
   /** Of a login mount: 'service' | 'batch' | 'default-service' | 'default-batch'; absent: 'default-service'. */
   readonly tokenType?: string
   /** Of a login mount: what guessing at it leads to; absent: DEFAULT_LOCKOUT. */

@@ -1,5 +1,6 @@
 // Every command there is. A new one is a file in commands/ and a line here.
 import type { CommandGroup } from './command.ts'
+import { AUDIT_COMMANDS } from './commands/audit.ts'
 import { COMPLETION_COMMANDS } from './commands/completion.ts'
 import { remove } from './commands/delete.ts'
 import { LEASE_COMMANDS } from './commands/lease.ts'
@@ -50,6 +51,7 @@ export const COMMANDS: CommandGroup = {
     SECRETS_COMMANDS,
     AUTH_COMMANDS,
     LEASE_COMMANDS,
+    AUDIT_COMMANDS,
     {
       name: 'operator',
       summary: 'Check, initialise, unseal, seal and back up a server, and look after its keys',

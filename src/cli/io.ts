@@ -25,10 +25,45 @@ export type CliIo = {
   readonly sleep: (delayMs: number) => Promise<void>
   readonly inspectSnapshot: InspectSnapshot
   readonly diagnose: Diagnose
+  readonly verifyAudit: VerifyAudit
 }
 
 /** Reads a snapshot to its end and says what it is. @throws CliError where it is damaged */
 export type InspectSnapshot = (parts: AsyncIterable<Buffer>) => Promise<Json>
+
+/** Reads the files of an audit log in their order and says what is wrong with them. */
+export type VerifyAudit = (files: readonly AuditLogFile[], options: AuditVerifyOptions) => Promise<AuditReport>
+
+export type AuditLogFile = { readonly name: string; readonly parts: AsyncIterable<Buffer> }
+export type AuditVerifyOptions = {
+  /** Ed25519, 32 bytes in base64. */
+  readonly publicKey?: string | undefined
+  readonly isPart: boolean
+  /** What the running server tells of its chains. */
+  readonly server?: readonly AuditChain[] | undefined
+}
+export type AuditChain = {
+  readonly stream: string
+  readonly device: string
+  readonly seq: number
+  readonly hash: string
+  readonly ended: boolean
+}
+export type AuditReport = {
+  readonly faults: readonly string[]
+  readonly notes: readonly string[]
+  readonly entries: number
+  readonly chains: readonly {
+    readonly stream: string
+    readonly device: string
+    readonly thread: string
+    readonly entries: number
+    readonly first: string
+    readonly last: string
+    readonly state: string
+    readonly unsigned: number
+  }[]
+}
 
 /** Resolves when the stream has taken the data, so that a process that ends afterwards cuts nothing off. */
 export function write(stream: CliOutput, data: string | Buffer): Promise<void> {

@@ -1275,6 +1275,10 @@ export type Endpoints = {
           force_no_cache: boolean
           /** unauth: listed to everybody */
           listing_visibility?: string
+          /** Fields of requests that audit shows in clear */
+          audit_non_hmac_request_keys?: readonly string[]
+          /** Fields of answers that audit shows in clear */
+          audit_non_hmac_response_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1335,6 +1339,10 @@ export type Endpoints = {
         force_no_cache: boolean
         /** unauth: listed to everybody */
         listing_visibility?: string
+        /** Fields of requests that audit shows in clear */
+        audit_non_hmac_request_keys?: readonly string[]
+        /** Fields of answers that audit shows in clear */
+        audit_non_hmac_response_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -1438,6 +1446,10 @@ export type Endpoints = {
       force_no_cache: boolean
       /** unauth: listed to everybody */
       listing_visibility?: string
+      /** Fields of requests that audit shows in clear */
+      audit_non_hmac_request_keys?: readonly string[]
+      /** Fields of answers that audit shows in clear */
+      audit_non_hmac_response_keys?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1540,6 +1552,10 @@ export type Endpoints = {
           force_no_cache: boolean
           /** unauth: listed to everybody */
           listing_visibility?: string
+          /** Fields of requests that audit shows in clear */
+          audit_non_hmac_request_keys?: readonly string[]
+          /** Fields of answers that audit shows in clear */
+          audit_non_hmac_response_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1600,6 +1616,10 @@ export type Endpoints = {
         force_no_cache: boolean
         /** unauth: listed to everybody */
         listing_visibility?: string
+        /** Fields of requests that audit shows in clear */
+        audit_non_hmac_request_keys?: readonly string[]
+        /** Fields of answers that audit shows in clear */
+        audit_non_hmac_response_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -1703,6 +1723,10 @@ export type Endpoints = {
       force_no_cache: boolean
       /** unauth: listed to everybody */
       listing_visibility?: string
+      /** Fields of requests that audit shows in clear */
+      audit_non_hmac_request_keys?: readonly string[]
+      /** Fields of answers that audit shows in clear */
+      audit_non_hmac_response_keys?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1838,6 +1862,10 @@ export type Endpoints = {
           force_no_cache: boolean
           /** unauth: listed to everybody */
           listing_visibility?: string
+          /** Fields of requests that audit shows in clear */
+          audit_non_hmac_request_keys?: readonly string[]
+          /** Fields of answers that audit shows in clear */
+          audit_non_hmac_response_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1891,6 +1919,10 @@ export type Endpoints = {
           force_no_cache: boolean
           /** unauth: listed to everybody */
           listing_visibility?: string
+          /** Fields of requests that audit shows in clear */
+          audit_non_hmac_request_keys?: readonly string[]
+          /** Fields of answers that audit shows in clear */
+          audit_non_hmac_response_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1951,6 +1983,10 @@ export type Endpoints = {
         force_no_cache: boolean
         /** unauth: listed to everybody */
         listing_visibility?: string
+        /** Fields of requests that audit shows in clear */
+        audit_non_hmac_request_keys?: readonly string[]
+        /** Fields of answers that audit shows in clear */
+        audit_non_hmac_response_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -2603,6 +2639,123 @@ export type Endpoints = {
     fields: {
       /** The wrapping token; the default is the calling one */
       token?: string | undefined
+    }
+    result: undefined
+  }
+  /** All audit devices by path. */
+  'GET sys/audit': {
+    fields: Record<never, never>
+    result: {
+      /** Device */
+      [name: string]: {
+        /** file, socket or syslog */
+        type: string
+        /** For people */
+        description: string
+        /** As they were given */
+        options: Readonly<Record<string, string>>
+        /** Stays out of replication */
+        local: boolean
+        /** Name of the device */
+        path: string
+      }
+    }
+  }
+  /** Makes an audit device; every request from then on is recorded by it. */
+  'POST sys/audit/:path...': {
+    fields: {
+      /** Name of the device */
+      path: string
+      /** file, socket or syslog */
+      type?: string | undefined
+      /** For people */
+      description?: string | undefined
+      /** Options of the device */
+      options?: Readonly<Record<string, string>> | undefined
+      /** Stays out of replication */
+      local?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Removes an audit device, not what it recorded; one that is not there is no error. */
+  'DELETE sys/audit/:path...': {
+    fields: {
+      /** Name of the device */
+      path: string
+    }
+    result: undefined
+  }
+  /** What a text looks like in the entries of a device, to search for it. */
+  'POST sys/audit-hash/:path...': {
+    fields: {
+      /** Name of the device */
+      path: string
+      /** The text */
+      input?: string | undefined
+    }
+    result: {
+      /** hmac-sha256: and hexadecimal digits */
+      hash: string
+    }
+  }
+  /** How far the chains of entries are, and the key that signs them: to check a log against. */
+  'GET sys/audit-streams': {
+    fields: Record<never, never>
+    result: {
+      /** Ed25519, 32 bytes in base64; empty before the first device was made */
+      public_key: string
+      /** Chains that are written, and those that ended last */
+      streams: readonly {
+        /** Name of the chain */
+        stream: string
+        /** Path of the device */
+        device: string
+        /** Number of its last line */
+        seq: number
+        /** Of that line: SHA-256, base64url */
+        hash: string
+        /** No line follows */
+        ended: boolean
+      }[]
+    }
+  }
+  /** Which request headers are recorded. */
+  'GET sys/config/auditing/request-headers': {
+    fields: Record<never, never>
+    result: {
+      /** By their names in lower case */
+      headers: Readonly<Record<string, {
+        /** The value is written as its HMAC */
+        hmac: boolean
+      }>>
+    }
+  }
+  /** Whether a request header is recorded, and how. */
+  'GET sys/config/auditing/request-headers/:header': {
+    fields: {
+      /** Name of the header */
+      header: string
+    }
+    result: {
+      /** The setting, under the name of the header */
+      [name: string]: unknown
+    }
+  }
+  /** Records a request header from now on. */
+  'POST sys/config/auditing/request-headers/:header': {
+    fields: {
+      /** Name of the header */
+      header: string
+      /** Write its value as an HMAC */
+      hmac?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** No longer records a request header. */
+  'DELETE sys/config/auditing/request-headers/:header': {
+    fields: {
+      /** Name of the header */
+      header: string
     }
     result: undefined
   }
@@ -3370,6 +3523,8 @@ export type Endpoints = {
       storage?: string
       /** Its level */
       telemetry?: string
+      /** Its level */
+      audit?: string
     }
   }
   /** Sets the level of all loggers. */
@@ -3388,7 +3543,7 @@ export type Endpoints = {
   /** Level of a logger. */
   'GET sys/loggers/:name': {
     fields: {
-      /** One of server, core, auth, identity, seal, storage, telemetry */
+      /** One of server, core, auth, identity, seal, storage, telemetry, audit */
       name: string
     }
     result: {
@@ -3406,12 +3561,14 @@ export type Endpoints = {
       storage?: string
       /** Its level */
       telemetry?: string
+      /** Its level */
+      audit?: string
     }
   }
   /** Sets the level of a logger. */
   'POST sys/loggers/:name': {
     fields: {
-      /** One of server, core, auth, identity, seal, storage, telemetry */
+      /** One of server, core, auth, identity, seal, storage, telemetry, audit */
       name: string
       /** One of trace, debug, info, warn, error */
       level: string
@@ -3421,7 +3578,7 @@ export type Endpoints = {
   /** A logger as configured. */
   'DELETE sys/loggers/:name': {
     fields: {
-      /** One of server, core, auth, identity, seal, storage, telemetry */
+      /** One of server, core, auth, identity, seal, storage, telemetry, audit */
       name: string
     }
     result: undefined

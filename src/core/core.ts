@@ -2,13 +2,16 @@
 
 import { ERRORS, fail } from '../api/errors.ts'
 import { Reconsider } from '../api/request.ts'
+import { NotRecorded } from '../audit/recorder.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
 import { StorageReadOnly } from '../storage/contract.ts'
 import type { RequestWatch, Watched } from '../telemetry/request-watch.ts'
 import { withExtraHeaders } from './browser-steps.ts'
+import { nameOf } from './cause-name.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS } from './pipeline.ts'
+import { recordEnd, withheld } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
 import { runTraced } from './traced-steps.ts'
@@ -47,8 +50,16 @@ export class Core {
   async #judge(watched: Watched, request: WireRequest, turn: number, before?: Exchange): Promise<WireResponse> {
     const exchange = newExchange(watched, request, before)
     watched.routed = exchange
-    const response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
+    let response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
     if (response === undefined) return this.#judge(watched, request, turn + 1, exchange)
+    const recording = recordEnd(exchange, this.#around)
+    if (recording !== undefined) {
+      try {
+        await recording
+      } catch (cause) {
+        response = await withheld(exchange, response, cause, this.#around, this.#log)
+      }
+    }
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     if (exchange.endpoint?.changesSeal === true) this.#noteSeal(exchange, response.status)
     return withExtraHeaders(exchange, response)
@@ -84,7 +95,9 @@ export class Core {
   }
 
   #refused(exchange: Exchange, cause: unknown): WireResponse {
+    if (cause instanceof NotRecorded) this.#around.noteUnrecorded('request')
     const refusal = refusalOf(cause)
+    exchange.error = refusal?.message ?? 'internal error'
     if (refusal !== undefined) return refusalResponse(refusal)
     this.#log('error', 'A request failed inside', {
       request: exchange.id,
@@ -130,16 +143,6 @@ export class Core {
   }
 }
 
-/** Where it happened, without the message, which may hold what a caller sent. */
-function nameOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return typeof cause
-  const frames = (cause.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
-  return `${cause.name} ${frames
-    .slice(0, 4)
-    .map((line) => line.trim())
-    .join(' ')}`
-}
-
 function newExchange({ id, trace }: Watched, request: WireRequest, before: Exchange | undefined): Exchange {
   return {
     id,
@@ -166,6 +169,9 @@ function newExchange({ id, trace }: Watched, request: WireRequest, before: Excha
     extraHeaders: before?.extraHeaders,
     isJudgedAnew: before !== undefined,
     quota: undefined,
+    isRateLimited: false,
     isForwarded: false,
+    record: before?.record,
+    error: undefined,
   }
 }

@@ -1,6 +1,7 @@
 // One request on its way through the pipeline: what came in, what each step found out, what goes back.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Answer, ByteStream, ListenerSwitches, Operation } from '../api/request.ts'
+import type { AuditRecord } from '../audit/entry.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
@@ -25,10 +26,13 @@ export type WireRequest = {
   /** The client's, behind a proxy that is trusted too; empty on a Unix socket. */
   readonly remoteAddress: string
   /** By another thread of this server, where it has begun. */
-  readonly passedOn?: PassedOn
+  readonly passedOn?: Begun
   /** Where one of them is on. */
   readonly listener?: ListenerSwitches
 }
+
+/** A request has one id, and one first entry in the audit, through whichever threads it goes. */
+export type Begun = PassedOn & { readonly isRecorded: boolean }
 
 /** The headers that mean something here; absent ones are undefined. */
 export type WireHeaders = {
@@ -41,6 +45,8 @@ export type WireHeaders = {
   readonly origin?: string | undefined
   readonly pageAsksFor?: string | undefined
   readonly traceparent?: string | undefined
+  /** Those that audit records, by their names in lower case; absent where it records none. */
+  readonly audited?: Readonly<Record<string, string>>
 }
 
 export type WireResponse = {
@@ -92,6 +98,12 @@ export type Exchange = {
   readonly isJudgedAnew: boolean
   /** Counts the request as soon as it is known who asks. */
   quota: RateQuota | undefined
+  /** A quota refused it: it is counted, and no more (Interface of sys/quotas/config). */
+  isRateLimited: boolean
   /** The response was made elsewhere. */
   isForwarded: boolean
+  /** What audit recorded of it so far. */
+  record: AuditRecord | undefined
+  /** Why it was refused. */
+  error: string | undefined
 }

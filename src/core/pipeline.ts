@@ -16,7 +16,7 @@ import { noteIgnored } from './ignored-fields.ts'
 import { limitRate, limitRateOfEntity } from './rate-steps.ts'
 import { successResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
-import { canonicalPath, parseQuery } from './target.ts'
+import { API_PREFIX, canonicalPath, parseQuery } from './target.ts'
 import { limitWrapping, readWrapping, wrapAnswer } from './wrap-steps.ts'
 
 export type Step = {
@@ -144,7 +144,8 @@ const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise
 
 /** Hands the request, as it came, to where it can be served; what comes back is the response. */
 export async function forward(exchange: Exchange, to: NonNullable<Surroundings['forward']>): Promise<void> {
-  const passedOn = { id: exchange.id, trace: exchange.trace?.context }
+  const isRecorded = exchange.record !== undefined
+  const passedOn = { id: exchange.id, trace: exchange.trace?.context, isRecorded }
   const end = exchange.trace?.begin('forward')
   try {
     exchange.response = await to({ ...exchange.request, passedOn })
@@ -153,6 +154,20 @@ export async function forward(exchange: Exchange, to: NonNullable<Surroundings['
     end?.(!exchange.isForwarded)
   }
 }
+
+/** Undefined where they are known. */
+const findAuditDevices = (_exchange: Exchange, { audit }: Surroundings): Promise<void> | undefined => audit.ready()
+
+/** From here on something happens. What is refused before is recorded with its refusal, in core.ts. */
+const recordRequest = (exchange: Exchange, { audit }: Surroundings): void | Promise<void> => {
+  if (exchange.record !== undefined || !isRecorded(exchange)) return
+  if (exchange.request.passedOn?.isRecorded === true) audit.adopt(exchange)
+  else return audit.begin(exchange)
+}
+
+/** All requests but those for the state of the server, which have answers while nothing can be recorded. */
+export const isRecorded = ({ endpoint, request }: Exchange): boolean =>
+  endpoint?.whileSealed !== true && request.rawPath.startsWith(API_PREFIX)
 
 const decode = (exchange: Exchange): void => {
   const endpoint = exchange.endpoint as NonNullable<typeof exchange.endpoint>
@@ -232,6 +247,7 @@ export const STEPS: readonly Step[] = [
   { name: 'wrap what can be wrapped', run: limitWrapping },
   { name: 'refuse while sealed', run: refuseWhileSealed },
   { name: 'limit the rate', run: limitRate },
+  { name: 'find the audit devices', run: findAuditDevices },
   { name: 'authenticate', run: authenticate },
   { name: 'limit the rate of who asks', run: limitRateOfEntity },
   { name: 'give help', run: giveHelp },
@@ -240,6 +256,7 @@ export const STEPS: readonly Step[] = [
   { name: 'authorise', run: authorise },
   { name: 'refuse what is not there', run: refuseUnknown },
   { name: 'forward writes', run: forwardWrites },
+  { name: 'record the request', run: recordRequest },
   { name: 'decode the fields', run: decode },
   { name: 'handle', run: handle },
   { name: 'issue the token of a login', run: issueToken },

@@ -71,6 +71,7 @@ function charge(exchange: Exchange, around: Surroundings, quota: RateQuota, with
   }
   if (isAllowed) return
   around.noteRateLimited()
+  exchange.isRateLimited = true
   const refused = refusalResponse(fail('rate_limited', [exchange.path]))
   exchange.response = { ...refused, headers: { 'Retry-After': resetSeconds } }
 }

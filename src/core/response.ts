@@ -1,6 +1,7 @@
 // What goes back: the envelope, the bare forms, and refusals.
 import { type ErrorCode, fail, Refusal, RefusalForNow } from '../api/errors.ts'
 import { type Answer, Reconsider } from '../api/request.ts'
+import { NotRecorded } from '../audit/recorder.ts'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import { Sealed, StorageClosed, StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
@@ -91,6 +92,7 @@ const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = { over
 export function refusalOf(cause: unknown): Refusal | undefined {
   if (cause instanceof Refusal) return cause
   if (cause instanceof Reconsider) return fail('busy', [], cause)
+  if (cause instanceof NotRecorded) return fail('audit_request_failed', [], cause)
   if (cause instanceof Sealed) return fail('sealed', [], cause)
   // Only while it is sealed, for a restore, and at the end of the process: nothing can be read then.
   if (cause instanceof StorageClosed) return fail('sealed', [], cause)

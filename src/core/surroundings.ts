@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts'
 import type { LoginService } from '../auth/login-service.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { Identities } from '../auth/subject.ts'
@@ -22,6 +23,9 @@ export type Surroundings = {
   readonly limiter: RateLimiter
   /** Counts a request that a quota refused. */
   readonly noteRateLimited: () => void
+  /** Counts a request that no audit device recorded, or its answer. */
+  readonly noteUnrecorded: (what: 'request' | 'response') => void
+  readonly audit: Audit
   readonly sealed: () => boolean
   readonly initialized: () => boolean
   /** Whether the holder of a valid token learns what its policies lack for a request. */

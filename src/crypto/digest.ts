@@ -16,3 +16,8 @@ export function hmacSha256(key: KeyObject, ...parts: Buffer[]): Buffer {
   for (const part of parts) hmac.update(part)
   return hmac.digest()
 }
+
+/** SHA-256 in base64url, 43 characters: the links of a chain. */
+export function linkDigest(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'base64url')
+}

@@ -3,7 +3,8 @@ import type { WireHeaders } from '../core/exchange.ts'
 
 export type HeaderSource = Readonly<Record<string, string | string[] | undefined>>
 
-export function wireHeaders(headers: HeaderSource): WireHeaders {
+/** `audited`: names in lower case of those that are recorded. */
+export function wireHeaders(headers: HeaderSource, audited: readonly string[] = NONE): WireHeaders {
   const one = (name: string): string | undefined => {
     const value = headers[name]
     return Array.isArray(value) ? value[0] : value
@@ -18,7 +19,20 @@ export function wireHeaders(headers: HeaderSource): WireHeaders {
     origin: one('origin'),
     pageAsksFor: one('access-control-request-method'),
     traceparent: one('traceparent'),
+    ...(audited.length === 0 ? NOTHING : { audited: recorded(headers, audited) }),
   }
+}
+
+const NONE: readonly string[] = []
+const NOTHING = {}
+
+function recorded(headers: HeaderSource, names: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const name of names) {
+    const value = headers[name]
+    if (value !== undefined) found[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return found
 }
 
 const BEARER = 'Bearer '

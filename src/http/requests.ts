@@ -22,6 +22,8 @@ export type Service = {
   /** Of the thread. */
   readonly turnEnd: TurnEnd
   readonly takesStream: (method: string, rawPath: string) => boolean
+  /** Names in lower case of the request headers that are recorded. */
+  readonly auditedHeaders?: () => readonly string[]
   /** Counts what goes in and out; missing: nobody does. */
   readonly traffic?: Traffic
 }
@@ -57,7 +59,7 @@ export type Origin = { readonly headers: WireHeaders; readonly remoteAddress: st
 
 /** @throws Refusal */
 export function originOf(parts: RequestParts, socket: IncomingMessage['socket'], source: HeaderSource): Origin {
-  const headers = wireHeaders(source)
+  const headers = wireHeaders(source, parts.auditedHeaders?.())
   const { maxTokenBytes } = parts.limits
   if (headers.token !== undefined && headers.token.length > maxTokenBytes) {
     throw fail('token_too_large', [maxTokenBytes])

@@ -5,7 +5,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export type LogFields = Readonly<Record<string, string | number | boolean>>
 
 /** Parts of the server whose level can be changed one by one (sys/loggers). */
-export const LOGGERS = ['server', 'core', 'auth', 'identity', 'seal', 'storage', 'telemetry'] as const
+export const LOGGERS = ['server', 'core', 'auth', 'identity', 'seal', 'storage', 'telemetry', 'audit'] as const
 export type LoggerName = (typeof LOGGERS)[number]
 
 export type Log = ((level: LogLevel, message: string, fields?: LogFields) => void) & {

@@ -44,3 +44,19 @@ test('what is added to a part that is over is done at the end of the next turn',
   await turn()
   assert.deepEqual(done, ['answer', 'late request'])
 })
+
+test('what is recorded for requests and for their responses takes a turn each, both in the same end', async () => {
+  const turnEnd = new TurnEnd()
+  const done: string[] = []
+  const request = async (name: string) => {
+    await new Promise<void>((resolve) => turnEnd.record(resolve))
+    done.push(`handle ${name}`)
+    await new Promise<void>((resolve) => turnEnd.record(resolve))
+    turnEnd.add('answer', () => done.push(`answer ${name}`))
+  }
+  await Promise.all([request('a'), request('b'), turn().then(() => done.push('next turn'))])
+  assert.deepEqual(done, ['handle a', 'handle b', 'answer a', 'answer b', 'next turn'])
+  turnEnd.record(() => done.push('later'))
+  await turn()
+  assert.equal(done.at(-1), 'later')
+})

@@ -12,11 +12,18 @@ type Work = () => void
 export class TurnEnd {
   readonly #waiting: Work[][] = [[], [], []]
   #isScheduled = false
+  /** Parts of this end that have begun. */
+  #begun = 0
 
   /** Runs `work`, which must not throw, when the turn ends; for a part that is over then, when the next one ends. */
   add(part: TurnPart, work: Work): void {
     this.#waiting[PARTS[part]]?.push(work)
     if (!this.#isScheduled) this.#schedule()
+  }
+
+  /** The same for the next part in which something is recorded, of this end or of the next. */
+  readonly record = (work: Work): void => {
+    this.add(this.#begun === 1 ? 'record responses' : 'record requests', work)
   }
 
   #schedule(): void {
@@ -26,6 +33,7 @@ export class TurnEnd {
   }
 
   readonly #run = (part: number): void => {
+    this.#begun = (part + 1) % COUNT
     const waiting = this.#waiting[part] as Work[]
     if (waiting.length > 0) {
       this.#waiting[part] = []

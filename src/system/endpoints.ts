@@ -1,5 +1,6 @@
 // All endpoints under sys/, in one list.
 import type { Endpoint } from '../api/endpoint.ts'
+import { AUDIT_ENDPOINTS } from './audit-endpoints.ts'
 import { CAPABILITY_ENDPOINTS } from './capability-endpoints.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { CORS_ENDPOINTS } from './cors-endpoints.ts'
@@ -52,6 +53,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   ...LEASE_ENDPOINTS,
   ...LOCKED_USER_ENDPOINTS,
   ...WRAPPING_ENDPOINTS,
+  ...AUDIT_ENDPOINTS,
   resultantAcl,
   ...TOOLS_ENDPOINTS,
   ...LICENSE_ENDPOINTS,

@@ -56,7 +56,8 @@ const hardening = endpoint({
     const found = system.facts.hardening
     if (found === undefined) throw fail('bad_request', ['The checks were not made when this server started'])
     const rootTokens = await countRootTokens(system.tokens, system.world)
-    const setting = { ...found.setting, rootTokens }
+    const auditDevices = system.audit.list().map(({ path }) => path)
+    const setting = { ...found.setting, rootTokens, auditDevices }
     const machine = realMachine(system.world)
     const results = await refreshed(found.results, machine, setting)
     const { ok, warn, refuse, unknown } = summaryOf(results)

@@ -7,7 +7,17 @@ import { DONE, type RequestInfo } from '../api/request.ts'
 import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, text } from '../api/shape.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import { CONFIG_FIELDS, changedConfig, type GivenConfig, NOT_OFFERED } from './mount-tuning.ts'
-import { bodies, bodyOf, DEFAULT_TOKEN_TYPE, folder, LOCKOUT, lockoutBody, MOUNT } from './mount-view.ts'
+import {
+  bodies,
+  bodyOf,
+  CLEAR_KEYS,
+  clearKeysBody,
+  DEFAULT_TOKEN_TYPE,
+  folder,
+  LOCKOUT,
+  lockoutBody,
+  MOUNT,
+} from './mount-view.ts'
 import type { System } from './system.ts'
 
 type Kind = {
@@ -41,6 +51,7 @@ const TUNING: Shapes = {
   max_lease_ttl: integer('Seconds, as it is in force'),
   force_no_cache: flag('Nothing is cached'),
   listing_visibility: optional(text('unauth: listed to everybody')),
+  ...CLEAR_KEYS,
   options: optional(nullable(mapOf(text('Option'), 'Options of the engine'))),
   token_type: optional(text('Kind of token a login gives')),
   user_lockout_config: optional(LOCKOUT),
@@ -230,6 +241,7 @@ function tuningBody(system: System, { kind, config, description, options }: Moun
     force_no_cache: config.forceNoCache,
     ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
     ...(hasOptions ? { options } : {}),
+    ...clearKeysBody(config),
     ...(kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
     ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
   }

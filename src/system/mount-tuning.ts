@@ -37,13 +37,7 @@ export const CONFIG_FIELDS = {
 
 export type GivenConfig = Partial<Args<typeof CONFIG_FIELDS>>
 
-const UNOFFERED = [
-  'audit_non_hmac_request_keys',
-  'audit_non_hmac_response_keys',
-  'passthrough_request_headers',
-  'allowed_response_headers',
-  'allowed_managed_keys',
-] as const
+const UNOFFERED = ['passthrough_request_headers', 'allowed_response_headers', 'allowed_managed_keys'] as const
 
 const NOTHING: MountConfig = {
   defaultLeaseTtlSeconds: 0,
@@ -72,6 +66,7 @@ export function changedConfig(
     maxLeaseTtlSeconds: given.max_lease_ttl ?? before.maxLeaseTtlSeconds,
     forceNoCache: given.force_no_cache ?? before.forceNoCache,
     listingVisibility: given.listing_visibility ?? before.listingVisibility,
+    ...clearKeys(given),
     ...tokenType(given.token_type, kind),
     ...lockout(given.user_lockout_config, kind, before.lockout),
   }
@@ -79,6 +74,15 @@ export function changedConfig(
   if (maxLeaseTtlSeconds > 0 && defaultLeaseTtlSeconds > maxLeaseTtlSeconds)
     throw fail('field_invalid', [`${prefix}default_lease_ttl`, 'must not be longer than max_lease_ttl'])
   return config
+}
+
+/** None: as if it had never been said. */
+function clearKeys(given: GivenConfig): Pick<MountConfig, 'auditNonHmacRequestKeys' | 'auditNonHmacResponseKeys'> {
+  const { audit_non_hmac_request_keys: request, audit_non_hmac_response_keys: response } = given
+  return {
+    ...(request === undefined ? {} : { auditNonHmacRequestKeys: request }),
+    ...(response === undefined ? {} : { auditNonHmacResponseKeys: response }),
+  }
 }
 
 function tokenType(given: string | undefined, kind: MountKind): Pick<MountConfig, 'tokenType'> {

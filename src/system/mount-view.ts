@@ -1,6 +1,6 @@
 // A mount as the API shows it.
 import type { LockoutSettings } from '../api/lockout.ts'
-import type { MountEntry } from '../api/mount.ts'
+import type { MountConfig, MountEntry } from '../api/mount.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import type { System } from './system.ts'
 
@@ -24,6 +24,19 @@ export const lockoutBody = ({ threshold, durationSeconds, counterResetSeconds }:
   lockout_disable: threshold === 0,
 })
 
+/** Members of data that audit shows in clear. */
+export const CLEAR_KEYS: Shapes = {
+  audit_non_hmac_request_keys: optional(listOf(text('Field'), 'Fields of requests that audit shows in clear')),
+  audit_non_hmac_response_keys: optional(listOf(text('Field'), 'Fields of answers that audit shows in clear')),
+}
+
+export const clearKeysBody = ({ auditNonHmacRequestKeys, auditNonHmacResponseKeys }: MountConfig): object => ({
+  ...(isGiven(auditNonHmacRequestKeys) ? { audit_non_hmac_request_keys: auditNonHmacRequestKeys } : {}),
+  ...(isGiven(auditNonHmacResponseKeys) ? { audit_non_hmac_response_keys: auditNonHmacResponseKeys } : {}),
+})
+
+const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undefined && keys.length > 0
+
 export const MOUNT: Shapes = {
   type: text('Engine'),
   description: text('For people'),
@@ -43,6 +56,7 @@ export const MOUNT: Shapes = {
       max_lease_ttl: integer('Seconds; 0: of the system'),
       force_no_cache: flag('Nothing is cached'),
       listing_visibility: optional(text('unauth: listed to everybody')),
+      ...CLEAR_KEYS,
       token_type: optional(text('Kind of token a login gives')),
       user_lockout_config: optional(LOCKOUT),
       passthrough_request_headers: optional(listOf(text('Header'), 'Those of a request that its endpoints may read')),
@@ -80,6 +94,7 @@ export function mountBody(entry: MountEntry, version: string): object {
       max_lease_ttl: config.maxLeaseTtlSeconds,
       force_no_cache: config.forceNoCache,
       ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
+      ...clearKeysBody(config),
       ...(entry.kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
       ...(passed === undefined ? {} : { passthrough_request_headers: passed }),
       ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),

@@ -1,4 +1,5 @@
 // The engine behind sys/: what its endpoints work with.
+import type { AuditDevices } from '../api/audit.ts'
 import { DEFAULT_EDITION, type Edition } from '../api/edition.ts'
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { ByteStream } from '../api/request.ts'
@@ -124,6 +125,7 @@ export class System implements Engine {
   readonly saveSnapshot: () => Promise<ByteStream>
   /** Whether an endpoint of a mount that every server has needs `sudo` for the operation; false for all other paths. */
   readonly needsSudo: (path: string, operation: AclOperation) => boolean
+  readonly audit: AuditDevices
   readonly #parts: { mounts?: Mounts; seal?: () => SealOperations; openApi?: () => object } = {}
 
   constructor(parts: {
@@ -144,6 +146,7 @@ export class System implements Engine {
     readonly sealStatus: () => SealStatus
     readonly saveSnapshot: () => Promise<ByteStream>
     readonly needsSudo: (path: string, operation: AclOperation) => boolean
+    readonly audit: AuditDevices
   }) {
     this.world = parts.world
     this.attempts = new AttemptLimits(parts.world.clock, parts.log)
@@ -162,6 +165,7 @@ export class System implements Engine {
     this.sealStatus = parts.sealStatus
     this.saveSnapshot = parts.saveSnapshot
     this.needsSudo = parts.needsSudo
+    this.audit = parts.audit
   }
 
   /** The mount table holds this engine, and this engine shows the mount table: they are tied after both exist. */

@@ -41,6 +41,7 @@ const ROOT_PATHS = [
 
 /** Ours, or stricter than the contract, and why. */
 const ALSO: Readonly<Record<string, string>> = {
+  'sys/audit-streams': 'tells how the log of all requests is checked',
   'sys/rekey/backup': 'hands out shares of the unseal key, though encrypted',
   'sys/rekey/recovery-key-backup': 'hands out shares of the recovery key, though encrypted',
   'sys/storage/snapshot': 'a snapshot holds everything, and a restore replaces it',

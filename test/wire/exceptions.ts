@@ -12,14 +12,7 @@ const TRANSIT_ISSUE = 'waits for issue 7: key types other than the symmetric one
 const TOKEN_LENGTH =
   'decision 1.1: tokens begin with hvs., so they and their one-time passwords have 28 characters (core.md 2.2)'
 
-/** Endpoints that other branches bring. When all of them are there, this list and its steps go in one edit. */
-const UNTIL_AUDIT: readonly Exception[] = [
-  { scenario: 'acl: sudo and root paths', steps: [4], because: 'waits for sys/audit' },
-  { scenario: 'audit devices', steps: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], because: 'waits for sys/audit' },
-]
-
 export const EXCEPTIONS: readonly Exception[] = [
-  ...UNTIL_AUDIT,
   { scenario: 'generate-root attempt', steps: [0, 2, 3], because: TOKEN_LENGTH },
   { scenario: 'associated data', steps: [7], because: TRANSIT_ISSUE },
   { scenario: 'policies: create against update, datakey type, sha1', steps: [20, 23, 24], because: TRANSIT_ISSUE },

@@ -1,7 +1,7 @@
 // Recorded exchanges with a real server of this API, one test a scenario: those committed here, and, where the folder
 // of all recordings is beside the project, their newest form.
 import { strict as assert } from 'node:assert'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { PROJECT, type ServerProcess, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
@@ -20,6 +20,8 @@ const COMMITTED = [
   'core-logins.json',
   'core-audit.json',
 ]
+/** The recording names it. */
+const RECORDED_AUDIT_LOG = '/tmp/w-audit.log'
 const RECORDINGS = join(PROJECT, '../shared/vectors/wire')
 
 function read(path: string): Scenario[] {
@@ -52,6 +54,7 @@ before(async () => {
 after(async () => {
   await server.stop()
   directory.cleanUp()
+  rmSync(RECORDED_AUDIT_LOG, { force: true })
 })
 
 for (const { from, scenario } of scenarios()) {

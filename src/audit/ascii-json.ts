@@ -1,0 +1,20 @@
+// JSON text in printable ASCII alone: a line stays one line in every editor and every terminal, its length in
+// characters is its length in bytes, and it is copied into a buffer without being encoded.
+
+/** Nothing to escape. */
+const PLAIN = /^[ !#-[\]-~]*$/
+const NOT_ASCII = /[^ -~]/g
+
+/** `text` as a JSON string; a lone surrogate becomes its escape. */
+export function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text).replace(NOT_ASCII, escaped)
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** A list of texts that are no secrets. */
+export function quotedList(texts: readonly string[]): string {
+  return `[${texts.map(quoted).join(',')}]`
+}

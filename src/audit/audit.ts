@@ -1,0 +1,219 @@
+// Audit as one thread has it: the two entries of each request. A request that no device can record does not happen
+// (decisions 5.4).
+import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
+import { fail } from '../api/errors.ts'
+import { publicKeyText } from '../crypto/text-signature.ts'
+import type { Log } from '../lib/log.ts'
+import type { TurnEnd } from '../lib/turn-end.ts'
+import type { World } from '../lib/world.ts'
+import type { Invalidation } from '../storage/invalidation.ts'
+import type { SealedStorage } from '../storage/sealed-storage.ts'
+import { type AuditSettings, DeviceChanges } from './device-changes.ts'
+import { DeviceStore, type StoredDevice } from './device-store.ts'
+import { DeviceTable } from './device-table.ts'
+import type { AuditedAnswer, AuditedHeaders, AuditedRequest, AuditRecord } from './entry.ts'
+import { errorText } from './entry-text.ts'
+import { type DeviceSet, Recorder } from './recorder.ts'
+import { HMAC_PREFIX } from './redactor.ts'
+import { type BoardMemory, StreamBoard } from './stream-board.ts'
+
+export type AuditParts = {
+  readonly storage: SealedStorage
+  readonly invalidation: Invalidation
+  readonly world: World
+  readonly log: Log
+  readonly settings: AuditSettings
+  /** Shared by the threads of a process. */
+  readonly board: BoardMemory
+  readonly thread: string
+  /** Entries of one turn of the event loop are written together. */
+  readonly turnEnd: TurnEnd
+}
+
+export class Audit implements AuditDevices {
+  readonly #isWriter: boolean
+  readonly #recorder: Recorder
+  readonly #board: StreamBoard
+  readonly #table: DeviceTable
+  readonly #changes: DeviceChanges
+
+  constructor({ storage, invalidation, world, log, settings, board, thread, turnEnd }: AuditParts) {
+    this.#isWriter = storage.writable
+    this.#recorder = new Recorder(world.timers, turnEnd.record)
+    this.#board = new StreamBoard(board)
+    const store = new DeviceStore(storage, world.random)
+    const parts = { store, recorder: this.#recorder, invalidation, world, log, board: this.#board, thread }
+    this.#table = new DeviceTable(parts)
+    this.#changes = new DeviceChanges(store, this.#table, settings)
+  }
+
+  /** After unseal: before the first request. The thread that writes takes the declared devices over. */
+  async open(): Promise<void> {
+    if (this.#isWriter) await this.#changes.declare()
+    await this.#table.open()
+  }
+
+  /** Before seal: requests that were begun still get their second entry. */
+  close(): void {
+    this.#table.close()
+  }
+
+  /** Before the process ends, when nothing is served any more. */
+  async stop(): Promise<void> {
+    await this.#table.stop()
+    this.#recorder.close()
+  }
+
+  /** The files of devices were moved away. Resolves when every line to come goes to those that are there now. */
+  reopen(): Promise<void> {
+    return this.#table.reopen()
+  }
+
+  /** Resolves when the devices are those that are stored; undefined where they are. */
+  ready(): Promise<void> | undefined {
+    return this.#table.isStale ? this.#table.refresh() : undefined
+  }
+
+  /** Whether requests are to be recorded. */
+  get isOpen(): boolean {
+    return this.#table.isOpen
+  }
+
+  /**
+   * Records that the request is about to be carried out. Where nobody records it, it must not be; `finish` is called
+   * nevertheless. Undefined where there is no device. @throws NotRecorded
+   */
+  begin(of: AuditedRequest): Promise<void> | undefined {
+    const record: AuditRecord = { set: this.#table.enter(), texts: undefined }
+    of.record = record
+    if (record.set.devices.length === 0) return undefined
+    const texts = requestTexts(record.set, of)
+    return texts instanceof Promise
+      ? texts.then((ready) => this.#recordBegin(record, ready))
+      : this.#recordBegin(record, texts)
+  }
+
+  #recordBegin(record: AuditRecord, texts: readonly string[]): Promise<void> {
+    record.texts = texts
+    this.#recorder.append(record.set, 'request', texts)
+    return this.#recorder.wait(record.set)
+  }
+
+  /** The first entry was written by the thread that the request came from. `finish` or `drop` follows. */
+  adopt(of: AuditedRequest): void {
+    of.record ??= { set: this.#table.enter(), texts: undefined }
+  }
+
+  /**
+   * Records how it ended; where nothing was recorded before, also that it was asked. Undefined where there is no
+   * device.
+   * @throws NotRecorded
+   */
+  finish(of: AuditedRequest, answer: AuditedAnswer): Promise<void> | undefined {
+    const isNew = of.record === undefined
+    const record: AuditRecord = of.record ?? { set: this.#table.enter(), texts: undefined }
+    of.record = record
+    const { set } = record
+    if (set.devices.length === 0) {
+      this.drop(of)
+      return undefined
+    }
+    const requests = record.texts ?? requestTexts(set, of)
+    const responses = responseTexts(set, of, answer)
+    const asked = isNew ? answer : undefined
+    if (!(requests instanceof Promise) && !(responses instanceof Promise))
+      return this.#recordEnd(of, set, requests, responses, asked)
+    return Promise.all([requests, responses]).then(
+      ([known, made]) => this.#recordEnd(of, set, known, made, asked),
+      (cause: unknown) => {
+        this.drop(of)
+        throw cause
+      },
+    )
+  }
+
+  /** `asked`: with the answer that the first entry tells of, where it is written only now. */
+  #recordEnd(
+    of: AuditedRequest,
+    set: DeviceSet,
+    requests: readonly string[],
+    responses: readonly string[],
+    asked: AuditedAnswer | undefined,
+  ): Promise<void> {
+    if (asked !== undefined) {
+      const error = errorText(asked)
+      this.#recorder.append(
+        set,
+        'request',
+        requests,
+        requests.map(() => error),
+      )
+    }
+    this.#recorder.append(set, 'response', requests, responses)
+    const stored = this.#recorder.wait(set)
+    this.drop(of)
+    return stored
+  }
+
+  /** Here no second entry is written. */
+  drop(of: AuditedRequest): void {
+    const { record } = of
+    of.record = undefined
+    if (record !== undefined) this.#table.leave(record.set)
+  }
+
+  list(): readonly StoredDevice[] {
+    return this.#table.stored.devices
+  }
+
+  enable(device: NewDevice): Promise<void> {
+    return this.#changes.enable(device)
+  }
+
+  disable(path: string): Promise<void> {
+    return this.#changes.disable(path)
+  }
+
+  setHeader(name: string, setting: { readonly hmac: boolean } | undefined): Promise<void> {
+    return this.#changes.setHeader(name, setting)
+  }
+
+  get headerNames(): readonly string[] {
+    return this.#table.stored.headerNames
+  }
+
+  headers(): AuditedHeaders {
+    return this.#table.stored.headers
+  }
+
+  hash(path: string, text: string): string {
+    const device = this.#table.find(path)
+    // Wire text.
+    if (device === undefined) throw fail('bad_request', [`unknown audit backend "${path}"`])
+    return HMAC_PREFIX + device.hmac.hexOf(text)
+  }
+
+  publicKey(): string {
+    const { signingKey } = this.#table.stored
+    return signingKey === undefined ? '' : publicKeyText(signingKey)
+  }
+
+  streams(): readonly ShownStream[] {
+    return this.#board.states()
+  }
+}
+
+type Texts = readonly string[] | Promise<readonly string[]>
+
+function requestTexts({ devices }: DeviceSet, of: AuditedRequest): Texts {
+  return all(devices.map(({ format }) => format.request(of)))
+}
+
+function responseTexts({ devices }: DeviceSet, of: AuditedRequest, answer: AuditedAnswer): Texts {
+  return all(devices.map(({ format }) => format.response(of, answer)))
+}
+
+function all(texts: readonly (string | Promise<string>)[]): Texts {
+  for (const text of texts) if (text instanceof Promise) return Promise.all(texts)
+  return texts as readonly string[]
+}

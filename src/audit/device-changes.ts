@@ -1,0 +1,108 @@
+// Changes of what is stored of devices: by requests, and by the configuration file. Only on the thread that writes.
+import type { AuditDevices, NewDevice, ShownDevice } from '../api/audit.ts'
+import { fail } from '../api/errors.ts'
+import { OneAtATime } from '../lib/one-at-a-time.ts'
+import { deviceSettings } from './device-options.ts'
+import type { DeviceStore, StoredDevice } from './device-store.ts'
+import type { DeviceTable } from './device-table.ts'
+import { requireUsable } from './open-device.ts'
+
+/** What the configuration file says of audit. */
+export type AuditSettings = {
+  readonly declared: readonly ShownDevice[]
+  /** Whether devices may be made by requests. */
+  readonly allowsApi: boolean
+}
+
+/** The key of the configuration file. */
+export const API_SWITCH = 'unsafe_allow_api_audit_creation'
+const MOST_DEVICES = 32
+const MOST_HEADERS = 64
+
+export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 'setHeader'> {
+  readonly #store: DeviceStore
+  readonly #table: DeviceTable
+  readonly #settings: AuditSettings
+  readonly #turns = new OneAtATime()
+
+  constructor(store: DeviceStore, table: DeviceTable, settings: AuditSettings) {
+    this.#store = store
+    this.#table = table
+    this.#settings = settings
+  }
+
+  /** Brings what is stored to what the configuration file says; a device keeps its salt. */
+  async declare(): Promise<void> {
+    const { declared } = this.#settings
+    await this.#store.transaction((devices, tx) => {
+      for (const device of devices) {
+        if (device.isDeclared && !declared.some(({ path }) => path === device.path)) tx.delete(device)
+      }
+      for (const one of declared) {
+        const before = devices.find(({ path }) => path === one.path)
+        const after = { ...(before ?? tx.made({ ...one, isDeclared: true })), ...one, isDeclared: true }
+        if (JSON.stringify(before) === JSON.stringify(after)) continue
+        // What a request made may have lain elsewhere.
+        if (before !== undefined) tx.delete(before)
+        tx.put(after)
+      }
+    })
+  }
+
+  async enable(device: NewDevice): Promise<void> {
+    if (!this.#settings.allowsApi)
+      throw fail('bad_request', [`audit devices are declared in the configuration file here: ${API_SWITCH} = false`])
+    await this.#turns.run(() => this.#enable(device))
+  }
+
+  async #enable(given: NewDevice): Promise<void> {
+    const { path, type, options } = given
+    deviceSettings(type, options, false)
+    const { devices } = this.#table.stored
+    requireFree(devices, path)
+    if (devices.length >= MOST_DEVICES) throw fail('bad_request', [`there are ${MOST_DEVICES} audit devices already`])
+    let made: StoredDevice | undefined
+    await this.#store.transaction((_devices, tx) => {
+      tx.requireKey()
+      made = tx.made({ ...given, isDeclared: false })
+    })
+    if (made === undefined) throw new Error('A transaction ran without its work')
+    const device: StoredDevice = made
+    const { signingKey } = await this.#store.read()
+    await requireUsable(this.#table.partsOf(device, signingKey))
+    await this.#store.transaction((known, tx) => {
+      requireFree(known, path)
+      tx.put(device)
+    })
+    await this.#table.refresh()
+  }
+
+  async disable(path: string): Promise<void> {
+    await this.#store.transaction((devices, tx) => {
+      const device = devices.find((one) => one.path === path)
+      if (device === undefined) return
+      if (device.isDeclared) throw fail('bad_request', [declaredText(device)])
+      tx.delete(device)
+    })
+    await this.#table.refresh()
+  }
+
+  async setHeader(name: string, setting: { readonly hmac: boolean } | undefined): Promise<void> {
+    await this.#store.setHeaders((before) => {
+      const after = new Map(before)
+      if (setting === undefined) after.delete(name)
+      else after.set(name, setting)
+      if (after.size > MOST_HEADERS) throw fail('bad_request', [`at most ${MOST_HEADERS} headers are recorded`])
+      return after
+    })
+    await this.#table.refresh()
+  }
+}
+
+const declaredText = ({ type, path }: StoredDevice): string =>
+  `the configuration file declares this device: take audit "${type}" "${path.slice(0, -1)}" out of it, and restart`
+
+/** @throws Refusal where the path is taken */
+function requireFree(devices: readonly StoredDevice[], path: string): void {
+  if (devices.some((one) => one.path === path)) throw fail('bad_request', ['path already in use']) // Wire text.
+}

@@ -1,0 +1,144 @@
+// What is stored of audit devices (docs/storage-format.md):
+//
+//   root/core/audit/UUID          a device
+//   root/core/local-audit/UUID    one that stays out of replication, or that this server's configuration declares
+//   root/core/audit-key           the key that signs chains: PKCS #8, DER
+//   root/core/audit-headers       which request headers are recorded
+import { importSigningKey, newSigningKey } from '../crypto/text-signature.ts'
+import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import type { Random } from '../lib/world.ts'
+import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import type { AuditedHeaders } from './entry.ts'
+
+export type StoredDevice = {
+  readonly format: 1
+  readonly uuid: string
+  /** Ends in '/'. */
+  readonly path: string
+  readonly type: string
+  readonly description: string
+  readonly options: Readonly<Record<string, string>>
+  readonly local: boolean
+  /** The configuration file declares it. */
+  readonly isDeclared: boolean
+  /** Base64 of the key of its HMACs. */
+  readonly salt: string
+}
+
+const FOLDERS = ['audit/', 'local-audit/'] as const
+const KEY = 'audit-key'
+const HEADERS = 'audit-headers'
+const CORE = `${ROOT_NAMESPACE}/core/`
+const SALT_BYTES = 32
+
+/** Beginnings of the stored keys, after the namespace, for the caches. */
+export const STORED_PREFIXES = ['core/audit', 'core/local-audit/']
+
+export type StoredAudit = {
+  readonly devices: readonly StoredDevice[]
+  readonly headers: AuditedHeaders
+  readonly headerNames: readonly string[]
+  /** PKCS #8; undefined before the first device. */
+  readonly signingKey: ReturnType<typeof importSigningKey> | undefined
+}
+
+type Reads = Pick<View, 'get' | 'list'>
+
+export class DeviceStore {
+  readonly #view: View
+  readonly #random: Random
+
+  constructor(storage: SealedStorage, random: Random) {
+    this.#view = storage.view(systemScope, CORE)
+    this.#random = random
+  }
+
+  async read(): Promise<StoredAudit> {
+    const devices = await readDevices(this.#view)
+    const der = await this.#view.get(KEY)
+    const signingKey = der === undefined ? undefined : importSigningKey(der)
+    der?.fill(0)
+    const headers = decodeHeaders(await this.#view.get(HEADERS))
+    return { devices, headers, headerNames: [...headers.keys()], signingKey }
+  }
+
+  /** `change` gets the devices there are, and puts and deletes with the transaction. */
+  transaction(change: (devices: readonly StoredDevice[], tx: DeviceTransaction) => void): Promise<void> {
+    return this.#view.transaction(async (tx) => {
+      const hasKey = (await tx.get(KEY)) !== undefined
+      change(await readDevices(tx), new DeviceTransaction(tx, this.#random, hasKey))
+    })
+  }
+
+  setHeaders(change: (headers: AuditedHeaders) => AuditedHeaders): Promise<void> {
+    return this.#view.transaction(async (tx) => {
+      const changed = change(decodeHeaders(await tx.get(HEADERS)))
+      tx.put(HEADERS, Buffer.from(JSON.stringify({ format: 1, headers: Object.fromEntries(changed) })))
+    })
+  }
+}
+
+export class DeviceTransaction {
+  readonly #tx: ViewTransaction
+  readonly #random: Random
+  #hasKey: boolean
+
+  constructor(tx: ViewTransaction, random: Random, hasKey: boolean) {
+    this.#tx = tx
+    this.#random = random
+    this.#hasKey = hasKey
+  }
+
+  put(device: StoredDevice): void {
+    this.#tx.put(keyOf(device), Buffer.from(JSON.stringify(device)))
+    this.requireKey()
+  }
+
+  /** Makes the key that signs chains where there is none. */
+  requireKey(): void {
+    if (this.#hasKey) return
+    this.#hasKey = true
+    const key = newSigningKey()
+    this.#tx.put(KEY, key)
+    key.fill(0)
+  }
+
+  delete(device: StoredDevice): void {
+    this.#tx.delete(keyOf(device))
+  }
+
+  /** A device with a salt of its own. */
+  made(given: Omit<StoredDevice, 'format' | 'uuid' | 'salt'>): StoredDevice {
+    const salt = this.#random.bytes(SALT_BYTES).toString('base64')
+    return { format: 1, uuid: this.#random.uuid(), ...given, salt }
+  }
+}
+
+/** What a declared device was stored as depends on this server, so no other gets it. */
+const keyOf = ({ uuid, local, isDeclared }: StoredDevice): string => FOLDERS[local || isDeclared ? 1 : 0] + uuid
+
+async function readDevices(from: Reads): Promise<StoredDevice[]> {
+  const devices: StoredDevice[] = []
+  for (const folder of FOLDERS) {
+    for (const uuid of await from.list(folder)) {
+      const bytes = await from.get(folder + uuid)
+      if (bytes !== undefined) devices.push(decodeDevice(bytes))
+    }
+  }
+  return devices.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function decodeDevice(bytes: Buffer): StoredDevice {
+  const value = parseStoredJson(bytes)
+  if (!isJsonObject(value) || value.format !== 1) throw new Error('An audit device has an unknown format')
+  return value as unknown as StoredDevice
+}
+
+function decodeHeaders(bytes: Buffer | undefined): AuditedHeaders {
+  if (bytes === undefined) return new Map()
+  const value = parseStoredJson(bytes)
+  if (!isJsonObject(value) || value.format !== 1 || !isJsonObject(value.headers))
+    throw new Error('The recorded headers have an unknown format')
+  return new Map(Object.entries(value.headers as Record<string, { hmac: boolean }>))
+}

@@ -1,0 +1,136 @@
+// What every audit device has, whatever it writes to: a salt, a form of entries, and the chain of its lines.
+import type { SaltedHmac } from '../crypto/salted-hmac.ts'
+import type { Log } from '../lib/log.ts'
+import type { Timers } from '../lib/world.ts'
+import { quoted } from './ascii-json.ts'
+import type { FoundStream } from './audit-file.ts'
+import type { DeviceSettings } from './device-options.ts'
+import type { EntryFormat } from './entry-text.ts'
+import { type EntryType, LineStream } from './line-stream.ts'
+import type { StreamSlot } from './stream-board.ts'
+
+/** One device as one thread has it. */
+export interface Device {
+  readonly path: string
+  readonly format: EntryFormat
+  readonly hmac: SaltedHmac
+  /** Bytes that wait for `flush`. */
+  readonly waiting: number
+  /** `body` and `rest` together: members of the line behind its type. It waits for `flush`. */
+  append(type: EntryType, body: string, rest: string): void
+  /** Begins its chain, where that is not done: waits for `flush`. */
+  begin(): void
+  /** Vouches for what was appended since the last time; that waits for `flush`, too. */
+  checkpoint(): void
+  /** Whether all that waited is stored now: at once, or when it is known. Never rejects. */
+  flush(): boolean | Promise<boolean>
+  /**
+   * Its file was moved away: opens the one that is there now. What is given back lets the chain go on in it, and is
+   * called when nothing waits. Undefined where there is nothing to reopen. Never rejects.
+   */
+  reopen(): Promise<(() => void) | undefined>
+  /** Ends the chain and lets go of the file or connection; called when nothing waits. Never rejects. */
+  end(): Promise<void>
+}
+
+export type DeviceParts = {
+  readonly path: string
+  readonly settings: DeviceSettings
+  readonly isDeclared: boolean
+  readonly hmac: SaltedHmac
+  readonly format: EntryFormat
+  readonly timers: Timers
+  readonly log: Log
+  readonly chain: ChainParts
+}
+
+/** Of the thread and the cluster: how chains are made. */
+export type ChainParts = {
+  readonly newId: () => string
+  readonly time: () => string
+  readonly sign: (text: string) => string
+  /** Of what signs, in base64. */
+  readonly publicKey: string
+  /** `writing`, `serving`: which of the threads writes. */
+  readonly thread: string
+  /** A place where the running server tells how far the chain is. */
+  readonly slot: (streamId: string, devicePath: string) => StreamSlot
+}
+
+/** The chain of a device, from one opening to the next. */
+export class DeviceChain {
+  readonly #parts: DeviceParts
+  #stream: LineStream
+  #slot: StreamSlot | undefined
+  #found: readonly FoundStream[] = []
+
+  constructor(parts: DeviceParts) {
+    this.#parts = parts
+    this.#stream = this.#newStream(false)
+  }
+
+  #newStream(isMidLine: boolean): LineStream {
+    const { settings, chain } = this.#parts
+    const { newId, time, sign } = chain
+    return new LineStream({ id: newId(), prefix: settings.prefix, time, sign }, isMidLine)
+  }
+
+  /** What follows is another chain: the connection is a new one, or the file was opened for the first time. */
+  renew(found: readonly FoundStream[] = [], isMidLine = false): void {
+    this.#slot?.release()
+    this.#slot = undefined
+    this.#stream = this.#newStream(isMidLine)
+    this.#found = found
+  }
+
+  /** The chain goes on in another file. */
+  continueIn(isMidLine: boolean): void {
+    if (isMidLine) this.#stream.continueMidLine()
+  }
+
+  get isStarted(): boolean {
+    return this.#stream.isStarted
+  }
+
+  get waiting(): number {
+    return this.#stream.length
+  }
+
+  get gathered(): Buffer {
+    return this.#stream.gathered
+  }
+
+  append(type: EntryType, body: string, rest: string): void {
+    this.begin()
+    this.#stream.append(type, body, rest)
+  }
+
+  /** The first line says what the chain is, and what stood in the file before it. */
+  begin(): void {
+    if (this.#stream.isStarted) return
+    const { path, chain } = this.#parts
+    const found = this.#found.map(({ stream, seq, hash }) => `{"stream":"${stream}","seq":${seq},"hash":"${hash}"}`)
+    const members = `,"device":${quoted(path)},"thread":"${chain.thread}","public_key":"${chain.publicKey}"`
+    this.#stream.mark('start', `${members},"found":[${found.join(',')}]`)
+  }
+
+  checkpoint(): void {
+    if (!this.#stream.isSigned) this.#stream.mark('checkpoint')
+  }
+
+  mark(event: 'reopen' | 'end'): void {
+    if (this.#stream.isStarted) this.#stream.mark(event)
+  }
+
+  settle(storedBytes: number): void {
+    this.#stream.settle(storedBytes)
+    const { chain, path } = this.#parts
+    this.#slot ??= chain.slot(this.#stream.id, path)
+    this.#slot.publish(this.#stream.head)
+  }
+
+  /** The chain ends here: what the running server tells of it stays as it is. */
+  end(): void {
+    this.#slot?.end()
+  }
+}

@@ -1,0 +1,197 @@
+// A file on this machine. A write goes to the memory of the kernel and takes microseconds, so it is made at once: what
+// waited for it goes on in the same turn. The file is appended to by every thread on its own, each with a chain of its
+// own; the system keeps what one call writes together.
+import { writeSync } from 'node:fs'
+import { type AuditFile, codeOf, DeviceError, type FileRule, openAuditFile } from './audit-file.ts'
+import { type Device, DeviceChain, type DeviceParts } from './device.ts'
+import type { Target } from './device-options.ts'
+import type { EntryType } from './line-stream.ts'
+
+type FileTarget = Extract<Target, { kind: 'file' }>
+
+/** A file that cannot be written is opened anew no more often. */
+const RETRY_MS = 1_000
+/** The file is there and takes nothing: opening it anew changes nothing. */
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'short write'])
+
+export class FileDevice implements Device {
+  readonly path: string
+  readonly format: DeviceParts['format']
+  readonly hmac: DeviceParts['hmac']
+  readonly #parts: DeviceParts
+  readonly #target: FileTarget
+  readonly #chain: DeviceChain
+  #file: AuditFile | undefined
+  #isFailing = false
+  #isEnded = false
+  /** While it is set nothing is opened anew. */
+  #isWaiting = false
+
+  private constructor(parts: DeviceParts, target: FileTarget) {
+    this.path = parts.path
+    this.format = parts.format
+    this.hmac = parts.hmac
+    this.#parts = parts
+    this.#target = target
+    this.#chain = new DeviceChain(parts)
+  }
+
+  /** One that cannot be opened is tried again with the entries to come. */
+  static async open(parts: DeviceParts, target: FileTarget): Promise<FileDevice> {
+    const device = new FileDevice(parts, target)
+    try {
+      device.#take(await device.#openFile())
+    } catch (cause) {
+      device.#failed(cause instanceof DeviceError ? cause.message : codeOf(cause))
+    }
+    return device
+  }
+
+  #openFile(): Promise<AuditFile> {
+    const rule: FileRule = this.#parts.isDeclared ? 'any' : 'empty-or-ours'
+    return openAuditFile(this.#target.file, this.#target.mode, rule)
+  }
+
+  #take(file: AuditFile): void {
+    this.#file = file
+    if (this.#chain.isStarted || this.#chain.waiting > 0) this.#chain.continueIn(file.isMidLine)
+    else this.#chain.renew(file.found, file.isMidLine)
+  }
+
+  get waiting(): number {
+    return this.#chain.waiting
+  }
+
+  append(type: EntryType, body: string, rest: string): void {
+    this.#chain.append(type, body, rest)
+  }
+
+  begin(): void {
+    this.#chain.begin()
+  }
+
+  checkpoint(): void {
+    this.#chain.checkpoint()
+  }
+
+  flush(): boolean {
+    const bytes = this.#chain.gathered
+    if (bytes.length === 0) return !this.#isFailing
+    const stored = this.#write(bytes)
+    this.#chain.settle(stored)
+    return stored === bytes.length
+  }
+
+  /** How many bytes are stored. The rest of a short write is not tried: another thread may have written behind it. */
+  #write(bytes: Buffer): number {
+    if (this.#file === undefined) {
+      this.#openAnew()
+      return 0
+    }
+    try {
+      const stored = writeSync(this.#file.handle.fd, bytes)
+      if (stored === bytes.length) this.#works()
+      else this.#failed('short write')
+      return stored
+    } catch (cause) {
+      const code = codeOf(cause)
+      this.#failed(code)
+      if (!FULL.has(code)) this.#openAnew()
+      return 0
+    }
+  }
+
+  #works(): void {
+    if (!this.#isFailing) return
+    this.#isFailing = false
+    this.#parts.log('info', 'An audit device can be written again', { device: this.path })
+  }
+
+  #failed(why: string): void {
+    if (this.#isFailing) return
+    this.#isFailing = true
+    this.#parts.log('error', 'An audit device cannot be written', { device: this.path, cause: why })
+  }
+
+  /** In the background: whoever asks meanwhile is told at once that nothing is stored here. */
+  #openAnew(): void {
+    if (this.#isWaiting || this.#isEnded) return
+    this.#isWaiting = true
+    this.#parts.timers.after(RETRY_MS, () => {
+      this.#isWaiting = false
+    })
+    this.#openFile().then(
+      (file) => {
+        const before = this.#file
+        if (this.#isEnded) void file.handle.close()
+        else this.#take(file)
+        void before?.handle.close().catch(() => {})
+      },
+      () => {},
+    )
+  }
+
+  async reopen(): Promise<(() => void) | undefined> {
+    try {
+      const file = await this.#openFile()
+      return () => {
+        const before = this.#file
+        if (before !== undefined) this.#markIn(before, 'reopen')
+        this.#take(file)
+        void before?.handle.close().catch(() => {})
+      }
+    } catch (cause) {
+      // It goes on in the file that it has: a log in the wrong place is better than none.
+      const why = cause instanceof DeviceError ? cause.message : codeOf(cause)
+      this.#parts.log('error', 'An audit device could not be reopened', { device: this.path, cause: why })
+      return undefined
+    }
+  }
+
+  #markIn(file: AuditFile, event: 'reopen' | 'end'): void {
+    this.#chain.mark(event)
+    const bytes = this.#chain.gathered
+    if (bytes.length === 0) return
+    let stored = 0
+    try {
+      stored = writeSync(file.handle.fd, bytes)
+    } catch {
+      // Without its mark the chain is open: whoever verifies it is told so.
+    }
+    this.#chain.settle(stored)
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true
+    const file = this.#file
+    this.#file = undefined
+    if (file !== undefined) {
+      this.#markIn(file, 'end')
+      await file.handle.close().catch(() => {})
+    }
+    this.#chain.end()
+  }
+}
+
+/** Stores nothing and says that it did: to find out what audit costs, and for a server that needs none. */
+export class DiscardDevice implements Device {
+  readonly path: string
+  readonly format: DeviceParts['format']
+  readonly hmac: DeviceParts['hmac']
+  readonly waiting = 0
+
+  constructor({ path, format, hmac }: DeviceParts) {
+    this.path = path
+    this.format = format
+    this.hmac = hmac
+  }
+
+  begin(): void {}
+  append(): void {}
+  checkpoint(): void {}
+  flush(): boolean {
+    return true
+  }
+  async reopen(): Promise<undefined> {}
+  async end(): Promise<void> {}
+}

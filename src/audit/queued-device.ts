@@ -1,0 +1,172 @@
+// A device that may let a write wait: a socket, a syslog server, standard output, a file behind a network. What it is
+// given waits in a queue, and after the deadline it counts as failed (threats P-39, U-12). Where it is not known
+// how much of a write arrived, the chain ends there and another begins.
+import { codeOf, DeviceError } from './audit-file.ts'
+import { type Device, DeviceChain, type DeviceParts } from './device.ts'
+import type { EntryType } from './line-stream.ts'
+
+/** Where the lines go. */
+export type Sink = {
+  /** Whole lines. Resolves when they are out of this process. Rejects where it is not sure that they are. */
+  write(lines: Buffer): Promise<void>
+  close(): void
+}
+
+/** Of all that waits for one device in one thread; a batch of 100,000 needs some 20 MB. */
+const MOST_QUEUED_BYTES = 64 * 1024 * 1024
+const RETRY_MS = 1_000
+
+export class QueuedDevice implements Device {
+  readonly path: string
+  readonly format: DeviceParts['format']
+  readonly hmac: DeviceParts['hmac']
+  readonly #parts: DeviceParts
+  readonly #openSink: () => Promise<Sink>
+  readonly #chain: DeviceChain
+  readonly #canReopen: boolean
+  #sink: Sink | undefined
+  /** Resolves when all that was queued is written, or has failed. */
+  #last: Promise<void> = Promise.resolve()
+  #queuedBytes = 0
+  /** Which connection: what was queued for an earlier one is lost with it. */
+  #generation = 0
+  #isResting = false
+  #isFailing = false
+  /** The chain that lines are appended to has lost its connection. */
+  #isBroken = false
+
+  /** `canReopen`: it is a file that may be moved away. */
+  constructor(parts: DeviceParts, openSink: () => Promise<Sink>, { canReopen = false } = {}) {
+    this.path = parts.path
+    this.format = parts.format
+    this.hmac = parts.hmac
+    this.#parts = parts
+    this.#openSink = openSink
+    this.#canReopen = canReopen
+    this.#chain = new DeviceChain(parts)
+  }
+
+  get waiting(): number {
+    return this.#chain.waiting
+  }
+
+  append(type: EntryType, body: string, rest: string): void {
+    if (this.#isBroken && this.#chain.waiting === 0) this.#renew()
+    this.#chain.append(type, body, rest)
+  }
+
+  #renew(): void {
+    this.#isBroken = false
+    this.#chain.renew()
+  }
+
+  begin(): void {
+    this.#chain.begin()
+  }
+
+  checkpoint(): void {
+    if (!this.#isBroken) this.#chain.checkpoint()
+  }
+
+  flush(): boolean | Promise<boolean> {
+    const { gathered } = this.#chain
+    const { length } = gathered
+    if (length === 0) return !this.#isFailing
+    if (this.#isBroken || this.#isResting || this.#queuedBytes + length > MOST_QUEUED_BYTES) {
+      this.#chain.settle(0)
+      if (this.#isBroken) this.#renew()
+      return false
+    }
+    const lines = Buffer.from(gathered)
+    this.#chain.settle(length)
+    return this.#queue(lines)
+  }
+
+  async #queue(lines: Buffer): Promise<boolean> {
+    const generation = this.#generation
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const { deadlineMs } = this.#parts.settings
+    const timer = this.#parts.timers.after(deadlineMs, () => reject(new DeviceError(`no answer in ${deadlineMs} ms`)))
+    this.#queuedBytes += lines.length
+    const written = this.#last.then(() => this.#write(lines, generation))
+    this.#last = written.catch(() => {})
+    try {
+      await Promise.race([written, late])
+      this.#works()
+      return true
+    } catch (cause) {
+      if (generation === this.#generation) this.#failed(cause)
+      return false
+    } finally {
+      timer.cancel()
+      this.#queuedBytes -= lines.length
+    }
+  }
+
+  async #write(lines: Buffer, generation: number): Promise<void> {
+    if (generation !== this.#generation) throw new DeviceError('the connection was lost')
+    if (this.#sink === undefined) {
+      const sink = await this.#openSink()
+      // Too late: the device counts as failed meanwhile.
+      if (generation !== this.#generation) {
+        sink.close()
+        throw new DeviceError('the connection was lost')
+      }
+      this.#sink = sink
+    }
+    await this.#sink.write(lines)
+  }
+
+  #works(): void {
+    if (!this.#isFailing) return
+    this.#isFailing = false
+    this.#parts.log('info', 'An audit device can be written again', { device: this.path })
+  }
+
+  #failed(cause: unknown): void {
+    this.#generation++
+    this.#sink?.close()
+    this.#sink = undefined
+    // What hangs is not waited for.
+    this.#last = Promise.resolve()
+    this.#isBroken = true
+    this.#isResting = true
+    this.#parts.timers.after(RETRY_MS, () => {
+      this.#isResting = false
+    })
+    if (this.#isFailing) return
+    this.#isFailing = true
+    const why = cause instanceof DeviceError ? cause.message : codeOf(cause)
+    this.#parts.log('error', 'An audit device cannot be written', { device: this.path, cause: why })
+  }
+
+  async reopen(): Promise<(() => void) | undefined> {
+    if (!this.#canReopen) return undefined
+    return () => {
+      const before = this.#sink
+      if (before === undefined || this.#isBroken) return
+      this.#chain.mark('reopen')
+      const lines = Buffer.from(this.#chain.gathered)
+      this.#chain.settle(lines.length)
+      // Behind all that is queued for the file that was moved away.
+      this.#last = this.#last
+        .then(() => before.write(lines))
+        .catch(() => {})
+        .then(() => {
+          before.close()
+          if (this.#sink === before) this.#sink = undefined
+        })
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.#sink !== undefined && !this.#isBroken) {
+      this.#chain.mark('end')
+      await this.flush()
+    }
+    this.#sink?.close()
+    this.#sink = undefined
+    this.#generation++
+    this.#chain.end()
+  }
+}

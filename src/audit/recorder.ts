@@ -1,0 +1,138 @@
+// Brings entries to the devices, for one thread. What arrives in one turn of the event loop is written together, and
+// all that wait for it go on together. An entry is recorded when one device has it; a device that is slow is waited for
+// only where no other has.
+import type { Timer, Timers } from '../lib/world.ts'
+import type { Device } from './device.ts'
+import type { EntryType } from './line-stream.ts'
+
+/** No device has stored the entry. */
+export class NotRecorded extends Error {
+  override name = 'NotRecorded'
+}
+
+/** A chain is vouched for within this time after its last line (threats P-38). */
+export const CHECKPOINT_MS = 1_000
+
+type Outcome = boolean | Promise<boolean>
+
+/** The devices that a request is recorded by, from its first entry to its last, whatever is changed meanwhile. */
+export class DeviceSet {
+  readonly devices: readonly Device[]
+  /** Requests between their two entries. */
+  open = 0
+  isRetired = false
+  waiting: PromiseWithResolvers<void> | undefined
+
+  constructor(devices: readonly Device[]) {
+    this.devices = devices
+  }
+}
+
+export class Recorder {
+  readonly #timers: Timers
+  /** Runs `work` when this turn of the event loop is over. */
+  readonly #afterTurn: (work: () => void) => void
+  readonly #sets = new Set<DeviceSet>()
+  /** Devices that have lines since the last checkpoint. */
+  readonly #unsigned = new Set<Device>()
+  #isScheduled = false
+  #checkpoint: Timer | undefined
+
+  constructor(timers: Timers, afterTurn: (work: () => void) => void) {
+    this.#timers = timers
+    this.#afterTurn = afterTurn
+  }
+
+  /** One entry, as each device of the set has to write it, in two parts. `wait` says when it is stored. */
+  append(set: DeviceSet, type: EntryType, bodies: readonly string[], rests?: readonly string[]): void {
+    for (let at = 0; at < set.devices.length; at++) {
+      const device = set.devices[at] as Device
+      device.append(type, bodies[at] as string, rests?.[at] ?? '')
+      this.#unsigned.add(device)
+    }
+    this.#checkpoint ??= this.#timers.after(CHECKPOINT_MS, () => this.#sign())
+  }
+
+  /** Resolves when all that was appended to the set in this turn is stored. @throws NotRecorded */
+  wait(set: DeviceSet): Promise<void> {
+    if (set.waiting === undefined) {
+      set.waiting = Promise.withResolvers()
+      // Whoever waits hears of it; a connection that is gone meanwhile must not end the process.
+      set.waiting.promise.catch(() => {})
+      this.#sets.add(set)
+      this.#afterTurnOnce()
+    }
+    return set.waiting.promise
+  }
+
+  #afterTurnOnce(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#afterTurn(this.#flushScheduled)
+  }
+
+  readonly #flushScheduled = (): void => {
+    this.#isScheduled = false
+    this.flush()
+  }
+
+  /** Writes what waits. */
+  flush(): void {
+    const outcomes = new Map<Device, Outcome>()
+    const sets = [...this.#sets]
+    this.#sets.clear()
+    for (const set of sets) {
+      for (const device of set.devices) if (!outcomes.has(device)) outcomes.set(device, device.flush())
+      const { waiting } = set
+      set.waiting = undefined
+      if (waiting !== undefined) settle(waiting, set.devices, outcomes)
+    }
+  }
+
+  #sign(): void {
+    this.#checkpoint = undefined
+    // What waits is vouched for, too.
+    for (const device of this.#unsigned) device.checkpoint()
+    this.flush()
+    for (const device of this.#unsigned) if (device.waiting > 0) void device.flush()
+    this.#unsigned.clear()
+  }
+
+  /** The device is no longer written to. */
+  forget(device: Device): void {
+    this.#unsigned.delete(device)
+  }
+
+  close(): void {
+    this.#checkpoint?.cancel()
+    this.#checkpoint = undefined
+    this.#unsigned.clear()
+  }
+}
+
+const NOT_STORED = 'No audit device has stored the entry'
+
+function settle(
+  waiting: PromiseWithResolvers<void>,
+  devices: readonly Device[],
+  outcomes: ReadonlyMap<Device, Outcome>,
+): void {
+  const slow: Promise<boolean>[] = []
+  for (const device of devices) {
+    const outcome = outcomes.get(device)
+    if (outcome === true) {
+      waiting.resolve()
+      return
+    }
+    if (outcome instanceof Promise) slow.push(outcome)
+  }
+  let left = slow.length
+  if (left === 0) waiting.reject(new NotRecorded(NOT_STORED))
+  for (const outcome of slow) {
+    void outcome.then((isStored) => {
+      left--
+      if (isStored) waiting.resolve()
+      else if (left === 0) waiting.reject(new NotRecorded(NOT_STORED))
+    })
+  }
+}

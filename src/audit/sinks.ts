@@ -1,0 +1,173 @@
+// What a queued device writes to: connections, standard output, a file behind a network.
+import { createSocket } from 'node:dgram'
+import { write as writeFile } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import type { Timers } from '../lib/world.ts'
+import { codeOf, DeviceError, type FileRule, openAuditFile } from './audit-file.ts'
+import type { SocketAddress } from './device-options.ts'
+import type { Sink } from './queued-device.ts'
+
+const NEWLINE = 0x0a
+const NEWLINE_BYTES = Buffer.from('\n')
+
+/** How one line is written to a connection; datagrams hold one line each. */
+export type Framing = (line: Buffer) => Buffer
+
+/** Lines as they are. */
+export const PLAIN_LINES: Framing = (line) => Buffer.concat([line, NEWLINE_BYTES])
+
+/** RFC 6587 section 3.4.1 over TCP: the length before each message; else a message a line. */
+export function syslogFraming(header: string, type: SocketAddress['type']): Framing {
+  const head = Buffer.from(header)
+  if (type !== 'tcp') return (line) => Buffer.concat(type === 'udp' ? [head, line] : [head, line, NEWLINE_BYTES])
+  return (line) => Buffer.concat([Buffer.from(`${head.length + line.length} `), head, line])
+}
+
+/** RFC 768 and 8200: what fits into a datagram of either IP version. */
+const MOST_DATAGRAM_BYTES = 65_000
+
+export function openSocket(address: SocketAddress, frame: Framing): () => Promise<Sink> {
+  return address.type === 'udp' ? () => datagrams(address, frame) : () => connection(address, frame)
+}
+
+function* linesOf(lines: Buffer): Generator<Buffer> {
+  for (let from = 0; from < lines.length; ) {
+    const end = lines.indexOf(NEWLINE, from)
+    if (end > from) yield lines.subarray(from, end)
+    from = end === -1 ? lines.length : end + 1
+  }
+}
+
+async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, frame: Framing): Promise<Sink> {
+  const socket = await connected(address)
+  let end: string | undefined
+  socket.on('error', (cause) => {
+    end = codeOf(cause)
+  })
+  socket.on('close', () => {
+    end ??= 'the connection was closed'
+  })
+  // Nobody has anything to tell us.
+  socket.resume()
+  socket.unref()
+  return {
+    write: (lines) =>
+      new Promise((resolve, reject) => {
+        if (end !== undefined) return reject(new DeviceError(end))
+        const framed = frame === PLAIN_LINES ? lines : Buffer.concat([...linesOf(lines)].map(frame))
+        socket.write(framed, (cause) => {
+          if (cause) reject(cause)
+          else resolve()
+        })
+      }),
+    close: () => {
+      // What was handed over is on its way; a peer that takes nothing is not waited for.
+      if (socket.writableLength === 0) socket.end()
+      else socket.destroy()
+    },
+  }
+}
+
+function connected(address: Exclude<SocketAddress, { type: 'udp' }>): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const place = address.type === 'unix' ? { path: address.file } : { host: address.host, port: address.port }
+    const socket = connect(place)
+    const refused = (cause: Error): void => reject(notConnected(address, cause))
+    socket.once('error', refused)
+    socket.once('connect', () => {
+      socket.off('error', refused)
+      resolve(socket)
+    })
+  })
+}
+
+function notConnected(address: SocketAddress, cause: unknown): DeviceError {
+  const code = codeOf(cause)
+  if (address.type === 'unix' && code === 'EPROTOTYPE')
+    return new DeviceError(
+      `${address.file} takes datagrams only, which cannot be sent from here: give address = "udp:HOST:PORT" or "tcp:…"`,
+    )
+  return new DeviceError(`it cannot be connected to: ${code}`)
+}
+
+async function datagrams(address: { readonly host: string; readonly port: number }, frame: Framing): Promise<Sink> {
+  const socket = createSocket(address.host.includes(':') ? 'udp6' : 'udp4')
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.connect(address.port, address.host, resolve as () => void)
+  })
+  let refused: string | undefined
+  socket.removeAllListeners('error')
+  // Nobody listened there when the last one came.
+  socket.on('error', (cause) => {
+    refused = codeOf(cause)
+  })
+  socket.unref()
+  const send = (line: Buffer): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const framed = frame === PLAIN_LINES ? line : frame(line)
+      if (framed.length > MOST_DATAGRAM_BYTES) return reject(new DeviceError('an entry is longer than a datagram'))
+      socket.send(framed, (cause) => {
+        if (cause) reject(cause)
+        else resolve()
+      })
+    })
+  return {
+    write: async (lines) => {
+      for (const line of linesOf(lines)) {
+        await send(line)
+        if (refused !== undefined) throw new DeviceError(refused)
+      }
+    },
+    close: () => {
+      socket.close()
+    },
+  }
+}
+
+const FULL_PIPE_MS = 5
+const STDOUT = 1
+
+/** The standard output of the process, from whichever thread. */
+export async function openStdout(timers: Timers): Promise<Sink> {
+  const once = (bytes: Buffer): Promise<number> =>
+    new Promise((resolve, reject) => {
+      writeFile(STDOUT, bytes, (cause, written) => {
+        if (cause === null) resolve(written)
+        else if (cause.code === 'EAGAIN') resolve(0)
+        else reject(cause)
+      })
+    })
+  let isClosed = false
+  return {
+    write: async (lines) => {
+      for (let left = lines; left.length > 0; ) {
+        if (isClosed) throw new DeviceError('it was closed')
+        const written = await once(left)
+        // Somebody else made the pipe one that does not wait, and it is full.
+        if (written === 0) await timers.sleep(FULL_PIPE_MS)
+        left = left.subarray(written)
+      }
+    },
+    close: () => {
+      isClosed = true
+    },
+  }
+}
+
+/** A file whose writes may hang. */
+export async function openRemoteFile(path: string, mode: number, rule: FileRule): Promise<Sink> {
+  const { handle, isMidLine } = await openAuditFile(path, mode, rule)
+  let isMiddle = isMidLine
+  return {
+    write: async (lines) => {
+      const bytes = isMiddle ? Buffer.concat([NEWLINE_BYTES, lines]) : lines
+      isMiddle = false
+      const { bytesWritten } = await handle.write(bytes)
+      if (bytesWritten < bytes.length) throw new DeviceError('short write')
+    },
+    close: () => {
+      void handle.close().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,191 @@
+// Finds out what was changed in an audit log: lines that were edited, taken away, put in or moved. It needs nothing but
+// the files; with the public key of the cluster it also knows that nobody made the chains anew, and with what the
+// running server tells of its chains, that no end was cut off (docs/audit-format.md says what each can show).
+import { linkDigest } from '../crypto/digest.ts'
+import { importPublicKey } from '../crypto/text-signature.ts'
+import { isJsonObject, JsonError, type JsonObject, parseStoredJson } from '../lib/json.ts'
+import { lineStart, readHead } from './line-head.ts'
+import { ChainCheck, foundBy, type PlacedLine } from './verify-chain.ts'
+import { type Piece, type Promised, pieceOf, unexplained } from './verify-pieces.ts'
+
+export type ServerChain = {
+  readonly stream: string
+  readonly device: string
+  readonly seq: number
+  readonly hash: string
+  readonly ended: boolean
+}
+
+export type VerifyOptions = {
+  /** In base64; undefined: each chain is checked by the key that it names itself. */
+  readonly publicKey?: string | undefined
+  /** The files are a part of the log: chains may begin before them and go on behind them. */
+  readonly isPart?: boolean
+  /** Asked of the running server before the files are read. */
+  readonly server?: readonly ServerChain[] | undefined
+}
+
+export type ChainReport = {
+  readonly stream: string
+  readonly device: string
+  readonly thread: string
+  readonly entries: number
+  readonly first: string
+  readonly last: string
+  /** complete: from its start to its end. running: the server writes it, and it is all here. */
+  readonly state: 'complete' | 'running' | 'open' | 'part'
+  /** Lines at its end that no signature vouches for. */
+  readonly unsigned: number
+}
+
+export type VerifyReport = {
+  readonly faults: readonly string[]
+  /** What is no fault, and yet not proven. */
+  readonly notes: readonly string[]
+  readonly chains: readonly ChainReport[]
+  readonly entries: number
+}
+
+/** Takes the lines of a log in their order, and says at the end what is wrong with them. */
+export class Verification {
+  readonly #options: VerifyOptions
+  readonly #key: ReturnType<typeof importPublicKey>
+  readonly #chains = new Map<string, ChainCheck>()
+  readonly #faults: string[] = []
+  readonly #notes: string[] = []
+  readonly #pieces: Piece[] = []
+  readonly #promised: Promised[] = []
+  readonly #matched = new Set<string>()
+
+  /** @throws Error where `publicKey` is no key */
+  constructor(options: VerifyOptions = {}) {
+    this.#options = options
+    this.#key = options.publicKey === undefined ? undefined : importPublicKey(options.publicKey)
+    if (options.publicKey !== undefined && this.#key === undefined)
+      throw new Error('the public key must be the base64 of 32 bytes, as sys/audit-streams gives it')
+  }
+
+  /** `line`: without its newline. `place`: file and number, for people. */
+  take(line: Buffer, place: string): void {
+    if (line.length === 0) return
+    const text = line.toString('latin1')
+    for (let start = lineStart(text); start !== -1; start = lineStart(text, start + 1)) {
+      const hashed = text.slice(start)
+      const head = readHead(hashed)
+      const members = head === undefined ? undefined : membersOf(hashed)
+      if (head === undefined || members === undefined) continue
+      // What stands before a line is its prefix, or what a write left behind that was cut.
+      const before = text.slice(0, start)
+      if (before.includes('{')) this.#pieces.push(pieceOf(before, place))
+      this.#takeLine({ place, head, text: hashed, hash: linkDigest(Buffer.from(hashed, 'latin1')), members })
+      return
+    }
+    this.#pieces.push(pieceOf(text, place))
+  }
+
+  #takeLine(line: PlacedLine): void {
+    const { stream } = line.head
+    let chain = this.#chains.get(stream)
+    if (chain === undefined) {
+      chain = new ChainCheck(line, this.#key, (place, what) => this.#faults.push(`${place}: ${what}`))
+      this.#chains.set(stream, chain)
+    }
+    const before = chain.lastSeq
+    chain.take(line)
+    if (chain.lastSeq === before) return
+    this.#compareWithServer(line)
+    for (const found of foundBy(line)) this.#checkFound(found, line.place)
+    if (line.members.event === 'lost') this.#promised.push(...promisedBy(line.members))
+  }
+
+  #compareWithServer({ head, hash, place }: PlacedLine): void {
+    for (const known of this.#options.server ?? []) {
+      if (known.stream !== head.stream || known.seq !== head.seq) continue
+      this.#matched.add(known.stream)
+      if (known.hash !== hash) this.#faults.push(`${place}: the server wrote another line here (chain ${head.stream})`)
+    }
+  }
+
+  /** A start names the ends that it found: what was there then has to be there now. */
+  #checkFound({ stream, seq, hash }: { stream: string; seq: number; hash: string }, place: string): void {
+    const chain = this.#chains.get(stream)
+    if (chain === undefined) {
+      const what = `chain ${stream} was in the log when this line was written, and is not`
+      ;(this.#options.isPart === true ? this.#notes : this.#faults).push(`${place}: ${what}`)
+    } else if (chain.lastSeq < seq)
+      this.#faults.push(`${place}: lines ${chain.lastSeq + 1} to ${seq} of chain ${stream} missing before it`)
+    else if (chain.lastSeq === seq && chain.lastHash !== hash)
+      this.#faults.push(`${chain.lastPlace}: a line of chain ${stream} was changed: ${place} found another`)
+  }
+
+  finish(): VerifyReport {
+    for (const chain of this.#chains.values()) chain.finish()
+    const { faults, notes } = unexplained(this.#pieces, this.#promised, [...this.#chains.values()])
+    this.#faults.push(...faults)
+    this.#notes.push(...notes)
+    this.#checkServer()
+    const chains = [...this.#chains.values()].map((chain) => this.#report(chain))
+    if (chains.length === 0) this.#faults.push('there is no line of an audit log')
+    if (this.#key === undefined)
+      this.#notes.push('no public key was given: whoever can write the log could have made its chains anew')
+    const entries = chains.reduce((sum, chain) => sum + chain.entries, 0)
+    return { faults: this.#faults, notes: this.#notes, chains, entries }
+  }
+
+  /** Of the devices that the files are of, every chain that the server writes must be here, as far as it was told. */
+  #checkServer(): void {
+    const devices = new Set([...this.#chains.values()].map(({ device }) => device))
+    for (const { stream, device, seq, ended } of this.#options.server ?? []) {
+      const chain = this.#chains.get(stream)
+      if (chain !== undefined ? this.#matched.has(stream) : !devices.has(device)) continue
+      const end = chain === undefined ? 'has nothing of it' : `ends at ${chain.lastSeq}`
+      const what = `the server wrote chain ${stream} up to number ${seq}, the log ${end}`
+      if (chain === undefined && ended) this.#notes.push(what)
+      else this.#faults.push(what)
+    }
+  }
+
+  #report(chain: ChainCheck): ChainReport {
+    const { isPart = false, server = [] } = this.#options
+    const { id, device, thread, entries, firstTime, lastTime, unsigned, isEnded, firstSeq, lastSeq } = chain
+    const tell = isPart ? this.#notes : this.#faults
+    if (firstSeq > 0)
+      tell.push(`${chain.firstPlace}: chain ${id} begins at number ${firstSeq}, and lacks what was before`)
+    const isRunning = server.some((one) => one.stream === id && !one.ended) && this.#matched.has(id)
+    if (!isEnded && !isRunning)
+      tell.push(
+        `${chain.lastPlace}: chain ${id} has no end behind number ${lastSeq}: the server runs or was killed, or ` +
+          `lines are missing; ${unsigned} of its last lines are not signed`,
+      )
+    const state = isEnded ? 'complete' : isRunning ? 'running' : 'open'
+    return {
+      stream: id,
+      device,
+      thread,
+      entries,
+      first: firstTime,
+      last: lastTime,
+      state: firstSeq > 0 ? 'part' : state,
+      unsigned,
+    }
+  }
+}
+
+function membersOf(text: string): JsonObject | undefined {
+  try {
+    const value = parseStoredJson(Buffer.from(text, 'latin1'))
+    return isJsonObject(value) ? value : undefined
+  } catch (cause) {
+    if (cause instanceof JsonError) return undefined
+    throw cause
+  }
+}
+
+function promisedBy({ torn }: JsonObject): Promised[] {
+  if (!Array.isArray(torn)) return []
+  return torn.flatMap((one) =>
+    isJsonObject(one) && typeof one.bytes === 'number' && typeof one.sha256 === 'string'
+      ? [{ bytes: one.bytes, digest: one.sha256 }]
+      : [],
+  )
+}

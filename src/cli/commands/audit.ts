@@ -1,0 +1,172 @@
+// `keywright audit …`: where requests are recorded, and whether the record is whole.
+import { cleanPath } from '../api-path.ts'
+import { callCommand, optionFields } from '../call-command.ts'
+import { CliError, type ExitCode, RemoteFailure } from '../cli-error.ts'
+import { formatColumns } from '../columns.ts'
+import { type Command, type CommandGroup, command } from '../command.ts'
+import { COMMON_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { isList, isMembers, type Json, type JsonMembers, memberOf, plainText } from '../exact-json.ts'
+import { readParts } from '../input.ts'
+import { type AuditChain, type AuditReport, type CliIo, write } from '../io.ts'
+import { readData } from '../key-values.ts'
+import { printableLine } from '../terminal-text.ts'
+
+const enable = callCommand({
+  name: 'enable',
+  summary: 'Record every request in a file, or send its entries to a socket or to syslog',
+  usage: 'TYPE [NAME=VALUE…]',
+  describe: [
+    'TYPE is file, socket or syslog. Without -path the device is named after it. What follows are its options: ' +
+      'file_path and mode of a file, address and socket_type of a socket, facility, tag and address of syslog.',
+  ],
+  examples: [
+    'audit enable file file_path=/var/log/keywright/audit.log',
+    'audit enable -path=collector socket address=127.0.0.1:9090',
+  ],
+  options: {
+    path: { kind: 'text', value: 'PATH', about: 'Name of the device' },
+    description: { kind: 'text', value: 'TEXT', about: 'For people' },
+    local: { kind: 'flag', about: 'Keep it out of replication' },
+  },
+  request: async ({ io, options, args: [type = '', ...words] }) => {
+    const given = Object.fromEntries(await readData(io, words))
+    const body = JSON.stringify({ type, ...optionFields(options, ['description', 'local']), options: given })
+    const path = devicePath(options.path ?? type)
+    return { doing: `enabling the audit device ${type}`, method: 'POST', path, body }
+  },
+  done: ({ options, args: [type = ''] }) =>
+    `Success! Enabled the ${type} audit device at: ${cleanPath(options.path ?? type)}/`,
+})
+
+const disable = callCommand({
+  name: 'disable',
+  summary: 'Remove an audit device; what it recorded stays',
+  usage: 'PATH',
+  examples: ['audit disable file'],
+  request: ({ args: [path = ''] }) => ({
+    doing: `disabling the audit device at ${path}`,
+    method: 'DELETE',
+    path: devicePath(path),
+  }),
+  done: ({ args: [path = ''] }) => `Success! Disabled the audit device (if it was enabled) at: ${cleanPath(path)}/`,
+})
+
+const list = callCommand({
+  name: 'list',
+  summary: 'Show the audit devices',
+  usage: '',
+  examples: ['audit list', 'audit list -detailed'],
+  options: { detailed: { kind: 'flag', about: 'With their options' } },
+  request: () => ({ doing: 'listing the audit devices', method: 'GET', path: 'sys/audit' }),
+  part: (body) => devicesOf(body),
+  table: (body, { options }) => deviceTable(devicesOf(body), options.detailed),
+})
+
+const devicePath = (path: string): string => `sys/audit/${cleanPath(path)}`
+
+function devicesOf(body: Json): JsonMembers {
+  const devices = memberOf(body, 'data')
+  if (!isMembers(devices)) throw new RemoteFailure('Error listing the audit devices: the answer does not have them')
+  return devices
+}
+
+function deviceTable(devices: JsonMembers, detailed: boolean): string {
+  const rows = Object.entries(devices).sort(([a], [b]) => (a < b ? -1 : 1))
+  if (rows.length === 0) return 'No audit devices are enabled.\n'
+  const shown = rows.map(([path, device]) => [
+    path,
+    memberOf(device, 'type'),
+    memberOf(device, 'description'),
+    ...(detailed ? [memberOf(device, 'local') === true ? 'local' : 'replicated', optionText(device)] : []),
+  ])
+  return formatColumns(['Path', 'Type', 'Description', ...(detailed ? ['Replication', 'Options'] : [])], shown)
+}
+
+function optionText(device: Json): string {
+  const options = memberOf(device, 'options')
+  if (!isMembers(options)) return ''
+  return Object.entries(options)
+    .map(([name, value]) => `${name}=${plainText(value)}`)
+    .join(' ')
+}
+
+const verify: Command = command({
+  name: 'verify',
+  summary: 'Find out whether lines of an audit log were edited, removed, put in or moved',
+  usage: 'FILE…',
+  describe: [
+    'Rotated files are named in their order, the oldest first. Each fault is one line that names file and line, and ' +
+      'the exit code is 1 where there is one.',
+    'Without -public-key and -server the chains are checked by the keys that they name themselves, which whoever can ' +
+      'write the files could have made anew. -server asks the running server for its key and how far its chains ' +
+      'are: then the end of the log cannot have been cut off, either. A log that is being written, or was when the ' +
+      'server was killed, has chains without an end: that is a fault unless -part or -server is given.',
+  ],
+  examples: ['audit verify audit.log.1 audit.log', 'audit verify -server audit.log'],
+  options: {
+    'public-key': { kind: 'text', value: 'KEY', about: 'Public key of the cluster, as sys/audit-streams gives it' },
+    server: { kind: 'flag', about: 'Compare with the running server; needs sudo on sys/audit-streams' },
+    part: { kind: 'flag', about: 'The files are a part of the log: chains may begin before and go on behind them' },
+    ...COMMON_OPTIONS,
+  },
+  args: { needed: ['FILE'], most: Number.POSITIVE_INFINITY },
+  run: async ({ io, options, args }) => {
+    const asked = options.server ? chainsOf((await connect(io, options).send(ASK_CHAINS)).body) : undefined
+    const report = await io.verifyAudit(
+      args.map((name) => ({ name, parts: readParts(name) })),
+      {
+        publicKey: options['public-key'] ?? asked?.publicKey,
+        isPart: options.part,
+        server: asked?.chains,
+      },
+    )
+    if (options.format === 'json') await write(io.stdout, `${JSON.stringify(report, null, 2)}\n`)
+    else await printReport(io, report)
+    return (report.faults.length === 0 ? 0 : 1) satisfies ExitCode
+  },
+})
+
+const ASK_CHAINS = { doing: 'asking for the chains', method: 'GET', path: 'sys/audit-streams' } as const
+
+function chainsOf(body: Json | undefined): { readonly publicKey: string; readonly chains: readonly AuditChain[] } {
+  const data = memberOf(body, 'data')
+  const [publicKey, streams] = [memberOf(data, 'public_key'), memberOf(data, 'streams')]
+  if (typeof publicKey !== 'string' || publicKey === '' || !isList(streams))
+    throw new CliError('the server has no audit device yet')
+  const chains = streams.map((one) => ({
+    stream: plainText(memberOf(one, 'stream') ?? ''),
+    device: plainText(memberOf(one, 'device') ?? ''),
+    seq: Number(plainText(memberOf(one, 'seq') ?? 0)),
+    hash: plainText(memberOf(one, 'hash') ?? ''),
+    ended: memberOf(one, 'ended') === true,
+  }))
+  return { publicKey, chains }
+}
+
+async function printReport(io: CliIo, { faults, notes, chains, entries }: AuditReport): Promise<void> {
+  const lines = [
+    ...faults.map((fault) => `Fault: ${fault}`),
+    ...notes.map((note) => `Note: ${note}`),
+    ...(faults.length + notes.length > 0 ? [''] : []),
+  ]
+  const rows = chains.map((chain) => [
+    chain.stream,
+    chain.device,
+    chain.thread,
+    String(chain.entries),
+    chain.first,
+    chain.last,
+    chain.state,
+  ])
+  const table = formatColumns(['Chain', 'Device', 'Thread', 'Entries', 'First', 'Last', 'State'], rows)
+  const verdict = faults.length === 0 ? 'no fault' : `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`
+  const end = `${verdict} in ${entries} entries of ${chains.length} ${chains.length === 1 ? 'chain' : 'chains'}`
+  await write(io.stdout, `${lines.map((line) => `${printableLine(line)}\n`).join('')}${table}\n${end}\n`)
+}
+
+export const AUDIT_COMMANDS: CommandGroup = {
+  name: 'audit',
+  summary: 'Record requests, and check the record',
+  members: [enable, disable, list, verify],
+}

@@ -1,0 +1,60 @@
+// The one place where it is recorded how a request ended, refused or not, before its answer leaves.
+import { fail } from '../api/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { nameOf } from './cause-name.ts'
+import type { Exchange, WireResponse } from './exchange.ts'
+import { isRecorded } from './pipeline.ts'
+import { refusalResponse } from './response.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** Resolves when it is recorded; undefined where there is nothing to record. @throws what kept all devices from it */
+export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<void> | undefined {
+  if (exchange.isForwarded) {
+    // It was recorded where it was carried out.
+    audit.drop(exchange)
+    return undefined
+  }
+  if (exchange.record === undefined) {
+    // The reference leaves them out too, unless it is told otherwise: recording each would cost what the quota spares.
+    if (exchange.isRateLimited) return undefined
+    // Sealed, or for the state of the server alone.
+    if (!audit.isOpen || !isRecorded(exchange)) return undefined
+    const ready = audit.ready()
+    if (ready !== undefined) return ready.then(() => finish(exchange, audit))
+  }
+  return finish(exchange, audit)
+}
+
+function finish(exchange: Exchange, audit: Surroundings['audit']): Promise<void> | undefined {
+  const { error, warnings } = exchange
+  if (exchange.record === undefined && exchange.request.passedOn?.isRecorded === true) audit.adopt(exchange)
+  // What a handler answered before a later step refused is not what the caller gets.
+  return audit.finish(exchange, error === undefined ? exchange : { answer: undefined, warnings, error })
+}
+
+/** Nobody learns an answer that is not recorded, and a token that came with it is of no use to anybody. */
+export async function withheld(
+  exchange: Exchange,
+  response: WireResponse,
+  cause: unknown,
+  { tokens, noteUnrecorded }: Surroundings,
+  log: Log,
+): Promise<WireResponse> {
+  noteUnrecorded('response')
+  log('error', 'An answer is withheld: it could not be recorded', { request: exchange.id, cause: nameOf(cause) })
+  response.stream?.cancel().catch(() => {})
+  const { answer } = exchange
+  const made = [
+    ...(answer?.isNewToken === true && answer.auth?.token_type === 'service' ? [answer.auth.client_token] : []),
+    ...(answer?.wrapInfo === undefined ? [] : [answer.wrapInfo.token]),
+  ]
+  for (const token of made) {
+    try {
+      await tokens.revoke(tokens.idOf(token))
+    } catch (failed) {
+      log('warn', 'The token of a withheld answer could not be removed', { cause: nameOf(failed) })
+    }
+  }
+  // What it was refused with stays true, where it is no news to anybody.
+  return response.status >= 500 ? response : refusalResponse(fail('audit_response_failed', []))
+}

@@ -1,0 +1,458 @@
+// What is recorded of each kind of request, and what happens where it cannot be: a whole server in this process.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { ServerChain } from '../../src/audit/verify.ts'
+import { type AuditEntry, byRequest, readEntries, requirePairs, verifyLog } from '../fixtures/audit-log.ts'
+import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { temporaryDirectory } from '../fixtures/server-process.ts'
+
+const directory = temporaryDirectory()
+after(() => directory.cleanUp())
+
+let count = 0
+type Audited = MemoryHouse & { readonly file: string }
+
+async function start(options: Readonly<Record<string, string>> = {}): Promise<Audited> {
+  const house = await startMemoryHouse()
+  const file = join(directory.path, `audit-${++count}.log`)
+  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await house.call('POST', 'transit/keys/k', {})
+  const made = await house.call('POST', 'sys/audit/file', { type: 'file', options: { file_path: file, ...options } })
+  assert.equal(made.status, 204, JSON.stringify(made.body))
+  return { ...house, file }
+}
+
+const hashOf = async (house: MemoryHouse, input: string, path = 'file'): Promise<string> =>
+  String((await house.call('POST', `sys/audit-hash/${path}`, { input })).body.data?.hash)
+
+/** The entries of the last request but those of `audit-hash`. */
+const lastOf = (file: string) => {
+  const entries = readEntries(file).filter(({ request }) => !request.path.startsWith('sys/audit-hash'))
+  const id = entries.at(-1)?.request.id ?? ''
+  return byRequest(entries).get(id) ?? []
+}
+
+test('P-35: an encryption is recorded before and after, with HMACs that audit-hash finds again', async () => {
+  const house = await start()
+  const { body } = await house.call('POST', 'transit/encrypt/k', { plaintext: 'c29tZQ==', key_version: 1 })
+  const [request, response] = lastOf(house.file)
+  assert.equal(request?.type, 'request')
+  assert.equal(response?.type, 'response')
+  assert.equal(request?.request.id, body.request_id)
+  assert.deepEqual(request?.request.data, { plaintext: await hashOf(house, 'c29tZQ=='), key_version: 1 })
+  assert.deepEqual(response?.response?.data, {
+    ciphertext: await hashOf(house, String(body.data?.ciphertext)),
+    key_version: 1,
+  })
+  assert.deepEqual(response?.request, request?.request)
+  const token = await hashOf(house, 'root')
+  assert.equal(request?.request.client_token, token)
+  assert.equal(request?.auth?.client_token, token)
+  assert.deepEqual(
+    [request?.request.operation, request?.request.path, request?.request.mount_type, request?.request.remote_address],
+    ['update', 'transit/encrypt/k', 'transit', '127.0.0.1'],
+  )
+  assert.deepEqual(request?.auth?.policies, ['root'])
+  requirePairs(readEntries(house.file))
+})
+
+test('a refusal is recorded on both sides, with its reason', async () => {
+  const house = await start()
+  const cases = [
+    { call: ['GET', 'transit/keys/k', undefined, 'no-such-token'] as const, error: 'permission denied' },
+    { call: ['GET', 'transit/keys/k', undefined, ''] as const, error: 'permission denied' },
+    { call: ['GET', 'transit/nothing'] as const, error: 'unsupported path' },
+    { call: ['GET', 'nowhere'] as const, error: 'no handler for route "nowhere". route entry not found.' },
+    { call: ['GET', 'a/../b'] as const, error: /segment/ },
+    { call: ['PATCH', 'transit/keys/k'] as const, error: /PATCH/ },
+    { call: ['POST', 'transit/decrypt/k', { ciphertext: 'x' }] as const, error: /./ },
+    { call: ['POST', 'transit/datakey/odd/k', {}] as const, error: /Invalid path/ },
+  ]
+  for (const { call, error } of cases) {
+    const before = readEntries(house.file).length
+    const [method, path, body, token] = call as readonly [string, string, object?, string?]
+    const { status } = await house.call(method, path, body, token)
+    assert(status >= 400, path)
+    const entries = readEntries(house.file).slice(before)
+    assert.deepEqual(
+      entries.map(({ type }) => type),
+      ['request', 'response'],
+      call[1],
+    )
+    const told = entries.at(-1)?.error ?? ''
+    assert(typeof error === 'string' ? told === error : error.test(told), told)
+    assert.equal(entries[0]?.request.id, entries[1]?.request.id)
+  }
+})
+
+test('help, wrapping and lists are recorded; the state of the server is not', async () => {
+  const house = await start()
+  const before = readEntries(house.file).length
+  await house.call('GET', 'transit/keys/k?help=1')
+  await house.call('HELP', 'transit/keys/k')
+  await house.call('LIST', 'transit/keys')
+  for (const path of ['sys/health', 'sys/seal-status', 'sys/leader', 'sys/init'])
+    await house.call('GET', path, undefined, '')
+  await house.call('POST', 'sys/unseal', { reset: true }, '')
+  const wrapped = await house.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60s' })
+  const entries = readEntries(house.file).slice(before)
+  requirePairs(entries)
+  assert.deepEqual(
+    entries.filter(({ type }) => type === 'request').map(({ request }) => request.path),
+    ['transit/keys/k', 'transit/keys/k', 'transit/keys', 'transit/keys/k'],
+  )
+  const info = wrapped.body.wrap_info as unknown as Record<string, unknown>
+  const told = entries.at(-1)?.response?.wrap_info as Record<string, unknown>
+  assert.equal(told.token, await hashOf(house, String(info.token)))
+  assert.equal(told.accessor, await hashOf(house, String(info.accessor)))
+  assert.deepEqual([told.ttl, told.creation_path], [60, 'transit/keys/k'])
+  assert.equal(entries.at(-1)?.request.wrap_ttl, 60)
+  // T-21: what is opened is no clearer than what was wrapped, and a second try is recorded, too.
+  await house.call('POST', 'sys/wrapping/unwrap', {}, String(info.token))
+  const opened = readFileSync(house.file, 'utf8')
+  assert.equal(opened.includes('aes256-gcm96'), false)
+  await house.call('POST', 'sys/wrapping/unwrap', {}, String(info.token))
+  assert.equal(lastOf(house.file).at(-1)?.error, 'wrapping token is not valid or does not exist')
+})
+
+test('U-01: a token that stands in the path is no clearer than one that stands elsewhere', async () => {
+  const house = await start()
+  await house.call('GET', 'auth/token/lookup/hvs.CANARY')
+  assert.equal(lastOf(house.file)[0]?.request.path, `auth/token/lookup/${await hashOf(house, 'hvs.CANARY')}`)
+  assert.equal(readFileSync(house.file, 'utf8').includes('CANARY'), false)
+})
+
+test('U-02: two devices write the same request each in its own way', async () => {
+  const house = await start()
+  const raw = join(directory.path, `raw-${++count}.log`)
+  const options = { file_path: raw, log_raw: 'true', hmac_accessor: 'false', elide_list_responses: 'true' }
+  assert.equal((await house.call('POST', 'sys/audit/raw', { type: 'file', options })).status, 204)
+  const { body } = await house.call('POST', 'auth/token/create', { policies: ['default'] })
+  const auth = body.auth as unknown as Record<string, string>
+  const [, clear] = lastOf(raw)
+  const [, hashed] = lastOf(house.file)
+  assert.equal(clear?.response?.auth?.client_token, auth.client_token)
+  assert.equal(clear?.response?.auth?.accessor, auth.accessor)
+  assert.deepEqual(clear?.request.data, { policies: ['default'] })
+  assert.equal(hashed?.response?.auth?.client_token, await hashOf(house, auth.client_token ?? ''))
+  assert.notEqual(await hashOf(house, 'x'), await hashOf(house, 'x', 'raw'))
+  await house.call('LIST', 'transit/keys')
+  assert.deepEqual(lastOf(raw).at(-1)?.response?.data, { keys: 1 })
+  assert.deepEqual(lastOf(house.file).at(-1)?.response?.data, { keys: [await hashOf(house, 'k')] })
+})
+
+test('fields that a mount declares harmless are readable, those of another mount are not', async () => {
+  const house = await start()
+  const config = { audit_non_hmac_request_keys: ['context'], audit_non_hmac_response_keys: ['name'] }
+  assert.equal((await house.call('POST', 'sys/mounts/transit/tune', config)).status, 204)
+  const tuned = await house.call('GET', 'sys/mounts/transit/tune')
+  assert.deepEqual(tuned.body.data?.audit_non_hmac_request_keys, ['context'])
+  await house.call('POST', 'transit/keys/other', { context: 'open', type: 'aes256-gcm96' })
+  const [request, response] = lastOf(house.file)
+  assert.deepEqual(request?.request.data, { context: 'open', type: await hashOf(house, 'aes256-gcm96') })
+  assert.equal(response?.response?.data?.name, 'other')
+})
+
+test('U-03: the headers that are asked for are recorded, as they were asked for', async () => {
+  const house = await start()
+  assert.equal((await house.call('POST', 'sys/config/auditing/request-headers/X-Open', {})).status, 204)
+  assert.equal((await house.call('POST', 'sys/config/auditing/request-headers/x-closed', { hmac: true })).status, 204)
+  assert.deepEqual(house.house.auditedHeaders(), ['x-open', 'x-closed'])
+  const audited = { 'x-open': 'seen', 'x-closed': 'hidden', 'x-other': 'gone' }
+  await house.call('GET', 'transit/keys/k', undefined, 'root', { audited })
+  assert.deepEqual(lastOf(house.file)[0]?.request.headers, {
+    'x-open': ['seen'],
+    'x-closed': [await hashOf(house, 'hidden')],
+  })
+  assert.equal((await house.call('DELETE', 'sys/config/auditing/request-headers/X-OPEN')).status, 204)
+  assert.deepEqual(house.house.auditedHeaders(), ['x-closed'])
+  for (const name of ['X-Vault-Token', 'authorization'])
+    assert.equal((await house.call('POST', `sys/config/auditing/request-headers/${name}`, {})).status, 400, name)
+})
+
+/** Takes lines at a port of loopback, until it goes away. */
+class Collector {
+  text = ''
+  readonly #sockets = new Set<Socket>()
+  readonly #server = createServer((socket) => {
+    this.#sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('data', (data: Buffer) => {
+      this.text += data.toString('latin1')
+    })
+  })
+
+  async listen(port = 0): Promise<number> {
+    this.#server.listen(port, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  get entries(): AuditEntry[] {
+    const lines = this.text.split('\n').filter((line) => line !== '')
+    return lines.map((line) => JSON.parse(line)).filter(({ type }) => type !== 'chain')
+  }
+}
+
+/** A server whose only device is a socket, and what takes its lines. */
+async function startWithSocket(): Promise<{ house: MemoryHouse; collector: Collector; port: number }> {
+  const house = await startMemoryHouse()
+  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await house.call('POST', 'transit/keys/k', {})
+  const collector = new Collector()
+  const port = await collector.listen()
+  const made = await house.call('POST', 'sys/audit/socket', {
+    type: 'socket',
+    options: { address: `127.0.0.1:${port}` },
+  })
+  assert.equal(made.status, 204, JSON.stringify(made.body))
+  return { house, collector, port }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tried = 0; tried < 500 && !(await holds()); tried++) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+const contents = async (house: MemoryHouse): Promise<unknown> =>
+  Promise.all(
+    ['transit/keys', 'sys/policies/acl'].map(async (path) => (await house.call('LIST', path)).body.data?.keys),
+  )
+
+test('P-34: what nobody can record does not happen, and is told; it goes on when a device is back', async () => {
+  const { house, collector, port } = await startWithSocket()
+  const before = await contents(house)
+  await collector.close()
+  await until(async () => (await house.call('GET', 'transit/keys/k')).status === 500)
+  for (const call of [
+    ['POST', 'transit/keys/new', {}],
+    ['POST', 'transit/encrypt/k', { plaintext: 'c29tZQ==' }],
+    ['POST', 'transit/encrypt/made', { plaintext: 'c29tZQ==' }],
+    ['POST', 'sys/policies/acl/new', { policy: 'path "a" {}' }],
+    ['DELETE', 'sys/mounts/transit'],
+    ['POST', 'auth/token/create', {}],
+    ['GET', 'nowhere'],
+  ] as const) {
+    const [method, path, sent] = call as readonly [string, string, object?]
+    const { status, body } = await house.call(method, path, sent)
+    assert.equal(status, 500, path)
+    assert.match(String((body.errors as unknown as string[])[0]), /^No audit device could record the /)
+  }
+  assert.equal((await house.call('GET', 'sys/health', undefined, '')).status, 200)
+  const again = new Collector()
+  await again.listen(port)
+  await until(async () => (await house.call('GET', 'transit/keys/k')).status === 200)
+  assert.deepEqual(await contents(house), before)
+  await until(async () => again.entries.at(-1)?.type === 'response')
+  requirePairs(again.entries)
+  assert.match(again.text, /"event":"start"/)
+  await house.house.audit.stop()
+  await again.close()
+})
+
+test('P-34: an answer that cannot be recorded is withheld, and its token is of no use', async () => {
+  const started = await startWithSocket()
+  const { house, port } = started
+  let { collector } = started
+  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  await house.call('POST', 'auth/userpass/users/kim', { password: 'correct horse' })
+  const tokens = async () => (await house.house.tokens.view.list('token/id/')).length
+  const tryLogin = async () => {
+    const before = { tokens: await tokens(), entries: collector.entries.length }
+    const login = house.house.core.handle(wireRequest('POST', 'auth/userpass/login/kim', { password: 'correct horse' }))
+    // The first entry is stored; the collector goes while the password is hashed.
+    await until(async () => collector.entries.length > before.entries)
+    await collector.close()
+    const { status, body } = await login
+    collector = new Collector()
+    await collector.listen(port)
+    return { status, body, made: (await tokens()) - before.tokens }
+  }
+  let answer = await tryLogin()
+  // Where the hash was faster than the end of the connection, it is tried again.
+  for (let tried = 0; tried < 20 && answer.status !== 500; tried++) {
+    await until(async () => (await house.call('GET', 'transit/keys/k')).status === 200)
+    answer = await tryLogin()
+  }
+  assert.equal(answer.status, 500)
+  assert.match(String(answer.body), /the answer, so it is withheld/)
+  assert.equal(answer.made, 0)
+  await house.house.audit.stop()
+  await collector.close()
+})
+
+test('the last answers of a server that is sealed, and of a device that goes, are recorded by who began', async () => {
+  const house = await start()
+  const second = join(directory.path, `second-${++count}.log`)
+  await house.call('POST', 'sys/audit/second', { type: 'file', options: { file_path: second } })
+  await house.call('GET', 'transit/keys/k')
+  assert.equal((await house.call('DELETE', 'sys/audit/second')).status, 204)
+  await house.call('GET', 'transit/keys/k')
+  assert.deepEqual(
+    readEntries(second).map(({ type, request }) => [type, request.path]),
+    [
+      ['request', 'transit/keys/k'],
+      ['response', 'transit/keys/k'],
+      ['request', 'sys/audit/second'],
+      ['response', 'sys/audit/second'],
+    ],
+  )
+  assert.equal((await house.call('POST', 'sys/seal')).status, 204)
+  assert.equal((await house.call('GET', 'transit/keys/k')).status, 503)
+  requirePairs(readEntries(house.file))
+  assert.equal(readEntries(house.file).at(-1)?.request.path, 'sys/seal')
+  await until(async () => verifyLog(house.file).faults.length === 0)
+  for (const file of [second, house.file]) assert.deepEqual(verifyLog(file).faults, [])
+  await house.house.operations.unseal(house.shares[0] as Buffer)
+  await house.call('GET', 'transit/keys/k')
+  assert.equal(readEntries(house.file).at(-1)?.request.path, 'transit/keys/k')
+  const publicKey = String((await house.call('GET', 'sys/audit-streams')).body.data?.public_key)
+  await house.house.audit.stop()
+  const { faults, chains } = verifyLog(house.file, { publicKey })
+  assert.deepEqual(faults, [])
+  // The trial of the new device, and each opening.
+  assert.equal(chains.length, 3)
+})
+
+test('a rotated file is left, and the chain goes on in the new one', async () => {
+  const house = await start()
+  await house.call('GET', 'transit/keys/k')
+  const { file } = house
+  renameSync(file, `${file}.1`)
+  await house.call('GET', 'transit/keys/k')
+  await house.house.audit.reopen()
+  await house.call('GET', 'transit/keys/k')
+  await house.house.audit.reopen()
+  await house.call('GET', 'transit/keys/k')
+  await house.house.audit.stop()
+  assert.equal(readEntries(`${file}.1`).length, 4)
+  assert.equal(readEntries(file).length, 4)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  const both = join(directory.path, `both-${++count}.log`)
+  appendFileSync(both, readFileSync(`${file}.1`))
+  appendFileSync(both, readFileSync(file))
+  assert.deepEqual(verifyLog(both).faults, [])
+  assert.match(verifyLog(file).faults.join(), /begins at number/)
+})
+
+test('a file that cannot be opened anew keeps the one there is', async () => {
+  const house = await start()
+  rmSync(house.file)
+  mkdirSync(house.file)
+  await house.house.audit.reopen()
+  assert.equal((await house.call('GET', 'transit/keys/k')).status, 200)
+  await house.house.audit.stop()
+})
+
+test('P-39: a socket that takes nothing holds nobody up where a file has the entry', async () => {
+  const house = await start()
+  const stalled = createServer((socket) => socket.pause().on('error', () => {}))
+  stalled.listen(0, '127.0.0.1')
+  await once(stalled, 'listening')
+  const { port } = stalled.address() as AddressInfo
+  const options = { address: `127.0.0.1:${port}`, write_timeout: '1s' }
+  assert.equal((await house.call('POST', 'sys/audit/stalled', { type: 'socket', options })).status, 204)
+  const begun = performance.now()
+  for (let i = 0; i < 200; i++)
+    assert.equal((await house.call('POST', 'transit/encrypt/k', { plaintext: 'c29t'.repeat(25_000) })).status, 200)
+  assert(performance.now() - begun < 5_000)
+  requirePairs(readEntries(house.file))
+  await house.house.audit.stop()
+  stalled.close()
+  stalled.unref()
+})
+
+test('devices are made, listed and removed by who may', async () => {
+  const house = await start()
+  const make = (path: string, body: object) => house.call('POST', `sys/audit/${path}`, body)
+  const file = join(directory.path, `more-${++count}.log`)
+  const refused = [
+    ['file', { type: 'file', options: { file_path: file } }, /^path already in use$/],
+    ['other', { type: 'file', options: { file_path: '/dev/full' } }, /is no regular file/],
+    ['other', { type: 'file', options: { file_path: join(directory.path, 'no', 'such') } }, /directory does not exist/],
+    ['other', { type: 'file', options: {} }, /^file_path is required$/],
+    ['other', { type: 'nope' }, /^unknown backend type/],
+    ['other', { type: 'socket', options: { address: '127.0.0.1:1' } }, /cannot be written: it cannot be connected/],
+    ['other', { type: 'file', options: { file_path: file, prefix: 'x' } }, /configuration file only/],
+    ['other', {}, /Missing required field "type"/],
+    ['a b', { type: 'file', options: { file_path: file } }, /must be letters/],
+  ] as const
+  for (const [path, body, why] of refused) {
+    const { status, body: told } = await make(encodeURIComponent(path), body)
+    assert.equal(status, 400, JSON.stringify(body))
+    assert.match(String((told.errors as unknown as string[])[0]), why)
+  }
+  assert.equal((await make('other', { type: 'file', description: 'd', options: { file_path: file } })).status, 204)
+  const { body } = await house.call('GET', 'sys/audit')
+  assert.deepEqual(body.data?.['other/'], {
+    type: 'file',
+    description: 'd',
+    options: { file_path: file },
+    local: false,
+    path: 'other/',
+  })
+  assert.equal((await house.call('DELETE', 'sys/audit/other')).status, 204)
+  assert.equal((await house.call('DELETE', 'sys/audit/other')).status, 204)
+  assert.deepEqual(Object.keys((await house.call('GET', 'sys/audit')).body.data ?? {}), ['file/'])
+  assert.equal((await house.call('POST', 'sys/audit-hash/other', { input: 'x' })).status, 400)
+})
+
+test('4.18: the configuration can keep requests from making devices', async () => {
+  const house = await startMemoryHouse({ audit: { settings: { declared: [], allowsApi: false } } })
+  const { status, body } = await house.call('POST', 'sys/audit/file', {
+    type: 'file',
+    options: { file_path: join(directory.path, `never-${++count}.log`) },
+  })
+  assert.equal(status, 400)
+  assert.match(String((body.errors as unknown as string[])[0]), /unsafe_allow_api_audit_creation = false/)
+})
+
+test('declared devices are there at the first request, and only the file takes them away', async () => {
+  const file = join(directory.path, `declared-${++count}.log`)
+  const device = {
+    path: 'log/',
+    type: 'file',
+    description: '',
+    options: { file_path: file, prefix: 'kw ' },
+    local: false,
+  }
+  const settings = { declared: [device], allowsApi: true }
+  const first = await startMemoryHouse({ audit: { settings } })
+  await first.call('GET', 'sys/mounts')
+  const { status, body } = await first.call('DELETE', 'sys/audit/log')
+  assert.equal(status, 400)
+  assert.match(String((body.errors as unknown as string[])[0]), /take audit "file" "log" out of it/)
+  const hash = await hashOf(first, 'x', 'log')
+  await first.house.audit.stop()
+  assert.match(readFileSync(file, 'utf8'), /^kw \{"time":/)
+  const key = first.shares[0] as Buffer
+  const second = await startMemoryHouse({ audit: { settings }, store: first.store, key })
+  assert.equal(await hashOf(second, 'x', 'log'), hash)
+  await second.house.audit.stop()
+  assert.deepEqual(verifyLog(file).faults, [])
+  const third = await startMemoryHouse({ store: first.store, key })
+  assert.deepEqual((await third.call('GET', 'sys/audit')).body.data, {})
+})
+
+test('the running server tells how far its chains are', async () => {
+  const house = await start()
+  await house.call('GET', 'transit/keys/k')
+  const { body } = await house.call('GET', 'sys/audit-streams')
+  const streams = body.data?.streams as readonly ServerChain[]
+  const publicKey = String(body.data?.public_key)
+  assert.deepEqual(verifyLog(house.file, { publicKey, server: streams }).faults, [])
+  const cut = readFileSync(house.file, 'utf8').split('\n').slice(0, -4).join('\n')
+  const shorter = join(directory.path, `cut-${++count}.log`)
+  appendFileSync(shorter, `${cut}\n`)
+  assert.match(verifyLog(shorter, { publicKey, server: streams }).faults.join(), /the server wrote chain/)
+  await house.house.audit.stop()
+})

@@ -13,7 +13,10 @@ const file = join(directory.path, 'audit.log')
 const config = join(directory.path, 'server.hcl')
 writeFileSync(
   config,
-  `listener "tcp" { address = "127.0.0.1:0" }
+  `listener "tcp" {
+  address     = "127.0.0.1:0"
+  tls_disable = true
+}
 storage "sqlite" { path = "${directory.path}/data" }
 threads = 2
 unsafe_allow_api_audit_creation = false

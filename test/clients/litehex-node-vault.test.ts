@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert'
 import { after, before } from 'node:test'
 import { Client } from '@litehex/node-vault'
-import { api } from '../fixtures/server-process.ts'
+import { api, temporaryDirectory } from '../fixtures/server-process.ts'
 import { ClientRun } from './client-run.ts'
 import { type NewServer, newServer } from './new-server.ts'
 
@@ -241,11 +241,26 @@ run.notOffered('transit: random, hash, HMAC, signatures, export, backup, trim', 
   for (const call of calls) assert.equal(await refused(call), 404)
 })
 
-run.notOffered('audit devices, host information', { note: 'not yet' }, async () => {
-  const device = { path: 'file' }
-  for (const call of [vault.listDevices(), vault.enableDevice(device), vault.disableDevice(device), vault.hostInfo()]) {
-    assert.equal(await refused(call), 404)
-  }
+run.flow('audit devices', async () => {
+  const { path, cleanUp } = temporaryDirectory()
+  const { token = '' } = vault
+  const options = { file_path: `${path}/audit.log` }
+  assert.equal(
+    (await api({ address: server.address, token }, 'POST', 'sys/audit/log', { type: 'file', options })).status,
+    204,
+  )
+  assert.deepEqual((await told(vault.listDevices())).data['log/']?.options, options)
+  assert.equal((await vault.disableDevice({ path: 'log' })).data, true)
+  assert.deepEqual((await told(vault.listDevices())).data, {})
+  cleanUp()
+})
+
+run.clientFault('make an audit device', { note: 'sends neither type nor options' }, async () => {
+  assert.equal(await refused(vault.enableDevice({ path: 'log' })), 400)
+})
+
+run.notOffered('host information', { note: 'not yet' }, async () => {
+  assert.equal(await refused(vault.hostInfo()), 404)
 })
 
 /** Parts for engines that are not here: one call is made. */

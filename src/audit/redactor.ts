@@ -116,10 +116,25 @@ function objectText(value: object, redaction: Redaction, depth: number): string 
     if (!Object.hasOwn(value, name)) continue
     const member = (value as Record<string, unknown>)[name]
     if (member === undefined) continue
-    const text = `${quoted(name)}:${valueText(member, within(name, redaction), depth + 1)}`
+    const text = nameText(name) + valueText(member, within(name, redaction), depth + 1)
     members += members === '' ? text : `,${text}`
   }
   return `{${members}}`
+}
+
+/** The names of members that were quoted last: there are few, and a batch has each of them a thousand times. */
+const NAMES = new Map<string, string>()
+const MOST_NAMES = 1_000
+const LONGEST_NAME = 64
+
+function nameText(name: string): string {
+  const known = NAMES.get(name)
+  if (known !== undefined) return known
+  const text = `${quoted(name)}:`
+  if (name.length > LONGEST_NAME) return text
+  if (NAMES.size >= MOST_NAMES) NAMES.clear()
+  NAMES.set(name, text)
+  return text
 }
 
 function membersText(members: readonly (readonly [string, unknown])[], redaction: Redaction, depth: number): string {

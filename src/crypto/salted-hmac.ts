@@ -20,6 +20,9 @@ export class SaltedHmac {
   /** The outer pad, and behind it the inner digest. */
   readonly #outer = Buffer.alloc(BLOCK + OUTPUT)
   readonly #key: Buffer
+  /** By the length of the message: making a view costs a tenth of the whole. */
+  readonly #views: (Buffer | undefined)[] = []
+  readonly #ofNothing: string
 
   /** `key`: up to 64 bytes; the caller wipes its own buffer. */
   constructor(key: Buffer) {
@@ -31,10 +34,13 @@ export class SaltedHmac {
       this.#inner[at] = byte ^ INNER_PAD
       this.#outer[at] = byte ^ OUTER_PAD
     }
+    this.#ofNothing = this.#finish(0)
   }
 
   /** Of the text in UTF-8, in hexadecimal. */
   hexOf(text: string): string {
+    // Most members of most items of a batch are empty.
+    if (text === '') return this.#ofNothing
     if (text.length * MOST_BYTES_A_UNIT > SCRATCH) return this.#streamed(text)
     return this.#finish(this.#inner.write(text, BLOCK, 'utf8'))
   }
@@ -46,7 +52,12 @@ export class SaltedHmac {
   }
 
   #finish(length: number): string {
-    this.#outer.write(hash('sha256', this.#inner.subarray(0, BLOCK + length), 'latin1'), BLOCK, 'latin1')
+    let view = this.#views[length]
+    if (view === undefined) {
+      view = this.#inner.subarray(0, BLOCK + length)
+      this.#views[length] = view
+    }
+    this.#outer.write(hash('sha256', view, 'latin1'), BLOCK, 'latin1')
     return hash('sha256', this.#outer, 'hex')
   }
 

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert'
 import { hostname } from 'node:os'
 import { after, before } from 'node:test'
 import { Client } from '@litehex/node-vault'
-import { api } from '../fixtures/server-process.ts'
+import { api, temporaryDirectory } from '../fixtures/server-process.ts'
 import { ClientRun } from './client-run.ts'
 import { type NewServer, newServer } from './new-server.ts'
 
@@ -248,11 +248,22 @@ run.flow('host information', async () => {
   assert.ok(data.cpu.length > 0 && (data.disk[0]?.total ?? 0) > 0 && data.memory.total > 0)
 })
 
-run.notOffered('audit devices', { note: 'not yet' }, async () => {
-  const device = { path: 'file' }
-  for (const call of [vault.listDevices(), vault.enableDevice(device), vault.disableDevice(device)]) {
-    assert.equal(await refused(call), 404)
-  }
+run.flow('audit devices', async () => {
+  const { path, cleanUp } = temporaryDirectory()
+  const { token = '' } = vault
+  const options = { file_path: `${path}/audit.log` }
+  assert.equal(
+    (await api({ address: server.address, token }, 'POST', 'sys/audit/log', { type: 'file', options })).status,
+    204,
+  )
+  assert.deepEqual((await told(vault.listDevices())).data['log/']?.options, options)
+  assert.equal((await vault.disableDevice({ path: 'log' })).data, true)
+  assert.deepEqual((await told(vault.listDevices())).data, {})
+  cleanUp()
+})
+
+run.clientFault('make an audit device', { note: 'sends neither type nor options' }, async () => {
+  assert.equal(await refused(vault.enableDevice({ path: 'log' })), 400)
 })
 
 /** Parts for engines that are not here: one call is made. */

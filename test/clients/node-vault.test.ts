@@ -1,8 +1,10 @@
 // The client node-vault for Node.js, unmodified, against a real server that it initialises itself.
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { after, before } from 'node:test'
 import nodeVault from 'node-vault'
+import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { ClientRun } from './client-run.ts'
 import { type NewServer, newServer } from './new-server.ts'
 
@@ -287,8 +289,14 @@ run.flow('refusals, told by message and status', async () => {
   await assert.rejects(vault.list('transit/no-such'), isRefusal(404))
 })
 
-run.notOffered('audit devices', { note: 'no audit yet', standsFor: ['enableAudit', 'disableAudit'] }, async () => {
-  await assert.rejects(vault.audits(), isRefusal(404))
+run.flow('audit devices', async () => {
+  const { path, cleanUp } = temporaryDirectory()
+  await vault.enableAudit({ name: 'log', type: 'file', options: { file_path: `${path}/audit.log` } })
+  assert.equal((await vault.audits())['log/'].type, 'file')
+  await vault.encryptData({ name: 'kw', plaintext: PLAINTEXT })
+  await vault.disableAudit({ name: 'log' })
+  assert.match(readFileSync(`${path}/audit.log`, 'utf8'), /"path":"transit\/encrypt\/kw"/)
+  cleanUp()
 })
 
 run.notOffered('step down', { note: 'one server, no standby yet' }, async () => {

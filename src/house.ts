@@ -132,6 +132,7 @@ export function buildHouse(parts: HouseParts): House {
         await audit.open()
         open = true
       } catch (cause) {
+        audit.close()
         barrier.setKeyring(undefined)
         throw cause
       }

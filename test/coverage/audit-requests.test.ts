@@ -11,7 +11,12 @@ import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/mem
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 
 const directory = temporaryDirectory()
-after(() => directory.cleanUp())
+/** What a test that fails leaves open would keep the process. */
+const listening: { drop(): void }[] = []
+after(() => {
+  for (const one of listening) one.drop()
+  directory.cleanUp()
+})
 
 let count = 0
 type Audited = MemoryHouse & { readonly file: string }
@@ -187,15 +192,21 @@ class Collector {
   })
 
   async listen(port = 0): Promise<number> {
+    listening.push(this)
     this.#server.listen(port, '127.0.0.1')
     await once(this.#server, 'listening')
     return (this.#server.address() as AddressInfo).port
   }
 
   async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.drop()
+    await closed
+  }
+
+  drop(): void {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
-    await once(this.#server, 'close')
   }
 
   get entries(): AuditEntry[] {
@@ -323,6 +334,28 @@ test('the last answers of a server that is sealed, and of a device that goes, ar
   assert.equal(chains.length, 3)
 })
 
+test('a request that began before its device was removed is recorded by it to the end', async () => {
+  const house = await start()
+  const second = join(directory.path, `second-${++count}.log`)
+  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  await house.call('POST', 'auth/userpass/users/kim', { password: 'correct horse' })
+  await house.call('POST', 'sys/audit/second', { type: 'file', options: { file_path: second } })
+  const paths = () => readEntries(second).map(({ type, request }) => [type, request.path])
+  const login = house.call('POST', 'auth/userpass/login/kim', { password: 'correct horse' })
+  await until(async () => paths().length === 1)
+  // Others come and go meanwhile.
+  assert.equal((await house.call('DELETE', 'sys/audit/second')).status, 204)
+  assert.equal((await login).status, 200)
+  assert.deepEqual(paths(), [
+    ['request', 'auth/userpass/login/kim'],
+    ['request', 'sys/audit/second'],
+    ['response', 'sys/audit/second'],
+    ['response', 'auth/userpass/login/kim'],
+  ])
+  await until(async () => verifyLog(second).faults.length === 0)
+  assert.deepEqual(verifyLog(second).faults, [])
+})
+
 test('a rotated file is left, and the chain goes on in the new one', async () => {
   const house = await start()
   await house.call('GET', 'transit/keys/k')
@@ -356,6 +389,7 @@ test('a file that cannot be opened anew keeps the one there is', async () => {
 test('P-39: a socket that takes nothing holds nobody up where a file has the entry', async () => {
   const house = await start()
   const stalled = createServer((socket) => socket.pause().on('error', () => {}))
+  listening.push({ drop: () => stalled.close() })
   stalled.listen(0, '127.0.0.1')
   await once(stalled, 'listening')
   const { port } = stalled.address() as AddressInfo
@@ -367,8 +401,6 @@ test('P-39: a socket that takes nothing holds nobody up where a file has the ent
   assert(performance.now() - begun < 5_000)
   requirePairs(readEntries(house.file))
   await house.house.audit.stop()
-  stalled.close()
-  stalled.unref()
 })
 
 test('devices are made, listed and removed by who may', async () => {

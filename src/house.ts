@@ -169,6 +169,7 @@ export function buildHouse(parts: HouseParts): House {
         await audit.open()
         open = true
       } catch (cause) {
+        audit.close()
         barrier.setKeyring(undefined)
         throw cause
       }

@@ -109,6 +109,15 @@ test('P-38: every character that is changed is found', () => {
   }
 })
 
+test('P-38: nothing can be put behind the signature of the last line, or into any other', () => {
+  for (const [at, line] of lines.entries()) {
+    for (const end of [',"entries":0}', ' }', '} ']) {
+      const { faults } = verify(joined(lines.with(at, line.slice(0, -1) + end)))
+      assert.notDeepEqual(faults, [], `line ${at + 1}`)
+    }
+  }
+})
+
 test('P-38: two lines that change places are found', () => {
   const chainOf = (line: string): string => /"stream":"(\w+)"/.exec(line)?.[1] ?? ''
   for (const [one] of lines.entries()) {

@@ -6,18 +6,25 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { ServerChain } from '../../src/audit/verify.ts'
+import { inlineWork, type SlowWork } from '../../src/lib/slow-work.ts'
+import { realWorld } from '../../src/lib/world.ts'
 import { type AuditEntry, byRequest, readEntries, requirePairs, verifyLog } from '../fixtures/audit-log.ts'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { type MemoryHouse, type MemoryHouseOptions, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 
 const directory = temporaryDirectory()
-after(() => directory.cleanUp())
+/** What a test that fails leaves open would keep the process. */
+const listening: { drop(): void }[] = []
+after(() => {
+  for (const one of listening) one.drop()
+  directory.cleanUp()
+})
 
 let count = 0
 type Audited = MemoryHouse & { readonly file: string }
 
-async function start(options: Readonly<Record<string, string>> = {}): Promise<Audited> {
-  const house = await startMemoryHouse()
+async function start(options: Readonly<Record<string, string>> = {}, of: MemoryHouseOptions = {}): Promise<Audited> {
+  const house = await startMemoryHouse(of)
   const file = join(directory.path, `audit-${++count}.log`)
   await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
   await house.call('POST', 'transit/keys/k', {})
@@ -187,15 +194,21 @@ class Collector {
   })
 
   async listen(port = 0): Promise<number> {
+    listening.push(this)
     this.#server.listen(port, '127.0.0.1')
     await once(this.#server, 'listening')
     return (this.#server.address() as AddressInfo).port
   }
 
   async close(): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.drop()
+    await closed
+  }
+
+  drop(): void {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
-    await once(this.#server, 'close')
   }
 
   get entries(): AuditEntry[] {
@@ -323,6 +336,31 @@ test('the last answers of a server that is sealed, and of a device that goes, ar
   assert.equal(chains.length, 3)
 })
 
+test('a request that began before its device was removed is recorded by it to the end', async () => {
+  const inline = inlineWork(realWorld())
+  const gate = Promise.withResolvers<void>()
+  const slow: SlowWork = { ...inline, run: (job, input) => gate.promise.then(() => inline.run(job, input)) }
+  const house = await start({}, { slow })
+  const second = join(directory.path, `second-${++count}.log`)
+  await house.call('POST', 'sys/audit/second', { type: 'file', options: { file_path: second } })
+  const paths = () => readEntries(second).map(({ type, request }) => [type, request.path])
+  const creation = house.call('POST', 'transit/keys/slow', { type: 'rsa-2048' })
+  await until(async () => paths().length === 1)
+  assert.equal((await house.call('DELETE', 'sys/audit/second')).status, 204)
+  // What begins from here on is none of its business.
+  await house.call('GET', 'transit/keys/k')
+  gate.resolve()
+  assert.equal((await creation).status, 200)
+  assert.deepEqual(paths(), [
+    ['request', 'transit/keys/slow'],
+    ['request', 'sys/audit/second'],
+    ['response', 'sys/audit/second'],
+    ['response', 'transit/keys/slow'],
+  ])
+  await until(async () => verifyLog(second).faults.length === 0)
+  assert.deepEqual(verifyLog(second).faults, [])
+})
+
 test('a rotated file is left, and the chain goes on in the new one', async () => {
   const house = await start()
   await house.call('GET', 'transit/keys/k')
@@ -356,6 +394,7 @@ test('a file that cannot be opened anew keeps the one there is', async () => {
 test('P-39: a socket that takes nothing holds nobody up where a file has the entry', async () => {
   const house = await start()
   const stalled = createServer((socket) => socket.pause().on('error', () => {}))
+  listening.push({ drop: () => stalled.close() })
   stalled.listen(0, '127.0.0.1')
   await once(stalled, 'listening')
   const { port } = stalled.address() as AddressInfo
@@ -367,8 +406,6 @@ test('P-39: a socket that takes nothing holds nobody up where a file has the ent
   assert(performance.now() - begun < 5_000)
   requirePairs(readEntries(house.file))
   await house.house.audit.stop()
-  stalled.close()
-  stalled.unref()
 })
 
 test('devices are made, listed and removed by who may', async () => {

@@ -13,8 +13,11 @@ const MEBIBYTE = 1 << 20
 const ENCRYPT = `${MOUNT}/encrypt/${KEY}`
 /** Names that are written again and again, so that what is stored does not grow by itself. */
 const NAMES = 50
-/** Memory is flat where the last third of the minutes takes at most so much more than the third before it. */
+/** Memory is flat where the later half of the minutes takes at most so much more than the earlier one. */
 const MOST_GROWTH = 1.1
+/** The first minute is the one in which everything runs for the first time. */
+const WARM_UP_MINUTES = 1
+const LEAST_MINUTES = 5
 
 type Work = {
   readonly name: string
@@ -152,21 +155,25 @@ async function soak(minutes: number): Promise<boolean> {
         `p99 ${steady.p99Ms.toFixed(1)} ms, most ${steady.mostMs.toFixed(0)} ms`,
     )
     for (const error of new Set([...errors, ...steady.others])) console.log(`not as it should be: ${error}`)
-    const third = Math.floor(now.length / 3)
-    const growth = third === 0 ? Number.NaN : median(now.slice(-third)) / median(now.slice(-2 * third, -third))
-    const isFlat = growth <= MOST_GROWTH
-    console.log(
-      third === 0
-        ? 'Three minutes at least say whether memory is flat.'
-        : `The last third takes ${growth.toFixed(2)} times what the third before it took: memory is ${isFlat ? '' : 'not '}flat.`,
-    )
-    return errors.length + steady.others.length === 0 && (third === 0 || isFlat)
+    const { text, isFlat } = verdict(now)
+    console.log(text)
+    return errors.length + steady.others.length === 0 && isFlat
   } finally {
     state.isOver = true
     await Promise.all(attacks.map((attack) => attack.stop()))
     await target.server.kill()
     temporary.cleanUp()
   }
+}
+
+function verdict(now: readonly number[]): { readonly text: string; readonly isFlat: boolean } {
+  if (now.length < LEAST_MINUTES) return { text: `${LEAST_MINUTES} minutes say whether memory is flat.`, isFlat: true }
+  const counted = now.slice(WARM_UP_MINUTES)
+  const half = Math.floor(counted.length / 2)
+  const growth = median(counted.slice(half)) / median(counted.slice(0, half))
+  const isFlat = growth <= MOST_GROWTH
+  const what = `after the first minute, the later half takes ${growth.toFixed(2)} times what the earlier one took`
+  return { text: `${what}: memory is ${isFlat ? '' : 'not '}flat.`, isFlat }
 }
 
 const minutes = Number(process.env.MINUTES ?? '60')

@@ -4,12 +4,13 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { memoryOf } from '../test/fixtures/process-figures.ts'
 import { temporaryDirectory } from '../test/fixtures/server-process.ts'
 import { syncsPerSecond } from './disk.ts'
 import { NEIGHBOURS, type Neighbour, neighbourTable, runNeighbours } from './neighbours.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
 import { type Measurements, median, type Name, rowsOf, table } from './report.ts'
-import { residentMebibytes, type Setting, startControl, startKeywright, type Target } from './targets.ts'
+import { type Setting, startControl, startKeywright, type Target } from './targets.ts'
 import { type Measurement, measure, wrkIsInstalled } from './wrk.ts'
 
 const HELP = `npm run bench -- [options]
@@ -24,6 +25,7 @@ const HELP = `npm run bench -- [options]
   --directory DIR    Where Keywright keeps its data meanwhile (default: the system's temporary directory)
   --json FILE        Write everything that was measured to a file
 `
+const MEBIBYTE = 1 << 20
 const MOST_SECONDS = 3
 const MOST_THREADS = 64
 
@@ -118,7 +120,10 @@ async function bench(): Promise<void> {
     const syncs = [syncsPerSecond(temporary.path, 1)]
     const measured = options.neighbours ? await neighbours(chosen, targets) : await loads(chosen, targets)
     syncs.push(syncsPerSecond(temporary.path, 1))
-    const memory = targets.map(({ name, server }) => ({ name, mebibytes: Math.round(residentMebibytes(server.pid)) }))
+    const memory = targets.map(({ name, server }) => ({
+      name,
+      mebibytes: Math.round(memoryOf(server.pid).bytes / MEBIBYTE),
+    }))
     const machine = {
       cpu: cpus()[0]?.model ?? 'unknown',
       cores: availableParallelism(),

@@ -1,6 +1,5 @@
 // The servers under load, each in a process of its own with the packaged runtime.
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { api, type RunningProcess, startServerProcess, watchServer } from '../test/fixtures/server-process.ts'
 
@@ -111,19 +110,4 @@ export async function startKeywright(directory: string, setting: Setting): Promi
 export function keywrightName({ threads, audit }: Setting): string {
   const name = threads === undefined ? 'keywright' : `keywright -threads=${threads}`
   return audit ? name : `${name}, no audit`
-}
-
-const MICROSECONDS_PER_TICK = 10_000
-
-/** What all threads of the process have used so far: utime and stime of proc(5), in ticks of 1/100 s. */
-export function cpuMicroseconds(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The second field is the name in parentheses, and may itself hold blanks.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_PER_TICK
-}
-
-export function residentMebibytes(pid: number): number {
-  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kibibytes) / 1024
 }

@@ -4,8 +4,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cpuMicroseconds } from '../test/fixtures/process-figures.ts'
 import type { Operation } from './operations.ts'
-import { cpuMicroseconds, type Target } from './targets.ts'
+import type { Target } from './targets.ts'
 
 export type Measurement = {
   readonly requestsPerSecond: number

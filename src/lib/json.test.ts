@@ -80,7 +80,7 @@ test('agrees with the runtime on documents that are cut, mixed up or changed', (
   )
 })
 
-test('nesting is bounded, wherever it stands', () => {
+test('H-02: nesting is bounded, wherever it stands', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   const { depth } = DEFAULT_JSON_LIMITS
   assert.doesNotThrow(() => parse(nested(depth)))

@@ -36,7 +36,7 @@ test('a request to a configured origin is answered', async () => {
   assert.deepEqual([status, String(body)], [200, 'POST sent'])
 })
 
-test('no other origin is reached', async () => {
+test('P-63: no other origin is reached', async () => {
   await assert.rejects(send('/answer', []), OutboundError)
   await assert.rejects(send('/answer', ['http://127.0.0.1:1']), OutboundError)
 })

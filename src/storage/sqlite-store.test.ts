@@ -145,7 +145,7 @@ const damages: { name: string; damage: (file: string) => void; error: RegExp; ty
     type: StorageError,
   },
   {
-    name: 'a newer format',
+    name: 'P-68: a newer format',
     damage: (file) => withDatabase(file, (database) => database.exec('PRAGMA user_version = 2')),
     error: /has the store format 2, this version of Keywright reads 1/,
     type: StorageError,

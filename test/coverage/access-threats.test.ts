@@ -106,7 +106,7 @@ test('T-16: taking back what an engine gave takes back no token', async () => {
   assert.equal(await isAlive(client_token), true)
 })
 
-test('T-17: a server that was made has the one root token that was asked for', async () => {
+test('T-17, P-33: a server that was made has the one root token that was asked for', async () => {
   const fresh = await startMemoryHouse({ shares: 0 })
   const tokens = async () => (await fresh.store.scan('root/sys/token/id/', '', 10)).length
   for (const body of [{}, { secret_shares: 1, secret_threshold: 2 }, { secret_shares: 1, pgp_keys: ['x'] }]) {

@@ -212,7 +212,7 @@ function textOf(random: PseudoRandom, rules: readonly OracleRule[]): string {
   return json.includes('null') || random.chance(0.3) ? json : asHcl(rules, random)
 }
 
-test('threats A-01: the acl agrees with an independent reading of the rules on random policies', (context) => {
+test('A-01, P-25: the acl agrees with an independent reading of the rules on random policies', (context) => {
   const random = pseudoRandom(testSeed(context))
   let allowed = 0
   for (let done = 0; done < CASES; ) {

@@ -197,7 +197,7 @@ const inOrder = [...guarded].sort(
   (a, b) => Number(a.endpoint.changesSeal ?? false) - Number(b.endpoint.changesSeal ?? false),
 )
 
-test('A-06, M-07: exactly the listed endpoints need no token', () => {
+test('A-06, M-07, Q-06: exactly the listed endpoints need no token', () => {
   assert.deepEqual(open.map(({ endpoint }) => endpoint.id).sort(), OPEN_ENDPOINTS)
 })
 

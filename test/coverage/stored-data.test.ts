@@ -35,7 +35,7 @@ async function requireAsItWas(server: ServerProcess, expected: Expected): Promis
 }
 
 for (const name of snapshots) {
-  test(`P-10: ${name} is restored by this server, and everything in it is as it was`, async (context) => {
+  test(`P-10, Q-24: ${name} is restored by this server, and everything in it is as it was`, async (context) => {
     const folder = join(fixtures, name)
     const expected: Expected = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8'))
     const fresh = temporaryDirectory()
@@ -55,7 +55,7 @@ for (const name of snapshots) {
 }
 
 for (const name of directories) {
-  test(`S-05: ${name} opens, and everything in it is as it was`, async (context) => {
+  test(`S-05, P-68, Q-24: ${name} opens, and everything in it is as it was`, async (context) => {
     const expected: Expected = JSON.parse(readFileSync(join(fixtures, name, 'expected.json'), 'utf8'))
     const copy = temporaryDirectory()
     context.after(copy.cleanUp)

@@ -53,7 +53,7 @@ async function logged(found: (line: string) => boolean): Promise<string | undefi
   }
 }
 
-test('U-01, U-05, U-08: no log, metric, trace or list of requests holds a secret, whatever fails', async () => {
+test('U-01, U-05, U-08, Q-07: no log, metric, trace or list of requests holds a secret, whatever fails', async () => {
   const plaintext = Buffer.from('canary-plaintext').toString('base64')
   await api(server, 'POST', 'sys/mounts/transit', { type: 'transit' })
   await api(server, 'POST', 'sys/auth/userpass', { type: 'userpass' })

@@ -27,6 +27,9 @@ const isInstalled = (program: string): boolean => spawnSync(program, ['--version
 
 type Needs = Partial<FollowOptions> & { readonly skip?: string | false }
 const NEEDS: Readonly<Record<string, () => Needs>> = {
+  'certificate-change.md': () => ({
+    skip: spawnSync('openssl', ['version']).error === undefined ? false : 'the Debian package openssl is not installed',
+  }),
   'full-disk.md': () => ({
     before: [DEVICE],
     shell: [...OWN_MOUNTS, 'sh'],

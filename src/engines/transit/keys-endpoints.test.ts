@@ -82,7 +82,7 @@ const REFUSED: readonly { name: string; body: JsonObject; message: RegExp }[] = 
   { name: 'a type with markup', body: { type: '<b>' }, message: /^unknown key type, offered are / },
   { name: 'a long type', body: { type: 'a'.repeat(1000) }, message: /^unknown key type, offered are / },
   { name: 'a type named as a member of objects', body: { type: '__proto__' }, message: /^unknown key type/ },
-  { name: 'convergent without derived', body: { convergent_encryption: true }, message: /requires derivation/ },
+  { name: 'P-22: convergent without derived', body: { convergent_encryption: true }, message: /requires derivation/ },
   {
     name: 'a key size',
     body: { key_size: 32 },

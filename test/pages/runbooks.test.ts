@@ -11,13 +11,12 @@ const DIRECTORY = join(PROJECT, 'docs/runbooks')
 const INDEX = 'README.md'
 /** Where the machine is busy; alone a page takes 5 to 10 s. */
 const MOST_MS = 4 * 60_000
-const DEVICE_MEBIBYTES = 8
 
 const names = readdirSync(DIRECTORY).filter((name) => name !== INDEX)
 
-/** The page on full devices needs one: its mount is seen by its own shell alone, and goes with it. */
+/** Pages on full devices need one: its mount is seen by its own shell alone, and goes with it. */
 const OWN_MOUNTS = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
-const DEVICE = `mkdir data && mount -t tmpfs -o size=${DEVICE_MEBIBYTES}m,mode=700 tmpfs data`
+const device = (name: string, size: string) => `mkdir ${name} && mount -t tmpfs -o size=${size},mode=700 tmpfs ${name}`
 const mayMount = (): boolean => {
   const [program = '', ...args] = OWN_MOUNTS
   return spawnSync(program, [...args, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
@@ -26,15 +25,19 @@ const mayMount = (): boolean => {
 const isInstalled = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
 
 type Needs = Partial<FollowOptions> & { readonly skip?: string | false }
+
+const onDevice = (mount: string): Needs => ({
+  before: [mount],
+  shell: [...OWN_MOUNTS, 'sh'],
+  skip: mayMount() ? false : 'mounting a device is not allowed here',
+})
+
 const NEEDS: Readonly<Record<string, () => Needs>> = {
   'certificate-change.md': () => ({
     skip: spawnSync('openssl', ['version']).error === undefined ? false : 'the Debian package openssl is not installed',
   }),
-  'full-disk.md': () => ({
-    before: [DEVICE],
-    shell: [...OWN_MOUNTS, 'sh'],
-    skip: mayMount() ? false : 'mounting a device is not allowed here',
-  }),
+  'full-disk.md': () => onDevice(device('data', '8m')),
+  'lost-audit-device.md': () => onDevice(device('audit', '128k')),
   'start-and-unseal.md': () => ({ skip: isInstalled('gpg') ? false : 'the Debian package gnupg is not installed' }),
   'install-and-harden.md': () => ({
     skip: isInstalled('systemd-analyze') ? false : 'the Debian package systemd is not installed',

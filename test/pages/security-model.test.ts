@@ -39,7 +39,7 @@ function idsIn(cell: string): string[] {
   })
 }
 
-/** What stands in backticks and is a file, or a directory that ends in /; a name alone is one beside the file before it. */
+/** What stands in backticks and is a file, or a directory that ends in /; a name alone is beside the file before it. */
 function namedFiles(state: string): { readonly name: string; readonly path: string | undefined }[] {
   let directory = ''
   return [...state.matchAll(/`([^` ]+(?:\.ts|\/))`/g)].map(([, name = '']) => {

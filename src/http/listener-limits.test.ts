@@ -136,11 +136,37 @@ test('P-44: a body that comes byte by byte is cut, a request that takes too long
   const drip = setInterval(() => trickling.write('x'), 100)
   context.after(() => clearInterval(drip))
   slow.write(rawRequest('GET', '/v1/slow'))
-  const [cut, late] = await Promise.all([trickling.read(), slow.read()])
-  assert.deepEqual([cut?.status, late?.status], [408, 503])
+  const listing = await connected(context, open)
+  listing.write(rawRequest('LIST', '/v1/slow'))
+  const [cut, late, lateList] = await Promise.all([trickling.read(), slow.read(), listing.read()])
+  assert.deepEqual([cut?.status, late?.status, lateList?.status], [408, 503, 503])
   assert.match(late?.body ?? '', /took too long; whether it was carried out is not known/)
   assert.deepEqual([cut?.headers.get('connection'), late?.headers.get('connection')], ['close', 'close'])
   assert.equal((await (await connected(context, open)).exchange(GET))?.status, 200)
+})
+
+test('what is refused behind a slow request waits for its answer, and nothing behind it is carried out', async (context) => {
+  const handled: string[] = []
+  const open = await opened(context, {
+    handle: async (request) => {
+      handled.push(request.rawPath)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return echo(request)
+    },
+  })
+  const expecting = rawRequest('GET', '/v1/expecting', [['Expect', 'a-miracle']])
+  for (const [refused, status] of [
+    [Buffer.from('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'), 405],
+    [expecting, 417],
+  ] as const) {
+    handled.length = 0
+    const connection = await connected(context, open)
+    connection.write(Buffer.concat([GET, refused, rawRequest('GET', '/v1/behind')]))
+    const statuses = [(await connection.read())?.status, (await connection.read())?.status]
+    assert.deepEqual(statuses, [200, status])
+    assert.equal(await connection.read(), undefined)
+    assert.deepEqual(handled, ['/v1/x'])
+  }
 })
 
 test('who sends what is refused gets the answer, and nothing behind it is carried out', async (context) => {

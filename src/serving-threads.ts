@@ -37,6 +37,12 @@ export type ServingPlace = {
   readonly tls: () => TlsMaterials
 }
 
+/** As much of a thread as its start needs. */
+export type StartingThread = {
+  on(event: 'message', listener: (message: ServingStarted) => void): unknown
+  off(event: 'message', listener: (message: ServingStarted) => void): unknown
+}
+
 export class ServingThreads {
   readonly #place: ServingPlace
   readonly #figures: SharedFigures
@@ -146,13 +152,18 @@ export class ServingThreads {
   }
 }
 
-function servingStarted(worker: Worker, ended: Promise<string>): Promise<readonly number[]> {
+/** @throws StartError, ListenFailed */
+export function servingStarted(worker: StartingThread, ended: Promise<string>): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
-    worker.once('message', (message: ServingStarted) => {
+    // A thread that starts is already asked what it does: its answers come before its own news.
+    const take = (message: ServingStarted | { readonly kind: 'ask' | 'told' }): void => {
+      if (message.kind !== 'listening' && message.kind !== 'failed') return
+      worker.off('message', take)
       if (message.kind === 'listening') resolve(message.ports)
       else if (message.address === undefined) reject(new StartError(message.message))
       else reject(new ListenFailed(message.address, message.code))
-    })
+    }
+    worker.on('message', take)
     void ended.then((reason) => reject(new StartError(`A serving thread ended before it was ready: ${reason}`)))
   })
 }

@@ -23,6 +23,7 @@ import {
 } from './thread-telemetry.ts'
 import { Questioner } from './threads/ask-all.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
+import { EarlyOrders } from './threads/early-orders.ts'
 import { PooledWork } from './threads/pooled-work.ts'
 import { WriterLink } from './threads/writer-link.ts'
 
@@ -66,6 +67,7 @@ const UNKNOWN: SealStatus = {
 
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const { config } = data
+  const orders = new EarlyOrders<ServingOrder>(parent)
   const questioner = new Questioner<ShownFlight[]>(parent, () => own.telemetry.ownFlights())
   const own: ThreadTelemetry = threadTelemetry(data.shared, data.metricRow, config, async () => {
     const { answers, silent } = await questioner.ask()
@@ -128,7 +130,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   watchThread(own, house)
   reloads.add('audit', () => house.audit.reopen())
   reloads.add('TLS', (reloaded) => listeners.renewTls(reloaded.tls))
-  parent.on('message', (order: ServingOrder) => {
+  orders.begin((order) => {
     if (order.kind === 'reload') void reloads.run(order.state, log)
     else if (order.kind === 'tls') listeners.renewTls(order.tls)
     else if (order.kind === 'stop') {

@@ -47,6 +47,11 @@ export class BodyCollector {
     return whole
   }
 
+  /** Whether it counts among the bodies of all threads. */
+  get isCounted(): boolean {
+    return this.#takenKib > 0
+  }
+
   /** Gives back what it took; what is here is forgotten. */
   release(): void {
     this.#parts = []

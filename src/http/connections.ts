@@ -26,7 +26,10 @@ const LOG_PAUSE_MS = 60_000
 export class Connections {
   readonly #rules: ConnectionRules
   readonly #parts: ConnectionParts
+  /** Whether there are many clients behind it. */
   readonly #isProxy: (address: string) => boolean
+  /** Whether the header of a proxy is read from it: who may write X-Forwarded-For may not therefore write this one. */
+  readonly #mayWriteHeader: (address: string) => boolean
   readonly #headerDeadlines: DeadlineQueue
   /** By both ends: the socket that speaks TLS is another object than the one that was accepted. */
   readonly #proxied = new Map<string, string>()
@@ -40,9 +43,10 @@ export class Connections {
     this.#parts = parts
     this.#headerDeadlines = parts.deadlines.queue(rules.headerTimeoutMs)
     const { proxy, proxies } = rules
-    const all = [...proxies, ...(proxy !== undefined && proxy.behavior !== 'use_always' ? proxy.authorized : [])]
-    const isListed = cidrMatcher(all)
-    this.#isProxy = proxy?.behavior === 'use_always' ? () => true : isListed
+    const authorized = proxy === undefined || proxy.behavior === 'use_always' ? [] : proxy.authorized
+    const isAlways = proxy?.behavior === 'use_always'
+    this.#isProxy = isAlways ? () => true : cidrMatcher([...proxies, ...authorized])
+    this.#mayWriteHeader = isAlways ? () => true : cidrMatcher(authorized)
     const inner = server.listeners('connection') as ((socket: Socket) => void)[]
     server.removeAllListeners('connection')
     server.on('connection', (socket: Socket) => {
@@ -89,7 +93,7 @@ export class Connections {
     })
     const { proxy, isTls } = this.#rules
     if (isTls || proxy !== undefined) this.#starting.set(name, socket)
-    const isTrusted = proxy?.behavior === 'use_always' || this.#isProxy(peer)
+    const isTrusted = this.#mayWriteHeader(peer)
     if (proxy?.behavior === 'deny_unauthorized' && !isTrusted) socket.destroy()
     else if (proxy === undefined || !isTrusted) this.#hand(name, take)
     else this.#readProxy(socket, name, take)

@@ -105,6 +105,53 @@ test('P-40: bodies beyond the memory for all are a 503, small ones pass, and it 
   await eventually(async () => (await (await connected(context, open)).exchange(whole))?.status === 200)
 })
 
+/** There is room for one large body, and what goes to /v1/slow is worked on until `finish`. */
+async function openedWithSlow(context: TestContext) {
+  const paths: string[] = []
+  let finish = (): void => {}
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  context.after(() => finish())
+  const open = await opened(context, {
+    shared: { maxBodyBytes: 512 * 1024 },
+    handle: async (request) => {
+      paths.push(request.rawPath)
+      if (request.rawPath === '/v1/slow') await finished
+      return echo(request)
+    },
+  })
+  const large = 'x'.repeat(300 * 1024)
+  const status = async () =>
+    (await (await connected(context, open)).exchange(rawRequest('POST', '/v1/x', [], large)))?.status
+  return { open, large, paths, status, finish: () => finish() }
+}
+
+test('P-40: the memory of a body counts as long as it is worked on, also when its client is gone', async (context) => {
+  const { open, large, paths, status, finish } = await openedWithSlow(context)
+  const slow = await connected(context, open)
+  slow.write(rawRequest('POST', '/v1/slow', [], large))
+  await eventually(async () => paths.includes('/v1/slow'))
+  slow.close()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.equal(await status(), 503)
+  finish()
+  await eventually(async () => (await status()) === 200)
+})
+
+test('P-40: bodies that wait for their turn on a connection that goes are forgotten, and not begun', async (context) => {
+  const { open, large, paths, status, finish } = await openedWithSlow(context)
+  const queue = await connected(context, open)
+  queue.write(Buffer.concat([rawRequest('GET', '/v1/slow'), rawRequest('POST', '/v1/behind', [], large)]))
+  await eventually(async () => (await status()) === 503)
+  queue.close()
+  await eventually(async () => (await status()) === 200)
+  finish()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(await status(), 200)
+  assert.ok(!paths.includes('/v1/behind'))
+})
+
 test('H-01: many large bodies at once end in answers or refusals, and none waits for another', async (context) => {
   const open = await opened(context, { shared: { maxBodyBytes: 1 << 20 } })
   const body = 'x'.repeat(400 * 1024)
@@ -136,11 +183,37 @@ test('P-44: a body that comes byte by byte is cut, a request that takes too long
   const drip = setInterval(() => trickling.write('x'), 100)
   context.after(() => clearInterval(drip))
   slow.write(rawRequest('GET', '/v1/slow'))
-  const [cut, late] = await Promise.all([trickling.read(), slow.read()])
-  assert.deepEqual([cut?.status, late?.status], [408, 503])
+  const listing = await connected(context, open)
+  listing.write(rawRequest('LIST', '/v1/slow'))
+  const [cut, late, lateList] = await Promise.all([trickling.read(), slow.read(), listing.read()])
+  assert.deepEqual([cut?.status, late?.status, lateList?.status], [408, 503, 503])
   assert.match(late?.body ?? '', /took too long; whether it was carried out is not known/)
   assert.deepEqual([cut?.headers.get('connection'), late?.headers.get('connection')], ['close', 'close'])
   assert.equal((await (await connected(context, open)).exchange(GET))?.status, 200)
+})
+
+test('what is refused behind a slow request waits for its answer, and nothing behind it is carried out', async (context) => {
+  const handled: string[] = []
+  const open = await opened(context, {
+    handle: async (request) => {
+      handled.push(request.rawPath)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return echo(request)
+    },
+  })
+  const expecting = rawRequest('GET', '/v1/expecting', [['Expect', 'a-miracle']])
+  for (const [refused, status] of [
+    [Buffer.from('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'), 405],
+    [expecting, 417],
+  ] as const) {
+    handled.length = 0
+    const connection = await connected(context, open)
+    connection.write(Buffer.concat([GET, refused, rawRequest('GET', '/v1/behind')]))
+    const statuses = [(await connection.read())?.status, (await connection.read())?.status]
+    assert.deepEqual(statuses, [200, status])
+    assert.equal(await connection.read(), undefined)
+    assert.deepEqual(handled, ['/v1/x'])
+  }
 })
 
 test('who sends what is refused gets the answer, and nothing behind it is carried out', async (context) => {

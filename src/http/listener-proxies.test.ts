@@ -84,6 +84,23 @@ test('H-04: a connection from an address that is no proxy ends that connection a
   assert.equal(await addressOf(allows, [line, GET]), '203.0.113.7')
 })
 
+test('H-10: who may write X-Forwarded-For may not therefore write the header of a proxy', async (context) => {
+  const line = 'PROXY TCP4 203.0.113.7 192.0.2.1 51034 8200\r\n'
+  const forwarded = { ...FORWARDED, authorized: ['127.0.0.2'], rejectNotPresent: false, rejectNotAuthorized: false }
+  for (const [behavior, spoofed] of [
+    ['deny_unauthorized', undefined],
+    ['allow_authorized', 400],
+  ] as const) {
+    const open = await opened(context, { rules: { forwarded, proxy: { behavior, authorized: ['127.0.0.1'] } } })
+    assert.equal(await addressOf(open, [line, GET], '127.0.0.2'), spoofed, behavior)
+    assert.equal(await addressOf(open, [line, GET]), '203.0.113.7')
+  }
+  const allows = await opened(context, {
+    rules: { forwarded, proxy: { behavior: 'allow_authorized', authorized: ['127.0.0.1'] } },
+  })
+  assert.equal(await addressOf(allows, [rawRequest('GET', '/v1/x', from('1.1.1.1'))], '127.0.0.2'), '1.1.1.1')
+})
+
 test('H-10: behind both kinds of proxies the inner one speaks for the outer', async (context) => {
   const open = await opened(context, {
     rules: { proxy: { behavior: 'use_always' }, forwarded: { ...FORWARDED, authorized: ['203.0.113.7'] } },
@@ -157,6 +174,16 @@ test('a Unix socket is for its owner, replaces a dead one, and leaves a living o
 
   writeFileSync(path, 'somebody else')
   await assert.rejects(openListener({ where }), { code: 'ENOTSOCK' })
+})
+
+test('a Unix socket that cannot be given to its owner is not listened on any more', async (context) => {
+  const directory = temporaryDirectory()
+  context.after(() => directory.cleanUp())
+  const path = join(directory.path, 'kw.sock')
+  // No user has this id, so that also root is refused.
+  const where = { kind: 'unix', path, mode: undefined, user: 2 ** 33, group: undefined } as const
+  await assert.rejects(openListener({ where }), { code: 'ERR_OUT_OF_RANGE' })
+  assert.equal(lstatSync(path, { throwIfNoEntry: false }), undefined)
 })
 
 /** A socket that nobody listens on any more: another name for it stays when it is closed. */

@@ -155,11 +155,14 @@ function answerRequests(server: Server, requests: RequestParts): void {
     serve(incoming, outgoing, requests)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    refuse({ incoming, outgoing }, fail('expectation_failed', []), requests)
+    refuse(requests.turns.take(incoming, outgoing), fail('expectation_failed', []), requests)
   })
   server.on('connect', (_incoming: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    closeWith(socket, refusalResponse(fail('method_not_allowed', [])), requests.headersFor)
+    const close = (): void => {
+      closeWith(socket, refusalResponse(fail('method_not_allowed', [])), requests.headersFor)
+    }
+    requests.turns.over(socket).then(close, () => socket.destroy())
   })
   server.on('clientError', (cause: ParserError, socket: Socket) => {
     parserErrors.answer(cause, socket).catch(() => socket.destroy())
@@ -181,7 +184,16 @@ async function started(server: Server, address: ListenAddress): Promise<void> {
       resolve()
     })
   })
-  if (address.kind === 'unix') setOwner(address)
+  if (address.kind !== 'unix') return
+  try {
+    setOwner(address)
+  } catch (cause) {
+    // What listens would keep the process that is to end.
+    const stopping = stopped(server)
+    server.closeAllConnections()
+    await stopping
+    throw cause
+  }
 }
 
 /** Takes no new connection, lets running requests finish, closes idle connections. */

@@ -43,14 +43,22 @@ export class ParserErrors {
   }
 
   async #answerHead(head: Buffer, socket: Socket): Promise<WireResponse> {
-    const { handle, switches } = this.#parts
+    const { handle, switches, works } = this.#parts
+    let onLate = (): void => {}
+    const late = new Promise<WireResponse>((resolve) => {
+      onLate = () => resolve(refusalResponse(fail('request_took_too_long', [])))
+    })
+    const deadline = works.add(() => onLate())
     try {
       const request = readHead(head, (headers) => originOf(this.#parts, socket, headers))
       if (request === undefined) return refusalResponse(fail('malformed_http', []))
-      return await handle(switches === undefined ? request : { ...request, listener: switches })
+      const whole = switches === undefined ? request : { ...request, listener: switches }
+      return await Promise.race([handle(whole), late])
     } catch (cause) {
       if (cause instanceof Refusal) return refusalResponse(cause)
       throw cause
+    } finally {
+      works.remove(deadline)
     }
   }
 

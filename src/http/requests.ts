@@ -8,6 +8,7 @@ import { refusalResponse } from '../core/response.ts'
 import { collectYoungGarbage } from '../lib/collect-garbage.ts'
 import type { TurnEnd } from '../lib/turn-end.ts'
 import { BodyCollector, type BodyMemory } from './body-collector.ts'
+import { BodyHold } from './body-hold.ts'
 import type { DeadlineQueue } from './deadlines.ts'
 import { type HeaderSource, wireHeaders } from './headers.ts'
 import type { ListenerLimits } from './limits.ts'
@@ -104,7 +105,8 @@ function readBody(turn: Turn, origin: Origin, parts: RequestParts): void {
   const { incoming, outgoing } = turn
   const { maxRequestBytes } = parts.limits
   const body = new BodyCollector(parts.memory, maxRequestBytes)
-  outgoing.once('close', () => body.release())
+  const release = (): void => body.release()
+  outgoing.once('close', release)
   const stop = (refusal: Refusal): void => {
     parts.reads.remove(deadline)
     incoming.removeAllListeners('data')
@@ -121,10 +123,13 @@ function readBody(turn: Turn, origin: Origin, parts: RequestParts): void {
   incoming.on('end', () => {
     parts.reads.remove(deadline)
     // The connection remembers its last request: an idle one must not hold what that carried.
-    run(turn, origin, body.take(), parts)
+    outgoing.off('close', release)
+    const hold = body.isCounted ? new BodyHold(turn, release) : undefined
+    run(turn, origin, body.take(), parts, hold)
   })
   incoming.on('error', () => {
     parts.reads.remove(deadline)
+    body.release()
     outgoing.destroy()
   })
 }
@@ -178,7 +183,13 @@ function linger(incoming: IncomingMessage, { ended, lingers }: RequestParts): vo
   }
 }
 
-function run(turn: Turn, origin: Origin, body: Buffer | ByteStream | undefined, parts: RequestParts): void {
+function run(
+  turn: Turn,
+  origin: Origin,
+  body: Buffer | ByteStream | undefined,
+  parts: RequestParts,
+  hold?: BodyHold,
+): void {
   const { incoming, outgoing } = turn
   const { switches } = parts
   if (Buffer.isBuffer(body)) parts.traffic?.received(body.length)
@@ -204,12 +215,14 @@ function run(turn: Turn, origin: Origin, body: Buffer | ByteStream | undefined, 
         })
     return parts.handle(request).then(
       (response) => {
+        hold?.handled()
         if (isLate) return
         parts.works.remove(deadline)
         return answer(turn, request, response, parts)
       },
       // The core answers every failure itself; what is left is a connection that cannot be written to.
       () => {
+        hold?.handled()
         parts.works.remove(deadline)
         outgoing.destroy()
       },

@@ -9,6 +9,8 @@ export class Turn {
   readonly outgoing: ServerResponse
   #before: Turn | undefined
   #isOver = false
+  #hasBegun = false
+  #work: (() => Promise<void>) | undefined
   /** What waits for the end of this one; mostly nothing does. */
   #waiting: (() => void)[] | undefined
 
@@ -22,20 +24,43 @@ export class Turn {
     return this.#isOver
   }
 
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
   /** The request in front of it, as long as that is not answered. */
   get before(): Turn | undefined {
     return this.#before?.isOver === true ? undefined : this.#before
   }
 
-  /** Runs `work`, which answers and never rejects, when all that came before is answered. */
+  /**
+   * Runs `work`, which answers and never rejects, when all that came before is answered. What has not begun when its
+   * connection is gone is not begun: nobody would hear of it.
+   */
   start(work: () => Promise<void>): void {
     const { before } = this
     this.#before = undefined
     if (before === undefined) this.#run(work)
-    else before.whenOver(() => this.#run(work))
+    else {
+      this.#work = work
+      before.whenOver(() => this.#begin())
+    }
+  }
+
+  /** Of one that has not begun: its work, and what that holds, is forgotten. */
+  drop(): void {
+    this.#work = undefined
+  }
+
+  #begin(): void {
+    const work = this.incoming.socket.destroyed ? undefined : this.#work
+    this.#work = undefined
+    // Also then not at once: any number of them may wait for each other.
+    this.#run(work ?? (async () => {}))
   }
 
   #run(work: () => Promise<void>): void {
+    this.#hasBegun = true
     void work().then(() => this.end())
   }
 

@@ -12,7 +12,6 @@ import { type AuditSettings, DeviceChanges } from './device-changes.ts'
 import { DeviceStore, type StoredDevice } from './device-store.ts'
 import { DeviceTable } from './device-table.ts'
 import type { AuditedAnswer, AuditedHeaders, AuditedRequest, AuditRecord } from './entry.ts'
-import { errorText } from './entry-text.ts'
 import { type DeviceSet, Recorder } from './recorder.ts'
 import { HMAC_PREFIX } from './redactor.ts'
 import { type BoardMemory, StreamBoard } from './stream-board.ts'
@@ -141,12 +140,11 @@ export class Audit implements AuditDevices {
     asked: AuditedAnswer | undefined,
   ): Promise<void> {
     if (asked !== undefined) {
-      const error = errorText(asked)
       this.#recorder.append(
         set,
         'request',
         requests,
-        requests.map(() => error),
+        set.devices.map(({ format }) => format.error(of, asked)),
       )
     }
     this.#recorder.append(set, 'response', requests, responses)

@@ -1,11 +1,12 @@
 // An entry as the members of its line: a pure function of the request and of what the device is set to (threats U-02).
 // The names are those of the reference. What does not change from request to request is made once.
-import type { Endpoint } from '../api/endpoint.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer, AuthBlock, WrapInfo } from '../api/request.ts'
 import { quoted, quotedList } from './ascii-json.ts'
 import type { AuditedAnswer, AuditedHeaders, AuditedRequest, AuditedToken } from './entry.ts'
+import { routedPath, unroutedPath } from './path-text.ts'
 import { hasLongList, type Redaction, redact, redactInSlices, redactText, type TextHmac } from './redactor.ts'
+import { secretMembers } from './secret-members.ts'
 
 export type FormatOptions = {
   /** Texts of data, tokens and accessors in clear. */
@@ -43,7 +44,9 @@ export class EntryFormat {
   /** `auth` and `request`, as both entries of a request hold them; waits only for long lists. */
   request(of: AuditedRequest): string | Promise<string> {
     const clear = of.mounted?.entry.config.auditNonHmacRequestKeys
-    const redaction = clear === undefined ? this.#redaction : { ...this.#redaction, clear }
+    const secret = of.endpoint === undefined ? undefined : secretMembers(of.endpoint)
+    const isPlain = clear === undefined && secret === undefined
+    const redaction = isPlain ? this.#redaction : { ...this.#redaction, clear, secret }
     if (of.input === undefined) return this.#request(of, undefined)
     if (!hasLongList(of.input)) return this.#request(of, redact(of.input, redaction))
     return redactInSlices(of.input, redaction, this.#pause).then((data) => this.#request(of, data))
@@ -71,26 +74,36 @@ export class EntryFormat {
 
   /** `response`, and `error` where it was refused: both begin with a comma, or are empty. */
   response(of: AuditedRequest, answered: AuditedAnswer): string | Promise<string> {
-    const { answer, warnings } = answered
-    const refused = errorText(answered)
+    const { answer } = answered
+    const refused = this.error(of, answered)
     if (answer === undefined) return refused
+    const given = { ...answered, answer }
     const shown = this.#options.elideLists && of.operation === 'list' ? elided(answer.data) : dataOf(answer)
     const clear = of.mounted?.entry.config.auditNonHmacResponseKeys
     const redaction = clear === undefined ? this.#redaction : { ...this.#redaction, clear }
-    if (shown === undefined) return this.#response(answer, warnings, undefined) + refused
-    if (!hasLongList(shown)) return this.#response(answer, warnings, redact(shown, redaction)) + refused
-    return redactInSlices(shown, redaction, this.#pause).then(
-      (data) => this.#response(answer, warnings, data) + refused,
-    )
+    if (shown === undefined) return this.#response(of, given, undefined) + refused
+    if (!hasLongList(shown)) return this.#response(of, given, redact(shown, redaction)) + refused
+    return redactInSlices(shown, redaction, this.#pause).then((data) => this.#response(of, given, data) + refused)
   }
 
-  #response(answer: Answer, warnings: readonly string[], data: string | undefined): string {
+  /** Begins with a comma, or is empty. Some errors repeat the path: it shows no more there than elsewhere. */
+  error(of: AuditedRequest, { error }: AuditedAnswer): string {
+    if (error === undefined) return ''
+    return `,"error":${quoted(of.path === '' ? error : error.replaceAll(of.path, () => this.#path(of)))}`
+  }
+
+  #response(
+    of: AuditedRequest,
+    answered: AuditedAnswer & { readonly answer: Answer },
+    data: string | undefined,
+  ): string {
+    const { answer, warnings } = answered
     const members: string[] = []
     if (answer.auth !== undefined) members.push(`"auth":${this.#made(answer.auth)}`)
     if (data !== undefined) members.push(`"data":${data}`)
     if (answer.lease !== undefined && answer.lease.id !== '')
       members.push(`"secret":{"lease_id":${quoted(answer.lease.id)}}`)
-    if (answer.wrapInfo !== undefined) members.push(`"wrap_info":${this.#wrapped(answer.wrapInfo)}`)
+    if (answer.wrapInfo !== undefined) members.push(`"wrap_info":${this.#wrapped(of, answer.wrapInfo)}`)
     const all = answer.warnings === undefined ? warnings : [...warnings, ...answer.warnings]
     if (all.length > 0) members.push(`"warnings":${quotedList(all)}`)
     return members.length === 0 ? '' : `,"response":{${members.join(',')}}`
@@ -134,18 +147,22 @@ export class EntryFormat {
     return text
   }
 
-  /** A path is in clear, but for what the endpoint takes from it as a secret. */
-  #path(of: AuditedRequest): string {
-    const { path, request, endpoint, pathParameters } = of
+  #path({ path, request, endpoint, mounted }: AuditedRequest): string {
     // No path at all: what was sent, as it was sent.
-    if (path === '' && request.rawPath.startsWith(API_PREFIX)) return request.rawPath.slice(API_PREFIX.length)
-    if (endpoint === undefined || !hasSecretParameter(endpoint)) return path
-    let shown = path
-    for (const [name, value] of Object.entries(pathParameters)) {
-      if (endpoint.fields[name]?.secret === true && value !== '')
-        shown = shown.replace(value, () => this.#secret(value).slice(1, -1))
-    }
-    return shown
+    const isSent = path === '' && request.rawPath.startsWith(API_PREFIX)
+    const sent = isSent ? request.rawPath.slice(API_PREFIX.length) : path
+    if (this.#options.raw) return sent
+    if (endpoint === undefined || mounted === undefined) return unroutedPath(sent, this.#mask)
+    return routedPath(endpoint, mounted.entry.path, sent, this.#mask)
+  }
+
+  readonly #mask = (secret: string): string => this.#secret(secret).slice(1, -1)
+
+  /** Of this request or, where an answer is wrapped again, of an earlier one. */
+  #creationPath(of: AuditedRequest, path: string): string {
+    if (this.#options.raw) return path
+    if (path === of.path) return this.#path(of)
+    return path === `${of.path}/` ? `${this.#path(of)}/` : unroutedPath(path, this.#mask)
   }
 
   #headerText(audited: Readonly<Record<string, string>>): string {
@@ -174,29 +191,14 @@ export class EntryFormat {
     return `{"client_token":${this.#secret(client_token)},"accessor":${this.#accessor(accessor)},${meta}${rest}`
   }
 
-  #wrapped({ token, accessor, wrapped_accessor, ...plain }: WrapInfo): string {
+  #wrapped(of: AuditedRequest, { token, accessor, wrapped_accessor, creation_path, ...plain }: WrapInfo): string {
     const inner = wrapped_accessor === undefined ? '' : `"wrapped_accessor":${this.#accessor(wrapped_accessor)},`
-    const rest = redact(plain, IN_CLEAR).slice(1)
+    const rest = redact({ ...plain, creation_path: this.#creationPath(of, creation_path) }, IN_CLEAR).slice(1)
     return `{"token":${this.#secret(token)},"accessor":${this.#accessor(accessor)},${inner}${rest}`
   }
 }
 
-/** Begins with a comma, or is empty. */
-export function errorText({ error }: AuditedAnswer): string {
-  return error === undefined ? '' : `,"error":${quoted(error)}`
-}
-
 const IN_CLEAR: Redaction = { hmac: undefined }
-
-const SECRET_PARAMETERS = new WeakMap<Endpoint, boolean>()
-
-function hasSecretParameter(endpoint: Endpoint): boolean {
-  const known = SECRET_PARAMETERS.get(endpoint)
-  if (known !== undefined) return known
-  const has = endpoint.path.includes(':') && Object.values(endpoint.fields).some(({ secret }) => secret)
-  SECRET_PARAMETERS.set(endpoint, has)
-  return has
-}
 
 /** What stands for an answer that is no object of ours, so that it is one. */
 function dataOf({ data, body }: Answer): object | undefined {

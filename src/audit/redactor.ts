@@ -1,5 +1,6 @@
 // Turns data of requests and answers into JSON text that holds no secret: every text becomes its HMAC under the salt of
-// the device; numbers, booleans and the names of members stay readable, as in the reference (threats V-10).
+// the device; numbers, booleans and the names of members stay readable, as in the reference (threats V-10), but for
+// numbers and booleans that were given for a secret.
 //
 // It is total (threats U-04, P-37): whatever the value is, the result is JSON, and what has no place in JSON becomes
 // the HMAC of what it would print as, never the thing itself.
@@ -12,7 +13,13 @@ export type Redaction = {
   readonly hmac: TextHmac | undefined
   /** Members whose texts stay readable, at any depth: as the mount was tuned. */
   readonly clear?: readonly string[] | undefined
+  /** Members of which numbers and booleans are secret as well, and which members below them are not. */
+  readonly secret?: SecretMembers | undefined
+  /** Set below such a member: the names of those that stay readable. */
+  readonly readable?: ReadonlySet<string> | undefined
 }
+
+export type SecretMembers = ReadonlyMap<string, ReadonlySet<string>>
 
 export const HMAC_PREFIX = 'hmac-sha256:'
 /** Bodies have at most 64 levels; an answer that is deeper than this may never end. */
@@ -66,9 +73,18 @@ export function hasLongList(value: object | undefined): boolean {
 
 const isLong = (member: unknown): member is unknown[] => Array.isArray(member) && member.length > 2 * ITEMS_AT_ONCE
 
-/** What is not secret below a member that was declared so. */
+/** How a member is redacted, and all below it. */
 function within(name: string, redaction: Redaction): Redaction {
-  return redaction.clear?.includes(name) === true ? IN_CLEAR : redaction
+  const { hmac, clear, secret, readable } = redaction
+  if (clear?.includes(name) === true) return IN_CLEAR
+  if (readable !== undefined) return readable.has(name) ? { hmac, clear } : redaction
+  const below = secret?.get(name)
+  return below === undefined ? redaction : { hmac, clear, readable: below }
+}
+
+/** A number or a boolean, as JSON text: an HMAC where it was given for a secret. */
+function scalarText(text: string, redaction: Redaction): string {
+  return redaction.readable === undefined || redaction.hmac === undefined ? text : redactText(text, redaction)
 }
 const IN_CLEAR: Redaction = { hmac: undefined }
 
@@ -78,9 +94,9 @@ function valueText(value: unknown, redaction: Redaction, depth: number): string 
       return redactText(value, redaction)
     case 'number':
       // As JSON has it: no NaN, no Infinity.
-      return Number.isFinite(value) ? String(value) : 'null'
+      return Number.isFinite(value) ? scalarText(String(value), redaction) : 'null'
     case 'boolean':
-      return value ? 'true' : 'false'
+      return scalarText(value ? 'true' : 'false', redaction)
     case 'undefined':
       return 'null'
     case 'object':

@@ -164,6 +164,7 @@ function newExchange({ id, trace }: Watched, request: WireRequest, before: Excha
     input: undefined,
     args: {},
     answer: undefined,
+    wrappedTokenId: undefined,
     warnings: [],
     response: undefined,
     extraHeaders: before?.extraHeaders,

@@ -89,6 +89,8 @@ export type Exchange = {
   input: JsonObject | undefined
   args: Readonly<Record<string, unknown>>
   answer: Answer | undefined
+  /** Of the token that was made for an answer which is wrapped now. */
+  wrappedTokenId: string | undefined
   warnings: string[]
   /** Set by a step that has the whole response already: the rest is skipped. */
   response: WireResponse | undefined
@@ -98,7 +100,7 @@ export type Exchange = {
   readonly isJudgedAnew: boolean
   /** Counts the request as soon as it is known who asks. */
   quota: RateQuota | undefined
-  /** A quota refused it: it is counted, and no more (Interface of sys/quotas/config). */
+  /** A quota refused it: it is counted, and no more unless a use was spent (Interface of sys/quotas/config). */
   isRateLimited: boolean
   /** The response was made elsewhere. */
   isForwarded: boolean

@@ -144,7 +144,8 @@ const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise
 
 /** Hands the request, as it came, to where it can be served; what comes back is the response. */
 export async function forward(exchange: Exchange, to: NonNullable<Surroundings['forward']>): Promise<void> {
-  const isRecorded = exchange.record !== undefined
+  // Where no device was there to write the first entry, one may be by now: it is to have both.
+  const isRecorded = exchange.record !== undefined && exchange.record.set.devices.length > 0
   const passedOn = { id: exchange.id, trace: exchange.trace?.context, isRecorded }
   const end = exchange.trace?.begin('forward')
   try {

@@ -72,6 +72,8 @@ function charge(exchange: Exchange, around: Surroundings, quota: RateQuota, with
   if (isAllowed) return
   around.noteRateLimited()
   exchange.isRateLimited = true
-  const refused = refusalResponse(fail('rate_limited', [exchange.path]))
+  const refusal = fail('rate_limited', [exchange.path])
+  exchange.error = refusal.message
+  const refused = refusalResponse(refusal)
   exchange.response = { ...refused, headers: { 'Retry-After': resetSeconds } }
 }

@@ -1,11 +1,13 @@
 // The one place where it is recorded how a request ended, refused or not, before its answer leaves.
 import { fail } from '../api/errors.ts'
+import type { TokenStore } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
 import { nameOf } from './cause-name.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 import { isRecorded } from './pipeline.ts'
 import { refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
+import { idOfNew } from './wrap-steps.ts'
 
 /** Resolves when it is recorded; undefined where there is nothing to record. @throws what kept all devices from it */
 export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<void> | undefined {
@@ -16,7 +18,8 @@ export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<
   }
   if (exchange.record === undefined) {
     // The reference leaves them out too, unless it is told otherwise: recording each would cost what the quota spares.
-    if (exchange.isRateLimited) return undefined
+    // What spent a use of a token has changed something, so it is recorded.
+    if (exchange.isRateLimited && exchange.paid === undefined) return undefined
     // Sealed, or for the state of the server alone.
     if (!audit.isOpen || !isRecorded(exchange)) return undefined
     const ready = audit.ready()
@@ -43,18 +46,24 @@ export async function withheld(
   noteUnrecorded('response')
   log('error', 'An answer is withheld: it could not be recorded', { request: exchange.id, cause: nameOf(cause) })
   response.stream?.cancel().catch(() => {})
-  const { answer } = exchange
-  const made = [
-    ...(answer?.isNewToken === true && answer.auth?.token_type === 'service' ? [answer.auth.client_token] : []),
-    ...(answer?.wrapInfo === undefined ? [] : [answer.wrapInfo.token]),
-  ]
-  for (const token of made) {
+  for (const find of tokensOf(exchange, tokens)) {
     try {
-      await tokens.revoke(tokens.idOf(token))
+      const id = await find()
+      if (id !== undefined) await tokens.revoke(id)
     } catch (failed) {
       log('warn', 'The token of a withheld answer could not be removed', { cause: nameOf(failed) })
     }
   }
   // What it was refused with stays true, where it is no news to anybody.
   return response.status >= 500 ? response : refusalResponse(fail('audit_response_failed', []))
+}
+
+/** The ids of the tokens that were made for the answer. One that wraps may have any form: its accessor names it. */
+function tokensOf({ answer, wrappedTokenId }: Exchange, tokens: TokenStore): (() => Promise<string | undefined>)[] {
+  const newTokenId = wrappedTokenId ?? idOfNew(answer, tokens)
+  const accessor = answer?.wrapInfo?.accessor
+  return [
+    ...(newTokenId === undefined ? [] : [async () => newTokenId]),
+    ...(accessor === undefined ? [] : [async () => (await tokens.findByAccessor(accessor))?.id]),
+  ]
 }

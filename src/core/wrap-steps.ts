@@ -2,6 +2,7 @@
 // wrapped, so it is done here and no endpoint knows of it.
 import { fail } from '../api/errors.ts'
 import type { Answer } from '../api/request.ts'
+import type { TokenStore } from '../auth/token-store.ts'
 import type { WrapForm } from '../auth/wrapping.ts'
 import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
 import type { Exchange } from './exchange.ts'
@@ -63,6 +64,7 @@ export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Pro
   const wrapping = around.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, form, ...wrapped })
   return wrapping.then(
     (wrapInfo) => {
+      exchange.wrappedTokenId = idOfNew(answer, around.tokens)
       exchange.answer = { wrapInfo }
       exchange.warnings = []
     },
@@ -71,11 +73,18 @@ export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Pro
 }
 
 /** Of an answer that nobody gets (threats T-10). */
-async function takeBack({ auth, isNewToken }: Answer, { tokens }: Surroundings): Promise<void> {
-  if (isNewToken !== true || auth?.token_type !== 'service') return
+async function takeBack(answer: Answer, { tokens }: Surroundings): Promise<void> {
+  const id = idOfNew(answer, tokens)
+  if (id === undefined) return
   try {
-    await tokens.revoke(tokens.idOf(auth.client_token))
+    await tokens.revoke(id)
   } catch {
     // Storage refuses that too: the token lives to its end, and nobody knows its text. The first failure is told.
   }
+}
+
+/** Of the token that was made for the answer; undefined where there is none that can be revoked. */
+export function idOfNew(answer: Answer | undefined, tokens: TokenStore): string | undefined {
+  const isNew = answer?.isNewToken === true && answer.auth?.token_type === 'service'
+  return isNew ? tokens.idOf(answer.auth.client_token) : undefined
 }

@@ -216,15 +216,25 @@ function devicePath(path: string): string {
   return named
 }
 
-/** What gives access is recorded as client_token, and never in clear. */
-const TOKEN_HEADERS: ReadonlySet<string> = new Set(['x-vault-token', 'authorization', 'cookie'])
+/** What gives access here is recorded as client_token, as an HMAC; what gives access elsewhere, not at all. */
+const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
+  'x-vault-token',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'x-amz-security-token',
+])
+/** What existing clients log in with beside a request. */
+const INLINE_LOGIN_HEADER = 'x-vault-inline-auth-parameter-'
 const MOST_HEADER_CHARACTERS = 100
 
 function headerName(header: string): string {
   const name = asciiLowerCase(header)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MOST_HEADER_CHARACTERS)
     throw fail('field_invalid', ['header', 'is not the name of a header'])
-  if (TOKEN_HEADERS.has(name)) throw fail('field_invalid', ['header', 'holds a token, which is recorded as an HMAC'])
+  if (CREDENTIAL_HEADERS.has(name) || name.startsWith(INLINE_LOGIN_HEADER))
+    throw fail('field_invalid', ['header', 'holds what gives access, which is not recorded as a header'])
   return name
 }
 

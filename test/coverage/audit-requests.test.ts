@@ -5,7 +5,10 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync }
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { NotRecorded } from '../../src/audit/recorder.ts'
 import type { ServerChain } from '../../src/audit/verify.ts'
+import type { Exchange, WireRequest } from '../../src/core/exchange.ts'
+import { forward } from '../../src/core/pipeline.ts'
 import { inlineWork, type SlowWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { type AuditEntry, byRequest, readEntries, requirePairs, verifyLog } from '../fixtures/audit-log.ts'
@@ -133,6 +136,155 @@ test('U-01: a token that stands in the path is no clearer than one that stands e
   assert.equal(readFileSync(house.file, 'utf8').includes('CANARY'), false)
 })
 
+/** What the log has of a token in the paths of requests that lead nowhere, or are refused early. */
+test('U-01: a token in a path is hidden where no endpoint is known, and in what repeats the path', async () => {
+  const house = await start()
+  const hash = await hashOf(house, 'hvs.CANARY')
+  const cases = [
+    { method: 'PATCH', path: 'auth/token/lookup/hvs.CANARY' },
+    { method: 'DELETE', path: 'auth/token/lookup/hvs.CANARY' },
+    { method: 'GET', path: 'auth/token/lookup/hvs.CANARY', headers: { namespace: 'other' } },
+    { method: 'GET', path: 'other/auth/token/lookup/hvs.CANARY' },
+    { method: 'GET', path: 'auth/token/lookup/hvs.CANARY', headers: { wrapTtl: 'bad' } },
+    { method: 'GET', path: 'auth/token/lookup/hvs.CANARY', headers: { wrapTtl: '60' } },
+    { method: 'POST', path: 'auth/token/renew/hvs.CANARY' },
+    { method: 'POST', path: 'auth/token/revoke/hvs.CANARY' },
+    { method: 'POST', path: 'sys/wrapping/unwrap/hvs.CANARY' },
+    { method: 'GET', path: 'nowhere/hvs.CANARY' },
+    { method: 'GET', path: 'nowhere/../%68vs.CANARY' },
+  ]
+  for (const { method, path, headers = {} } of cases) {
+    await house.call(method, path, method === 'POST' ? {} : undefined, 'root', headers)
+    assert.match(String(lastOf(house.file)[0]?.request.path), new RegExp(`/${hash}$`), `${method} ${path}`)
+  }
+  // Tokens of one's own have no form: the place tells.
+  await house.call('PATCH', 'auth/token/lookup/CANARY')
+  await house.call('POST', 'sys/wrapping/unwrap/CANARY', {})
+  await house.call('GET', 'sys/leases/nothing/hCANARY-of-many-characters')
+  // A wrapped answer names the path that it came from.
+  const own = await house.call('POST', 'auth/token/create', { id: 'OWNCANARY', policies: ['default'] })
+  assert.equal(own.status, 200)
+  const wrapped = await house.call('GET', 'auth/token/lookup/OWNCANARY', undefined, 'root', { wrapTtl: '60' })
+  assert.equal(wrapped.status, 200)
+  const { token = '' } = wrapped.body.wrap_info as unknown as Record<string, string>
+  assert.equal((await house.call('POST', 'sys/wrapping/rewrap', { token })).status, 200)
+  assert.equal(readFileSync(house.file, 'utf8').includes('CANARY'), false)
+  await house.call('PATCH', 'transit/keys/k')
+  assert.equal(lastOf(house.file)[0]?.request.path, 'transit/keys/k')
+})
+
+test('U-01: the token of a path is hidden where it stands, whatever else has the same text', async () => {
+  const house = await start()
+  for (const id of ['auth', 'token', 'look', 'o']) {
+    assert.equal((await house.call('POST', 'auth/token/create', { id, policies: ['default'] })).status, 200)
+    assert.equal((await house.call('GET', `auth/token/lookup/${id}`)).status, 200)
+    assert.equal(lastOf(house.file)[0]?.request.path, `auth/token/lookup/${await hashOf(house, id)}`)
+  }
+})
+
+test('U-01: a secret that is sent as a number is no clearer than one that is a text', async () => {
+  const house = await start()
+  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  const made = await house.call('POST', 'auth/userpass/users/kim', { password: 8412345678, token_num_uses: 3 })
+  assert.equal(made.status, 204)
+  const hash = await hashOf(house, '8412345678')
+  assert.deepEqual(lastOf(house.file)[0]?.request.data, { password: hash, token_num_uses: 3 })
+  const login = await house.call('POST', 'auth/userpass/login/kim', { password: 8412345678 }, '')
+  assert.equal(login.status, 200)
+  assert.deepEqual(lastOf(house.file)[0]?.request.data, { password: hash })
+  await house.call('POST', 'auth/userpass/login/kim', { password: [8412345678, { deep: 8412345678 }] }, '')
+  const item = { plaintext: 8412345678, key_version: 1 }
+  await house.call('POST', 'transit/encrypt/k', { batch_input: [item, 8412345678] })
+  const batch = lastOf(house.file)[0]?.request.data?.batch_input
+  assert.deepEqual(batch, [{ plaintext: hash, key_version: 1 }, hash])
+  assert.equal(readFileSync(house.file, 'utf8').includes('8412345678'), false)
+})
+
+test('P-34: of a withheld answer no token is left, wrapped or not, in any form', async () => {
+  const house = await start()
+  const { audit } = house.house
+  const accessors = async () => (await house.call('LIST', 'auth/token/accessors')).body.data?.keys as readonly string[]
+  const finish = audit.finish
+  const cases = [
+    { call: ['POST', 'auth/token/create', {}], headers: {} },
+    { call: ['POST', 'auth/token/create', {}], headers: { wrapTtl: '60' } },
+    { call: ['POST', 'auth/token/create', {}], headers: { wrapTtl: '60', wrapFormat: 'jwt' } },
+    { call: ['GET', 'sys/policies/acl/default', undefined], headers: { wrapTtl: '60', wrapFormat: 'jwt' } },
+  ] as const
+  for (const { call, headers } of cases) {
+    const [method, path, body] = call
+    const before = await accessors()
+    let made = before
+    audit.finish = async (of) => {
+      audit.finish = finish
+      made = await accessors()
+      audit.drop(of)
+      throw new NotRecorded('no device')
+    }
+    const { status } = await house.call(method, path, body, 'root', headers)
+    assert.equal(status, 500)
+    assert(made.length > before.length, 'something was made')
+    assert.deepEqual(await accessors(), before, `${path} ${JSON.stringify(headers)}`)
+  }
+})
+
+test('P-36: a request that was begun where no device was is recorded whole where it is carried out', async () => {
+  const house = await start()
+  const passedOn: unknown[] = []
+  const to = async (request: WireRequest) => {
+    passedOn.push(request.passedOn?.isRecorded)
+    return { status: 204, body: undefined }
+  }
+  for (const devices of [[], [{}]]) {
+    const exchange = { id: 'x', request: wireRequest('POST', 'a', {}), record: { set: { devices } }, trace: undefined }
+    await forward(exchange as unknown as Exchange, to)
+  }
+  assert.deepEqual(passedOn, [false, true])
+  // The thread that carries it out then writes both entries, or the second alone.
+  for (const [isRecorded, types] of [
+    [false, ['request', 'response']],
+    [true, ['response']],
+  ] as const) {
+    const id = `passed-on-${isRecorded}`
+    const request = wireRequest('GET', 'transit/keys/k', undefined, 'root')
+    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, isRecorded } })
+    const own = byRequest(readEntries(house.file)).get(id) ?? []
+    assert.deepEqual(
+      own.map(({ type }) => type),
+      types,
+    )
+  }
+})
+
+test('P-36: a request that a quota refuses is recorded where it spent a use of its token', async () => {
+  const house = await start()
+  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  const quota = { path: 'transit/', rate: 1, secondary_rate: 1, interval: 600, group_by: 'entity_then_ip' }
+  assert.equal((await house.call('POST', 'sys/quotas/rate-limit/few', quota)).status, 204)
+  const limited = async () => {
+    const { body } = await house.call('POST', 'auth/token/create', { policies: ['default'], num_uses: 1 })
+    return (body.auth as unknown as Record<string, string>).client_token ?? ''
+  }
+  const refused = async (token: string) => {
+    const before = readEntries(house.file).length
+    assert.equal((await house.call('GET', 'transit/keys/k', undefined, token)).status, 429)
+    return readEntries(house.file).slice(before)
+  }
+  const [first, second] = [await limited(), await limited()]
+  await house.call('GET', 'transit/keys/k', undefined, first)
+  const entries = await refused(second)
+  assert.deepEqual(
+    entries.map(({ type }) => type),
+    ['request', 'response'],
+  )
+  for (const { error, auth } of entries) {
+    assert.match(String(error), /quota exceeded/)
+    assert.equal(auth?.remaining_uses, 0)
+  }
+  // What spends nothing is counted, and no more.
+  assert.deepEqual(await refused('root'), [])
+})
+
 test('U-02: two devices write the same request each in its own way', async () => {
   const house = await start()
   const raw = join(directory.path, `raw-${++count}.log`)
@@ -177,7 +329,8 @@ test('U-03: the headers that are asked for are recorded, as they were asked for'
   })
   assert.equal((await house.call('DELETE', 'sys/config/auditing/request-headers/X-OPEN')).status, 204)
   assert.deepEqual(house.house.auditedHeaders(), ['x-closed'])
-  for (const name of ['X-Vault-Token', 'authorization'])
+  const barred = ['X-Vault-Token', 'authorization', 'Proxy-Authorization', 'cookie', 'Set-Cookie']
+  for (const name of [...barred, 'X-Amz-Security-Token', 'X-Vault-Inline-Auth-Parameter-Password'])
     assert.equal((await house.call('POST', `sys/config/auditing/request-headers/${name}`, {})).status, 400, name)
 })
 

@@ -44,12 +44,17 @@ export class Opening {
     this.#parts = parts
   }
 
-  /** Takes one share; with the last that is needed the server opens. @throws Refusal for a wrong combination */
-  unseal(share: Buffer): Promise<void> {
+  /**
+   * Takes one share; true with the last that is needed: the server opens. Undefined where it was open already.
+   * @throws Refusal for a wrong combination
+   */
+  unseal(share: Buffer): Promise<boolean | undefined> {
     return this.exclusively(async () => {
+      const wasSealed = this.#parts.seal.status().sealed
       const keys = await this.#give(share)
       if (keys !== undefined) await this.#open(keys)
       else await this.announce()
+      return wasSealed ? keys !== undefined : undefined
     })
   }
 

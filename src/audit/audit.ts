@@ -40,7 +40,7 @@ export class Audit implements AuditDevices {
     this.#isWriter = storage.writable
     this.#recorder = new Recorder(world.timers, turnEnd.record)
     this.#board = new StreamBoard(board)
-    const store = new DeviceStore(storage, world.random)
+    const store = new DeviceStore(storage, world.random, log)
     const parts = { store, recorder: this.#recorder, invalidation, world, log, board: this.#board, thread }
     this.#table = new DeviceTable(parts)
     this.#changes = new DeviceChanges(store, this.#table, settings)

@@ -6,6 +6,7 @@
 //   root/core/audit-headers       which request headers are recorded
 import { importSigningKey, newSigningKey } from '../crypto/text-signature.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
@@ -48,8 +49,10 @@ type Reads = Pick<View, 'get' | 'list'>
 export class DeviceStore {
   readonly #view: View
   readonly #random: Random
+  readonly #log: Log
 
-  constructor(storage: SealedStorage, random: Random) {
+  constructor(storage: SealedStorage, random: Random, log: Log) {
+    this.#log = log
     this.#view = storage.view(systemScope, CORE)
     this.#random = random
   }
@@ -59,8 +62,19 @@ export class DeviceStore {
     const der = await this.#view.get(KEY)
     const signingKey = der === undefined ? undefined : importSigningKey(der)
     der?.fill(0)
-    const headers = decodeHeaders(await this.#view.get(HEADERS))
+    const headers = this.#readable(await this.#view.get(HEADERS))
     return { devices, headers, headerNames: [...headers.keys()], signingKey }
+  }
+
+  /** A server that could not be unsealed for them would be worse than one that records none: the log says so. */
+  #readable(bytes: Buffer | undefined): AuditedHeaders {
+    try {
+      return decodeHeaders(bytes)
+    } catch (cause) {
+      const name = cause instanceof Error ? cause.name : 'unknown'
+      this.#log('error', 'The list of recorded headers cannot be read: audit records no headers', { cause: name })
+      return new Map()
+    }
   }
 
   /** `change` gets the devices there are, and puts and deletes with the transaction. */
@@ -73,7 +87,7 @@ export class DeviceStore {
 
   setHeaders(change: (headers: AuditedHeaders) => AuditedHeaders): Promise<void> {
     return this.#view.transaction(async (tx) => {
-      const changed = change(decodeHeaders(await tx.get(HEADERS)))
+      const changed = change(this.#readable(await tx.get(HEADERS)))
       tx.put(HEADERS, Buffer.from(JSON.stringify({ format: 1, headers: Object.fromEntries(changed) })))
     })
   }
@@ -140,5 +154,9 @@ function decodeHeaders(bytes: Buffer | undefined): AuditedHeaders {
   const value = parseStoredJson(bytes)
   if (!isJsonObject(value) || value.format !== 1 || !isJsonObject(value.headers))
     throw new Error('The recorded headers have an unknown format')
+  for (const header of Object.values(value.headers)) {
+    if (!isJsonObject(header) || typeof header.hmac !== 'boolean')
+      throw new Error('A recorded header has an unknown format')
+  }
   return new Map(Object.entries(value.headers as Record<string, { hmac: boolean }>))
 }

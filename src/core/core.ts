@@ -11,6 +11,7 @@ import { withExtraHeaders } from './browser-steps.ts'
 import { nameOf } from './cause-name.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS } from './pipeline.ts'
+import { limitRateOfRefused } from './rate-steps.ts'
 import { recordEnd, withheld } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -84,6 +85,14 @@ export class Core {
    */
   async #failed(exchange: Exchange, cause: unknown, turn: number): Promise<WireResponse | undefined> {
     if (cause instanceof Reconsider && turn < MAX_TURNS) return undefined
+    if (!exchange.isRateJudged) {
+      try {
+        await limitRateOfRefused(exchange, this.#around)
+      } catch (failed) {
+        return this.#refused(exchange, failed)
+      }
+      if (exchange.response !== undefined) return exchange.response
+    }
     const { forward: to } = this.#around
     if (!(cause instanceof StorageReadOnly) || to === undefined) return this.#refused(exchange, cause)
     try {
@@ -169,6 +178,7 @@ function newExchange({ id, trace }: Watched, request: WireRequest, before: Excha
     response: undefined,
     extraHeaders: before?.extraHeaders,
     isJudgedAnew: before !== undefined,
+    isRateJudged: false,
     quota: undefined,
     isRateLimited: false,
     isForwarded: false,

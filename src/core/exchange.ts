@@ -98,6 +98,8 @@ export type Exchange = {
   extraHeaders: Readonly<Record<string, string>> | undefined
   /** Another request was faster while it was judged before. */
   readonly isJudgedAnew: boolean
+  /** Its quota was looked for. */
+  isRateJudged: boolean
   /** Counts the request as soon as it is known who asks. */
   quota: RateQuota | undefined
   /** A quota refused it: it is counted, and no more unless a use was spent (Interface of sys/quotas/config). */

@@ -1,22 +1,36 @@
 // Quotas, as steps of the pipeline. They come before the token is looked up and the body is read, so that a request
 // that is one too many costs next to nothing (threats H-03). Two kinds need more: a quota of a role needs the body of
 // a login, one of entities needs the token.
-import { fail } from '../api/errors.ts'
+import { fail, Refusal } from '../api/errors.ts'
 import type { LoginMethod } from '../api/login.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { isEntityGrouping, type RateQuota } from '../quotas/quota.ts'
 import type { QuotaRules } from '../quotas/quota-rules.ts'
 import { MAX_OPEN_BODY_BYTES, parseBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
+import { API_PREFIX } from './target.ts'
 
 /** Only where the request arrived, and once, however often it is judged. */
 export const limitRate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  exchange.isRateJudged = true
   if (exchange.isJudgedAnew || exchange.request.passedOn !== undefined || around.sealed()) return
   const rules = around.quotas.rules()
   return rules instanceof Promise
     ? rules.then((found) => limit(exchange, around, found))
     : limit(exchange, around, rules)
+}
+
+/**
+ * What a step before this one refused counts too, or floods would pass by every quota: for the mount, where it was
+ * found, else for the quota of everything. One that is too much has 429 as its response, in place of the refusal.
+ */
+export const limitRateOfRefused = async (exchange: Exchange, around: Surroundings): Promise<void> => {
+  if (exchange.isRateJudged || !exchange.request.rawPath.startsWith(API_PREFIX)) return
+  await limitRate(exchange, around)
+  // Nobody looks up who asks.
+  if (exchange.response === undefined) await limitRateOfEntity(exchange, around)
 }
 
 function limit(exchange: Exchange, around: Surroundings, rules: QuotaRules): void | Promise<void> {
@@ -33,7 +47,15 @@ async function roleOf({ endpoint, mounted, request }: Exchange): Promise<string 
   const method = mounted?.engine as LoginMethod | undefined
   if (endpoint?.givesToken !== true || endpoint.capability !== 'none' || body === undefined) return undefined
   if (method?.roleOf === undefined || body.length > MAX_OPEN_BODY_BYTES) return undefined
-  return method.roleOf(parseBody(body, headers.contentType) ?? {})
+  let input: JsonObject
+  try {
+    input = parseBody(body, headers.contentType) ?? {}
+  } catch (cause) {
+    // It is refused for its body later, and counts until then.
+    if (cause instanceof Refusal) return undefined
+    throw cause
+  }
+  return method.roleOf(input)
 }
 
 function count(exchange: Exchange, around: Surroundings, rules: QuotaRules, role: string | undefined): void {

@@ -4,7 +4,16 @@ import { test } from 'node:test'
 import { type Called, startMemoryHouse, wireRequest } from '../../test/fixtures/memory-house.ts'
 import { fail, RefusalForNow } from '../api/errors.ts'
 import type { WireResponse } from '../core/exchange.ts'
-import { type Act, ALL_SPOILERS, AttemptLimits, MAX_ADDRESSES, SHARES, SPOILERS } from './attempt-limits.ts'
+import {
+  type Act,
+  ALL_SPOILERS,
+  AttemptLimits,
+  DOUBTS,
+  MAX_ADDRESSES,
+  SHARES,
+  SPOILERS,
+  WrongCombination,
+} from './attempt-limits.ts'
 
 const HERE = '192.0.2.1'
 const THERE = '192.0.2.2'
@@ -33,7 +42,11 @@ function newLimits() {
 }
 
 const wrong = async (): Promise<boolean> => {
-  throw fail('bad_request', ['unseal failed, invalid key'])
+  throw new WrongCombination(fail('bad_request', ['unseal failed, invalid key']))
+}
+
+const malformed = async (): Promise<boolean> => {
+  throw fail('bad_request', ['no share'])
 }
 
 async function times(count: number, work: () => Promise<unknown>): Promise<void> {
@@ -80,14 +93,43 @@ test('S-02: an address cannot reset what another has begun more often than the l
   assert.equal(await wait(THERE, 'share'), 0)
 })
 
-test('S-02: who gave a share to a combination that was wrong pays for it, whoever gave the last one', async () => {
-  const { wait } = newLimits()
-  for (let i = 0; i < SPOILERS.burst; i++) {
-    await wait(HERE, 'share')
-    await wait(`192.0.2.${100 + i}`, 'share', wrong)
+test('S-02: of a combination of several that was wrong each has a doubt, which bars only who does it often', async () => {
+  const { wait, advance } = newLimits()
+  for (let i = 0; i < DOUBTS.burst; i++) {
+    assert.equal(await wait(HERE, 'share'), 0)
+    assert.equal(await wait(`192.0.2.${100 + i}`, 'share', wrong), 0)
+    advance(1)
   }
-  assert.ok((await wait(HERE, 'share')) > 0)
+  assert.equal(await wait(HERE, 'share'), DOUBTS.everyMs / 1000)
   assert.equal(await wait('192.0.2.100', 'share'), 0)
+})
+
+test('S-02: a stranger who spoils each attempt keeps nobody out who gives a share every ten seconds', async () => {
+  const { wait, advance } = newLimits()
+  for (let i = 0; i < 1_000; i++) {
+    advance(10_000)
+    assert.equal(await wait(HERE, 'share'), 0, String(i))
+    await wait(THERE, 'share', wrong)
+  }
+})
+
+test('S-02: who gave to a combination that was right pays for none of others any more', async () => {
+  const { wait } = newLimits()
+  await wait(HERE, 'share', async () => true)
+  for (let i = 0; i < DOUBTS.burst * 2; i++) {
+    assert.equal(await wait(HERE, 'share'), 0)
+    await wait(THERE, 'share', wrong)
+  }
+  assert.ok((await wait(THERE, 'share')) > 0)
+})
+
+test('S-02: a share that is refused for itself is of who gave it alone, and who gave before stays known', async () => {
+  const { wait } = newLimits()
+  await wait(HERE, 'share')
+  await times(SPOILERS.burst, () => wait(THERE, 'share', malformed))
+  assert.ok((await wait(THERE, 'share')) > 0)
+  await times(SPOILERS.burst * 2, () => wait(HERE, 'share'))
+  assert.equal(await wait(HERE, 'share'), 0)
 })
 
 test('S-02: of an attempt that came to its end nobody pays for the next one', async () => {
@@ -100,10 +142,34 @@ test('S-02: of an attempt that came to its end nobody pays for the next one', as
   assert.ok((await wait(THERE, 'share')) > 0)
 })
 
-test('S-02: many addresses together are limited too', async () => {
+test('S-02: many that have spoiled before are limited together, and who has not is let through', async () => {
   const { wait } = newLimits()
-  for (let i = 0; i < ALL_SPOILERS.burst; i++) assert.equal(await wait(`10.0.${i >> 8}.${i & 255}`, 'change'), 0)
-  assert.equal(await wait(HERE, 'change'), ALL_SPOILERS.everyMs / 1000)
+  const address = (i: number): string => `10.0.${i >> 8}.${i & 255}`
+  for (let i = 0; i < ALL_SPOILERS.burst; i++) assert.equal(await wait(address(i), 'change'), 0)
+  assert.equal(await wait(address(0), 'change'), ALL_SPOILERS.everyMs / 1000)
+  assert.equal(await wait(address(0), 'share'), ALL_SPOILERS.everyMs / 1000)
+  assert.equal(await wait(HERE, 'change'), 0)
+  assert.ok((await wait(HERE, 'change')) > 0)
+})
+
+test('S-02: an operator who tries once a minute beside eight networks that spoil always gets through', async () => {
+  for (const spoil of [wrong, malformed]) {
+    const { wait, advance } = newLimits()
+    for (let second = 1; second <= 3_600; second++) {
+      advance(1_000)
+      for (let i = 1; i <= 8; i++) await wait(`${i}.0.0.1`, 'share', spoil)
+      if (second % 60 === 0) assert.equal(await wait(HERE, 'share', wrong), 0, `second ${second}`)
+    }
+  }
+})
+
+test('S-02: at the machine itself only its own limits count', async () => {
+  const { wait } = newLimits()
+  for (let i = 0; i < ALL_SPOILERS.burst; i++) await wait(`10.0.0.${i}`, 'change')
+  for (const here of ['127.0.0.1', '127.8.0.1', '::ffff:127.0.0.2', '::1', '']) {
+    await times(SPOILERS.burst, async () => assert.equal(await wait(here, 'change'), 0, here))
+    assert.equal(await wait(here, 'change'), SPOILERS.everyMs / 1000)
+  }
 })
 
 test('P-60: a network of IPv6 counts as one address', async () => {
@@ -133,6 +199,18 @@ test('what fails for another reason than the share counts for nobody', async () 
   const broken = (): Promise<boolean> => Promise.reject(new Error('the disk'))
   await times(SPOILERS.burst + 1, () => assert.rejects(attempt(HERE, 'share', broken), /the disk/))
   assert.equal(await wait(HERE, 'share'), 0)
+})
+
+test('S-02: who gives shares to an open server is not taken for one whose share was right', async () => {
+  const { house, from, garbage, shares } = await startHouse()
+  assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: garbage(1) })).status, 200)
+  await house.operations.seal()
+  for (let i = 0; i < DOUBTS.burst; i++) {
+    await house.operations.reset()
+    await from(`192.0.3.${i}`, 'PUT', 'sys/unseal', { key: shares[0]?.toString('hex') })
+    assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: garbage(i) })).status, 400)
+  }
+  assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: garbage(1) })).status, 429)
 })
 
 /** At the endpoints: from an address of choice. */

@@ -65,6 +65,17 @@ test('what opens the barrier is neither read nor written', async () => {
   }
 })
 
+test('what the audit is made of is neither read nor written', async () => {
+  const { call } = await startMemoryHouse({ facts: { rawStorage: true } })
+  await call('PUT', 'sys/audit/f', { type: 'file', options: { file_path: 'discard' } })
+  for (const name of ['audit-key', 'audit-headers', 'audit/x', 'local-audit/x']) {
+    for (const [method, body] of [['GET'], ['PUT', { value: 'x' }], ['DELETE']] as const)
+      assert.equal((await call(method, `sys/raw/core/${name}`, body)).status, 400, `${method} ${name}`)
+  }
+  assert.equal((await call('GET', 'sys/raw/core/audit-key?encoding=base64')).status, 400)
+  assert.equal((await call('GET', 'sys/mounts')).status, 200)
+})
+
 test('a path that no entry can have, and a value that is none, are the caller’s mistake', async () => {
   const { call } = await startMemoryHouse({ facts: { rawStorage: true } })
   assert.equal((await call('PUT', 'sys/raw/nowhere/x', { value: 'x' })).status, 400)

@@ -4,6 +4,7 @@
 //
 //   root/core/unseal-shares-backup, recovery-shares-backup
 //     behind the barrier: {"format":1,"nonce":…,"keys":{FINGERPRINT:[hex of an OpenPGP message]}}
+
 import { fail } from '../api/errors.ts'
 import { constantTimeEqual } from '../crypto/constant-time.ts'
 import { copySecret } from '../crypto/secret-bytes.ts'
@@ -12,6 +13,7 @@ import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { World } from '../lib/world.ts'
 import { StorageCorrupt, systemScope, type Transaction } from '../storage/contract.ts'
 import { type SealedStorage, sealedTransaction, type View } from '../storage/sealed-storage.ts'
+import { WrongCombination } from './attempt-limits.ts'
 import { combineKey, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import type { Seal } from './seal.ts'
 import { CORE_FOLDER } from './seal-records.ts'
@@ -180,7 +182,8 @@ export class Rekey {
       const { seal } = this.#parts
       const given = this.#attempt.give(share, nonce, seal.shareConfig.threshold)
       if (given === undefined) return this.status()
-      if (!(await seal.accepts(given))) throw fail('bad_request', ['rekey aborted: the shares do not give the key'])
+      if (!(await seal.accepts(given)))
+        throw new WrongCombination(fail('bad_request', ['rekey aborted: the shares do not give the key']))
       const running = this.#attempt.running
       if (running === undefined) throw fail('bad_request', ['no rekey in progress'])
       const made = await this.#make(running.purpose, nonce)
@@ -273,7 +276,10 @@ export class Rekey {
       wipeAll(given)
       const isRight = combined !== undefined && constantTimeEqual(combined, key)
       combined?.fill(0)
-      if (!isRight) throw fail('bad_request', ['rekey verification failed: the shares do not give the new key'])
+      if (!isRight)
+        throw new WrongCombination(
+          fail('bad_request', ['rekey verification failed: the shares do not give the new key']),
+        )
       await this.#take(running.purpose)
       this.#verification.cancel()
       return true

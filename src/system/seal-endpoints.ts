@@ -177,28 +177,29 @@ const unseal = endpoint({
     migrate: bool('Seal migration', { default: false }),
   },
   response: SEAL_STATUS,
-  handler: (system: System, { key, reset, migrate }, request) =>
-    system.attempts.run(
+  handler: async (system: System, { key, reset, migrate }, request) => {
+    await system.attempts.run(
       { matter: 'unseal', act: reset ? 'change' : 'share', address: request.remoteAddress },
       async () => {
         if (migrate) throw fail('field_invalid', ['migrate', notOffered])
-        if (reset) await resetUnseal(system)
-        else await giveUnsealShare(system, key)
-        return { data: sealStatusBody(system, request) }
+        return reset ? resetUnseal(system) : giveUnsealShare(system, key)
       },
-      () => !system.sealStatus().sealed,
-    ),
+      (isOpened) => isOpened,
+    )
+    return { data: sealStatusBody(system, request) }
+  },
 })
 
-async function resetUnseal(system: System): Promise<void> {
+async function resetUnseal(system: System): Promise<undefined> {
   if (!system.sealStatus().sealed) throw fail('bad_request', ['vault is unsealed'])
   await system.seal.reset()
 }
 
-async function giveUnsealShare(system: System, key: string): Promise<void> {
+/** As `unseal` of Opening. */
+async function giveUnsealShare(system: System, key: string): Promise<boolean | undefined> {
   if (key === '')
     throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])
-  await withShare(key, (share) => system.seal.unseal(share))
+  return withShare(key, (share) => system.seal.unseal(share))
 }
 
 const seal = endpoint({

@@ -1,5 +1,6 @@
 // The state between a locked store and an open one. Shares rebuild the unseal key, or a seal that opens by itself has
 // it; it opens the root key, which opens the keyring; with the keyring the barrier is open.
+
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../api/errors.ts'
 import { AuthenticationFailed } from '../crypto/aead.ts'
@@ -8,6 +9,7 @@ import { exportSecret, importSecret } from '../crypto/secret-key.ts'
 import type { World } from '../lib/world.ts'
 import { openRecord } from '../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../storage/contract.ts'
+import { WrongCombination } from './attempt-limits.ts'
 import { type AutoSeal, AutoSealFailed } from './auto-seal.ts'
 import { combineKey, type ShareConfig, wipeAll } from './key-shares.ts'
 import { decodeSealConfig, encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
@@ -288,5 +290,5 @@ export class Seal {
 
 /** Says nothing of which share it was. */
 function invalidKey(cause?: unknown) {
-  return fail('bad_request', ['unseal failed, invalid key'], cause) // Wire text.
+  return new WrongCombination(fail('bad_request', ['unseal failed, invalid key'], cause)) // Wire text.
 }

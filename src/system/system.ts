@@ -40,7 +40,7 @@ export interface SealOperations {
    * @throws Refusal where it is done already
    */
   initialise(config: ShareConfig, clusterName: string, keep: (made: FirstKeys) => Promise<void>): Promise<FirstKeys>
-  unseal(share: Buffer): Promise<void>
+  unseal(share: Buffer): Promise<boolean | undefined>
   reset(): Promise<void>
   seal(): Promise<void>
   /** Replaces the store by a snapshot; sealed afterwards unless it opens by itself. @throws Refusal: it is not taken */

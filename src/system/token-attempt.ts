@@ -1,11 +1,13 @@
 // A token for those who hold shares: with enough of them one is made, and it leaves the server encrypted, under a
 // one-time password that only the starter has, or to an OpenPGP key. For root tokens; DR operation tokens are made the
 // same way (Interface 3.3).
+
 import { fail } from '../api/errors.ts'
 import { secretBytes } from '../crypto/secret-bytes.ts'
 import { randomBase62 } from '../lib/base62.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { World } from '../lib/world.ts'
+import { WrongCombination } from './attempt-limits.ts'
 import type { Seal } from './seal.ts'
 import { ShareAttempt } from './share-attempt.ts'
 
@@ -104,7 +106,7 @@ export class TokenAttempt {
       const given = this.#attempt.give(share, nonce, threshold)
       if (given === undefined) return this.status()
       if (!(await this.#parts.seal.accepts(given)))
-        throw fail('bad_request', ['root generation aborted: the shares do not give the key'])
+        throw new WrongCombination(fail('bad_request', ['root generation aborted: the shares do not give the key']))
       const receiver = this.#attempt.running?.purpose
       if (receiver === undefined) throw fail('bad_request', ['no root generation in progress'])
       const before = this.status()

@@ -129,6 +129,47 @@ test('a quota of a role counts the logins with it, before any other does', async
   assert.deepEqual(await statuses(8, 'auth/approle/role/busy'), { 200: 8 })
 })
 
+test('H-03: what is refused before a quota is looked for counts for the one of everything', async () => {
+  const send = async (method: string, path: string, headers: [string, string][]): Promise<number> => {
+    const connection = await RawConnection.open(server.address)
+    const answer = await connection.exchange(rawRequest(method, `/v1/${path}`, headers, undefined))
+    connection.close()
+    return answer?.status ?? 0
+  }
+  const floods: readonly (readonly [string, string, string, [string, string][], number])[] = [
+    ['method', 'PATCH', 'x/y', [], 415],
+    ['namespace', 'GET', 'x/y', [['X-Vault-Namespace', 'z']], 404],
+    ['wrapping', 'GET', 'x/y', [['X-Vault-Wrap-TTL', 'z']], 400],
+    ['path', 'GET', 'x/../y', [], 400],
+    ['path of quotas', 'GET', 'sys/quotas/../y', [], 400],
+  ]
+  for (const group_by of ['ip', 'entity_then_ip']) {
+    for (const [name, method, path, headers, status] of floods) {
+      await write('everything', { rate: 3, interval: 600, group_by })
+      const seen: number[] = []
+      for (let i = 0; i < 6; i++) seen.push(await send(method, path, headers))
+      assert.deepEqual(seen, [status, status, status, 429, 429, 429], `${name}, ${group_by}`)
+      await server.call('DELETE', 'sys/quotas/rate-limit/everything')
+    }
+  }
+  await write('everything', { rate: 1, interval: 600 })
+  for (let i = 0; i < 5; i++) assert.equal(await send('PATCH', 'sys/quotas/config', []), 415)
+})
+
+test('a login whose body is no JSON counts, without a role', async () => {
+  await server.call('POST', 'sys/auth/again', { type: 'approle' })
+  await write('of-role', { path: 'auth/again/', role: 'r', rate: 100, interval: 600 })
+  await write('everything', { rate: 2, interval: 600 })
+  const seen: (number | undefined)[] = []
+  for (let i = 0; i < 4; i++) {
+    const connection = await RawConnection.open(server.address)
+    const answer = await connection.exchange(rawRequest('POST', '/v1/auth/again/login', [], Buffer.from('{"role_id":')))
+    seen.push(answer?.status)
+    connection.close()
+  }
+  assert.deepEqual(seen, [400, 400, 429, 429])
+})
+
 test('a quota moves with its mount and goes with it', async () => {
   await server.call('POST', 'sys/mounts/first', { type: 'transit' })
   await write('of-first', { path: 'first/keys/*', rate: 5, interval: 60 })

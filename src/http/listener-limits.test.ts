@@ -114,7 +114,7 @@ async function openedWithSlow(context: TestContext) {
   })
   context.after(() => finish())
   const open = await opened(context, {
-    shared: { maxBodyBytes: 512 * 1024 },
+    shared: { maxBodyBytes: 320 * 1024 },
     handle: async (request) => {
       paths.push(request.rawPath)
       if (request.rawPath === '/v1/slow') await finished
@@ -139,7 +139,7 @@ test('P-40: the memory of a body counts as long as it is worked on, also when it
   await eventually(async () => (await status()) === 200)
 })
 
-test('P-40: bodies that wait for their turn on a connection that goes are not begun', async (context) => {
+test('P-40: bodies that wait for their turn are forgotten with their connection', async (context) => {
   const { open, large, paths, status, finish } = await openedWithSlow(context)
   const queue = await connected(context, open)
   queue.write(Buffer.concat([rawRequest('GET', '/v1/slow'), rawRequest('POST', '/v1/behind', [], large)]))
@@ -192,7 +192,7 @@ test('P-44: a body that comes byte by byte is cut, a request that takes too long
   assert.equal((await (await connected(context, open)).exchange(GET))?.status, 200)
 })
 
-test('what is refused behind a slow request waits, and nothing behind it is carried out', async (context) => {
+test('what is refused behind a slow request waits for its answer, and is the last', async (context) => {
   const handled: string[] = []
   const open = await opened(context, {
     handle: async (request) => {

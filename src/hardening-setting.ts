@@ -1,11 +1,10 @@
 // What the checks of the surroundings are told: taken from the configuration as it is in force.
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { deviceSettings } from './audit/device-options.ts'
 import type { ServerConfig } from './config.ts'
 import { addressText, isLoopback, type ListenerConfig } from './config-listener.ts'
 import type { HardeningSetting, ListenerFacts } from './hardening/setting.ts'
-import { databasePath } from './storage/sqlite-files.ts'
+import { quickLook } from './storage/quick-look.ts'
 
 export type Start = {
   readonly isDevelopment: boolean
@@ -39,7 +38,7 @@ export function hardeningSetting(config: ServerConfig, { isDevelopment, configFi
 /** Those that requests made are in the store, and known once the server is open. */
 function devicesOf({ audit, storage }: ServerConfig): readonly string[] | undefined {
   const declared = audit.declared.map(({ path }) => path)
-  const isStored = storage.type === 'sqlite' && existsSync(databasePath(storage.directory))
+  const isStored = storage.type === 'sqlite' && quickLook(storage.directory).kind !== 'none'
   return declared.length === 0 && isStored ? undefined : declared
 }
 

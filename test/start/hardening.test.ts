@@ -189,7 +189,7 @@ test('operator diagnose says what is in the way, and ends with 1', (context) => 
   assert.match(diagnosed(['-config', join(folder, 'none.hcl')]).checks.get('config') ?? '', /^refuse: .*cannot be read/)
 })
 
-test('B-07: what cannot be recorded is told before a start, and what the store may know is not denied', async (context) => {
+test('B-07: what cannot be recorded is told before a start; what the store may know is not denied', async (context) => {
   const folder = newFolder(context)
   const log = join(folder, 'log')
   const audited = configIn(folder, `audit "file" "all" { options { file_path = "${log}/audit.log" } }`)

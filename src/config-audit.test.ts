@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseConfig } from './config.ts'
+import { parseConfig, settle } from './config.ts'
 import { ConfigError } from './config-values.ts'
 
 test('audit devices are declared by type and name, in both forms of the file', () => {
@@ -23,27 +23,29 @@ test('audit devices are declared by type and name, in both forms of the file', (
     `{"audit": {"file": {"log": {"description": "all of it",
        "options": {"file_path": "/var/log/a.log", "prefix": "kw: ", "log_raw": true}}}}}`,
   ]
-  for (const text of texts) assert.deepEqual(parseConfig(text), { audit: { declared: [device], allowsApi: true } })
+  for (const text of texts) assert.deepEqual(settle(parseConfig(text)).audit, { declared: [device], allowsApi: true })
 })
 
 test('several devices, and the switch that leaves them to the file', () => {
-  const { audit } = parseConfig(`
+  const { audit } = settle(
+    parseConfig(`
     audit "file" "a" { options { file_path = "stdout" } }
     audit "socket" "b" {
       local = true
       options { address = "127.0.0.1:9090" }
     }
     unsafe_allow_api_audit_creation = false
-  `)
+  `),
+  )
   assert.deepEqual(
-    audit?.declared.map(({ path, type, local }) => [path, type, local]),
+    audit.declared.map(({ path, type, local }) => [path, type, local]),
     [
       ['a/', 'file', false],
       ['b/', 'socket', true],
     ],
   )
-  assert.equal(audit?.allowsApi, false)
-  assert.deepEqual(parseConfig('unsafe_allow_api_audit_creation = true').audit, { declared: [], allowsApi: true })
+  assert.equal(audit.allowsApi, false)
+  assert.deepEqual(parseConfig('unsafe_allow_api_audit_creation = true').audit, { allowsApi: true })
 })
 
 const REFUSED = [

@@ -9,14 +9,19 @@ import { blocksOf, type HclBlock, type HclObject, itemsOf } from './lib/hcl.ts'
 const STANZA_KEYS = ['description', 'local', 'options']
 
 /** Nothing where the file says nothing of it. @throws ConfigError */
-export function auditOf(body: HclObject): { readonly audit?: AuditSettings } {
+export function auditOf(body: HclObject): { readonly audit?: Partial<AuditSettings> } {
   const declared = blocksOf(body, 'audit', 2).map(deviceOf)
   const twice = declared.find(({ path }, at) => declared.findIndex((other) => other.path === path) < at)
   if (twice !== undefined)
     throw new ConfigError(`there are two audit devices with the name "${twice.path.slice(0, -1)}"`)
   const hasSwitch = itemsOf(body, API_SWITCH).length > 0
   if (declared.length === 0 && !hasSwitch) return {}
-  return { audit: { declared, allowsApi: hasSwitch ? switchOf(body, API_SWITCH) : true } }
+  return {
+    audit: {
+      ...(declared.length === 0 ? {} : { declared }),
+      ...(hasSwitch ? { allowsApi: switchOf(body, API_SWITCH) } : {}),
+    },
+  }
 }
 
 /** `audit "file" "name" { options { file_path = "…" } }`. */

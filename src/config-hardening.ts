@@ -20,12 +20,18 @@ export const NO_HARDENING: HardeningConfig = {
 }
 
 /** Nothing where none of it is said. @throws ConfigError */
-export function hardeningOf(body: HclObject): { readonly hardening?: HardeningConfig } {
+export function hardeningOf(body: HclObject): { readonly hardening?: Partial<HardeningConfig> } {
   const isStrict = switchOf(body, 'strict_hardening')
   const isAuditRequired = switchOf(body, 'require_audit')
   const secrets = inlineSecrets(body, '')
   if (!isStrict && !isAuditRequired && secrets.length === 0) return {}
-  return { hardening: { isStrict, isAuditRequired, inlineSecrets: secrets } }
+  return {
+    hardening: {
+      ...(isStrict ? { isStrict } : {}),
+      ...(isAuditRequired ? { isAuditRequired } : {}),
+      ...(secrets.length === 0 ? {} : { inlineSecrets: secrets }),
+    },
+  }
 }
 
 /** Settings whose value is a secret, wherever they stand. */

@@ -7,13 +7,13 @@ import { LOG_FORMATS, type LogFormat } from './lib/log-writer.ts'
 export type LogConfig = { readonly level: LogLevel; readonly format: LogFormat }
 export const DEFAULT_LOG: LogConfig = { level: 'info', format: 'standard' }
 
-export function logOf(body: HclObject): { readonly logging?: LogConfig } {
+export function logOf(body: HclObject): { readonly logging?: Partial<LogConfig> } {
   const [level, format] = [textIn(body, 'log_level'), textIn(body, 'log_format')]
   if (level === undefined && format === undefined) return {}
   return {
     logging: {
-      level: level === undefined ? DEFAULT_LOG.level : levelIn(level, 'log_level'),
-      format: format === undefined ? DEFAULT_LOG.format : formatIn(format, 'log_format'),
+      ...(level === undefined ? {} : { level: levelIn(level, 'log_level') }),
+      ...(format === undefined ? {} : { format: formatIn(format, 'log_format') }),
     },
   }
 }

@@ -21,7 +21,11 @@ const STATIC_KEYS = Object.keys(SEAL_STANZA.settings)
 /** Nothing where shares open the server. */
 export function sealOf(body: HclObject): { readonly seal?: StaticSealConfig } {
   const block = only(body, 'seal')
-  if (block === undefined || block.labels[0] === 'shamir') return {}
+  if (block === undefined) return {}
+  if (block.labels[0] === 'shamir') {
+    checkKeys(block.body, {}, 'seal "shamir"')
+    return {}
+  }
   if (block.labels[0] !== 'static') {
     throw new ConfigError(`line ${block.line}: the seal "${block.labels[0]}" is not offered, use static or shamir`)
   }

@@ -1,6 +1,6 @@
 // The stanza `storage`: where the data are, and how far back the log of changes is kept.
 import { type Stanza, setting } from './config-setting.ts'
-import { ConfigError, checkKeys, only, secondsIn, single } from './config-values.ts'
+import { ConfigError, checkKeys, integerIn, only, secondsIn, single } from './config-values.ts'
 import type { HclObject } from './lib/hcl.ts'
 import { DEFAULT_RETENTION, type Retention } from './storage/retention.ts'
 
@@ -41,10 +41,8 @@ export function storageOf(body: HclObject): { readonly storage?: StorageConfig }
 
 /** How far back the log is kept, by what is reached first; 0 or missing: the default. */
 function retentionOf(body: HclObject): { readonly retention?: Retention } {
-  const bytes = single(body, 'log_retention_bytes')
-  if (bytes !== undefined && (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0)) {
-    throw new ConfigError('"log_retention_bytes" must be a number of bytes')
-  }
+  const bytes = integerIn(body, 'log_retention_bytes', 'a number of bytes')
+  if (bytes !== undefined && bytes < 0) throw new ConfigError('"log_retention_bytes" must be a number of bytes')
   const seconds = secondsIn(body, 'log_retention_time')
   if (bytes === undefined && seconds === undefined) return {}
   return {

@@ -32,7 +32,7 @@ export const TOP_STANZA: Stanza = {
     audit: setting('stanza', 'none', 'Where requests are recorded; see docs/audit-format.md'),
     unsafe_allow_api_audit_creation: setting('bool', 'true', 'Whether requests may make audit devices'),
     strict_hardening: setting('bool', 'false', 'What would be a warning of the checks at start stops the start'),
-    require_audit: setting('bool', 'false', 'Without an audit device the server does not start'),
+    require_audit: setting('bool', 'false', 'Without a stanza `audit` the server does not start'),
     pid_file: setting('path', 'none', 'A file with the id of the process, while it listens'),
     ...SHARED_LIMIT_SETTINGS,
     disable_mlock: ignored('memory cannot be locked from here: switch swapping off'),

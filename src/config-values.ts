@@ -41,7 +41,8 @@ export function requireKnown(body: HclObject, known: readonly string[], where: s
 
 function unknownKey(key: string, line: number, known: readonly string[], where: string): never {
   const near = nearest(key, known)
-  const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`
+  const all = known.length === 0 ? 'it takes none' : `known are ${known.join(', ')}`
+  const hint = near === undefined ? all : `did you mean "${near}"?`
   throw new ConfigError(`line ${line}: unknown key "${key}" in ${where}, ${hint}`)
 }
 
@@ -119,11 +120,11 @@ export function secondsIn(body: HclObject, key: string): number | undefined {
   throw new ConfigError(`"${key}" must be seconds or a duration such as 90m`)
 }
 
-/** A whole number, also as text. */
+/** A whole number, also as text: of decimal digits, since what else a program may read as a number is rarely meant. */
 export function integerIn(body: HclObject, key: string, what = 'a whole number'): number | undefined {
   const value = single(body, key)
   if (value === undefined) return undefined
-  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
   if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw new ConfigError(`"${key}" must be ${what}`)
   return number
 }

@@ -612,7 +612,7 @@ test('P-67: strict_hardening and require_audit are switches; secrets in the file
       previous_key_id = "1"
       previous_key   = "0123456789abcdef0123456789abcdef"
     }`)
-  assert.deepEqual(config.hardening, { isStrict: true, isAuditRequired: false, inlineSecrets: ['seal.previous_key'] })
+  assert.deepEqual(config.hardening, { isStrict: true, inlineSecrets: ['seal.previous_key'] })
   assert.equal(parseConfig('require_audit = "true"').hardening?.isAuditRequired, true)
   assert.equal(parseConfig('require_audit = false').hardening, undefined)
   assert.throws(() => parseConfig('strict_hardening = "very"'), /"strict_hardening" must be true or false/)

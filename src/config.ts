@@ -13,7 +13,7 @@ import { sanitizedConfig } from './config-state.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
 import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './config-telemetry.ts'
 import { TOP_STANZA } from './config-top.ts'
-import { ConfigError, checkKeys, Faults, secondsIn, single, switchOf, textIn } from './config-values.ts'
+import { ConfigError, checkKeys, Faults, integerIn, secondsIn, switchOf, textIn } from './config-values.ts'
 import type { HardeningFound } from './hardening/report.ts'
 import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ServerLimits } from './http/limits.ts'
 import { isDigit } from './lib/ascii.ts'
@@ -52,8 +52,15 @@ export type ServerConfig = {
   readonly warnings: readonly string[]
 }
 
+/** Several keys make one of these, and the keys may stand in several files: they are joined member by member. */
+const JOINED_PARTS = ['logging', 'hardening', 'audit', 'sharedLimits'] as const
+type JoinedPart = (typeof JOINED_PARTS)[number]
+
 /** What one file says: lists go behind each other, everything else stands in one of them. */
-export type ConfigPart = Partial<Omit<ServerConfig, 'listeners' | 'limits'>> & {
+export type ConfigPart = Partial<Omit<ServerConfig, 'listeners' | 'limits' | JoinedPart>> & {
+  readonly logging?: Partial<LogConfig>
+  readonly hardening?: Partial<HardeningConfig>
+  readonly audit?: Partial<AuditSettings>
   readonly listeners?: readonly GivenListener[]
   readonly sharedLimits?: SharedLimits
 }
@@ -82,6 +89,12 @@ const DEFAULT_LISTENER: ListenerConfig = {
     headers: {},
     switches: undefined,
   },
+}
+
+/** It says nothing of its own, so what is said for all listeners counts. */
+const UNTOLD_LISTENER: GivenListener = {
+  ...DEFAULT_LISTENER,
+  rules: { ...DEFAULT_LISTENER.rules, limits: { ...DEFAULT_LIMITS, maxRequestMs: undefined } },
 }
 
 export const DEFAULT_CONFIG: ServerConfig = {
@@ -147,8 +160,17 @@ export function parseBody(body: HclObject, { isPlainAllowed }: ParseOptions): Co
   return mergeParts([...(warnings.length === 0 ? [] : [{ warnings }]), ...parts])
 }
 
-/** Lists behind each other; of everything else the last one counts. */
+/** Lists behind each other; what several keys make, member by member; of everything else the last one counts. */
 export function mergeParts(parts: readonly ConfigPart[]): ConfigPart {
+  const merged: Record<string, unknown> = merge(parts)
+  for (const name of JOINED_PARTS) {
+    const given = parts.flatMap((part) => part[name] ?? [])
+    if (given.length > 0) merged[name] = merge(given)
+  }
+  return merged
+}
+
+function merge(parts: readonly object[]): Record<string, unknown> {
   const merged: Record<string, unknown> = {}
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
     const before = merged[name]
@@ -160,14 +182,20 @@ export function mergeParts(parts: readonly ConfigPart[]): ConfigPart {
 
 /** With the defaults, and what can only be told when all is read. @throws ConfigError */
 export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigPart): ServerConfig {
-  const config = { ...DEFAULT_CONFIG, ...part }
+  const config = {
+    ...DEFAULT_CONFIG,
+    ...part,
+    logging: { ...DEFAULT_CONFIG.logging, ...part.logging },
+    hardening: { ...DEFAULT_CONFIG.hardening, ...part.hardening },
+    audit: { ...DEFAULT_CONFIG.audit, ...part.audit },
+  }
   const { defaultTtlSeconds, maxTtlSeconds } = config
   if (defaultTtlSeconds > maxTtlSeconds) {
     throw new ConfigError(
       `default_lease_ttl, ${defaultTtlSeconds} s, must not be longer than max_lease_ttl, ${maxTtlSeconds} s`,
     )
   }
-  const listeners = given ?? [DEFAULT_LISTENER]
+  const listeners = given ?? [UNTOLD_LISTENER]
   const texts = listeners.map(({ address }) => addressText(address))
   const twice = texts.find((text, index) => !text.endsWith(':0') && texts.indexOf(text) !== index)
   if (twice !== undefined) throw new ConfigError(`Two listeners have the address ${twice}`)
@@ -190,11 +218,10 @@ const RAW = 'raw_storage_endpoint'
 export const MAX_THREADS = 256
 
 function threadsOf(body: HclObject): ConfigPart {
-  const threads = single(body, 'threads')
+  const what = `a number from 1 to ${MAX_THREADS}`
+  const threads = integerIn(body, 'threads', what)
   if (threads === undefined) return {}
-  if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
-    throw new ConfigError(`threads must be a number from 1 to ${MAX_THREADS}`)
-  }
+  if (threads < 1 || threads > MAX_THREADS) throw new ConfigError(`"threads" must be ${what}`)
   return { threads }
 }
 
@@ -212,7 +239,8 @@ function urlOf(body: HclObject, key: string, name: 'apiAddress' | 'clusterAddres
   const text = textIn(body, key)
   if (text === undefined) return {}
   const url = URL.parse(text)
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.search !== '')
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.search === ''
+  if (!isPlain || !['http:', 'https:'].includes(url.protocol))
     throw new ConfigError(`"${key}" must be an address such as https://keys.example:8200`)
   return { [name]: text }
 }

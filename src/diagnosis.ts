@@ -9,8 +9,8 @@ import { addressText, type ListenerConfig } from './config-listener.ts'
 import { ConfigError } from './config-values.ts'
 import { DEVELOPMENT_KEYS } from './development.ts'
 import { emptyCoreDumps } from './hardening/core-dumps.ts'
-import { realMachine } from './hardening/machine.ts'
-import { runChecks } from './hardening/report.ts'
+import { type Machine, realMachine } from './hardening/machine.ts'
+import { CHECKS, runChecks } from './hardening/report.ts'
 import { hardeningSetting } from './hardening-setting.ts'
 import { newSharedFigures } from './http/shared-figures.ts'
 import { realWorld } from './lib/world.ts'
@@ -22,14 +22,13 @@ const SERVER_UMASK = 0o077
 
 export async function diagnose({ config: file, data }: Wanted): Promise<Diagnosis> {
   const { config, finding } = configIn(file)
+  if (config === undefined) return withoutConfig(file, finding)
   const directory = data ?? (config.storage.type === 'sqlite' ? config.storage.directory : undefined)
   const asked: ServerConfig = directory === undefined ? config : { ...config, storage: { type: 'sqlite', directory } }
   // Without a file it is the data directory that says what kind of server is meant.
   const isDevelopment = file === undefined && directory !== undefined && existsSync(join(directory, DEVELOPMENT_KEYS))
-  emptyCoreDumps()
-  const machine = { ...realMachine(realWorld()), umask: SERVER_UMASK }
   const results = await runChecks(
-    machine,
+    machineOfServer(),
     hardeningSetting(asked, { isDevelopment, configFiles: file === undefined ? [] : [file] }),
   )
   return {
@@ -38,7 +37,29 @@ export async function diagnose({ config: file, data }: Wanted): Promise<Diagnosi
   }
 }
 
-function configIn(file: string | undefined): { readonly config: ServerConfig; readonly finding: Diagnosed } {
+/** Those that look at machine and process only. */
+const WITHOUT_CONFIG = ['B-01', 'B-04', 'B-05', 'B-11', 'B-13', 'B-14', 'B-16']
+
+/** A configuration that is refused says nothing of the server that is meant, and the defaults say less. */
+async function withoutConfig(file: string | undefined, finding: Diagnosed): Promise<Diagnosis> {
+  const results = await runChecks(
+    machineOfServer(),
+    hardeningSetting(DEFAULT_CONFIG, { isDevelopment: false, configFiles: [] }),
+    CHECKS.filter(({ id }) => WITHOUT_CONFIG.includes(id)),
+  )
+  return { subject: `${file}, which is refused: what follows from it is left out`, checks: [finding, ...results] }
+}
+
+function machineOfServer(): Machine {
+  emptyCoreDumps()
+  return { ...realMachine(realWorld()), umask: SERVER_UMASK }
+}
+
+/** Undefined where it is refused. */
+function configIn(file: string | undefined): {
+  readonly config: ServerConfig | undefined
+  readonly finding: Diagnosed
+} {
   const about = { id: 'config', title: 'The configuration can be read', group: 'configuration' }
   if (file === undefined)
     return { config: DEFAULT_CONFIG, finding: { ...about, verdict: 'ok', sentence: 'None was named: the defaults' } }
@@ -47,7 +68,7 @@ function configIn(file: string | undefined): { readonly config: ServerConfig; re
     return { config, finding: { ...about, verdict: 'ok', sentence: `${file} says nothing that is not known` } }
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
-    return { config: DEFAULT_CONFIG, finding: { ...about, verdict: 'refuse', sentence: cause.message } }
+    return { config: undefined, finding: { ...about, verdict: 'refuse', sentence: cause.message } }
   }
 }
 

@@ -46,6 +46,12 @@ test('P-61: that a server speaks in clear is in its log at the start and every d
   assert.equal(lines.filter((line) => line.startsWith('info Checks of the surroundings')).length, 3)
 })
 
+test('B-07: what requests made since the start is not denied in the log of a running server', async () => {
+  const lines = await loggedOver(2, { auditDevices: [], isAuditDeclared: false })
+  assert.equal(lines.filter((line) => line.includes('No audit device is on')).length, 1)
+  assert.equal(lines.filter((line) => line.startsWith('info Checks of the surroundings')).length, 3)
+})
+
 test('a development server says its numbers once', async () => {
   assert.deepEqual((await loggedOver(2, { isDevelopment: true })).length, 1)
 })

@@ -4,6 +4,7 @@ import type { ServerConfig } from './config.ts'
 import { emptyCoreDumps } from './hardening/core-dumps.ts'
 import { realMachine } from './hardening/machine.ts'
 import { faultsOf, type HardeningFound, refreshed, runChecks, summaryOf } from './hardening/report.ts'
+import type { HardeningSetting } from './hardening/setting.ts'
 import { hardeningSetting, type Start } from './hardening-setting.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
@@ -27,12 +28,16 @@ export function logHardening({ hardeningFound: found }: ServerConfig, world: Wor
   writeFindings(found, log)
   if (found.setting.isDevelopment) return
   const daily = async (): Promise<void> => {
-    const results = await refreshed(found.results, realMachine(world), found.setting)
+    const results = await refreshed(found.results, realMachine(world), whileRunning(found.setting))
     writeFindings({ ...found, results }, log)
     world.timers.after(DAY_MS, () => void daily())
   }
   world.timers.after(DAY_MS, () => void daily())
 }
+
+/** Requests may have made audit devices since the start. */
+const whileRunning = (setting: HardeningSetting): HardeningSetting =>
+  setting.isAuditDeclared ? setting : { ...setting, auditDevices: undefined }
 
 function writeFindings({ setting, results }: HardeningFound, log: Log): void {
   if (!setting.isDevelopment) {

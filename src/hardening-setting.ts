@@ -1,8 +1,10 @@
 // What the checks of the surroundings are told: taken from the configuration as it is in force.
 import { join } from 'node:path'
+import { deviceSettings } from './audit/device-options.ts'
 import type { ServerConfig } from './config.ts'
 import { addressText, isLoopback, type ListenerConfig } from './config-listener.ts'
 import type { HardeningSetting, ListenerFacts } from './hardening/setting.ts'
+import { quickLook } from './storage/quick-look.ts'
 
 export type Start = {
   readonly isDevelopment: boolean
@@ -23,10 +25,21 @@ export function hardeningSetting(config: ServerConfig, { isDevelopment, configFi
     listeners: config.listeners.map((listener) => factsOf(listener, isDevelopment)),
     threads: config.threads,
     maxBodyBytes: config.limits.maxBodyBytes,
-    // Those that requests made are known once the server is open.
-    auditDevices: config.audit.declared.map(({ path }) => path),
+    auditDevices: devicesOf(config),
+    isAuditDeclared: config.audit.declared.length > 0,
+    auditFiles: config.audit.declared.flatMap(({ type, options }) => {
+      const { target } = deviceSettings(type, options, true)
+      return target.kind === 'file' ? [target.file] : []
+    }),
     rootTokens: undefined,
   }
+}
+
+/** Those that requests made are in the store, and known once the server is open. */
+function devicesOf({ audit, storage }: ServerConfig): readonly string[] | undefined {
+  const declared = audit.declared.map(({ path }) => path)
+  const isStored = storage.type === 'sqlite' && quickLook(storage.directory).kind !== 'none'
+  return declared.length === 0 && isStored ? undefined : declared
 }
 
 /** In clear is only what says `tls_disable`, a Unix socket, or a development server. */

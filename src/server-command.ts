@@ -106,7 +106,7 @@ function configOf(flags: Flags): ServerConfig {
   const data =
     flags.data === undefined ? {} : { storage: { type: 'sqlite', directory: flags.data, ...retention } as const }
   const threads = flags.threads === undefined ? {} : { threads: flags.threads }
-  const logging = logFromEnvironment(file.logging ?? DEFAULT_LOG, (name) => firstOf(process.env, name)?.value)
+  const logging = logFromEnvironment({ ...DEFAULT_LOG, ...file.logging }, (name) => firstOf(process.env, name)?.value)
   const config = settle({ ...file, ...listeners, ...data, ...threads, logging })
   for (const { address } of flags.dev ? config.listeners : []) {
     if (address.kind === 'tcp' && !isLoopback(address.host))

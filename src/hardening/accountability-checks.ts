@@ -1,6 +1,7 @@
 // Who could do everything, and whether anybody would see it: B-06, B-07, B-17.
-import { join } from 'node:path'
-import { type Check, ok, refuse, unknown, warn } from './check.ts'
+import { dirname, join } from 'node:path'
+import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
+import type { Machine } from './machine.ts'
 
 const rootTokens: Check = {
   id: 'B-06',
@@ -25,15 +26,43 @@ const audit: Check = {
   id: 'B-07',
   title: 'Requests are audited',
   group: 'accountability',
-  how: 'audit devices',
+  how: 'audit devices, and the files that declared ones write to',
   again: true,
-  look: (_machine, { auditDevices: devices, isAuditRequired }) => {
-    if (devices === undefined) return unknown('sys/hardening tells it while the server is open')
-    if (devices.length > 0) return ok(`Devices that are on: ${devices.join(', ')}`)
-    if (isAuditRequired)
-      return refuse('require_audit is set and no audit device is on: enable one, or leave require_audit out')
-    return warn('No audit device is on, so nobody sees who did what')
+  look: (machine, { auditDevices: devices, auditFiles, isAuditDeclared, isAuditRequired }) => {
+    if (isAuditRequired && !isAuditDeclared)
+      return refuse(
+        'require_audit is set and the configuration declares no audit device: declare one, ' +
+          'audit "file" "NAME" { … }, or leave require_audit out',
+      )
+    if (devices === undefined)
+      return unknown(
+        'The configuration declares no audit device; whether the store has one, sys/hardening tells while the ' +
+          'server is open',
+      )
+    if (devices.length === 0) return warn('No audit device is on, so nobody sees who did what: declare one')
+    return worst([
+      ok(`Devices that are on: ${devices.join(', ')}`),
+      ...auditFiles.map((file) => auditFile(machine, file)),
+    ])
   },
+}
+
+/** Nothing is served that is not recorded, so a device that cannot write is in the way of every request. */
+function auditFile(machine: Machine, file: string): Finding {
+  const directory = dirname(file)
+  const folder = machine.statTarget(directory)
+  if (folder === undefined)
+    return refuse(`${file} is to take the audit log and ${directory} is missing: make it, for the user of the server`)
+  if (folder.kind !== 'directory')
+    return refuse(`${file} is to take the audit log and ${directory} is not a directory: name another`)
+  const existing = machine.statTarget(file)
+  if (existing?.kind === 'directory') return refuse(`${file} is to take the audit log and is a directory: name a file`)
+  const isWritable = machine.user === 0 || machine.canWrite(existing === undefined ? directory : file)
+  if (isWritable) return ok('')
+  const what = existing === undefined ? directory : file
+  return refuse(
+    `The audit log cannot be written: this user may not write to ${what}, give it to the user of the server`,
+  )
 }
 
 /** As the development server calls it. */

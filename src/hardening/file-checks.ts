@@ -7,6 +7,34 @@ const OTHERS = 0o077
 const EVERYBODY = 0o007
 const WRITABLE_BY_OTHERS = 0o022
 
+/** More than these would hide the rest of the report. */
+const SHOWN_PATHS = 5
+
+/** The paths, and of directories all that is in them, links not followed. One that is open speaks for what is in it. */
+function* openIn(machine: Machine, paths: readonly string[], isOpen: (path: string) => boolean): Generator<string> {
+  for (const path of paths) {
+    if (isOpen(path)) yield path
+    else if (machine.stat(path)?.kind === 'directory') {
+      const inside = machine.namesIn(path).map((name) => join(path, name))
+      yield* openIn(machine, inside, isOpen)
+    }
+  }
+}
+
+/** The files that are read: of a directory, those of the configuration. */
+function configurationFiles(machine: Machine, paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => {
+    if (machine.statTarget(path)?.kind !== 'directory') return [path]
+    const names = machine.namesIn(path).filter((name) => /^[^.].*\.(?:hcl|json)$/.test(name))
+    return names.map((name) => join(path, name))
+  })
+}
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length - SHOWN_PATHS
+  return `${paths.slice(0, SHOWN_PATHS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
 const program: Check = {
   id: 'B-02',
   title: 'The server cannot change itself',
@@ -14,13 +42,18 @@ const program: Check = {
   how: 'write access to program, runtime and configuration',
   again: true,
   look: (machine, { program: parts, configFiles }) => {
-    const paths = [...parts, ...configFiles]
-    const open = paths.filter((path) => ((machine.stat(path)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0)
-    if (open.length > 0) return warn(`Others may write ${open.join(', ')}: take the right away (chmod go-w)`)
+    const files = configurationFiles(machine, configFiles).filter((file) => !configFiles.includes(file))
+    const look = (isOpen: (path: string) => boolean): readonly string[] => {
+      const folders = configFiles.filter(isOpen)
+      const others = files.filter((file) => isOpen(file) && !folders.includes(dirname(file)))
+      return [...openIn(machine, parts, isOpen), ...folders, ...others]
+    }
+    const open = look((path) => ((machine.statTarget(path)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0)
+    if (open.length > 0) return warn(`Others may write ${listed(open)}: take the right away (chmod go-w)`)
     if (machine.user === 0) return unknown('Root may write everything: see B-01')
-    const writable = paths.filter((path) => machine.canWrite(path))
+    const writable = look((path) => machine.canWrite(path))
     if (writable.length === 0) return ok('It may write neither program nor configuration')
-    return warn(`It may write ${writable.join(', ')}: give these to root, whoever breaks in stays otherwise`)
+    return warn(`It may write ${listed(writable)}: give these to root, whoever breaks in stays otherwise`)
   },
 }
 
@@ -106,7 +139,8 @@ const inlineSecrets: Check = {
   look: (machine, { inlineSecrets: names, configFiles }) => {
     if (configFiles.length === 0) return ok('There is no configuration file')
     if (names.length === 0) return ok('What is secret stands elsewhere')
-    const isReadable = configFiles.some((file) => ((machine.stat(file)?.mode ?? 0) & EVERYBODY) !== 0)
+    const files = configurationFiles(machine, configFiles)
+    const isReadable = files.some((file) => ((machine.statTarget(file)?.mode ?? 0) & EVERYBODY) !== 0)
     const where = `${names.join(', ')} ${names.length === 1 ? 'stands' : 'stand'} in the configuration itself`
     const readable = isReadable ? ', which everybody may read' : ''
     return warn(`${where}${readable}: put the value into a file of its own, mode 600, and write file://PATH`)

@@ -1,6 +1,6 @@
 // What the checks may see of the machine and of this process. Handed in, so that a test describes a machine.
 import { getFips } from 'node:crypto'
-import { accessSync, constants, lstatSync, readdirSync, readFileSync, statfsSync } from 'node:fs'
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { World } from '../lib/world.ts'
 
@@ -31,6 +31,8 @@ export type Machine = {
   readText(path: string): string | undefined
   /** Of the name itself, not of what it leads to. */
   stat(path: string): FileFacts | undefined
+  /** Of what the name leads to, where it is a link. */
+  statTarget(path: string): FileFacts | undefined
   canWrite(path: string): boolean
   namesIn(folder: string): readonly string[]
   fileSystem(path: string): FileSystemFacts | undefined
@@ -49,7 +51,8 @@ export function realMachine(world: World): Machine {
     heapLimitBytes: getHeapStatistics().heap_size_limit,
     world,
     readText: (path) => attempt(() => readFileSync(path, 'utf8')),
-    stat: (path) => attempt(() => factsOf(path)),
+    stat: (path) => attempt(() => factsOf(lstatSync(path))),
+    statTarget: (path) => attempt(() => factsOf(statSync(path))),
     canWrite: (path) => attempt(() => accessSync(path, constants.W_OK) ?? true) ?? false,
     namesIn: (folder) => attempt(() => readdirSync(folder)) ?? [],
     fileSystem: (path) =>
@@ -71,8 +74,7 @@ function attempt<T>(work: () => T): T | undefined {
 
 const PERMISSIONS = 0o777
 
-function factsOf(path: string): FileFacts {
-  const stats = lstatSync(path)
+function factsOf(stats: Stats): FileFacts {
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'link' : 'other'
   return { kind, mode: stats.mode & PERMISSIONS, owner: stats.uid, bytes: stats.size }
 }

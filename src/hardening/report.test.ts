@@ -46,6 +46,13 @@ const group = (name: string, value: string) => ({
 })
 const swaps = { '/proc/swaps': { text: 'Filename\tType\n/swap.img\tfile\n' } }
 
+const AUDITED = { auditFiles: ['/var/log/keywright/audit.log'] }
+const CONFIG_FOLDER = {
+  '/etc/keywright': { kind: 'directory', mode: 0o755, owner: 0 },
+  '/etc/keywright/a.hcl': { writable: true },
+  '/etc/keywright/notes.txt': { mode: 0o666 },
+} as const
+
 const CASES: readonly Case[] = [
   { id: 'B-01', name: 'root', machine: { user: 0 }, verdict: 'warn', says: /a user of its own/ },
   {
@@ -69,6 +76,51 @@ const CASES: readonly Case[] = [
     machine: { files: { '/etc/keywright.hcl': { mode: 0o666 } } },
     verdict: 'warn',
     says: /chmod go-w/,
+  },
+  {
+    id: 'B-02',
+    name: 'a file of the program that everybody may write',
+    machine: {
+      files: {
+        '/opt/keywright/src/lib': { kind: 'directory', mode: 0o755, owner: 0 },
+        '/opt/keywright/src/lib/main.ts': { mode: 0o666, owner: 0 },
+      },
+    },
+    verdict: 'warn',
+    says: /^Others may write \/opt\/keywright\/src\/lib\/main\.ts:/,
+  },
+  {
+    id: 'B-02',
+    name: 'a file in the directory of the configuration that the server may write',
+    machine: { files: CONFIG_FOLDER },
+    setting: { configFiles: ['/etc/keywright'] },
+    verdict: 'warn',
+    says: /^It may write \/etc\/keywright\/a\.hcl:/,
+  },
+  {
+    id: 'B-02',
+    name: 'a link to a file that everybody may write',
+    machine: { files: { '/etc/keywright.hcl': { kind: 'link', target: '/srv/a' }, '/srv/a': { mode: 0o666 } } },
+    verdict: 'warn',
+    says: /Others may write \/etc\/keywright\.hcl:/,
+  },
+  {
+    id: 'B-02',
+    name: 'a link to a file of root',
+    machine: {
+      files: { '/etc/keywright.hcl': { kind: 'link', target: '/srv/a' }, '/srv/a': { mode: 0o644, owner: 0 } },
+    },
+    verdict: 'ok',
+    says: /neither/,
+  },
+  {
+    id: 'B-02',
+    name: 'many files of the program that the server may write',
+    machine: {
+      files: Object.fromEntries([...'abcdefg'].map((name) => [`/opt/keywright/src/${name}.ts`, { writable: true }])),
+    },
+    verdict: 'warn',
+    says: /src\/e\.ts and 2 more: give/,
   },
   { id: 'B-02', name: 'root', machine: { user: 0 }, verdict: 'unknown', says: /B-01/ },
   { id: 'B-02', name: 'a program of root', verdict: 'ok', says: /neither/ },
@@ -239,9 +291,9 @@ const CASES: readonly Case[] = [
   {
     id: 'B-07',
     name: 'no device where one is required',
-    setting: { auditDevices: [], isAuditRequired: true },
+    setting: { auditDevices: [], isAuditDeclared: false, isAuditRequired: true },
     verdict: 'refuse',
-    says: /enable one/,
+    says: /declares no audit device: declare one/,
   },
   { id: 'B-07', name: 'a device', setting: { isAuditRequired: true }, verdict: 'ok', says: /file\// },
   {
@@ -250,6 +302,70 @@ const CASES: readonly Case[] = [
     setting: { auditDevices: undefined },
     verdict: 'unknown',
     says: /while the server is open/,
+  },
+  {
+    id: 'B-07',
+    name: 'a device of requests where a declared one is required',
+    setting: { auditDevices: undefined, isAuditDeclared: false, isAuditRequired: true },
+    verdict: 'refuse',
+    says: /declares no audit device: declare one/,
+  },
+  {
+    id: 'B-07',
+    name: 'a file in a missing directory',
+    setting: AUDITED,
+    verdict: 'refuse',
+    says: /\/var\/log\/keywright is missing: make it/,
+  },
+  {
+    id: 'B-07',
+    name: 'a file in a directory of others',
+    machine: { files: { '/var/log/keywright': { kind: 'directory', mode: 0o755, owner: 0 } } },
+    setting: AUDITED,
+    verdict: 'refuse',
+    says: /may not write to \/var\/log\/keywright,/,
+  },
+  {
+    id: 'B-07',
+    name: 'a file of others',
+    machine: {
+      files: {
+        '/var/log/keywright': { kind: 'directory', writable: true },
+        '/var/log/keywright/audit.log': { owner: 0 },
+      },
+    },
+    setting: AUDITED,
+    verdict: 'refuse',
+    says: /may not write to \/var\/log\/keywright\/audit\.log,/,
+  },
+  {
+    id: 'B-07',
+    name: 'a directory in the place of a file',
+    machine: {
+      files: {
+        '/var/log/keywright': { kind: 'directory', writable: true },
+        '/var/log/keywright/audit.log': { kind: 'directory', writable: true },
+      },
+    },
+    setting: AUDITED,
+    verdict: 'refuse',
+    says: /is a directory: name a file/,
+  },
+  {
+    id: 'B-07',
+    name: 'a file in the place of the directory',
+    machine: { files: { '/var/log/keywright': { writable: true } } },
+    setting: AUDITED,
+    verdict: 'refuse',
+    says: /is not a directory: name another/,
+  },
+  {
+    id: 'B-07',
+    name: 'a file that can be made',
+    machine: { files: { '/var/log/keywright': { kind: 'directory', writable: true } } },
+    setting: AUDITED,
+    verdict: 'ok',
+    says: /file\//,
   },
   { id: 'B-08', name: 'a clock of the past', machine: { nowMs: 0 }, verdict: 'warn', says: /1970-01-01/ },
   { id: 'B-08', name: 'a clock', verdict: 'ok', says: /2027-01-01T00:00:00Z/ },

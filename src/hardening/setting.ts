@@ -38,8 +38,12 @@ export type HardeningSetting = {
   readonly threads: number
   /** What the bodies of requests may take at once. */
   readonly maxBodyBytes: number
-  /** Audit devices that are on; undefined where it cannot be known yet, because the server is sealed. */
+  /** Audit devices that are on; undefined where only the store knows, which is sealed. */
   readonly auditDevices: readonly string[] | undefined
+  /** The configuration declares an audit device. */
+  readonly isAuditDeclared: boolean
+  /** Files that declared audit devices write to. */
+  readonly auditFiles: readonly string[]
   /** Root tokens that were found among the tokens that were looked at; undefined while the server is sealed. */
   readonly rootTokens: RootTokens | undefined
 }

@@ -2,7 +2,7 @@
 // what sys/hardening and `operator diagnose` show.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import {
@@ -175,7 +175,37 @@ test('operator diagnose says what is in the way, and ends with 1', (context) => 
   const unread = diagnosed(['-config', config])
   assert.equal(unread.status, 1)
   assert.match(unread.checks.get('config') ?? '', /^refuse: .*unknown key "threds".*did you mean "threads"/)
+  // Nothing is said of a server that nobody asked for.
+  assert.deepEqual([...unread.checks.keys()].toSorted(), [
+    'B-01',
+    'B-04',
+    'B-05',
+    'B-11',
+    'B-13',
+    'B-14',
+    'B-16',
+    'config',
+  ])
   assert.match(diagnosed(['-config', join(folder, 'none.hcl')]).checks.get('config') ?? '', /^refuse: .*cannot be read/)
+})
+
+test('B-07: what cannot be recorded is told before a start; what the store may know is not denied', async (context) => {
+  const folder = newFolder(context)
+  const log = join(folder, 'log')
+  const audited = configIn(folder, `audit "file" "all" { options { file_path = "${log}/audit.log" } }`)
+  const refused = run(['server', '-config', audited])
+  assert.equal(refused.status, 1)
+  assert.equal(refused.stderr.includes(`${log} is missing: make it, for the user of the server (B-07)`), true)
+  assert.match(diagnosed(['-config', audited]).checks.get('B-07') ?? '', /^refuse: .*audit\.log .* is missing/)
+  mkdirSync(log)
+  assert.match(diagnosed(['-config', audited]).checks.get('B-07') ?? '', /^ok: .*all\//)
+  const plain = configIn(folder)
+  assert.match(diagnosed(['-config', plain]).checks.get('B-07') ?? '', /^warn: No audit device is on/)
+  const server = await startConfigured(plain)
+  assert.equal(await server.stop(), 0)
+  assert.match(diagnosed(['-config', plain]).checks.get('B-07') ?? '', /^unknown: .*whether the store has one/)
+  const required = run(['server', '-config', configIn(folder, 'require_audit = true')])
+  assert.match(required.stderr, /^keywright: require_audit is set and the configuration declares no .*\(B-07\)\n$/)
 })
 
 test('B-15: a store that is damaged is in the way of a start, and named', async (context) => {

@@ -123,9 +123,9 @@ export class FileDevice implements Device {
     this.#openFile().then(
       (file) => {
         const before = this.#file
-        if (this.#isEnded) void file.handle.close()
+        if (this.#isEnded) letGo(file)
         else this.#take(file)
-        void before?.handle.close().catch(() => {})
+        letGo(before)
       },
       () => {},
     )
@@ -135,10 +135,15 @@ export class FileDevice implements Device {
     try {
       const file = await this.#openFile()
       return () => {
+        // It ended meanwhile: a handle that nobody closes would end the process once it is collected.
+        if (this.#isEnded) {
+          letGo(file)
+          return
+        }
         const before = this.#file
         if (before !== undefined) this.#markIn(before, 'reopen')
         this.#take(file)
-        void before?.handle.close().catch(() => {})
+        letGo(before)
       }
     } catch (cause) {
       // It goes on in the file that it has: a log in the wrong place is better than none.
@@ -171,6 +176,10 @@ export class FileDevice implements Device {
     }
     this.#chain.end()
   }
+}
+
+function letGo(file: AuditFile | undefined): void {
+  void file?.handle.close().catch(() => {})
 }
 
 /** Stores nothing and says that it did: to find out what audit costs, and for a server that needs none. */

@@ -62,8 +62,9 @@ export class FileDevice implements Device {
     return this.#chain.waiting
   }
 
-  append(type: EntryType, body: string, rest: string): void {
+  append(type: EntryType, body: string, rest: string): boolean {
     this.#chain.append(type, body, rest)
+    return true
   }
 
   begin(): void {
@@ -196,7 +197,9 @@ export class DiscardDevice implements Device {
   }
 
   begin(): void {}
-  append(): void {}
+  append(): boolean {
+    return true
+  }
   checkpoint(): void {}
   flush(): boolean {
     return true

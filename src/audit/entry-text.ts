@@ -4,8 +4,17 @@ import type { Endpoint } from '../api/endpoint.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer, AuthBlock, WrapInfo } from '../api/request.ts'
 import { quoted, quotedList } from './ascii-json.ts'
+import { type DataLimits, exceeds, LIMITS_OF_ANSWER, LIMITS_WITH_TOKEN, LIMITS_WITHOUT_TOKEN } from './data-size.ts'
 import type { AuditedAnswer, AuditedHeaders, AuditedRequest, AuditedToken } from './entry.ts'
-import { hasLongList, type Redaction, redact, redactInSlices, redactText, type TextHmac } from './redactor.ts'
+import {
+  hasLongList,
+  type Redaction,
+  redact,
+  redactInSlices,
+  redactText,
+  redactWhole,
+  type TextHmac,
+} from './redactor.ts'
 
 export type FormatOptions = {
   /** Texts of data, tokens and accessors in clear. */
@@ -45,8 +54,15 @@ export class EntryFormat {
     const clear = of.mounted?.entry.config.auditNonHmacRequestKeys
     const redaction = clear === undefined ? this.#redaction : { ...this.#redaction, clear }
     if (of.input === undefined) return this.#request(of, undefined)
-    if (!hasLongList(of.input)) return this.#request(of, redact(of.input, redaction))
-    return redactInSlices(of.input, redaction, this.#pause).then((data) => this.#request(of, data))
+    const data = this.#data(of.input, redaction, of.token === undefined ? LIMITS_WITHOUT_TOKEN : LIMITS_WITH_TOKEN)
+    return typeof data === 'string' ? this.#request(of, data) : data.then((text) => this.#request(of, text))
+  }
+
+  /** Of a request or its answer. What is too large for its caller is recorded as a whole. */
+  #data(data: object, redaction: Redaction, limits: DataLimits): string | Promise<string> {
+    const { hmac } = redaction
+    if (hmac !== undefined && exceeds(data, limits)) return redactWhole(data, hmac)
+    return hasLongList(data) ? redactInSlices(data, redaction, this.#pause) : redact(data, redaction)
   }
 
   #request(of: AuditedRequest, data: string | undefined): string {
@@ -78,10 +94,9 @@ export class EntryFormat {
     const clear = of.mounted?.entry.config.auditNonHmacResponseKeys
     const redaction = clear === undefined ? this.#redaction : { ...this.#redaction, clear }
     if (shown === undefined) return this.#response(answer, warnings, undefined) + refused
-    if (!hasLongList(shown)) return this.#response(answer, warnings, redact(shown, redaction)) + refused
-    return redactInSlices(shown, redaction, this.#pause).then(
-      (data) => this.#response(answer, warnings, data) + refused,
-    )
+    const data = this.#data(shown, redaction, of.token === undefined ? LIMITS_WITHOUT_TOKEN : LIMITS_OF_ANSWER)
+    if (typeof data === 'string') return this.#response(answer, warnings, data) + refused
+    return data.then((text) => this.#response(answer, warnings, text) + refused)
   }
 
   #response(answer: Answer, warnings: readonly string[], data: string | undefined): string {

@@ -51,7 +51,8 @@ export function redactWhole(value: unknown, hmac: TextHmac): string {
 }
 
 /**
- * The same as `redact`, with other requests let in between the slices of its long lists. `pause` resolves when it is to go on.
+ * The same as `redact`, with other requests let in between the slices of its long lists. `pause` resolves
+ * when it is to go on.
  */
 export async function redactInSlices(value: object, redaction: Redaction, pause: () => Promise<void>): Promise<string> {
   const members: string[] = []

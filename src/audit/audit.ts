@@ -94,8 +94,7 @@ export class Audit implements AuditDevices {
 
   #recordBegin(record: AuditRecord, texts: readonly string[]): Promise<void> {
     record.texts = texts
-    this.#recorder.append(record.set, 'request', texts)
-    return this.#recorder.wait(record.set)
+    return this.#recorder.wait(this.#recorder.append(record.set, 'request', texts))
   }
 
   /** The first entry was written by the thread that the request came from. `finish` or `drop` follows. */
@@ -139,18 +138,19 @@ export class Audit implements AuditDevices {
     responses: readonly string[],
     asked: AuditedAnswer | undefined,
   ): Promise<void> {
+    let first: DeviceSet | undefined
     if (asked !== undefined) {
-      this.#recorder.append(
-        set,
-        'request',
-        requests,
-        set.devices.map(({ format }) => format.error(of, asked)),
-      )
+      const errors = set.devices.map(({ format }) => format.error(of, asked))
+      first = this.#recorder.append(set, 'request', requests, errors)
     }
-    this.#recorder.append(set, 'response', requests, responses)
-    const stored = this.#recorder.wait(set)
+    const second = this.#recorder.append(set, 'response', requests, responses)
+    const stored = this.#recorder.wait(second)
+    const both =
+      first === undefined || first === second
+        ? stored
+        : Promise.all([stored, this.#recorder.wait(first)]).then(() => {})
     this.drop(of)
-    return stored
+    return both
   }
 
   /** Here no second entry is written. */

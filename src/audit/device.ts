@@ -16,8 +16,11 @@ export interface Device {
   readonly hmac: SaltedHmac
   /** Bytes that wait for `flush`. */
   readonly waiting: number
-  /** `body` and `rest` together: members of the line behind its type. It waits for `flush`. */
-  append(type: EntryType, body: string, rest: string): void
+  /**
+   * `body` and `rest` together: members of the line behind its type. It waits for `flush`. False where the device
+   * cannot take this entry, though it may take others.
+   */
+  append(type: EntryType, body: string, rest: string): boolean
   /** Begins its chain, where that is not done: waits for `flush`. */
   begin(): void
   /** Vouches for what was appended since the last time; that waits for `flush`, too. */
@@ -103,6 +106,11 @@ export class DeviceChain {
   append(type: EntryType, body: string, rest: string): void {
     this.begin()
     this.#stream.append(type, body, rest)
+  }
+
+  /** An entry that is not written here, told of like one that was lost. */
+  skip(): void {
+    this.#stream.skip()
   }
 
   /** The first line says what the chain is, and what stood in the file before it. */

@@ -3,9 +3,18 @@
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer, AuthBlock, WrapInfo } from '../api/request.ts'
 import { quoted, quotedList } from './ascii-json.ts'
+import { type DataLimits, exceeds, LIMITS_OF_ANSWER, LIMITS_WITH_TOKEN, LIMITS_WITHOUT_TOKEN } from './data-size.ts'
 import type { AuditedAnswer, AuditedHeaders, AuditedRequest, AuditedToken } from './entry.ts'
 import { routedPath, unroutedPath } from './path-text.ts'
-import { hasLongList, type Redaction, redact, redactInSlices, redactText, type TextHmac } from './redactor.ts'
+import {
+  hasLongList,
+  type Redaction,
+  redact,
+  redactInSlices,
+  redactText,
+  redactWhole,
+  type TextHmac,
+} from './redactor.ts'
 import { secretMembers } from './secret-members.ts'
 
 export type FormatOptions = {
@@ -48,8 +57,15 @@ export class EntryFormat {
     const isPlain = clear === undefined && secret === undefined
     const redaction = isPlain ? this.#redaction : { ...this.#redaction, clear, secret }
     if (of.input === undefined) return this.#request(of, undefined)
-    if (!hasLongList(of.input)) return this.#request(of, redact(of.input, redaction))
-    return redactInSlices(of.input, redaction, this.#pause).then((data) => this.#request(of, data))
+    const data = this.#data(of.input, redaction, of.token === undefined ? LIMITS_WITHOUT_TOKEN : LIMITS_WITH_TOKEN)
+    return typeof data === 'string' ? this.#request(of, data) : data.then((text) => this.#request(of, text))
+  }
+
+  /** Of a request or its answer. What is too large for its caller is recorded as a whole. */
+  #data(data: object, redaction: Redaction, limits: DataLimits): string | Promise<string> {
+    const { hmac } = redaction
+    if (hmac !== undefined && exceeds(data, limits)) return redactWhole(data, hmac)
+    return hasLongList(data) ? redactInSlices(data, redaction, this.#pause) : redact(data, redaction)
   }
 
   #request(of: AuditedRequest, data: string | undefined): string {
@@ -82,8 +98,9 @@ export class EntryFormat {
     const clear = of.mounted?.entry.config.auditNonHmacResponseKeys
     const redaction = clear === undefined ? this.#redaction : { ...this.#redaction, clear }
     if (shown === undefined) return this.#response(of, given, undefined) + refused
-    if (!hasLongList(shown)) return this.#response(of, given, redact(shown, redaction)) + refused
-    return redactInSlices(shown, redaction, this.#pause).then((data) => this.#response(of, given, data) + refused)
+    const data = this.#data(shown, redaction, of.token === undefined ? LIMITS_WITHOUT_TOKEN : LIMITS_OF_ANSWER)
+    if (typeof data === 'string') return this.#response(of, given, data) + refused
+    return data.then((text) => this.#response(of, given, text) + refused)
   }
 
   /** Begins with a comma, or is empty. Some errors repeat the path: it shows no more there than elsewhere. */

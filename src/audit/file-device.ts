@@ -62,8 +62,9 @@ export class FileDevice implements Device {
     return this.#chain.waiting
   }
 
-  append(type: EntryType, body: string, rest: string): void {
+  append(type: EntryType, body: string, rest: string): boolean {
     this.#chain.append(type, body, rest)
+    return true
   }
 
   begin(): void {
@@ -123,9 +124,9 @@ export class FileDevice implements Device {
     this.#openFile().then(
       (file) => {
         const before = this.#file
-        if (this.#isEnded) void file.handle.close()
+        if (this.#isEnded) letGo(file)
         else this.#take(file)
-        void before?.handle.close().catch(() => {})
+        letGo(before)
       },
       () => {},
     )
@@ -135,10 +136,15 @@ export class FileDevice implements Device {
     try {
       const file = await this.#openFile()
       return () => {
+        // It ended meanwhile: a handle that nobody closes would end the process once it is collected.
+        if (this.#isEnded) {
+          letGo(file)
+          return
+        }
         const before = this.#file
         if (before !== undefined) this.#markIn(before, 'reopen')
         this.#take(file)
-        void before?.handle.close().catch(() => {})
+        letGo(before)
       }
     } catch (cause) {
       // It goes on in the file that it has: a log in the wrong place is better than none.
@@ -173,6 +179,10 @@ export class FileDevice implements Device {
   }
 }
 
+function letGo(file: AuditFile | undefined): void {
+  void file?.handle.close().catch(() => {})
+}
+
 /** Stores nothing and says that it did: to find out what audit costs, and for a server that needs none. */
 export class DiscardDevice implements Device {
   readonly path: string
@@ -187,7 +197,9 @@ export class DiscardDevice implements Device {
   }
 
   begin(): void {}
-  append(): void {}
+  append(): boolean {
+    return true
+  }
   checkpoint(): void {}
   flush(): boolean {
     return true

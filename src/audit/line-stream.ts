@@ -49,6 +49,8 @@ export class LineStream {
   /** What has to be told as soon as a line can be stored, and which of the gathered lines does. */
   #lostEntries = 0
   #torn: Torn[] = []
+  /** Lost, too, but not told of by the line that waits. */
+  #skippedEntries = 0
   #tellingLine = -1
   /** The last hash before the gathered lines. */
   #base = ''
@@ -90,6 +92,13 @@ export class LineStream {
     this.#tellLosses()
     this.#add(this.#head(type), body, rest, true)
     this.#isSigned = false
+  }
+
+  /** An entry that the device cannot take. */
+  skip(): void {
+    this.#skippedEntries++
+    // The next signed line tells of it where no entry follows.
+    if (this.isStarted) this.#isSigned = false
   }
 
   /** `members`: what else it tells, in ASCII; empty or beginning with a comma. */
@@ -149,7 +158,10 @@ export class LineStream {
   }
 
   #tellLosses(): void {
-    if (this.#tellingLine !== -1 || (this.#lostEntries === 0 && this.#torn.length === 0)) return
+    if (this.#tellingLine !== -1) return
+    this.#lostEntries += this.#skippedEntries
+    this.#skippedEntries = 0
+    if (this.#lostEntries === 0 && this.#torn.length === 0) return
     this.#tellingLine = this.#ends.length
     const torn = this.#torn.map(({ bytes, digest }) => `{"bytes":${bytes},"sha256":"${digest}"}`).join(',')
     this.#add(this.#head(MARK), `"event":"lost","entries":${this.#lostEntries},"torn":[${torn}]`, '', false)

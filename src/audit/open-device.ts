@@ -6,7 +6,7 @@ import { codeOf, DeviceError, isRemoteFile, openAuditFile } from './audit-file.t
 import type { Device, DeviceParts } from './device.ts'
 import { DiscardDevice, FileDevice } from './file-device.ts'
 import { QueuedDevice } from './queued-device.ts'
-import { openRemoteFile, openSocket, openStdout, PLAIN_LINES, syslogFraming } from './sinks.ts'
+import { longestLine, openRemoteFile, openSocket, openStdout, PLAIN_LINES, syslogFraming } from './sinks.ts'
 
 /** One that cannot be reached is tried again with the entries to come. */
 export async function openDevice(parts: DeviceParts): Promise<Device> {
@@ -17,9 +17,13 @@ export async function openDevice(parts: DeviceParts): Promise<Device> {
     case 'stdout':
       return new QueuedDevice(parts, () => openStdout(parts.timers))
     case 'socket':
-      return new QueuedDevice(parts, openSocket(target.socket, PLAIN_LINES))
+      return new QueuedDevice(parts, openSocket(target.socket, PLAIN_LINES), {
+        longestLine: longestLine(target.socket),
+      })
     case 'syslog':
-      return new QueuedDevice(parts, openSocket(target.socket, syslogFraming(target.header, target.socket.type)))
+      return new QueuedDevice(parts, openSocket(target.socket, syslogFraming(target.header, target.socket.type)), {
+        longestLine: longestLine(target.socket, target.header),
+      })
     case 'file': {
       if (!(await mayHang(target.file, parts))) return FileDevice.open(parts, target)
       const rule = parts.isDeclared ? 'any' : 'empty-or-ours'

@@ -15,6 +15,15 @@ export type Sink = {
 /** Of all that waits for one device in one thread; a batch of 100,000 needs some 20 MB. */
 const MOST_QUEUED_BYTES = 64 * 1024 * 1024
 const RETRY_MS = 1_000
+/** At most so many characters of a line are no member of the entry: time, chain, type, and how it ends. */
+const AROUND_ENTRY = 256
+
+export type QueueOptions = {
+  /** It is a file that may be moved away. */
+  readonly canReopen?: boolean
+  /** In bytes, with the prefix and without the newline; undefined: any. */
+  readonly longestLine?: number | undefined
+}
 
 export class QueuedDevice implements Device {
   readonly path: string
@@ -24,6 +33,7 @@ export class QueuedDevice implements Device {
   readonly #openSink: () => Promise<Sink>
   readonly #chain: DeviceChain
   readonly #canReopen: boolean
+  readonly #longestLine: number
   #sink: Sink | undefined
   /** Resolves when all that was queued is written, or has failed. */
   #last: Promise<void> = Promise.resolve()
@@ -34,15 +44,17 @@ export class QueuedDevice implements Device {
   #isFailing = false
   /** The chain that lines are appended to has lost its connection. */
   #isBroken = false
+  #hasRefused = false
 
-  /** `canReopen`: it is a file that may be moved away. */
-  constructor(parts: DeviceParts, openSink: () => Promise<Sink>, { canReopen = false } = {}) {
+  constructor(parts: DeviceParts, openSink: () => Promise<Sink>, options: QueueOptions = {}) {
+    const { canReopen = false, longestLine = Number.POSITIVE_INFINITY } = options
     this.path = parts.path
     this.format = parts.format
     this.hmac = parts.hmac
     this.#parts = parts
     this.#openSink = openSink
     this.#canReopen = canReopen
+    this.#longestLine = longestLine
     this.#chain = new DeviceChain(parts)
   }
 
@@ -50,9 +62,24 @@ export class QueuedDevice implements Device {
     return this.#chain.waiting
   }
 
-  append(type: EntryType, body: string, rest: string): void {
+  /** What does not fit is refused before it is in the chain: whatever else comes in the same turn is still stored. */
+  append(type: EntryType, body: string, rest: string): boolean {
     if (this.#isBroken && this.#chain.waiting === 0) this.#renew()
+    const bytes = this.#parts.settings.prefix.length + AROUND_ENTRY + body.length + rest.length
+    if (bytes > this.#longestLine || this.#queuedBytes + this.#chain.waiting + bytes > MOST_QUEUED_BYTES) {
+      this.#refuse(bytes)
+      return false
+    }
     this.#chain.append(type, body, rest)
+    return true
+  }
+
+  /** Told each time in the chain; in the log of the server once, unless it is the queue that is full. */
+  #refuse(bytes: number): void {
+    this.#chain.skip()
+    if (this.#hasRefused || bytes <= Math.min(this.#longestLine, MOST_QUEUED_BYTES)) return
+    this.#hasRefused = true
+    this.#parts.log('warn', 'An audit device does not take an entry of this length', { device: this.path, bytes })
   }
 
   #renew(): void {

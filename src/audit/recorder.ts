@@ -43,14 +43,21 @@ export class Recorder {
     this.#afterTurn = afterTurn
   }
 
-  /** One entry, as each device of the set has to write it, in two parts. `wait` says when it is stored. */
-  append(set: DeviceSet, type: EntryType, bodies: readonly string[], rests?: readonly string[]): void {
+  /**
+   * One entry, as each device of the set has to write it, in two parts. Gives back what to `wait` for: the set, or
+   * those of its devices that could take the entry.
+   */
+  append(set: DeviceSet, type: EntryType, bodies: readonly string[], rests?: readonly string[]): DeviceSet {
+    let refusing: Set<Device> | undefined
     for (let at = 0; at < set.devices.length; at++) {
       const device = set.devices[at] as Device
-      device.append(type, bodies[at] as string, rests?.[at] ?? '')
       this.#unsigned.add(device)
+      if (device.append(type, bodies[at] as string, rests?.[at] ?? '')) continue
+      refusing ??= new Set()
+      refusing.add(device)
     }
     this.#checkpoint ??= this.#timers.after(CHECKPOINT_MS, () => this.#sign())
+    return refusing === undefined ? set : without(set, refusing)
   }
 
   /** Resolves when all that was appended to the set in this turn is stored. @throws NotRecorded */
@@ -108,6 +115,11 @@ export class Recorder {
     this.#checkpoint = undefined
     this.#unsigned.clear()
   }
+}
+
+/** Of one entry alone: the others of the turn are waited for as ever. */
+function without({ devices }: DeviceSet, refusing: ReadonlySet<Device>): DeviceSet {
+  return new DeviceSet(devices.filter((device) => !refusing.has(device)))
 }
 
 const NOT_STORED = 'No audit device has stored the entry'

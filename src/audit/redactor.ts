@@ -5,6 +5,7 @@
 // It is total (threats U-04, P-37): whatever the value is, the result is JSON, and what has no place in JSON becomes
 // the HMAC of what it would print as, never the thing itself.
 import { quoted } from './ascii-json.ts'
+import { isBytes } from './bytes.ts'
 
 /** As much of a salt as is needed; where it is undefined, texts are written as they are (`log_raw`). */
 export type TextHmac = { hexOf(text: string): string; hexOfBytes(bytes: Uint8Array): string }
@@ -42,7 +43,23 @@ export function redact(value: unknown, redaction: Redaction): string {
 }
 
 /**
- * The same, with other requests let in between the slices of its long lists. `pause` resolves when it is to go on.
+ * What stands for a value that is too large to be recorded item by item: the HMAC of its JSON text, as `JSON.stringify`
+ * makes it, and how many bytes that has in UTF-8. Throws nothing.
+ */
+export function redactWhole(value: unknown, hmac: TextHmac): string {
+  let json: string
+  try {
+    json = JSON.stringify(value) ?? 'null'
+  } catch {
+    // A number or a circle that JSON does not know: nothing of it is known to be harmless.
+    json = 'unreadable'
+  }
+  return `{"hmac":"${HMAC_PREFIX}${hmac.hexOf(json)}","bytes":${Buffer.byteLength(json)}}`
+}
+
+/**
+ * The same as `redact`, with other requests let in between the slices of its long lists. `pause` resolves
+ * when it is to go on.
  */
 export async function redactInSlices(value: object, redaction: Redaction, pause: () => Promise<void>): Promise<string> {
   const members: string[] = []
@@ -162,9 +179,10 @@ function membersText(members: readonly (readonly [string, unknown])[], redaction
 
 function bytesOf(value: object): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return new Uint8Array(value)
-  return undefined
+  if (!isBytes(value)) return undefined
+  return ArrayBuffer.isView(value)
+    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+    : new Uint8Array(value)
 }
 
 function bytesText(bytes: Uint8Array, { hmac }: Redaction): string {

@@ -26,6 +26,11 @@ export function syslogFraming(header: string, type: SocketAddress['type']): Fram
 /** RFC 768 and 8200: what fits into a datagram of either IP version. */
 const MOST_DATAGRAM_BYTES = 65_000
 
+/** The longest line that goes to the address, in bytes; undefined: any. `header`: what the framing adds. */
+export function longestLine(address: SocketAddress, header = ''): number | undefined {
+  return address.type === 'udp' ? MOST_DATAGRAM_BYTES - header.length : undefined
+}
+
 export function openSocket(address: SocketAddress, frame: Framing): () => Promise<Sink> {
   return address.type === 'udp' ? () => datagrams(address, frame) : () => connection(address, frame)
 }

@@ -231,7 +231,10 @@ test('what the server tells finds an end that was cut off, and one that was chan
   assert.equal(check(running).chains[0]?.state, 'running')
   const cut = check(joined(running.split('\n').slice(0, 2)))
   assert.match(cut.faults.join(), /the server wrote chain A0+ up to number 2, the log ends at 1/)
-  assert.match(check(running.replace('the last of all', 'the last of one')).faults.join(), /log:3: the server wrote another line here/)
+  assert.match(
+    check(running.replace('the last of all', 'the last of one')).faults.join(),
+    /log:3: the server wrote another line here/,
+  )
   const gone: ServerChain = { ...head, stream: 'Z'.repeat(16) }
   assert.match(check(running, [head, gone]).faults.join(), /chain Z+ up to number 2, the log has nothing of it/)
   assert.deepEqual(check(running, [head, { ...gone, device: 'socket/' }]).faults, [])

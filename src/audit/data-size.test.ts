@@ -1,0 +1,105 @@
+// P-39, U-12: a small request makes no large line and no long turn.
+import assert from 'node:assert/strict'
+import { createHmac, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readEntries, verifyLog } from '../../test/fixtures/audit-log.ts'
+import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
+import { SaltedHmac } from '../crypto/salted-hmac.ts'
+import { exceeds, LIMITS_WITH_TOKEN } from './data-size.ts'
+import { redactWhole } from './redactor.ts'
+
+const LIMITS = { texts: 10, others: 100 }
+const texts = (count: number): string[] => Array.from({ length: count }, (_, at) => `t${at}`)
+const nested = (items: readonly unknown[]): unknown => items.reduce((inner, item) => ({ inner, item }), null)
+
+const SIZES: readonly { readonly name: string; readonly value: unknown; readonly over: boolean }[] = [
+  { name: 'as many texts as allowed', value: { list: texts(10) }, over: false },
+  { name: 'one more', value: { list: texts(11) }, over: true },
+  { name: 'texts that lie one below the other', value: nested(texts(11)), over: true },
+  { name: 'texts in lists of lists', value: { a: texts(5), b: [[texts(5)], ['x']] }, over: true },
+  { name: 'texts in a Map and a Set', value: [new Map([['a', texts(9)]]), new Set(['x', 'y'])], over: true },
+  { name: 'bytes and large integers', value: [...texts(9), Buffer.alloc(1_000), 5n], over: true },
+  { name: 'one long run of bytes', value: Buffer.alloc(1_000_000), over: false },
+  { name: 'names without texts', value: Object.fromEntries(texts(51).map((name) => [name, 1])), over: true },
+  { name: 'empty objects', value: Array.from({ length: 101 }, () => ({})), over: true },
+  { name: 'numbers', value: Array.from({ length: 99 }, (_, at) => at), over: false },
+  { name: 'what it turns itself into', value: { toJSON: () => texts(11) }, over: true },
+]
+for (const { name, value, over } of SIZES) {
+  test(`${name}: ${over ? 'too much' : 'within the limits'}`, () => assert.equal(exceeds(value, LIMITS), over))
+}
+
+test('a value that never ends, or cannot be read, is no error', () => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  const throwing = {
+    get a(): string {
+      throw new Error('S3CRET')
+    },
+  }
+  for (const value of [circle, throwing]) exceeds(value, LIMITS_WITH_TOKEN)
+  const hmac = new SaltedHmac(randomBytes(32))
+  for (const value of [circle, throwing, 5n, undefined]) {
+    const text = redactWhole(value, hmac)
+    assert.equal(text.includes('S3CRET'), false)
+    JSON.parse(text)
+  }
+})
+
+test('the whole is the HMAC of its JSON text', () => {
+  const salt = randomBytes(32)
+  const value = { b: ['é', 1], a: { x: null } }
+  const json = JSON.stringify(value)
+  assert.deepEqual(JSON.parse(redactWhole(value, new SaltedHmac(salt))), {
+    hmac: `hmac-sha256:${createHmac('sha256', salt).update(json).digest('hex')}`,
+    bytes: Buffer.byteLength(json),
+  })
+})
+
+test('large data is recorded as a whole, sooner without a token; a batch up to the limit item by item', async () => {
+  const directory = temporaryDirectory()
+  const file = join(directory.path, 'audit.log')
+  const house = await startMemoryHouse()
+  const { call } = house
+  const dataOf = (path: string): { request: unknown; response: unknown; bytes: number } => {
+    const own = readEntries(file).filter(({ request }) => request.path === path)
+    const last = own.at(-1) as unknown as { request: { data: unknown }; response?: { data: unknown } }
+    return { request: last.request.data, response: last.response?.data, bytes: JSON.stringify(last).length }
+  }
+  const isWhole = (data: unknown): boolean => Object.keys(data as object).join() === 'hmac,bytes'
+  try {
+    await call('POST', 'sys/mounts/transit', { type: 'transit' })
+    await call('POST', 'sys/auth/userpass', { type: 'userpass' })
+    await call('POST', 'transit/keys/k', {})
+    assert.equal((await call('PUT', 'sys/audit/f', { type: 'file', options: { file_path: file } })).status, 204)
+    for (const [items, isSummed] of [
+      [2_000, false],
+      [10_000, false],
+      [100_000, true],
+    ] as const) {
+      const batch_input = Array.from({ length: items }, () => ({ plaintext: 'c29tZQ==' }))
+      assert.equal((await call('POST', 'transit/encrypt/k', { batch_input })).status, 200)
+      const { request, response, bytes } = dataOf('transit/encrypt/k')
+      assert.deepEqual([isWhole(request), isWhole(response)], [isSummed, isSummed], `${items}`)
+      if (isSummed) assert(bytes < 2_000, `${bytes}`)
+    }
+    const login = 'auth/userpass/login/bob'
+    await call('POST', login, { password: 'p', more: texts(150) }, '')
+    assert.equal(isWhole(dataOf(login).request), false)
+    const before = readFileSync(file).length
+    await call('POST', login, { password: 'p', more: texts(20_000) }, '')
+    assert.equal(isWhole(dataOf(login).request), true)
+    assert(readFileSync(file).length - before < 4_000)
+    // The hash of the whole can be made again.
+    const sent = { password: 'p', more: texts(20_000) }
+    const hash = await call('POST', 'sys/audit-hash/f', { input: JSON.stringify(sent) })
+    assert.equal((hash.body.data as { hash: string }).hash, (dataOf(login).request as { hmac: string }).hmac)
+    await house.house.audit.stop()
+    assert.deepEqual(verifyLog(file).faults, [])
+  } finally {
+    directory.cleanUp()
+  }
+})

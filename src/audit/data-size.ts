@@ -1,0 +1,63 @@
+// How much of the data of a request is recorded item by item. A text of three bytes becomes one of eighty in a line, in
+// every device and twice a request: without a bound a small body makes a large log and a long turn (threats P-39).
+import { isBytes } from './bytes.ts'
+
+export type DataLimits = {
+  /** Whatever becomes an HMAC of its own. */
+  readonly texts: number
+  /** Names of members, and values that are no texts: lists and objects, too. */
+  readonly others: number
+}
+
+/** Holds what a batch of thousands needs. */
+export const LIMITS_WITH_TOKEN: DataLimits = { texts: 10_000, others: 100_000 }
+/** An answer has several texts for each item that was sent, most of them empty. */
+export const LIMITS_OF_ANSWER: DataLimits = { texts: 40_000, others: 200_000 }
+/** A login has a handful. */
+export const LIMITS_WITHOUT_TOKEN: DataLimits = { texts: 200, others: 2_000 }
+
+/** Deeper than any body; whoever redacts it stops there, too. */
+const MAX_DEPTH = 128
+
+type Left = { texts: number; others: number }
+
+/** Whether more is in the value, at any depth. Looks at no more than the limits allow. Throws nothing. */
+export function exceeds(value: unknown, { texts, others }: DataLimits): boolean {
+  try {
+    return !isWithin(value, { texts, others }, 0)
+  } catch {
+    // A member that throws when it is read ends its redaction, too.
+    return false
+  }
+}
+
+function isWithin(value: unknown, left: Left, depth: number): boolean {
+  if (typeof value === 'object' && value !== null && !isBytes(value)) return isObjectWithin(value, left, depth)
+  if (isText(value)) return --left.texts >= 0
+  return --left.others >= 0
+}
+
+function isText(value: unknown): boolean {
+  const type = typeof value
+  return type !== 'number' && type !== 'boolean' && type !== 'undefined' && value !== null
+}
+
+function isObjectWithin(value: object, left: Left, depth: number): boolean {
+  if (--left.others < 0) return false
+  if (depth >= MAX_DEPTH) return true
+  if (Array.isArray(value) || value instanceof Set) {
+    for (const item of value) if (!isWithin(item, left, depth + 1)) return false
+    return true
+  }
+  if (value instanceof Map) {
+    for (const member of value.values()) if (--left.others < 0 || !isWithin(member, left, depth + 1)) return false
+    return true
+  }
+  const { toJSON } = value as { toJSON?: unknown }
+  if (typeof toJSON === 'function') return isWithin(toJSON.call(value), left, depth + 1)
+  for (const name in value) {
+    if (--left.others < 0) return false
+    if (!isWithin((value as Record<string, unknown>)[name], left, depth + 1)) return false
+  }
+  return true
+}

@@ -1,0 +1,106 @@
+// An entry that one device cannot take fails alone: the device and what comes in the same turn are as before.
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { devicePartsFor } from '../../test/fixtures/device-parts.ts'
+import { realWorld } from '../lib/world.ts'
+import type { Device } from './device.ts'
+import { openDevice } from './open-device.ts'
+import { QueuedDevice, type Sink } from './queued-device.ts'
+import { DeviceSet, NotRecorded, Recorder } from './recorder.ts'
+
+const entry = (bytes: number): string => `"request":{"data":"${'x'.repeat(bytes)}"}`
+
+/** One entry, as the audit records it. */
+function recorderOf(): { recorder: Recorder; record(set: DeviceSet, bytes: number): Promise<void> } {
+  const recorder = new Recorder(realWorld().timers, (work) => setImmediate(work))
+  const record = (set: DeviceSet, bytes: number): Promise<void> => {
+    const bodies = set.devices.map(() => entry(bytes))
+    return recorder.wait(recorder.append(set, 'request', bodies))
+  }
+  return { recorder, record }
+}
+
+async function receiver(): Promise<{ port: number; lines: string[]; close(): void }> {
+  const socket = createSocket('udp4')
+  const lines: string[] = []
+  socket.on('message', (bytes) => lines.push(bytes.toString('latin1')))
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return { port: socket.address().port, lines, close: () => socket.close() }
+}
+
+const DEVICES = [
+  { type: 'socket', options: (port: number) => ({ address: `127.0.0.1:${port}`, socket_type: 'udp' }) },
+  { type: 'syslog', options: (port: number) => ({ address: `udp:127.0.0.1:${port}` }) },
+] as const
+
+for (const { type, options } of DEVICES) {
+  test(`U-12: an entry longer than a datagram fails alone (${type})`, async () => {
+    const { port, lines, close } = await receiver()
+    const { parts, logged } = devicePartsFor(type, options(port))
+    const device = await openDevice(parts)
+    const set = new DeviceSet([device])
+    const { recorder, record } = recorderOf()
+    try {
+      await record(set, 10)
+      // In one turn: what is too long alone is refused.
+      const outcomes = await Promise.allSettled([record(set, 100), record(set, 70_000), record(set, 60_000)])
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      )
+      assert(outcomes[1]?.status === 'rejected' && outcomes[1].reason instanceof NotRecorded)
+      // No rest, and the same chain.
+      await record(set, 10)
+      for (let tried = 0; tried < 100 && lines.length < 6; tried++) await nextTurn()
+      const streams = new Set(lines.map((line) => /"stream":"(\w+)"/.exec(line)?.[1]))
+      assert.equal(streams.size, 1)
+      assert(lines.some((line) => line.includes('"event":"lost","entries":1,"torn":[]')))
+      assert.deepEqual(logged, ['An audit device does not take an entry of this length'])
+    } finally {
+      recorder.close()
+      await device.end()
+      close()
+    }
+  })
+}
+
+test('an entry that one device cannot take is recorded by the other', async () => {
+  const { port, close } = await receiver()
+  const datagrams = await openDevice(devicePartsFor('socket', DEVICES[0].options(port)).parts)
+  const discard = await openDevice(devicePartsFor('file', { file_path: 'discard' }).parts)
+  const { recorder, record } = recorderOf()
+  try {
+    await record(new DeviceSet([datagrams, discard]), 70_000)
+    await assert.rejects(record(new DeviceSet([datagrams]), 70_000), NotRecorded)
+  } finally {
+    recorder.close()
+    await datagrams.end()
+    close()
+  }
+})
+
+test('P-39: an entry that the queue has no room for does not fail those of the same turn', async () => {
+  let written = 0
+  const sink: Sink = {
+    write: async (lines) => {
+      written += lines.length
+    },
+    close: () => {},
+  }
+  const device: Device = new QueuedDevice(devicePartsFor('socket', { address: '127.0.0.1:1' }).parts, async () => sink)
+  const set = new DeviceSet([device])
+  const { recorder, record } = recorderOf()
+  const MEBIBYTE = 1024 * 1024
+  const outcomes = await Promise.allSettled([1_000, 40 * MEBIBYTE, 40 * MEBIBYTE, 1_000].map((n) => record(set, n)))
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert(written > 40 * MEBIBYTE && written < 41 * MEBIBYTE)
+  recorder.close()
+  await device.end()
+})

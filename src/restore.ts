@@ -2,8 +2,11 @@
 // then the files change places.
 import { fail } from './api/errors.ts'
 import type { ByteStream } from './api/request.ts'
+import type { StoredDevice } from './audit/device-store.ts'
+import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
 import type { Opening } from './opening.ts'
+import { RestoredAudit } from './restored-audit.ts'
 import { HISTORY_ID_BYTES, type Position } from './storage/backend.ts'
 import type { Barrier } from './storage/barrier.ts'
 import { Sealed, StorageCorrupt } from './storage/contract.ts'
@@ -36,6 +39,9 @@ export type RestoreParts = {
   readonly opening: Pick<Opening, 'exchange'>
   readonly barrier: Barrier
   readonly world: World
+  /** As they are while the server is open. */
+  readonly auditDevices: () => readonly StoredDevice[]
+  readonly log: Log
 }
 
 export class Restore {
@@ -60,6 +66,7 @@ export class Restore {
       } finally {
         dropStaged(restorable.directory)
       }
+      for (const sentence of restored.warnings) this.#parts.log('warn', sentence)
       return { ...restored, isSealed: seal.status().sealed }
     } catch (cause) {
       const isUnfit = cause instanceof AutoSealFailed
@@ -82,6 +89,7 @@ export class Restore {
       throw fail('bad_request', [`The snapshot is of the cluster ${header.clusterId}, not of this one: see force`])
     }
     let isSealChecked = false
+    const audit = new RestoredAudit(this.#parts.auditDevices())
     await stageSnapshot(read, {
       directory: restorable.directory,
       position: await restorable.position(),
@@ -92,13 +100,14 @@ export class Restore {
         return opened
       },
       inspect: (key, value) => {
+        audit.see(key)
         if (key === SEAL_CONFIG) seal.requireFitting(decodeSealConfig(value))
       },
       // How often its key has encrypted since, here or elsewhere, it cannot know.
       isLeftOut: (key) => key === KEY_USE,
       check: (staged) => restorable.check(staged),
     })
-    return { entries: header.entries, index: header.index, isSealChecked }
+    return { entries: header.entries, index: header.index, isSealChecked, warnings: audit.warnings() }
   }
 
   #openKeyring(records: ReadonlyMap<string, Buffer>, isOurs: boolean): Barrier | undefined {

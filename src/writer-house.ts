@@ -60,7 +60,15 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     slow: parts.slow,
     log: namedLog(log, 'seal'),
   })
-  const restore = new Restore({ restorable: parts.restorable, seal, opening, barrier: house.storage.barrier, world })
+  const restore = new Restore({
+    restorable: parts.restorable,
+    seal,
+    opening,
+    barrier: house.storage.barrier,
+    world,
+    auditDevices: () => house.audit.list(),
+    log: namedLog(log, 'storage'),
+  })
   const initialiseHouse = (config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<Made> => {
     const name = clusterName === '' ? facts.clusterName : clusterName
     return initialise({ seal, house, opening, world }, config, name, options)

@@ -93,7 +93,7 @@ test('S-02: an address cannot reset what another has begun more often than the l
   assert.equal(await wait(THERE, 'share'), 0)
 })
 
-test('S-02: of a wrong combination of several each has a doubt, which bars only who does it often', async () => {
+test('S-02: of a combination of several that was wrong each has a doubt, which bars only the frequent', async () => {
   const { wait, advance } = newLimits()
   for (let i = 0; i < DOUBTS.burst; i++) {
     assert.equal(await wait(HERE, 'share'), 0)

@@ -49,8 +49,8 @@ const restore = endpoint({
   },
   handler: async (system: System, args, { stream }) => {
     if (stream === undefined) throw fail('bad_request', ['The body must be a snapshot'])
-    const { entries, index, isSealChecked, isSealed } = await system.seal.restore(stream, args.force)
-    return { data: { entries, index, seal_checked: isSealChecked, sealed: isSealed } }
+    const { entries, index, isSealChecked, isSealed, warnings } = await system.seal.restore(stream, args.force)
+    return { data: { entries, index, seal_checked: isSealChecked, sealed: isSealed }, warnings }
   },
 })
 

@@ -58,6 +58,8 @@ export type Restored = {
   readonly index: number
   /** It is as the cluster that made it sealed it. */
   readonly isSealChecked: boolean
+  /** What is lost that its caller may not expect; empty where nothing is. */
+  readonly warnings: readonly string[]
   /** The server waits to be unsealed. */
   readonly isSealed: boolean
 }

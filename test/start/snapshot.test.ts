@@ -312,3 +312,19 @@ test('the snapshot of another cluster is opened before it is taken, where a stat
   assert.deepEqual([isChecked, sealed], [true, false])
   assert.deepEqual(await keysOf({ ...one, token: same.token }), ['same'])
 })
+
+test('a restore that takes audit devices away says so, in its answer and in the log', async (t) => {
+  const server = await start(t)
+  const before = await save(server)
+  const options = { file_path: 'discard' }
+  assert.equal((await api(server, 'PUT', 'sys/audit/lost', { type: 'file', options })).status, 204)
+  const after = await save(server)
+  const same = await restore(server, after)
+  assert.deepEqual([same.status, same.body.warnings ?? null], [200, null])
+  assert.equal((await api(server, 'PUT', 'sys/unseal', { key: unsealKey(server) })).body.sealed, false)
+  const { status, body } = await restore(server, before)
+  assert.equal(status, 200)
+  assert.match(String((body.warnings as string[])[0]), /lacks audit devices that were here: lost/)
+  assert.match(String((body.warnings as string[])[1]), /no key that signs/)
+  assert.match(server.output(), /lacks audit devices/)
+})

@@ -371,8 +371,8 @@ class Collector {
 }
 
 /** A server whose only device is a socket, and what takes its lines. */
-async function startWithSocket(): Promise<{ house: MemoryHouse; collector: Collector; port: number }> {
-  const house = await startMemoryHouse()
+async function startWithSocket(slow?: SlowWork): Promise<{ house: MemoryHouse; collector: Collector; port: number }> {
+  const house = await startMemoryHouse(slow === undefined ? {} : { slow })
   await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
   await house.call('POST', 'transit/keys/k', {})
   const collector = new Collector()
@@ -426,7 +426,12 @@ test('P-34: what nobody can record does not happen, and is told; it goes on when
 })
 
 test('P-34: an answer that cannot be recorded is withheld, and its token is of no use', async () => {
-  const started = await startWithSocket()
+  // A password is hashed as long as the test wants it.
+  let held = Promise.withResolvers<void>()
+  held.resolve()
+  const work = inlineWork(realWorld())
+  const slow: SlowWork = { ...work, run: (job, input) => held.promise.then(() => work.run(job, input)) }
+  const started = await startWithSocket(slow)
   const { house, port } = started
   let { collector } = started
   await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
@@ -434,17 +439,20 @@ test('P-34: an answer that cannot be recorded is withheld, and its token is of n
   const tokens = async () => (await house.house.tokens.view.list('token/id/')).length
   const tryLogin = async () => {
     const before = { tokens: await tokens(), entries: collector.entries.length }
+    held = Promise.withResolvers()
     const login = house.house.core.handle(wireRequest('POST', 'auth/userpass/login/kim', { password: 'correct horse' }))
     // The first entry is stored; the collector goes while the password is hashed.
     await until(async () => collector.entries.length > before.entries)
     await collector.close()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    held.resolve()
     const { status, body } = await login
     collector = new Collector()
     await collector.listen(port)
     return { status, body, made: (await tokens()) - before.tokens }
   }
   let answer = await tryLogin()
-  // Where the hash was faster than the end of the connection, it is tried again.
+  // Where the end of the connection came later still, it is tried again.
   for (let tried = 0; tried < 20 && answer.status !== 500; tried++) {
     await until(async () => (await house.call('GET', 'transit/keys/k')).status === 200)
     answer = await tryLogin()

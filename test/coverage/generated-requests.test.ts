@@ -237,9 +237,9 @@ test(`${REQUESTS} generated requests are answered as the table says`, async (con
   await stillServes()
   assertQuiet(server)
   const missing = CALM.map(({ endpoint }) => endpoint.id).filter((id) => !tally.succeeded.has(id) && !needsShares(id))
-  // What needs a token that wraps, or the id of a move, chance hits seldom; that it hits most shows it tries for real.
+  // What needs a token that wraps, a quota or a device, chance hits seldom; that it hits most shows it tries for real.
   if (REQUESTS >= REQUESTS_FOR_ALL && ONLY === undefined)
-    assert.ok(missing.length <= CALM.length / 4, `no request to them succeeded: ${missing.join(', ')}`)
+    assert.ok(missing.length <= CALM.length / 3, `no request to them succeeded: ${missing.join(', ')}`)
 })
 
 /** Chance does not find the shares that these need, and one server has one of the two kinds. */

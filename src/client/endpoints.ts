@@ -5077,8 +5077,28 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
       /** How keys are derived, with derivation */
       kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
       /** Equal plaintexts under one context give equal ciphertexts, with derivation */
       convergent_encryption?: boolean
       /** -1: each version has its own, the current one */
@@ -5130,8 +5150,28 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
       /** How keys are derived, with derivation */
       kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
       /** Equal plaintexts under one context give equal ciphertexts, with derivation */
       convergent_encryption?: boolean
       /** -1: each version has its own, the current one */
@@ -5214,8 +5254,28 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
       /** How keys are derived, with derivation */
       kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
       /** Equal plaintexts under one context give equal ciphertexts, with derivation */
       convergent_encryption?: boolean
       /** -1: each version has its own, the current one */
@@ -5269,8 +5329,28 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
       /** How keys are derived, with derivation */
       kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
       /** Equal plaintexts under one context give equal ciphertexts, with derivation */
       convergent_encryption?: boolean
       /** -1: each version has its own, the current one */

@@ -8,8 +8,13 @@ import type { RandomBytes } from './random-bytes.ts'
 export type KeyType = {
   /** As the API writes it: `aes256-gcm96`. */
   readonly name: string
-  /** New material: what is stored, inside the barrier. The bytes are the caller's to wipe. */
-  readonly generate: (random: RandomBytes, slow: SlowWork) => Buffer | Promise<Buffer>
+  /**
+   * New material: what is stored, inside the barrier. The bytes are the caller's to wipe. `keyBytes` is one of `sizes`,
+   * for a type that has them.
+   */
+  readonly generate: (random: RandomBytes, slow: SlowWork, keyBytes?: number) => Buffer | Promise<Buffer>
+  /** Bytes of a key, where its type comes in several sizes. */
+  readonly sizes?: { readonly usual: number; readonly min: number; readonly max: number }
   /** Whether it takes so long that nothing is generated before it is known to be wanted. */
   readonly generatesSlowly?: true
   /**
@@ -18,9 +23,44 @@ export type KeyType = {
    */
   readonly load: (material: Buffer) => KeyObject
   readonly cipher?: Cipher
+  readonly signing?: Signing
   readonly derivation?: Derivation
   /** Of a type whose keys are pairs: what everybody may know of one. */
   readonly publicPart?: PublicPart
+  /** Whether the material itself is the key of HMACs; else each version has a secret of its own for them. */
+  readonly isHmacKey?: true
+}
+
+/** What a caller may choose of a signature; each type looks only at what it knows of. */
+export type SignatureOptions = {
+  /** One of SIGNATURE_HASHES, or 'none': PKCS #1 v1.5 around the input as it is, without the name of a hash. */
+  readonly hash: string
+  /** The input is the hash already. */
+  readonly prehashed: boolean
+  /** RSA. */
+  readonly padding: 'pss' | 'pkcs1v15'
+  /** RSA-PSS, bytes. 'auto': the longest that fits when signing, any when verifying; 'hash': as long as the hash. */
+  readonly saltLength: 'auto' | 'hash' | number
+  /** ECDSA. 'asn1': DER of SEQUENCE (r, s); 'jws': r ‖ s, each as long as the order of the curve. */
+  readonly marshaling: 'asn1' | 'jws'
+}
+
+export type Signing = {
+  /** @throws UnusableInput for what the caller got wrong */
+  readonly sign: (key: KeyObject, input: Buffer, options: SignatureOptions) => Buffer
+  /**
+   * Whether the signature is one of the input; `key` is either half of the pair.
+   * @throws UnusableInput for options that cannot be, and for a signature that is not even DER where it should be
+   */
+  readonly verify: (key: KeyObject, input: Buffer, signature: Buffer, options: SignatureOptions) => boolean
+  /** Whether a thread that serves has it done elsewhere (SIGN and VERIFY of `signing-jobs.ts`). */
+  readonly signsSlowly?: true
+  readonly verifiesSlowly?: true
+}
+
+/** What a caller gave for a signature and cannot be used: says which part and what would do, never the input. */
+export class UnusableInput extends Error {
+  override name = 'UnusableInput'
 }
 
 export type Cipher = {
@@ -48,8 +88,13 @@ export type Cipher = {
 export type PublicPart = {
   /** How reads of a key name the kind of its versions. */
   readonly name: string
-  /** The public key as reads show it. */
+  /** The public key as reads show it, of either half. */
   readonly text: (key: KeyObject) => string
+  /**
+   * Of a version that is known by its public half alone: SubjectPublicKeyInfo (RFC 5280) in DER.
+   * @throws InvalidKeyMaterial
+   */
+  readonly load: (spki: Buffer) => KeyObject
 }
 
 export type Derivation = {

@@ -1,8 +1,9 @@
 // RSA keys: the material is PKCS #8 (RFC 5208) in DER. Whoever may read a key sees its public half.
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Job } from '../lib/slow-work.ts'
 import { AuthenticationFailed } from './aead.ts'
 import { type Cipher, InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { loadSpki, spkiPem } from './public-keys.ts'
 import { maxOaepPlaintextBytes, OPEN_OAEP, openOaep, sealOaep } from './rsa-oaep.ts'
 
 /** FIPS 186-5 appendix A.1.1 allows others; this is the one that every other program takes. */
@@ -28,7 +29,8 @@ export function rsaKeyType(modulusBits: number): KeyType {
     cipher: rsaCipher(modulusBits),
     publicPart: {
       name,
-      text: (key) => createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString(),
+      text: spkiPem,
+      load: (spki) => requireRsa(name, modulusBits, loadSpki(name, spki)),
     },
   }
 }
@@ -65,6 +67,10 @@ function loadRsa(name: string, modulusBits: number, material: Buffer): KeyObject
     // The cause could quote the material.
     throw new InvalidKeyMaterial(`A key of type ${name} is a private key in PKCS #8 (DER)`)
   }
+  return requireRsa(name, modulusBits, key)
+}
+
+function requireRsa(name: string, modulusBits: number, key: KeyObject): KeyObject {
   if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== modulusBits)
     throw new InvalidKeyMaterial(`A key of type ${name} is an RSA key with a modulus of ${modulusBits} bits`)
   return key

@@ -5,6 +5,7 @@ import { DERIVE_PASSWORD } from './password.ts'
 import { ENCRYPT_TO_PGP, READ_PGP_KEY } from './pgp.ts'
 import { GENERATE_RSA } from './rsa-key-types.ts'
 import { OPEN_OAEP } from './rsa-oaep.ts'
+import { SIGN, VERIFY } from './signing-jobs.ts'
 
 /** Every job that the pool does, by its name. A new one is a `Job` beside what it is about, and a place here. */
 export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
@@ -17,6 +18,8 @@ export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   DERIVE_PASSWORD,
   SIGN_ES512,
   CHECK_ES512,
+  SIGN,
+  VERIFY,
 ])
 
 /** Refuses two jobs of one name at start. */

@@ -8,7 +8,7 @@ import type { NoncePool } from '../../crypto/nonce-pool.ts'
 import { Base64Error, decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { parseCiphertext } from './ciphertext.ts'
-import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
+import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from './loaded-ring.ts'
 import { decryptionVersion, encryptionVersion } from './versions.ts'
 
 /** As a client sends them, at the top level or in an item of a batch: base64, or empty for none. */
@@ -51,6 +51,7 @@ export type Prepared = {
 
 /** @throws Refusal */
 export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: EncryptOptions): Prepared {
+  requireUsable(ring)
   const context = decodeField('context', options.context)
   refuseNonce(ring, options.nonce)
   const associatedData = decodeField('associated_data', options.associated_data)
@@ -84,12 +85,14 @@ export function encrypted({ prefix, number }: LoadedVersion, sealed: Buffer): En
 
 /** @throws Refusal */
 export function prepareDecryption(ring: LoadedRing, ciphertext: string | undefined, options: CryptOptions): Prepared {
+  requireUsable(ring)
   if (ciphertext === undefined || ciphertext === '') throw refuse('missing ciphertext to decrypt')
   const context = decodeField('context', options.context)
   const associatedData = decodeField('associated_data', options.associated_data)
   const cipher = requireCipher(ring.type, 'decryption', associatedData)
   const { version: written, payload } = parseCiphertext(ciphertext)
   const version = ring.version(decryptionVersion(ring.header, written))
+  privateKeyOf(version)
   const message = decodePayload(payload)
   if (message.length < cipher.nonceBytes) throw refuse('invalid ciphertext length, it is too short to hold a nonce')
   return { version, message, context: ring.header.derived ? requireContext(context) : undefined, associatedData }

@@ -151,5 +151,6 @@ function wantedKey(args: EncryptArgs): NewKey {
     exportable: false,
     allowPlaintextBackup: false,
     autoRotatePeriodSeconds: 0,
+    keySizeBytes: 0,
   }
 }

@@ -1,8 +1,10 @@
 // What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
-import { anything, flag, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
+import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { PublicPart } from '../../crypto/key-type.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
-import { firstStoredVersion } from './ring-header.ts'
+import type { BackupNote, Kdf, VersionHeader } from './ring-header.ts'
+
+const NOTE: Shapes = { time: text('RFC 3339'), version: integer('The latest version then') }
 
 export const KEY_DESCRIPTION: Shapes = {
   name: text('Name of the key'),
@@ -26,7 +28,12 @@ export const KEY_DESCRIPTION: Shapes = {
     anything('Creation time in seconds since the epoch; of a key pair an object with name, public_key, creation_time'),
     'The versions that can be used, by number',
   ),
+  key_size: optional(integer('Bytes of a key, of types that come in several sizes')),
+  imported_key_allow_rotation: optional(flag('Of an imported key: whether it can be rotated')),
+  backup_info: optional(group(NOTE, 'When it was last backed up')),
+  restore_info: optional(group(NOTE, 'When it was last restored')),
   kdf: optional(text('How keys are derived, with derivation')),
+  kdf_mode: optional(text('Of keys whose kdf is older than HKDF')),
   convergent_encryption: optional(flag('Equal plaintexts under one context give equal ciphertexts, with derivation')),
   convergent_encryption_version: optional(integer('-1: each version has its own, the current one')),
 }
@@ -36,7 +43,7 @@ const CONVERGENT_BY_VERSION = -1
 
 export function describeKey(name: string, ring: LoadedRing): object {
   const { header, type } = ring
-  const { cipher, derivation } = type
+  const { cipher, derivation, signing } = type
   return {
     name,
     type: header.type,
@@ -44,11 +51,11 @@ export function describeKey(name: string, ring: LoadedRing): object {
     exportable: header.exportable,
     allow_plaintext_backup: header.allowPlaintextBackup,
     deletion_allowed: header.deletionAllowed,
-    imported_key: false,
-    soft_deleted: false,
+    imported_key: header.imported,
+    soft_deleted: header.softDeleted,
     supports_encryption: cipher !== undefined,
     supports_decryption: cipher !== undefined,
-    supports_signing: false,
+    supports_signing: signing !== undefined,
     supports_derivation: derivation !== undefined,
     latest_version: header.latestVersion,
     min_available_version: header.minAvailableVersion,
@@ -56,17 +63,28 @@ export function describeKey(name: string, ring: LoadedRing): object {
     min_encryption_version: header.minEncryptionVersion,
     auto_rotate_period: header.autoRotatePeriodSeconds,
     keys: describeVersions(ring),
-    ...(header.derived ? { kdf: 'hkdf_sha256', convergent_encryption: header.convergent } : {}),
+    ...(header.keySizeBytes > 0 ? { key_size: header.keySizeBytes } : {}),
+    ...(header.imported ? { imported_key_allow_rotation: header.allowImportedRotation } : {}),
+    ...(header.backup === undefined ? {} : { backup_info: describeNote(header.backup) }),
+    ...(header.restore === undefined ? {} : { restore_info: describeNote(header.restore) }),
+    ...(header.derived ? { ...KDF_NAMES[header.kdf], convergent_encryption: header.convergent } : {}),
     ...(header.convergent ? { convergent_encryption_version: CONVERGENT_BY_VERSION } : {}),
   }
 }
 
+/** Wire values. */
+const KDF_NAMES: Readonly<Record<Kdf, object>> = {
+  hkdf: { kdf: 'hkdf_sha256' },
+  counter: { kdf: 'hmac-sha256-counter', kdf_mode: 'hmac-sha256-counter' },
+}
+
+const describeNote = ({ atMs, version }: BackupNote): object => ({ time: new Date(atMs).toISOString(), version })
+
 /** Of a key pair the public key as well, in which case its time is a text. Only versions that can still be used. */
-function describeVersions({ header, type, versions }: LoadedRing): Record<string, number | object> {
-  const first = firstStoredVersion(header)
+function describeVersions({ type, versions }: LoadedRing): Record<string, number | object> {
   const described: Record<string, number | object> = {}
   for (const version of versions) {
-    const createdAtMs = header.versions[version.number - first]?.createdAtMs ?? 0
+    const { createdAtMs } = version.header
     described[version.number] =
       type.publicPart === undefined
         ? Math.floor(createdAtMs / 1000)
@@ -75,6 +93,18 @@ function describeVersions({ header, type, versions }: LoadedRing): Record<string
   return described
 }
 
-function describePair({ name, text }: PublicPart, { key }: LoadedVersion, time: string): object {
-  return { name, public_key: text(key), certificate_chain: '', creation_time: time }
+function describePair({ name, text }: PublicPart, { key, header }: LoadedVersion, time: string): object {
+  return { name, public_key: text(key), certificate_chain: certificateChain(header), creation_time: time }
+}
+
+/** In PEM, the leaf first; empty where there is none. */
+export function certificateChain({ certificates = [] }: VersionHeader): string {
+  return certificates.map(pemOf).join('\n')
+}
+
+const PEM_LINE_CHARACTERS = 64
+
+function pemOf(base64: string): string {
+  const lines = base64.match(new RegExp(`.{1,${PEM_LINE_CHARACTERS}}`, 'g')) ?? []
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----'].join('\n')
 }

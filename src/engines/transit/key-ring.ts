@@ -2,7 +2,7 @@
 // (threats N-10).
 //
 //   offset  bytes
-//   0       1      format: 1
+//   0       1      format: 2; 1 is read as well, whose header has fewer members
 //   1       4      H, bytes of the header (big-endian, as all numbers)
 //   5       H      RingHeader as JSON: nothing in it is secret
 //   5 + H          for each version of the header's list, in its order:
@@ -14,7 +14,7 @@ import { parseStoredJson } from '../../lib/json.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { headerFromJson, type RingHeader } from './ring-header.ts'
 
-const FORMAT = 1
+const FORMAT = 2
 const LENGTH_BYTES = 4
 const HEADER_AT = 1 + LENGTH_BYTES
 export const HMAC_SECRET_BYTES = 32
@@ -60,10 +60,11 @@ export function encodeRing(ring: StoredRing): Buffer {
  */
 export function decodeRing(bytes: Buffer): StoredRing {
   if (bytes.length < HEADER_AT) throw corrupt('is too short')
-  if (bytes[0] !== FORMAT) throw corrupt(`has format ${bytes[0]}, known is ${FORMAT}`)
+  const format = bytes[0]
+  if (format !== 1 && format !== FORMAT) throw corrupt(`has format ${format}, known are 1 and ${FORMAT}`)
   const secretsAt = HEADER_AT + bytes.readUInt32BE(1)
   if (secretsAt > bytes.length) throw corrupt('ends inside its header')
-  const header = headerFromJson(parseHeader(bytes.subarray(HEADER_AT, secretsAt)))
+  const header = headerFromJson(parseHeader(bytes.subarray(HEADER_AT, secretsAt)), format)
   return { header, secrets: decodeSecrets(bytes, secretsAt, header.versions.length) }
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { testSeed } from '../../../test/fixtures/seed.ts'
 import { Refusal } from '../../api/errors.ts'
 import { changeSettings, requireRotatePeriod, type WantedSettings } from './key-settings.ts'
-import { assertSuccessor, type RingHeader } from './ring-header.ts'
+import { assertSuccessor, MADE_HERE, type RingHeader } from './ring-header.ts'
 
 const HEADER: RingHeader = {
   type: 'aes256-gcm96',
@@ -14,6 +14,8 @@ const HEADER: RingHeader = {
   allowPlaintextBackup: false,
   deletionAllowed: false,
   autoRotatePeriodSeconds: 0,
+  keySizeBytes: 0,
+  ...MADE_HERE,
   latestVersion: 5,
   minDecryptionVersion: 2,
   minEncryptionVersion: 3,

@@ -4,13 +4,15 @@ import { fail } from '../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../api/fields.ts'
 import { type Answer, DONE, Reconsider } from '../../api/request.ts'
 import { LISTED } from '../../api/shape.ts'
+import type { KeyType } from '../../crypto/key-type.ts'
 import { nameField } from './crypt-fields.ts'
 import { describeKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
 import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
-import type { LoadedRing } from './loaded-ring.ts'
+import { type LoadedRing, requireUsable } from './loaded-ring.ts'
 import { type NewKey, newRing, newSecrets, withNewVersion } from './new-key.ts'
+import type { RingHeader } from './ring-header.ts'
 import type { Transit } from './transit.ts'
 
 const described = (name: string, ring: LoadedRing): Answer => ({ data: describeKey(name, ring) })
@@ -72,11 +74,7 @@ function wantedKey(args: Args<typeof createFields>): NewKey {
   requireRotatePeriod(args.auto_rotate_period)
   const { derived, convergent_encryption: convergent } = args
   const type = requireKeyType(args.type, { derived, convergent })
-  if (args.key_size !== 0) {
-    throw fail('bad_request', [
-      `"key_size": key_size is not valid for algorithm ${type.name}, whose keys have one size`,
-    ])
-  }
+  requireKeySize(type, args.key_size)
   refuseManagedKey(args)
   return {
     type,
@@ -85,7 +83,19 @@ function wantedKey(args: Args<typeof createFields>): NewKey {
     exportable: args.exportable,
     allowPlaintextBackup: args.allow_plaintext_backup,
     autoRotatePeriodSeconds: args.auto_rotate_period,
+    keySizeBytes: args.key_size,
   }
+}
+
+/** Interface 4.2. */
+function requireKeySize({ name, sizes }: KeyType, bytes: number): void {
+  if (bytes === 0) return
+  if (sizes === undefined)
+    throw fail('bad_request', [`"key_size": key_size is not valid for algorithm ${name}, whose keys have one size`])
+  if (bytes < sizes.min || bytes > sizes.max)
+    throw fail('bad_request', [
+      `"key_size": invalid key_size, a key of type ${name} has ${sizes.min} to ${sizes.max} bytes`,
+    ])
 }
 
 const readKey = endpoint({
@@ -198,10 +208,14 @@ const rotateKey = endpoint({
     const ring = await transit.keys.find(args.name)
     if (ring === undefined) throw notFound(args.name)
     // Before the transaction, which may be tried several times and must not wait.
-    const fresh = await newSecrets(ring.type, transit)
+    requireRotatable(ring)
+    const { keySizeBytes } = ring.header
+    const fresh = await newSecrets(ring.type, keySizeBytes, transit)
     try {
       const rotated = await transit.keys.update(args.name, (stored) => {
-        if (stored.header.type !== ring.type.name) throw new Reconsider('another key has the name meanwhile')
+        requireRotatable(stored)
+        if (stored.header.type !== ring.type.name || stored.header.keySizeBytes !== keySizeBytes)
+          throw new Reconsider('another key has the name meanwhile')
         return withNewVersion(stored, fresh, transit.world)
       })
       if (rotated === undefined) throw notFound(args.name)
@@ -212,6 +226,17 @@ const rotateKey = endpoint({
     }
   },
 })
+
+/** Interface 7.15. @throws Refusal */
+function requireRotatable(ring: { readonly header: RingHeader }): void {
+  requireUsable(ring)
+  const { imported, allowImportedRotation } = ring.header
+  if (imported && !allowImportedRotation) {
+    throw fail('bad_request', [
+      'imported key does not allow rotation: it was imported without allow_rotation, import_version adds to it',
+    ])
+  }
+}
 
 const notFound = (name: string) => fail('bad_request', [`key not found: no key has the name "${name}"`])
 

@@ -1,19 +1,25 @@
 // A key ring as it is used: parsed keys, which keep their bytes outside the JavaScript heap, and only of the versions
 // that may still be used. Raising min_decryption_version takes versions out of it and lowering it brings them back.
 import { strict as assert } from 'node:assert'
-import type { KeyObject } from 'node:crypto'
-import type { KeyType } from '../../crypto/key-type.ts'
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import { fail } from '../../api/errors.ts'
+import type { KeyType, PublicPart } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { versionPrefix } from './ciphertext.ts'
-import type { StoredRing } from './key-ring.ts'
-import { CONVERGENT_VERSION, firstStoredVersion, type RingHeader } from './ring-header.ts'
+import type { StoredRing, VersionSecrets } from './key-ring.ts'
+import { CONVERGENT_VERSION, firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
 export type LoadedVersion = {
   readonly number: number
   /** Begins everything that this version makes. */
   readonly prefix: string
+  /** Where `isPublic`, the public half of the pair alone. */
   readonly key: KeyObject
+  readonly isPublic: boolean
+  /** For HMACs, with whatever type of key. */
+  readonly hmacKey: KeyObject
+  readonly header: VersionHeader
 }
 
 /** @throws StorageCorrupt where a newer program stored a type that this one does not know */
@@ -35,10 +41,12 @@ export class LoadedRing {
     this.header = header
     this.type = keyTypeOf(header)
     const first = firstStoredVersion(header)
-    this.#versions = secrets.slice(header.minDecryptionVersion - first).map(({ material }, index) => {
+    this.#versions = secrets.slice(header.minDecryptionVersion - first).map((one, index) => {
       const number = header.minDecryptionVersion + index
-      requireConvergentVersion(header, header.versions[number - first]?.convergentVersion)
-      return { number, prefix: versionPrefix(number), key: this.type.load(material.reveal()) }
+      const version = header.versions[number - first]
+      if (version === undefined) throw new StorageCorrupt('A key ring has more secrets than versions')
+      requireConvergentVersion(header, version.convergentVersion)
+      return loadVersion(this.type, number, version, one)
     })
   }
 
@@ -53,6 +61,36 @@ export class LoadedRing {
     assert(version !== undefined, 'the version rules allow only loaded versions')
     return version
   }
+}
+
+function loadVersion(type: KeyType, number: number, header: VersionHeader, secrets: VersionSecrets): LoadedVersion {
+  const material = secrets.material.reveal()
+  const isPublic = header.isPublic === true
+  const key = isPublic ? requirePublicPart(type).load(material) : type.load(material)
+  const hmacKey = type.isHmacKey === true ? key : createSecretKey(secrets.hmac.reveal())
+  return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header }
+}
+
+function requirePublicPart({ publicPart, name }: KeyType): PublicPart {
+  if (publicPart === undefined) throw new StorageCorrupt(`A key of type ${name} is stored as a public key`)
+  return publicPart
+}
+
+/** What every operation with a key asks first: one that was deleted softly does nothing. @throws Refusal */
+export function requireUsable({ header }: { readonly header: RingHeader }): void {
+  if (header.softDeleted) {
+    throw fail('bad_request', ['refusing to use soft-deleted key: restore it with soft-delete-restore'])
+  }
+}
+
+/** The private half, or the secret key. @throws Refusal where only the public half was imported */
+export function privateKeyOf({ key, isPublic, number }: LoadedVersion): KeyObject {
+  if (isPublic) {
+    throw fail('bad_request', [
+      `version ${number} of the key does not contain a private part: import_version can complete it`,
+    ])
+  }
+  return key
 }
 
 /** With another algorithm a version would be opened wrongly, or sealed in a way that is too weak (threats C-02). */

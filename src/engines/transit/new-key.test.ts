@@ -5,9 +5,10 @@ import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { inlineWork } from '../../lib/slow-work.ts'
 import { realWorld, type World } from '../../lib/world.ts'
 import { newRing, newSecrets, withNewVersion } from './new-key.ts'
+import { MADE_HERE } from './ring-header.ts'
 
 const FLAGS = { derived: true, convergent: true, exportable: true, allowPlaintextBackup: true }
-const wanted = (type: KeyType) => ({ type, ...FLAGS, autoRotatePeriodSeconds: 7200 })
+const wanted = (type: KeyType) => ({ type, ...FLAGS, autoRotatePeriodSeconds: 7200, keySizeBytes: 0 })
 
 /** Keeps every buffer that it drew. */
 function watchedWorld(drawn: Buffer[]): World {
@@ -31,13 +32,15 @@ for (const type of KEY_TYPES.values()) {
       ...FLAGS,
       deletionAllowed: false,
       autoRotatePeriodSeconds: 7200,
+      keySizeBytes: 0,
+      ...MADE_HERE,
       latestVersion: 1,
       minDecryptionVersion: 1,
       minEncryptionVersion: 0,
       minAvailableVersion: 0,
       versions: [{ createdAtMs: 5000, convergentVersion: 3 }],
     })
-    const fresh = await newSecrets(type, maker)
+    const fresh = await newSecrets(type, 0, maker)
     const next = withNewVersion(ring, fresh, world)
     assert.equal(next.header.latestVersion, 2)
     assert.equal(next.header.versions.length, 2)

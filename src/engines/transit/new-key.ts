@@ -5,24 +5,31 @@ import { Secret } from '../../crypto/secret.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
-import { CONVERGENT_VERSION, type RingHeader, type VersionHeader } from './ring-header.ts'
+import { CONVERGENT_VERSION, MADE_HERE, type RingHeader, type VersionHeader } from './ring-header.ts'
 import { FIRST_BOUNDS } from './versions.ts'
 
 /** What is chosen when a key is made. */
 export type NewKey = Pick<
   RingHeader,
   'derived' | 'convergent' | 'exportable' | 'allowPlaintextBackup' | 'autoRotatePeriodSeconds'
-> & { readonly type: KeyType }
+> & {
+  readonly type: KeyType
+  /** 0: what is usual for the type. */
+  readonly keySizeBytes: number
+}
 
 /** What new keys are made with. */
 export type KeyMaker = { readonly world: World; readonly slow: SlowWork }
 
 /** A ring with its first version; the caller wipes it. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
-  const secrets = [await newSecrets(type, maker)]
-  const header = {
+  const keySizeBytes = flags.keySizeBytes || (type.sizes?.usual ?? 0)
+  const secrets = [await newSecrets(type, keySizeBytes, maker)]
+  const header: RingHeader = {
     ...FIRST_BOUNDS,
+    ...MADE_HERE,
     ...flags,
+    keySizeBytes,
     type: type.name,
     deletionAllowed: false,
     versions: [newVersionHeader(flags.convergent, maker.world)],
@@ -40,6 +47,9 @@ export function withNewVersion({ header, secrets }: StoredRing, fresh: VersionSe
     header: {
       ...header,
       latestVersion: header.latestVersion + 1,
+      // What was made here cannot be completed by what others have (Interface 3.4).
+      imported: false,
+      allowImportedRotation: false,
       versions: [...header.versions, newVersionHeader(header.convergent, world)],
     },
     secrets: [...secrets, copies],
@@ -51,9 +61,13 @@ function newVersionHeader(convergent: boolean, world: World): VersionHeader {
 }
 
 /** Of one version; the caller wipes them. */
-export async function newSecrets(type: KeyType, { world, slow }: KeyMaker): Promise<VersionSecrets> {
+export async function newSecrets(
+  type: KeyType,
+  keySizeBytes: number,
+  { world, slow }: KeyMaker,
+): Promise<VersionSecrets> {
   const random = world.random.bytes
-  const material = await type.generate(random, slow)
+  const material = await type.generate(random, slow, keySizeBytes)
   const hmac = freshBytes(random, HMAC_SECRET_BYTES)
   try {
     await proveMaterial(type, material, random, slow)

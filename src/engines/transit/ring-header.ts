@@ -7,11 +7,24 @@ import type { VersionBounds } from './versions.ts'
 /** The current algorithm of convergent encryption; 1 and 2 exist only in keys that are older than it. */
 export const CONVERGENT_VERSION = 3
 
+/** `counter`: HMAC-SHA-256 in counter mode, only of restored keys that are older than HKDF. */
+export const KDFS = ['hkdf', 'counter'] as const
+export type Kdf = (typeof KDFS)[number]
+
 export type VersionHeader = {
   readonly createdAtMs: number
   /** Algorithm of convergent encryption; 0 for a key that is not convergent. */
   readonly convergentVersion: number
+  /** The material is a public key alone (SubjectPublicKeyInfo in DER). */
+  readonly isPublic?: true
+  /** Certificates for the public key, the leaf first: base64 of DER. */
+  readonly certificates?: readonly string[]
+  /** UUID of the managed key that this version is; there is no material. */
+  readonly managedKey?: string
 }
+
+/** When a key was last backed up or restored, and its latest version then. */
+export type BackupNote = { readonly atMs: number; readonly version: number }
 
 export type RingHeader = VersionBounds & {
   readonly type: string
@@ -22,9 +35,28 @@ export type RingHeader = VersionBounds & {
   readonly deletionAllowed: boolean
   /** 0: rotates only when asked to. */
   readonly autoRotatePeriodSeconds: number
+  /** 0 for a type whose keys have one size. */
+  readonly keySizeBytes: number
+  readonly kdf: Kdf
+  /** As long as it was not rotated; while it is, versions can be imported. */
+  readonly imported: boolean
+  /** Of an imported key. */
+  readonly allowImportedRotation: boolean
+  /** Kept, and used for nothing. */
+  readonly softDeleted: boolean
+  readonly backup?: BackupNote
+  readonly restore?: BackupNote
   /** The versions that are stored, up to the latest; the first of the list is 1 as long as none was trimmed. */
   readonly versions: readonly VersionHeader[]
 }
+
+/** Of a key that was made here. */
+export const MADE_HERE = {
+  kdf: 'hkdf',
+  imported: false,
+  allowImportedRotation: false,
+  softDeleted: false,
+} as const satisfies Partial<RingHeader>
 
 /** Number of the first version of the list. */
 export function firstStoredVersion(header: RingHeader): number {
@@ -39,15 +71,20 @@ export function assertSuccessor(before: RingHeader, after: RingHeader): void {
   assert.equal(after.type, before.type, 'a key keeps its type')
   assert.equal(after.derived, before.derived, 'a key keeps its derivation')
   assert.equal(after.convergent, before.convergent, 'a key stays convergent or not')
+  assert.equal(after.kdf, before.kdf, 'a key keeps its way of derivation')
+  assert(before.imported || !after.imported, 'a key that was made here is never an imported one')
   assert(after.exportable || !before.exportable, 'a key stays exportable')
   assert(after.allowPlaintextBackup || !before.allowPlaintextBackup, 'a key keeps its plaintext backup')
   assert(after.latestVersion >= before.latestVersion, 'versions are only added')
   assert(after.minAvailableVersion >= before.minAvailableVersion, 'trimmed versions do not come back')
 }
 
+/** Format 1 had none of these. */
+const FORMAT_1: JsonObject = { ...MADE_HERE, keySizeBytes: 0 }
+
 /** @throws StorageCorrupt where a member is missing or cannot be */
-export function headerFromJson(value: JsonValue): RingHeader {
-  const object = requireObject(value)
+export function headerFromJson(value: JsonValue, format: 1 | 2): RingHeader {
+  const object = format === 1 ? { ...FORMAT_1, ...requireObject(value) } : requireObject(value)
   const header: RingHeader = {
     type: text(object, 'type'),
     derived: flag(object, 'derived'),
@@ -60,6 +97,13 @@ export function headerFromJson(value: JsonValue): RingHeader {
     minDecryptionVersion: count(object, 'minDecryptionVersion'),
     minEncryptionVersion: count(object, 'minEncryptionVersion'),
     minAvailableVersion: count(object, 'minAvailableVersion'),
+    keySizeBytes: count(object, 'keySizeBytes'),
+    kdf: kdfFromJson(object),
+    imported: flag(object, 'imported'),
+    allowImportedRotation: flag(object, 'allowImportedRotation'),
+    softDeleted: flag(object, 'softDeleted'),
+    ...optionalNote(object, 'backup'),
+    ...optionalNote(object, 'restore'),
     versions: list(object, 'versions').map(versionFromJson),
   }
   const first = firstStoredVersion(header)
@@ -71,7 +115,32 @@ export function headerFromJson(value: JsonValue): RingHeader {
 
 function versionFromJson(value: JsonValue): VersionHeader {
   const object = requireObject(value)
-  return { createdAtMs: count(object, 'createdAtMs'), convergentVersion: count(object, 'convergentVersion') }
+  const { isPublic, certificates, managedKey } = object
+  if (isPublic !== undefined && isPublic !== true) throw corrupt('isPublic')
+  if (certificates !== undefined && !isTexts(certificates)) throw corrupt('certificates')
+  if (managedKey !== undefined && typeof managedKey !== 'string') throw corrupt('managedKey')
+  return {
+    createdAtMs: count(object, 'createdAtMs'),
+    convergentVersion: count(object, 'convergentVersion'),
+    ...(isPublic === undefined ? {} : { isPublic }),
+    ...(certificates === undefined ? {} : { certificates }),
+    ...(managedKey === undefined ? {} : { managedKey }),
+  }
+}
+
+const isTexts = (value: JsonValue): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+
+function kdfFromJson({ kdf: value }: JsonObject): Kdf {
+  const kdf = KDFS.find((name) => name === value)
+  if (kdf === undefined) throw corrupt('kdf')
+  return kdf
+}
+
+function optionalNote<K extends 'backup' | 'restore'>(object: JsonObject, name: K): { [key in K]?: BackupNote } {
+  if (object[name] === undefined) return {}
+  const note = requireObject(object[name])
+  return { [name]: { atMs: count(note, 'atMs'), version: count(note, 'version') } } as { [key in K]?: BackupNote }
 }
 
 function requireObject(value: JsonValue): JsonObject {

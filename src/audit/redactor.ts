@@ -127,9 +127,9 @@ function hiddenText(text: string, { hmac }: Redaction): string {
 
 /** An HMAC where it was given for a secret. */
 function hiddenScalar(value: number | boolean, { hmac, readable }: Redaction): number | boolean | string {
+  const isSecret = readable !== undefined && hmac !== undefined
   // JSON has no NaN and no Infinity: they become null.
-  if (readable === undefined || hmac === undefined || Number.isNaN(value)) return value
-  return Math.abs(Number(value)) === Infinity ? value : HMAC_PREFIX + hmac.hexOf(String(value))
+  return isSecret && Number.isFinite(Number(value)) ? HMAC_PREFIX + hmac.hexOf(String(value)) : value
 }
 
 function hiddenObject(value: object, redaction: Redaction, depth: number): unknown {

@@ -29,6 +29,8 @@ export type KeyType = {
   readonly publicPart?: PublicPart
   /** Whether the material itself is the key of HMACs; else each version has a secret of its own for them. */
   readonly isHmacKey?: true
+  /** The CMAC of an input, in full length. */
+  readonly cmac?: (key: KeyObject, input: Buffer) => Buffer
 }
 
 /** What a caller may choose of a signature; each type looks only at what it knows of. */

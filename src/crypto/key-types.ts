@@ -1,4 +1,6 @@
 import { aes128Gcm96, aes256Gcm96, chacha20Poly1305 } from './aead-key-types.ts'
+import { aes128Cmac, aes192Cmac, aes256Cmac } from './cmac-key-type.ts'
+import { hmac } from './hmac-key-type.ts'
 import type { KeyType } from './key-type.ts'
 import { rsa2048, rsa3072, rsa4096 } from './rsa-key-types.ts'
 
@@ -10,6 +12,10 @@ export const KEY_TYPES: ReadonlyMap<string, KeyType> = keyTypeTable([
   rsa2048,
   rsa3072,
   rsa4096,
+  hmac,
+  aes128Cmac,
+  aes192Cmac,
+  aes256Cmac,
 ])
 
 /** Refuses two types of one name at start-up. */

@@ -1,8 +1,8 @@
 import { aes128Gcm96, aes256Gcm96, chacha20Poly1305 } from './aead-key-types.ts'
 import { aes128Cmac, aes192Cmac, aes256Cmac } from './cmac-key-type.ts'
-import { hmac } from './hmac-key-type.ts'
 import { ecdsaP256, ecdsaP384, ecdsaP521, ecdsaSecp256k1 } from './ecdsa-key-types.ts'
 import { ed25519 } from './ed25519.ts'
+import { hmac } from './hmac-key-type.ts'
 import type { KeyType } from './key-type.ts'
 import { rsa2048, rsa3072, rsa4096 } from './rsa-key-types.ts'
 

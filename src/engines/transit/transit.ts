@@ -16,6 +16,8 @@ import { Keys } from './keys.ts'
 import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
 import { randomEndpoint } from './random-endpoint.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
+import { signEndpoint } from './sign-endpoint.ts'
+import { verifyEndpoint } from './verify-endpoint.ts'
 
 /** What one mount is given. */
 export type TransitContext = { readonly storage: View; readonly world: World; readonly slow: SlowWork }
@@ -59,6 +61,8 @@ export const TRANSIT: EngineType<TransitContext> = {
     decryptEndpoint,
     rewrapEndpoint,
     datakeyEndpoint,
+    signEndpoint,
+    verifyEndpoint,
     hmacEndpoint,
     cmacEndpoint,
     randomEndpoint,

@@ -15,7 +15,9 @@ import { type NewKey, newRing, newSecrets, withNewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 import type { Transit } from './transit.ts'
 
-const described = (name: string, ring: LoadedRing): Answer => ({ data: describeKey(name, ring) })
+const described = (name: string, ring: LoadedRing, context?: Buffer): Answer => ({
+  data: describeKey(name, ring, context),
+})
 
 const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
@@ -105,12 +107,15 @@ const readKey = endpoint({
   capability: 'read',
   runsOn: 'any-node',
   summary: 'Describes a key: nothing secret',
+  describe:
+    'A signing key with derivation has another pair for each context: its public keys are shown for the context that ' +
+    'is given, and without one they are empty.',
   fields: { ...nameField, context: bytes('Context of a signing key with derivation; else not used', { secret: true }) },
   response: KEY_DESCRIPTION,
-  handler: async (transit: Transit, { name }) => {
+  handler: async (transit: Transit, { name, context }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return described(name, ring)
+    return described(name, ring, context)
   },
 })
 

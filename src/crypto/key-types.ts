@@ -4,6 +4,7 @@ import { ecdsaP256, ecdsaP384, ecdsaP521, ecdsaSecp256k1 } from './ecdsa-key-typ
 import { ed25519 } from './ed25519.ts'
 import { hmac } from './hmac-key-type.ts'
 import type { KeyType } from './key-type.ts'
+import { mlDsa44, mlDsa65, mlDsa87 } from './ml-dsa.ts'
 import { rsa2048, rsa3072, rsa4096 } from './rsa-key-types.ts'
 
 /** Every key type by its name. A new one is its file, a line here, and official vectors in `test/vectors`. */
@@ -23,6 +24,9 @@ export const KEY_TYPES: ReadonlyMap<string, KeyType> = keyTypeTable([
   aes128Cmac,
   aes192Cmac,
   aes256Cmac,
+  mlDsa44,
+  mlDsa65,
+  mlDsa87,
 ])
 
 /** Refuses two types of one name at start-up. */

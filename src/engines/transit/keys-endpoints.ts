@@ -12,10 +12,13 @@ import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
 import { type NewKey, newRing, newSecrets, withNewVersion } from './new-key.ts'
+import { keyTypeName, parameterSetField } from './parameter-set.ts'
 import type { RingHeader } from './ring-header.ts'
 import type { Transit } from './transit.ts'
 
-const described = (name: string, ring: LoadedRing): Answer => ({ data: describeKey(name, ring) })
+const described = (name: string, ring: LoadedRing, context?: Buffer): Answer => ({
+  data: describeKey(name, ring, context),
+})
 
 const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
@@ -33,6 +36,7 @@ function refuseManagedKey(args: Args<typeof managedKeyFields>): void {
 const createFields = {
   ...nameField,
   type: string('Type of the key', { default: 'aes256-gcm96' }),
+  ...parameterSetField,
   derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
   convergent_encryption: bool('Equal plaintexts under one context give equal ciphertexts; needs derived', {
     default: false,
@@ -73,7 +77,7 @@ const createKey = endpoint({
 function wantedKey(args: Args<typeof createFields>): NewKey {
   requireRotatePeriod(args.auto_rotate_period)
   const { derived, convergent_encryption: convergent } = args
-  const type = requireKeyType(args.type, { derived, convergent })
+  const type = requireKeyType(keyTypeName(args.type, args.parameter_set), { derived, convergent })
   requireKeySize(type, args.key_size)
   refuseManagedKey(args)
   return {
@@ -105,12 +109,15 @@ const readKey = endpoint({
   capability: 'read',
   runsOn: 'any-node',
   summary: 'Describes a key: nothing secret',
+  describe:
+    'A signing key with derivation has another pair for each context: its public keys are shown for the context that ' +
+    'is given, and without one they are empty.',
   fields: { ...nameField, context: bytes('Context of a signing key with derivation; else not used', { secret: true }) },
   response: KEY_DESCRIPTION,
-  handler: async (transit: Transit, { name }) => {
+  handler: async (transit: Transit, { name, context }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return described(name, ring)
+    return described(name, ring, context)
   },
 })
 

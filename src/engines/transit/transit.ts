@@ -5,13 +5,19 @@ import { NoncePool } from '../../crypto/nonce-pool.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
+import { cmacEndpoint } from './cmac-endpoint.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { datakeyEndpoint } from './datakey-endpoint.ts'
 import { decryptEndpoint } from './decrypt-endpoint.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
+import { hashEndpoint } from './hash-endpoint.ts'
+import { hmacEndpoint } from './hmac-endpoint.ts'
 import { Keys } from './keys.ts'
 import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
+import { randomEndpoint } from './random-endpoint.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
+import { signEndpoint } from './sign-endpoint.ts'
+import { verifyEndpoint } from './verify-endpoint.ts'
 
 /** What one mount is given. */
 export type TransitContext = { readonly storage: View; readonly world: World; readonly slow: SlowWork }
@@ -48,13 +54,19 @@ export class Transit implements Engine {
 export const TRANSIT: EngineType<TransitContext> = {
   type: 'transit',
   kind: 'secret',
-  summary: 'Encrypts, decrypts and makes data keys with named keys that stay here',
+  summary: 'Encrypts, decrypts, signs, authenticates and makes data keys with named keys that stay here',
   router: new Router([
     ...KEYS_ENDPOINTS,
     encryptEndpoint,
     decryptEndpoint,
     rewrapEndpoint,
     datakeyEndpoint,
+    signEndpoint,
+    verifyEndpoint,
+    hmacEndpoint,
+    cmacEndpoint,
+    randomEndpoint,
+    hashEndpoint,
     ...CONFIG_ENDPOINTS,
   ]),
   create: (context) => new Transit(context),

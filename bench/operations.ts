@@ -1,5 +1,5 @@
 // The loads: what is asked, by how many connections at once.
-import { KEY, MOUNT, PLAINTEXT, type Target, USER } from './targets.ts'
+import { KEY, MOUNT, PLAINTEXT, SIGNING_TYPES, type Target, USER } from './targets.ts'
 
 export type Operation = {
   readonly name: string
@@ -50,6 +50,20 @@ export const OPERATIONS: readonly Operation[] = [
     path: `${MOUNT}/decrypt/${KEY}`,
     body: ({ ciphertext }) => ({ ciphertext }),
   },
+  { ...PLAIN, name: 'hmac 128 B', path: `${MOUNT}/hmac/${KEY}`, body: () => ({ input: PLAINTEXT }) },
+  { ...PLAIN, name: 'datakey', path: `${MOUNT}/datakey/plaintext/${KEY}`, body: () => ({}) },
+  ...SIGNING_TYPES.map((type) => ({
+    ...PLAIN,
+    name: `sign ${type}`,
+    path: `${MOUNT}/sign/${type}`,
+    body: () => ({ input: PLAINTEXT }),
+  })),
+  ...(['ed25519', 'ecdsa-p256', 'rsa-2048'] as const).map((type) => ({
+    ...PLAIN,
+    name: `verify ${type}`,
+    path: `${MOUNT}/verify/${type}`,
+    body: ({ signatures }: Target) => ({ input: PLAINTEXT, signature: signatures.get(type) }),
+  })),
   {
     ...PLAIN,
     name: 'encrypt batch of 1000',

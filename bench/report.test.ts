@@ -62,6 +62,7 @@ test('bench sends the token of a policy, and the administrator’s only to creat
     token: 'policy-token',
     tokens: new Map([10, 100].map((n) => [n, `policy-token-${n}`])),
     ciphertext: 'vault:v1:x',
+    signatures: new Map(),
     machine: { role_id: 'r', secret_id: 's' },
   } as Partial<Target> as Target
   for (const operation of OPERATIONS) {

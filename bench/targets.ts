@@ -14,6 +14,8 @@ export type Target = {
   readonly tokens: ReadonlyMap<number, string>
   /** One that the target made, for the load that decrypts. */
   readonly ciphertext: string
+  /** Signatures of PLAINTEXT that the target made, for the loads that verify. */
+  readonly signatures: ReadonlyMap<SigningType, string>
   /** What a login by approle sends. */
   readonly machine: { readonly role_id: string; readonly secret_id: string }
 }
@@ -27,7 +29,15 @@ export const USER = { username: 'kim', password: 'correct horse' }
 const POLICY = `
 path "${MOUNT}/encrypt/*" { capabilities = ["update"] }
 path "${MOUNT}/decrypt/*" { capabilities = ["update"] }
+path "${MOUNT}/hmac/*" { capabilities = ["update"] }
+path "${MOUNT}/datakey/+/*" { capabilities = ["update"] }
+path "${MOUNT}/sign/*" { capabilities = ["update"] }
+path "${MOUNT}/verify/*" { capabilities = ["update"] }
 path "${MOUNT}/keys/+" { capabilities = ["read"] }`
+
+/** A key of each type that signs, by its name; and what it signed in the target. */
+export const SIGNING_TYPES = ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-4096'] as const
+export type SigningType = (typeof SIGNING_TYPES)[number]
 
 /** Of the loads. */
 const MANY_POLICIES = [10, 100]
@@ -50,6 +60,7 @@ export async function startControl(): Promise<Target> {
     token: '',
     tokens: new Map(),
     ciphertext: '',
+    signatures: new Map(),
     machine: { role_id: '', secret_id: '' },
   }
 }
@@ -89,6 +100,12 @@ export async function startKeywright(directory: string, setting: Setting): Promi
     tokens.set(count, await tokenWith([MOUNT, ...others]))
   }
   const { data } = await must('POST', `${MOUNT}/encrypt/${KEY}`, { plaintext: PLAINTEXT })
+  const signatures = new Map<SigningType, string>()
+  for (const type of SIGNING_TYPES) {
+    await must('POST', `${MOUNT}/keys/${type}`, { type })
+    const signed = await must('POST', `${MOUNT}/sign/${type}`, { input: PLAINTEXT })
+    signatures.set(type, String(signed.data?.signature))
+  }
   for (const type of ['approle', 'userpass']) await must('POST', `sys/auth/${type}`, { type })
   await must('POST', `auth/userpass/users/${USER.username}`, { password: USER.password, token_policies: MOUNT })
   const role = `auth/approle/role/${MOUNT}`
@@ -102,6 +119,7 @@ export async function startKeywright(directory: string, setting: Setting): Promi
     token: await tokenWith([MOUNT]),
     tokens,
     ciphertext: String(data?.ciphertext),
+    signatures,
     machine: { role_id: String(role_id), secret_id: String(secret_id) },
   }
 }

@@ -9,6 +9,8 @@ import { rsaSigning } from './rsa-signing.ts'
 
 /** FIPS 186-5 appendix A.1.1 allows others; this is the one that every other program takes. */
 const PUBLIC_EXPONENT = 65_537
+/** The same appendix: above 2^16, and below 2^256, so that nobody's key makes verifying a long work. */
+const EXPONENTS = { least: 65_537n, below: 1n << 256n }
 
 /** Seconds, with 4096 bits. The key comes back as a handle: its material is nowhere as bytes. */
 export const GENERATE_RSA: Job<number, KeyObject> = {
@@ -75,6 +77,9 @@ function loadRsa(name: string, modulusBits: number, material: Buffer): KeyObject
 function requireRsa(name: string, modulusBits: number, key: KeyObject): KeyObject {
   if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== modulusBits)
     throw new InvalidKeyMaterial(`A key of type ${name} is an RSA key with a modulus of ${modulusBits} bits`)
+  const { publicExponent = 0n } = key.asymmetricKeyDetails
+  if (publicExponent < EXPONENTS.least || publicExponent >= EXPONENTS.below)
+    throw new InvalidKeyMaterial(`A key of type ${name} has a public exponent of 65537 or more, with at most 256 bits`)
   return key
 }
 

@@ -26,6 +26,8 @@ import { status } from './commands/status.ts'
 import { TOKEN_COMMANDS } from './commands/token.ts'
 import { transitDecrypt } from './commands/transit-decrypt.ts'
 import { transitEncrypt } from './commands/transit-encrypt.ts'
+import { transitRewrap } from './commands/transit-rewrap.ts'
+import { transitSign, transitVerify } from './commands/transit-sign.ts'
 import { unwrap } from './commands/unwrap.ts'
 import { version } from './commands/version.ts'
 import { write } from './commands/write.ts'
@@ -73,8 +75,8 @@ export const COMMANDS: CommandGroup = {
     },
     {
       name: 'transit',
-      summary: 'Encrypt and decrypt files with a key that stays on the server',
-      members: [transitEncrypt, transitDecrypt],
+      summary: 'Encrypt, decrypt and sign files with keys that stay on the server',
+      members: [transitEncrypt, transitDecrypt, transitRewrap, transitSign, transitVerify],
     },
     pathHelp,
     { name: 'print', summary: 'Print what the client uses', members: [printToken] },

@@ -1,6 +1,7 @@
 // Files and standard input of the caller, read within a limit.
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { CliError, reasonOf } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 
@@ -49,4 +50,24 @@ export async function* readParts(file: string): AsyncGenerator<Buffer> {
   } catch (error) {
     throw new CliError(`Cannot read ${file}: ${reasonOf(error)}`, error)
   }
+}
+
+/** The bytes of a file of any size, or of standard input for `-`. @throws CliError */
+export async function* readAny(io: CliIo, name: string): AsyncGenerator<Buffer> {
+  if (name !== STDIN) {
+    yield* readParts(name)
+    return
+  }
+  try {
+    for await (const part of io.stdin) yield typeof part === 'string' ? Buffer.from(part) : part
+  } catch (error) {
+    throw new CliError(`Cannot read ${inputName(name)}: ${reasonOf(error)}`, error)
+  }
+}
+
+/** Bytes that there are; undefined where that is not known before the end. */
+export async function sizeOf(name: string): Promise<number | undefined> {
+  if (name === STDIN) return undefined
+  const found = await stat(name).catch(() => undefined)
+  return found?.isFile() === true ? found.size : undefined
 }

@@ -27,7 +27,7 @@ const at = (name: string): string => join(folder, name)
 test('transit files: what is encrypted decrypts to the same bytes', async () => {
   const content = randomBytes(100_000)
   writeFileSync(at('f'), content)
-  const encrypted = await transit(['encrypt', '-key=k', at('f')])
+  const encrypted = await transit(['encrypt', '-direct', '-key=k', at('f')])
   assert.deepEqual([encrypted.code, encrypted.stdout], [0, `Success! Encrypted ${at('f')} to ${at('f.kw')}\n`])
   assert.equal(readFileSync(at('f.kw'), 'utf8'), `vault:v1:${content.toString('base64')}\n`)
   rmSync(at('f'))
@@ -43,27 +43,27 @@ test('transit files: what is encrypted decrypts to the same bytes', async () => 
 
 test('transit files: an empty file', async () => {
   writeFileSync(at('f'), '')
-  assert.equal((await transit(['encrypt', '-key=k', at('f')])).code, 0)
+  assert.equal((await transit(['encrypt', '-direct', '-key=k', at('f')])).code, 0)
   assert.equal((await transit(['decrypt', '-key=k', '-force', at('f.kw')])).code, 0)
   assert.equal(statSync(at('f')).size, 0)
 })
 
 test('transit files: through standard input and output, binary', async () => {
   const content = randomBytes(1000)
-  const encrypted = await transit(['encrypt', '-key=k', '-'], { stdin: content })
+  const encrypted = await transit(['encrypt', '-direct', '-key=k', '-'], { stdin: content })
   assert.equal(encrypted.stdout, `vault:v1:${content.toString('base64')}\n`)
   const decrypted = await transit(['decrypt', '-key=k', '-'], { stdin: encrypted.stdout })
   assert.deepEqual(decrypted.bytes, content)
   writeFileSync(at('f.kw'), encrypted.stdout)
   assert.deepEqual((await transit(['decrypt', '-key=k', '-out=-', at('f.kw')])).bytes, content)
-  await transit(['encrypt', '-key=k', '-out', at('other'), '-'], { stdin: content })
+  await transit(['encrypt', '-direct', '-key=k', '-out', at('other'), '-'], { stdin: content })
   assert.equal(readFileSync(at('other'), 'utf8'), encrypted.stdout)
 })
 
 test('transit files: mount and context', async () => {
   writeFileSync(at('f'), 'a')
   api.answer = () => ({ status: 200, body: envelope({ data: { ciphertext: 'vault:v1:x', plaintext: 'YQ==' } }) })
-  await transit(['encrypt', '-mount=team/transit/', '-key=k', '-context=Y3R4', at('f')])
+  await transit(['encrypt', '-direct', '-mount=team/transit/', '-key=k', '-context=Y3R4', at('f')])
   await transit(['decrypt', '-mount=team/transit/', '-key=k', '-context=Y3R4', '-out=-', at('f.kw')])
   assert.deepEqual(
     api.asked.map(({ target, body }) => `${target} ${body}`),
@@ -77,11 +77,11 @@ test('transit files: mount and context', async () => {
 test('transit files: an existing file stays, and nothing is asked of the server', async () => {
   writeFileSync(at('f'), 'new')
   writeFileSync(at('f.kw'), 'old')
-  const ran = await transit(['encrypt', '-key=k', at('f')])
+  const ran = await transit(['encrypt', '-direct', '-key=k', at('f')])
   const message = `Error: ${at('f.kw')} exists already: replace it with -force, or name another file with -out\n`
   assert.deepEqual([ran.code, ran.stderr, api.asked.length], [1, message, 0])
   assert.equal(readFileSync(at('f.kw'), 'utf8'), 'old')
-  assert.equal((await transit(['encrypt', '-f', '-key=k', at('f')])).code, 0)
+  assert.equal((await transit(['encrypt', '-direct', '-f', '-key=k', at('f')])).code, 0)
   assert.equal(readFileSync(at('f.kw'), 'utf8'), 'vault:v1:bmV3\n')
 })
 
@@ -97,12 +97,15 @@ test('transit files: 24 MB pass, one byte more is refused here', async () => {
   api.answer = () => ({ status: 200, body: envelope({ data: { ciphertext: 'vault:v1:x' } }) })
   writeFileSync(at('f'), '')
   truncateSync(at('f'), 24_000_000)
-  assert.equal((await transit(['encrypt', '-key=k', at('f')])).code, 0)
+  assert.equal((await transit(['encrypt', '-direct', '-key=k', at('f')])).code, 0)
   const bodyBytes = Number(api.asked[0]?.headers['content-length'])
   assert.ok(bodyBytes > 32_000_000 && bodyBytes <= 32 * 1024 * 1024, String(bodyBytes))
   truncateSync(at('f'), 24_000_001)
-  const ran = await transit(['encrypt', '-key=k', '-force', at('f')])
-  assert.deepEqual([ran.code, ran.stderr], [1, `Error: ${at('f')} has more than the 24 MB that fit in one request\n`])
+  const ran = await transit(['encrypt', '-direct', '-key=k', '-force', at('f')])
+  assert.deepEqual(
+    [ran.code, ran.stderr],
+    [1, `Error: ${at('f')} has more than the 24 MB that fit in one request: leave -direct out\n`],
+  )
   assert.equal(api.asked.length, 1)
 })
 
@@ -112,7 +115,7 @@ const REFUSED: readonly { name: string; argv: readonly string[]; code: number; s
   { name: 'no file', argv: ['encrypt', '-key=k'], code: 1, says: /^keywright transit encrypt: FILE is missing/ },
   {
     name: 'a file that is not there',
-    argv: ['encrypt', '-key=k', '#g'],
+    argv: ['encrypt', '-direct', '-key=k', '#g'],
     code: 1,
     says: /^Error: Cannot read .*g: there is no/,
   },
@@ -126,7 +129,7 @@ const REFUSED: readonly { name: string; argv: readonly string[]; code: number; s
     name: 'no ciphertext',
     argv: ['decrypt', '-key=k', '-out=-', '#f'],
     code: 1,
-    says: /f holds no ciphertext, which is/,
+    says: /f holds no ciphertext: neither/,
   },
   { name: 'an empty name', argv: ['decrypt', '-key=k', '#.kw'], code: 1, says: /does not end in \.kw/ },
 ]
@@ -145,7 +148,7 @@ for (const data of [{}, { ciphertext: 1, plaintext: 1 }, { ciphertext: null, pla
   test(`transit files: the answer ${JSON.stringify(data)} is no result`, async () => {
     writeFileSync(at('f'), 'a')
     api.answer = () => ({ status: 200, body: envelope({ data }) })
-    assert.match((await transit(['encrypt', '-key=k', at('f')])).stderr, /the answer has no ciphertext/)
+    assert.match((await transit(['encrypt', '-direct', '-key=k', at('f')])).stderr, /the answer has no ciphertext/)
     writeFileSync(at('f.kw'), 'vault:v1:x')
     const ran = await transit(['decrypt', '-key=k', '-out', at('g'), at('f.kw')])
     assert.equal(ran.code, 2)

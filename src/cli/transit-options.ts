@@ -1,4 +1,5 @@
 // What encrypting and decrypting a file have in common.
+import { cleanPath } from './api-path.ts'
 import { RemoteFailure, UsageError } from './cli-error.ts'
 import { CONNECTION_OPTIONS } from './common-options.ts'
 import type { OptionTable, OptionValues } from './options.ts'
@@ -12,17 +13,18 @@ export const TRANSIT_OPTIONS = {
   ...CONNECTION_OPTIONS,
 } as const satisfies OptionTable
 
-export type TransitValues = OptionValues<typeof TRANSIT_OPTIONS>
+/** As far as paths and contexts go. */
+export type TransitValues = Pick<OptionValues<typeof TRANSIT_OPTIONS>, 'key' | 'mount' | 'context'>
 
 /** Stands at the end of the names of encrypted files. */
 export const ENCRYPTED_SUFFIX = '.kw'
 
 /** The path of an operation with the key of the options. @throws UsageError */
-export function transitPath(options: TransitValues, operation: 'encrypt' | 'decrypt'): string {
+export function transitPath(options: TransitValues, operation: string): string {
   const { key, mount } = options
   if (key === undefined || key === '') throw new UsageError('-key=NAME is missing: the transit key to use')
   if (key.includes('/')) throw new UsageError('-key is a name without slashes; -mount says where the engine is')
-  return `${mount}/${operation}/${key}`
+  return cleanPath(`${mount}/${operation}/${key}`)
 }
 
 /** The member of a request that carries the context, where there is one. */

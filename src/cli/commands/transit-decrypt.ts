@@ -1,53 +1,86 @@
 import { asciiTrim, isPrintableAscii } from '../../lib/ascii.ts'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
-import { cleanPath } from '../api-path.ts'
+import { ByteProgress } from '../byte-progress.ts'
+import { ByteReader } from '../byte-reader.ts'
 import { CliError, UsageError } from '../cli-error.ts'
+import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { connect } from '../connect.ts'
+import { openDataKey } from '../envelope-key.ts'
 import { type Json, memberOf } from '../exact-json.ts'
-import { inputName, readInput, STDIN } from '../input.ts'
-import { type CliIo, write } from '../io.ts'
+import { FIXED_BYTES, fileKey, isEnvelope, openSegments, readHeader } from '../file-envelope.ts'
+import { inputName, readAny, STDIN, sizeOf } from '../input.ts'
+import { write } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
-import { contextField, ENCRYPTED_SUFFIX, missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
+import {
+  contextField,
+  ENCRYPTED_SUFFIX,
+  missingResult,
+  TRANSIT_OPTIONS,
+  type TransitValues,
+  transitPath,
+} from '../transit-options.ts'
 
-/** What the largest file becomes: its 24 MB as base64, with room for nonce, tag and prefix. */
+/** What the largest file that is encrypted directly becomes: its 24 MB as base64, with nonce, tag and prefix. */
 const MAX_CIPHERTEXT_BYTES = 33_000_000
 /** The owner alone: the content was worth encrypting. */
 const MODE = 0o600
 
-/** `keywright transit decrypt`: the way back of `transit encrypt`. */
+/** `keywright transit decrypt`: the way back of `transit encrypt`, whichever way that was. */
 export const transitDecrypt = command({
   name: 'decrypt',
   summary: 'Decrypt a file that was encrypted with a transit key',
   usage: '-key=NAME FILE',
   describe: [
-    `FILE holds a ciphertext of the transit engine. The result goes to -out, or into the file of that name without ` +
-      `${ENCRYPTED_SUFFIX}; only its owner may read it. FILE - is standard input; the result then goes to standard ` +
-      'output.',
+    'FILE is what transit encrypt made, or holds a ciphertext of the transit engine. The result goes to -out, or into ' +
+      `the file of that name without ${ENCRYPTED_SUFFIX}; only its owner may read it. FILE - is standard input; the ` +
+      'result then goes to standard output, where what was printed before an error is the beginning of the content.',
   ],
   examples: ['transit decrypt -key=backups dump.sql.kw', 'transit decrypt -key=backups -out=- dump.sql.kw | psql'],
   options: TRANSIT_OPTIONS,
   args: { needed: ['FILE'], most: 1 },
   run: async ({ io, options, args: [file = ''] }) => {
-    const path = cleanPath(transitPath(options, 'decrypt'))
+    transitPath(options, 'decrypt')
     const out = options.out ?? outputOf(file)
     const target = { path: out, force: options.force, mode: MODE }
     if (out !== STDIN) await refuseExisting(target)
     const client = connect(io, options)
-    const ciphertext = await readCiphertext(io, file)
-    const doing = `decrypting ${inputName(file)}`
-    const body = JSON.stringify({ ciphertext, ...contextField(options) })
-    const answer = await client.send({ doing, method: 'PUT', path, body })
-    const plaintext = decodePlaintext(memberOf(memberOf(answer.body, 'data'), 'plaintext'))
-    if (plaintext === undefined) throw missingResult(doing, 'plaintext in base64')
-    if (out === STDIN) await write(io.stdout, plaintext)
+    const progress = new ByteProgress(io, await sizeOf(file))
+    const reader = new ByteReader(progress.around(readAny(io, file)))
+    const beginning = await reader.take(FIXED_BYTES)
+    const source = { name: inputName(file), beginning, reader }
+    const content = isEnvelope(beginning) ? await envelope(client, options, source) : direct(client, options, source)
+    if (out === STDIN) for await (const part of content) await write(io.stdout, part)
     else {
-      await writeNewFile(target, plaintext)
+      await writeNewFile(target, content)
+      await progress.end()
       await write(io.stdout, `Success! Decrypted ${inputName(file)} to ${out}\n`)
     }
     return 0
   },
 })
+
+type Source = { readonly name: string; readonly beginning: Buffer; readonly reader: ByteReader }
+
+/** The server is asked before anything is written. */
+async function envelope(client: Client, options: TransitValues, source: Source): Promise<AsyncGenerator<Buffer>> {
+  const { name, beginning, reader } = source
+  const { wrappedKey, salt } = await readHeader(beginning, reader, name)
+  const dataKey = await openDataKey(client, options, wrappedKey, `decrypting ${name}`)
+  const key = fileKey(dataKey, salt)
+  dataKey.fill(0)
+  return openSegments(key, reader, name)
+}
+
+async function* direct(client: Client, options: TransitValues, source: Source): AsyncGenerator<Buffer> {
+  const doing = `decrypting ${source.name}`
+  const ciphertext = await readCiphertext(source)
+  const body = JSON.stringify({ ciphertext, ...contextField(options) })
+  const answer = await client.send({ doing, method: 'PUT', path: transitPath(options, 'decrypt'), body })
+  const plaintext = decodePlaintext(memberOf(memberOf(answer.body, 'data'), 'plaintext'))
+  if (plaintext === undefined) throw missingResult(doing, 'plaintext in base64')
+  yield plaintext
+}
 
 function outputOf(file: string): string {
   if (file === STDIN) return STDIN
@@ -56,11 +89,14 @@ function outputOf(file: string): string {
   throw new UsageError(`FILE does not end in ${ENCRYPTED_SUFFIX}: say with -out where the result goes`)
 }
 
-async function readCiphertext(io: CliIo, file: string): Promise<string> {
-  const tooLarge = `${inputName(file)} has more than the 33 MB that fit in one request`
-  const text = asciiTrim((await readInput(io, file, MAX_CIPHERTEXT_BYTES, tooLarge)).toString('latin1'))
+async function readCiphertext({ name, beginning, reader }: Source): Promise<string> {
+  const rest = await reader.take(MAX_CIPHERTEXT_BYTES)
+  if (!(await reader.isAtEnd())) throw new CliError(`${name} has more than the 33 MB that fit in one request`)
+  const text = asciiTrim(Buffer.concat([beginning, rest]).toString('latin1'))
   if (text !== '' && isPrintableAscii(text)) return text
-  throw new CliError(`${inputName(file)} holds no ciphertext, which is one line of text like vault:v1:…`)
+  throw new CliError(
+    `${name} holds no ciphertext: neither what transit encrypt makes nor one line of text like vault:v1:…`,
+  )
 }
 
 function decodePlaintext(text: Json | undefined): Buffer | undefined {

@@ -1,49 +1,93 @@
 import { encodeBase64 } from '../../lib/base64.ts'
-import { cleanPath } from '../api-path.ts'
+import { realWorld } from '../../lib/world.ts'
+import { ByteProgress } from '../byte-progress.ts'
+import { ByteReader } from '../byte-reader.ts'
+import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { connect } from '../connect.ts'
+import { newDataKey } from '../envelope-key.ts'
 import { memberOf } from '../exact-json.ts'
-import { inputName, readInput, STDIN } from '../input.ts'
-import { write } from '../io.ts'
+import { encodeHeader, fileKey, SALT_BYTES, sealSegments } from '../file-envelope.ts'
+import { inputName, readAny, readInput, STDIN, sizeOf } from '../input.ts'
+import { type CliIo, write } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
-import { contextField, ENCRYPTED_SUFFIX, missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
+import {
+  contextField,
+  ENCRYPTED_SUFFIX,
+  missingResult,
+  TRANSIT_OPTIONS,
+  type TransitValues,
+  transitPath,
+} from '../transit-options.ts'
 
 /** As base64 in a JSON body this fills the 32 MiB that a request may have, and leaves room for the other fields. */
-const MAX_FILE_BYTES = 24_000_000
+const MAX_DIRECT_BYTES = 24_000_000
 /** Read by everybody whom the umask lets: it is ciphertext. */
 const MODE = 0o666
 
-/** `keywright transit encrypt`: one encryption by the server of all bytes of a file. */
+/** `keywright transit encrypt`. */
 export const transitEncrypt = command({
   name: 'encrypt',
-  summary: 'Encrypt a file with a transit key',
+  summary: 'Encrypt a file of any size with a transit key',
   usage: '-key=NAME FILE',
   describe: [
-    `The ciphertext goes into FILE${ENCRYPTED_SUFFIX}, as the text that every client of the API can decrypt. FILE - ` +
-      'is standard input; the result then goes to standard output. The server sees the content, which may have up to ' +
-      '24 MB.',
+    `The result goes into FILE${ENCRYPTED_SUFFIX}. The content stays here: it is encrypted with a data key that the ` +
+      'server makes and that only the transit key opens again (docs/file-format.md). The token needs "update" on ' +
+      'datakey/plaintext/NAME. FILE - is standard input; the result then goes to standard output.',
+    'With -direct the server encrypts the content itself, up to 24 MB, and the result is the text that every client of ' +
+      'the API can decrypt and rewrap. The token then needs "update" on encrypt/NAME.',
   ],
-  examples: ['transit encrypt -key=backups dump.sql', 'transit encrypt -key=backups -out=- - < dump.sql'],
-  options: TRANSIT_OPTIONS,
+  examples: [
+    'transit encrypt -key=backups dump.sql',
+    'tar -c photos | keywright transit encrypt -key=backups -out=photos.tar.kw -',
+    'transit encrypt -key=backups -direct -out=- - < password.txt',
+  ],
+  options: { ...TRANSIT_OPTIONS, direct: { kind: 'flag', about: 'Have the server encrypt the content itself' } },
   args: { needed: ['FILE'], most: 1 },
   run: async ({ io, options, args: [file = ''] }) => {
-    const path = cleanPath(transitPath(options, 'encrypt'))
+    transitPath(options, 'encrypt')
     const out = options.out ?? (file === STDIN ? STDIN : file + ENCRYPTED_SUFFIX)
     const target = { path: out, force: options.force, mode: MODE }
     if (out !== STDIN) await refuseExisting(target)
     const client = connect(io, options)
-    const tooLarge = `${inputName(file)} has more than the 24 MB that fit in one request`
-    const plaintext = await readInput(io, file, MAX_FILE_BYTES, tooLarge)
-    const doing = `encrypting ${inputName(file)}`
-    const body = JSON.stringify({ plaintext: encodeBase64(plaintext), ...contextField(options) })
-    const answer = await client.send({ doing, method: 'PUT', path, body })
-    const ciphertext = memberOf(memberOf(answer.body, 'data'), 'ciphertext')
-    if (typeof ciphertext !== 'string') throw missingResult(doing, 'ciphertext')
-    if (out === STDIN) await write(io.stdout, `${ciphertext}\n`)
+    const encrypted = options.direct ? direct(io, client, options, file) : await envelope(io, client, options, file)
+    if (out === STDIN) for await (const part of encrypted) await write(io.stdout, part)
     else {
-      await writeNewFile(target, `${ciphertext}\n`)
+      await writeNewFile(target, encrypted)
       await write(io.stdout, `Success! Encrypted ${inputName(file)} to ${out}\n`)
     }
     return 0
   },
 })
+
+async function* direct(io: CliIo, client: Client, options: TransitValues, file: string): AsyncGenerator<Buffer> {
+  const tooLarge = `${inputName(file)} has more than the 24 MB that fit in one request: leave -direct out`
+  const plaintext = await readInput(io, file, MAX_DIRECT_BYTES, tooLarge)
+  const doing = `encrypting ${inputName(file)}`
+  const body = JSON.stringify({ plaintext: encodeBase64(plaintext), ...contextField(options) })
+  const path = transitPath(options, 'encrypt')
+  const answer = await client.send({ doing, method: 'PUT', path, body })
+  const ciphertext = memberOf(memberOf(answer.body, 'data'), 'ciphertext')
+  if (typeof ciphertext !== 'string') throw missingResult(doing, 'ciphertext')
+  yield Buffer.from(`${ciphertext}\n`)
+}
+
+/** The server is asked before anything is read or written. */
+async function envelope(
+  io: CliIo,
+  client: Client,
+  options: TransitValues,
+  file: string,
+): Promise<AsyncGenerator<Buffer>> {
+  const content = readAny(io, file)
+  const progress = new ByteProgress(io, await sizeOf(file))
+  const { wrappedKey, dataKey } = await newDataKey(client, options, `encrypting ${inputName(file)}`)
+  const salt = realWorld().random.bytes(SALT_BYTES)
+  const key = fileKey(dataKey, salt)
+  dataKey.fill(0)
+  return (async function* () {
+    yield encodeHeader({ wrappedKey, salt })
+    yield* sealSegments(key, new ByteReader(progress.around(content)))
+    await progress.end()
+  })()
+}

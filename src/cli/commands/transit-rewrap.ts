@@ -1,0 +1,52 @@
+import { ByteReader } from '../byte-reader.ts'
+import { CliError } from '../cli-error.ts'
+import { command } from '../command.ts'
+import { connect } from '../connect.ts'
+import { memberOf } from '../exact-json.ts'
+import { encodeHeader, FIXED_BYTES, isEnvelope, readHeader } from '../file-envelope.ts'
+import { readParts } from '../input.ts'
+import { write } from '../io.ts'
+import { refuseExisting, writeNewFile } from '../new-file.ts'
+import { contextField, missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
+
+const MODE = 0o666
+const PART_BYTES = 1 << 20
+
+/** `keywright transit rewrap`. */
+export const transitRewrap = command({
+  name: 'rewrap',
+  summary: 'Bring an encrypted file to the latest version of its transit key',
+  usage: '-key=NAME FILE',
+  describe: [
+    'Only the data key in front of the file is encrypted anew, by the server; the content is neither decrypted nor sent. ' +
+      'FILE is replaced when the new one is complete, unless -out names another. The token needs "update" on rewrap/NAME.',
+  ],
+  examples: ['transit rewrap -key=backups dump.sql.kw'],
+  options: TRANSIT_OPTIONS,
+  args: { needed: ['FILE'], most: 1 },
+  run: async ({ io, options, args: [file = ''] }) => {
+    const path = transitPath(options, 'rewrap')
+    const target = { path: options.out ?? file, force: options.force || options.out === undefined, mode: MODE }
+    await refuseExisting(target)
+    const client = connect(io, options)
+    const reader = new ByteReader(readParts(file))
+    const beginning = await reader.take(FIXED_BYTES)
+    if (!isEnvelope(beginning)) {
+      throw new CliError(`${file} is not what transit encrypt makes; a ciphertext of the API is rewrapped by write`)
+    }
+    const { wrappedKey, salt } = await readHeader(beginning, reader, file)
+    const doing = `rewrapping ${file}`
+    const body = JSON.stringify({ ciphertext: wrappedKey, ...contextField(options) })
+    const answer = await client.send({ doing, method: 'PUT', path, body })
+    const rewrapped = memberOf(memberOf(answer.body, 'data'), 'ciphertext')
+    if (typeof rewrapped !== 'string' || rewrapped === '') throw missingResult(doing, 'ciphertext')
+    await writeNewFile(target, parts(encodeHeader({ wrappedKey: rewrapped, salt }), reader))
+    await write(io.stdout, `Success! Rewrapped ${file}${target.path === file ? '' : ` to ${target.path}`}\n`)
+    return 0
+  },
+})
+
+async function* parts(header: Buffer, reader: ByteReader): AsyncGenerator<Buffer> {
+  yield header
+  while (!(await reader.isAtEnd())) yield await reader.take(PART_BYTES)
+}

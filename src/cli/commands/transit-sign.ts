@@ -1,0 +1,114 @@
+import { asciiTrim } from '../../lib/ascii.ts'
+import { ByteProgress } from '../byte-progress.ts'
+import { UsageError } from '../cli-error.ts'
+import type { Client } from '../client.ts'
+import { command } from '../command.ts'
+import { connect } from '../connect.ts'
+import { memberOf } from '../exact-json.ts'
+import { FILE_HASHES, keyTypeOf, signedInput } from '../file-digest.ts'
+import { inputName, readAny, readInput, STDIN, sizeOf } from '../input.ts'
+import { type CliIo, write } from '../io.ts'
+import { refuseExisting, writeNewFile } from '../new-file.ts'
+import type { OptionTable, OptionValues } from '../options.ts'
+import { contextField, missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
+
+const SUFFIX = '.sig'
+const MODE = 0o666
+const MAX_SIGNATURE_BYTES = 65_536
+/** Of the command: the answer is no. */
+const NOT_VALID = 2
+
+const { out, force, ...COMMON } = TRANSIT_OPTIONS
+const SIGNING_OPTIONS = {
+  hash: { kind: 'text', value: 'NAME', default: 'sha2-256', about: `Hash of the file: ${FILE_HASHES.join(', ')}` },
+  type: { kind: 'text', value: 'TYPE', about: 'Type of the key; asked of the server where it is not given' },
+  'signature-algorithm': { kind: 'text', value: 'NAME', about: 'Of RSA: pss (default) or pkcs1v15' },
+  marshaling: { kind: 'text', value: 'NAME', about: 'Of ECDSA: asn1 (default) or jws' },
+  ...COMMON,
+} as const satisfies OptionTable
+type Values = OptionValues<typeof SIGNING_OPTIONS>
+
+const HOW =
+  'Only a hash of the file travels. Keys of RSA and ECDSA sign the hash itself, as other programs verify it; keys that ' +
+  'sign whole messages (ed25519, ml-dsa) sign a statement of it (docs/file-format.md).'
+
+/** `keywright transit sign`. */
+export const transitSign = command({
+  name: 'sign',
+  summary: 'Sign a file of any size with a transit key',
+  usage: '-key=NAME FILE',
+  describe: [
+    `The signature goes into FILE${SUFFIX}. ${HOW} The token needs "update" on sign/NAME, and "read" on keys/NAME ` +
+      'unless -type says the type.',
+  ],
+  examples: ['transit sign -key=releases app.tar.gz', 'transit sign -key=releases -out=- app.tar.gz'],
+  options: { ...SIGNING_OPTIONS, out, force },
+  args: { needed: ['FILE'], most: 1 },
+  run: async ({ io, options, args: [file = ''] }) => {
+    const path = transitPath(options, 'sign')
+    const result = options.out ?? (file === STDIN ? STDIN : file + SUFFIX)
+    const target = { path: result, force: options.force, mode: MODE }
+    if (result !== STDIN) await refuseExisting(target)
+    const client = connect(io, options)
+    const doing = `signing ${inputName(file)}`
+    const body = JSON.stringify(await request(io, client, options, file))
+    const signature = memberOf(
+      memberOf((await client.send({ doing, method: 'PUT', path, body })).body, 'data'),
+      'signature',
+    )
+    if (typeof signature !== 'string') throw missingResult(doing, 'signature')
+    if (result === STDIN) await write(io.stdout, `${signature}\n`)
+    else {
+      await writeNewFile(target, `${signature}\n`)
+      await write(io.stdout, `Success! Signed ${inputName(file)} in ${result}\n`)
+    }
+    return 0
+  },
+})
+
+/** `keywright transit verify`. */
+export const transitVerify = command({
+  name: 'verify',
+  summary: 'Verify the signature of a file',
+  usage: '-key=NAME FILE',
+  describe: [
+    `The signature is in FILE${SUFFIX}, or in the file of -signature. ${HOW} The options must be those of signing. Ends ` +
+      'with 0 where the signature is that of the file, with 2 where it is not.',
+  ],
+  examples: ['transit verify -key=releases app.tar.gz'],
+  options: {
+    signature: { kind: 'text', value: 'FILE', about: `File of the signature; otherwise FILE${SUFFIX}` },
+    ...SIGNING_OPTIONS,
+  },
+  args: { needed: ['FILE'], most: 1 },
+  run: async ({ io, options, args: [file = ''] }) => {
+    const path = transitPath(options, 'verify')
+    if (file === STDIN && options.signature === undefined) throw new UsageError('-signature=FILE is missing')
+    const signatureFile = options.signature ?? file + SUFFIX
+    const tooLarge = `${inputName(signatureFile)} is no signature: it has more than ${MAX_SIGNATURE_BYTES} bytes`
+    const signature = asciiTrim((await readInput(io, signatureFile, MAX_SIGNATURE_BYTES, tooLarge)).toString('latin1'))
+    const client = connect(io, options)
+    const doing = `verifying ${inputName(file)}`
+    const body = JSON.stringify({ ...(await request(io, client, options, file)), signature })
+    const valid = memberOf(memberOf((await client.send({ doing, method: 'PUT', path, body })).body, 'data'), 'valid')
+    if (typeof valid !== 'boolean') throw missingResult(doing, 'verdict')
+    const is = valid ? 'Valid' : 'NOT valid'
+    await write(valid ? io.stdout : io.stderr, `${is}: ${signatureFile} of ${inputName(file)}\n`)
+    return valid ? 0 : NOT_VALID
+  },
+})
+
+async function request(io: CliIo, client: Client, options: Values, file: string): Promise<object> {
+  if (!FILE_HASHES.includes(options.hash)) throw new UsageError(`-hash is one of ${FILE_HASHES.join(', ')}`)
+  const type = options.type ?? (await keyTypeOf(client, options))
+  const progress = new ByteProgress(io, await sizeOf(file))
+  const signed = await signedInput(type, options.hash, progress.around(readAny(io, file)))
+  await progress.end()
+  const { 'signature-algorithm': algorithm, marshaling } = options
+  return {
+    ...signed,
+    ...contextField(options),
+    ...(algorithm === undefined ? {} : { signature_algorithm: algorithm }),
+    ...(marshaling === undefined ? {} : { marshaling_algorithm: marshaling }),
+  }
+}

@@ -1,0 +1,43 @@
+// The data key of an encrypted file: made and opened by the server, used here.
+import { Base64Error, decodeBase64 } from '../lib/base64.ts'
+import type { Client } from './client.ts'
+import { memberOf } from './exact-json.ts'
+import { contextField, missingResult, type TransitValues, transitPath } from './transit-options.ts'
+
+/** `dataKey` is the caller's to wipe. */
+export type DataKey = { readonly wrappedKey: string; readonly dataKey: Buffer }
+
+const DATA_KEY_BYTES = 32
+
+/** @throws RemoteFailure */
+export async function newDataKey(client: Client, options: TransitValues, doing: string): Promise<DataKey> {
+  const path = transitPath(options, 'datakey/plaintext')
+  const body = JSON.stringify({ bits: DATA_KEY_BYTES * 8, ...contextField(options) })
+  const data = memberOf((await client.send({ doing, method: 'PUT', path, body })).body, 'data')
+  const wrappedKey = memberOf(data, 'ciphertext')
+  if (typeof wrappedKey !== 'string' || wrappedKey === '') throw missingResult(doing, 'ciphertext')
+  return { wrappedKey, dataKey: keyBytes(memberOf(data, 'plaintext'), doing) }
+}
+
+/** @throws RemoteFailure */
+export async function openDataKey(
+  client: Client,
+  options: TransitValues,
+  wrappedKey: string,
+  doing: string,
+): Promise<Buffer> {
+  const path = transitPath(options, 'decrypt')
+  const body = JSON.stringify({ ciphertext: wrappedKey, ...contextField(options) })
+  const data = memberOf((await client.send({ doing, method: 'PUT', path, body })).body, 'data')
+  return keyBytes(memberOf(data, 'plaintext'), doing)
+}
+
+function keyBytes(text: unknown, doing: string): Buffer {
+  try {
+    const bytes = typeof text === 'string' ? decodeBase64(text) : undefined
+    if (bytes?.length === DATA_KEY_BYTES) return bytes
+  } catch (error) {
+    if (!(error instanceof Base64Error)) throw error
+  }
+  throw missingResult(doing, `data key of ${DATA_KEY_BYTES} bytes`)
+}

@@ -31,10 +31,12 @@ export function ecdsaKeyType(name: string, curve: Curve): KeyType {
 }
 
 function signEcdsa(curve: Curve, key: KeyObject, input: Buffer, options: SignatureOptions): Buffer {
-  const both = options.prehashed
-    ? signDigest(curve, key, input)
-    : sign(signatureHash(options.hash).algorithm, input, { key, dsaEncoding: 'ieee-p1363' })
-  return options.marshaling === 'jws' ? both : writeEcdsaDer(both)
+  const isDer = options.marshaling === 'asn1'
+  if (options.prehashed) {
+    const both = signDigest(curve, key, input)
+    return isDer ? writeEcdsaDer(both) : both
+  }
+  return sign(signatureHash(options.hash).algorithm, input, { key, dsaEncoding: isDer ? 'der' : 'ieee-p1363' })
 }
 
 function verifyEcdsa(

@@ -1,5 +1,5 @@
-// Slow signatures by the threads that do them in a server: keys travel as handles, and the library for digests is loaded
-// there.
+// Slow signatures by the threads that do them in a server: keys travel as handles, and the library for digests is
+// loaded there.
 import assert from 'node:assert/strict'
 import { hash, type KeyObject } from 'node:crypto'
 import { after, test } from 'node:test'

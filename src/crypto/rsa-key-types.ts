@@ -1,8 +1,9 @@
 // RSA keys: the material is PKCS #8 (RFC 5208) in DER. Whoever may read a key sees its public half.
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Job } from '../lib/slow-work.ts'
 import { AuthenticationFailed } from './aead.ts'
 import { type Cipher, InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { loadPkcs8 } from './private-keys.ts'
 import { loadSpki, spkiPem } from './public-keys.ts'
 import { maxOaepPlaintextBytes, OPEN_OAEP, openOaep, sealOaep } from './rsa-oaep.ts'
 import { rsaSigning } from './rsa-signing.ts'
@@ -28,7 +29,7 @@ export function rsaKeyType(modulusBits: number): KeyType {
       return key.export({ type: 'pkcs8', format: 'der' })
     },
     generatesSlowly: true,
-    load: (material) => loadRsa(name, modulusBits, material),
+    load: (material) => requireRsa(name, modulusBits, loadPkcs8(name, material)),
     cipher: rsaCipher(modulusBits),
     signing: rsaSigning(modulusBits / 8),
     publicPart: {
@@ -61,17 +62,6 @@ function rsaCipher(modulusBits: number): Cipher {
       return Buffer.from(opened)
     },
   }
-}
-
-function loadRsa(name: string, modulusBits: number, material: Buffer): KeyObject {
-  let key: KeyObject
-  try {
-    key = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
-  } catch {
-    // The cause could quote the material.
-    throw new InvalidKeyMaterial(`A key of type ${name} is a private key in PKCS #8 (DER)`)
-  }
-  return requireRsa(name, modulusBits, key)
 }
 
 function requireRsa(name: string, modulusBits: number, key: KeyObject): KeyObject {

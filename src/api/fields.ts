@@ -250,7 +250,8 @@ export function batch<const O extends Common<readonly Item[]>>(
   const required = item.lenient === true ? [] : [item.required]
   const members = Object.fromEntries(names.map(([name, kind]) => [name, itemMember(kind, required.includes(name))]))
   const properties = Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema]))
-  const items = { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
+  const nullable = item.nulls === 'empty' ? { nullable: true } : {}
+  const items = { type: 'object', properties, ...nullable, ...(required.length === 0 ? {} : { required }) }
   const schema = { type: 'array', items }
   const field = define<readonly Item[], O>('batch', description, options, schema, (value, name) => {
     if (value === null) return undefined

@@ -12,6 +12,7 @@ import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { type MacVector, macConformance } from './mac-key-type.ts'
+import { type SignatureVector, signingConformance, vectorConformance } from './signing.ts'
 
 /** Hex throughout. */
 export type CipherVector = {
@@ -32,6 +33,8 @@ export type VectorFile = {
   readonly origin: string
   readonly licence: string
   readonly vectors: readonly CipherVector[]
+  readonly signatures?: readonly SignatureVector[]
+  readonly macs?: readonly MacVector[]
 }
 
 /** The longest message whose every length is tried, and the longest truncation. */
@@ -58,14 +61,23 @@ async function keyOf(type: KeyType, which: 'one' | 'other' = 'one'): Promise<Key
 export function keyTypeConformance(type: KeyType, file: VectorFile | undefined): void {
   test(`${type.name}: has official vectors with origin and licence`, async () => {
     assert.ok(file !== undefined, `test/vectors/${type.name}.json is missing`)
-    assert.ok(file.vectors.length > 0 && file.origin !== '' && file.licence !== '')
+    assert.ok(file.origin !== '' && file.licence !== '')
+    if (type.cipher !== undefined) assert.ok(file.vectors.length > 0)
+    if (type.signing !== undefined) assert.ok((file.signatures ?? []).length > 0)
+    if (type.cmac !== undefined || type.isHmacKey) assert.ok((file.macs ?? []).length > 0)
   })
   materialConformance(type)
   if (type.cipher !== undefined) cipherConformance(type, type.cipher, file?.vectors ?? [])
-  macConformance(type, (file?.vectors ?? []) as readonly (CipherVector | MacVector)[] as readonly MacVector[])
+  macConformance(type, file?.macs ?? [])
   if (type.cipher !== undefined && type.derivation !== undefined) {
     derivationConformance(type, type.cipher, type.derivation)
   }
+  const { signing, publicPart } = type
+  if (signing === undefined) return
+  assert.ok(publicPart !== undefined, 'who signs has a public half')
+  const pair = { ...type, signing, publicPart }
+  vectorConformance(pair, file?.signatures ?? [])
+  signingConformance(pair, (which) => keyOf(type, which))
 }
 
 function materialConformance(type: KeyType): void {
@@ -95,6 +107,12 @@ function materialConformance(type: KeyType): void {
           error instanceof InvalidKeyMaterial && error.message.includes(type.name) && !/41|AA/.test(error.message),
       )
     }
+  })
+
+  test(`${type.name}: material with a byte more at its end is refused`, async () => {
+    const material = await materialOf(type)
+    assert.throws(() => type.load(Buffer.concat([material, Buffer.of(0)])), InvalidKeyMaterial)
+    assert.throws(() => type.load(material.subarray(0, -1)), InvalidKeyMaterial)
   })
 
   // Keys that are generated slowly come from the generator of the library, which nobody can hand in.

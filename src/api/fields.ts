@@ -233,7 +233,7 @@ type ItemRules = {
   readonly required: string
   /** That field may be missing too, for the engine to say so, and numbers are accepted as texts. */
   readonly lenient?: boolean
-  /** What null stands for: an item without fields, an empty text. Else an item of null is refused, and a text is none. */
+  /** Null is an item without fields, or an empty text. Else it is no item, and a text that was not sent. */
   readonly nulls?: 'empty'
 }
 

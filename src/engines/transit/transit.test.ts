@@ -17,14 +17,20 @@ test('the engine offers the endpoints of the interface, and those that always wr
     'list keys any-node',
     'read config/keys any-node',
     'read keys/:name any-node',
+    'update cmac/:name(/:mac_length) any-node',
     'update config/keys writer',
     'update datakey/:type/:name any-node',
     'update decrypt/:name any-node',
     'update encrypt/:name any-node',
+    'update hash(/:algorithm) any-node',
+    'update hmac/:name(/:algorithm) any-node',
     'update keys/:name writer',
     'update keys/:name/config writer',
     'update keys/:name/rotate writer',
+    'update random(/:source)(/:bytes) any-node',
     'update rewrap/:name any-node',
+    'update sign/:name(/:hash_algorithm) any-node',
+    'update verify/:name(/:hash_algorithm) any-node',
   ])
 })
 

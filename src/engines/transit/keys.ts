@@ -49,9 +49,7 @@ export class Keys {
    * @throws StorageReadOnly where the request has to travel
    */
   async add(name: string, ring: StoredRing, check?: (tx: ViewTransaction) => Promise<void>): Promise<LoadedRing> {
-    if (name.length > MAX_NAME_CHARACTERS) {
-      throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
-    }
+    requireNameLength(name)
     const stored = await this.#storage.transaction(async (tx) => {
       const existing = await tx.get(FOLDER + name)
       if (existing !== undefined) return useStored(existing, (before) => new LoadedRing(before))
@@ -61,6 +59,22 @@ export class Keys {
     })
     await this.#readBack(name)
     return stored
+  }
+
+  /**
+   * Stores the ring as a key of its own. Where the name is taken it takes the place of the other, or, unless it
+   * `replaces`, nothing happens.
+   * @throws Refusal where the name is taken, StorageReadOnly where the request has to travel
+   */
+  async place(name: string, ring: StoredRing, replaces: boolean): Promise<void> {
+    requireNameLength(name)
+    await this.#storage.transaction(async (tx) => {
+      const existing = await tx.get(FOLDER + name)
+      existing?.fill(0)
+      if (existing !== undefined && !replaces) throw fail('bad_request', [`key "${name}" already exists`])
+      store(tx, name, ring)
+    })
+    await this.#readBack(name)
   }
 
   /**
@@ -100,6 +114,11 @@ export class Keys {
   reset(): void {
     this.#cache.clear()
   }
+}
+
+function requireNameLength(name: string): void {
+  if (name.length > MAX_NAME_CHARACTERS)
+    throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
 }
 
 /** Gives what was decoded to `use` and wipes it afterwards. */

@@ -66,12 +66,13 @@ export class LoadedRing {
 function loadVersion(type: KeyType, number: number, header: VersionHeader, secrets: VersionSecrets): LoadedVersion {
   const material = secrets.material.reveal()
   const isPublic = header.isPublic === true
-  const key = isPublic ? requirePublicPart(type).load(material) : type.load(material)
+  const key = isPublic ? publicPartOf(type).load(material) : type.load(material)
   const hmacKey = type.isHmacKey === true ? key : createSecretKey(secrets.hmac.reveal())
   return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header }
 }
 
-function requirePublicPart({ publicPart, name }: KeyType): PublicPart {
+/** Of a type whose keys are pairs. @throws StorageCorrupt */
+export function publicPartOf({ publicPart, name }: KeyType): PublicPart {
   if (publicPart === undefined) throw new StorageCorrupt(`A key of type ${name} is stored as a public key`)
   return publicPart
 }

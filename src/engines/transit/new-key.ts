@@ -82,7 +82,7 @@ const PROOF = Buffer.from('sealed and opened once before the key is used')
 const NO_NONCE = Buffer.alloc(0)
 
 /** Every new key does once what it is for, before anyone is told of it (threats P-15). */
-async function proveMaterial(type: KeyType, material: Buffer, random: RandomBytes, slow: SlowWork): Promise<void> {
+export async function proveMaterial(type: KeyType, material: Buffer, random: RandomBytes, slow: SlowWork): Promise<void> {
   const { cipher } = type
   if (cipher === undefined) return
   const key = type.load(material)

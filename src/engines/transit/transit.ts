@@ -11,7 +11,9 @@ import { decryptEndpoint } from './decrypt-endpoint.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
 import { Keys } from './keys.ts'
 import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
+import { MOVING_ENDPOINTS } from './moving-endpoints.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
+import { WrappingKeys } from './wrapping-key.ts'
 
 /** What one mount is given. */
 export type TransitContext = { readonly storage: View; readonly world: World; readonly slow: SlowWork }
@@ -23,6 +25,7 @@ export class Transit implements Engine {
   readonly slow: SlowWork
   readonly keys: Keys
   readonly nonces: NoncePool
+  readonly wrappingKeys: WrappingKeys
 
   constructor({ storage, world, slow }: TransitContext) {
     this.storage = storage
@@ -30,6 +33,7 @@ export class Transit implements Engine {
     this.slow = slow
     this.keys = new Keys(storage)
     this.nonces = new NoncePool(world.random.bytes)
+    this.wrappingKeys = new WrappingKeys({ storage, world, slow })
   }
 
   get lookups() {
@@ -38,10 +42,12 @@ export class Transit implements Engine {
 
   changed(path: string): void {
     this.keys.changed(path)
+    this.wrappingKeys.changed(path)
   }
 
   reset(): void {
     this.keys.reset()
+    this.wrappingKeys.reset()
   }
 }
 
@@ -55,6 +61,7 @@ export const TRANSIT: EngineType<TransitContext> = {
     decryptEndpoint,
     rewrapEndpoint,
     datakeyEndpoint,
+    ...MOVING_ENDPOINTS,
     ...CONFIG_ENDPOINTS,
   ]),
   create: (context) => new Transit(context),

@@ -199,6 +199,7 @@ export const RULES: readonly Rule[] = [
     except: {
       'src/main.ts': 'loads only the part that the command line asks for',
       'src/crypto/pgp.ts': 'a large library that most servers never need (docs/decisions/0005-openpgp.md)',
+      'src/crypto/ecdsa-over-digest.ts': 'the same (docs/decisions/0008-curves-and-ciphers.md)',
     },
   },
   {

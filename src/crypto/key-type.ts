@@ -39,7 +39,7 @@ export type SignatureOptions = {
   readonly prehashed: boolean
   /** RSA. */
   readonly padding: 'pss' | 'pkcs1v15'
-  /** RSA-PSS, bytes. 'auto': the longest that fits when signing, any when verifying; 'hash': as long as the hash. */
+  /** RSA-PSS, bytes, 0 too. 'auto': the longest that fits when signing, any when verifying; 'hash': as the hash. */
   readonly saltLength: 'auto' | 'hash' | number
   /** ECDSA. 'asn1': DER of SEQUENCE (r, s); 'jws': r ‖ s, each as long as the order of the curve. */
   readonly marshaling: 'asn1' | 'jws'
@@ -53,9 +53,11 @@ export type Signing = {
    * @throws UnusableInput for options that cannot be, and for a signature that is not even DER where it should be
    */
   readonly verify: (key: KeyObject, input: Buffer, signature: Buffer, options: SignatureOptions) => boolean
-  /** Whether a thread that serves has it done elsewhere (SIGN and VERIFY of `signing-jobs.ts`). */
+  /** Whether a thread that serves has it done elsewhere (`signWith` and `verifyWith` of `signing-jobs.ts`). */
   readonly signsSlowly?: true
   readonly verifiesSlowly?: true
+  /** Both are slow, though otherwise neither, where the input is the hash already. */
+  readonly prehashedSlowly?: true
 }
 
 /** What a caller gave for a signature and cannot be used: says which part and what would do, never the input. */

@@ -5,6 +5,7 @@ import { AuthenticationFailed } from './aead.ts'
 import { type Cipher, InvalidKeyMaterial, type KeyType } from './key-type.ts'
 import { loadSpki, spkiPem } from './public-keys.ts'
 import { maxOaepPlaintextBytes, OPEN_OAEP, openOaep, sealOaep } from './rsa-oaep.ts'
+import { rsaSigning } from './rsa-signing.ts'
 
 /** FIPS 186-5 appendix A.1.1 allows others; this is the one that every other program takes. */
 const PUBLIC_EXPONENT = 65_537
@@ -27,6 +28,7 @@ export function rsaKeyType(modulusBits: number): KeyType {
     generatesSlowly: true,
     load: (material) => loadRsa(name, modulusBits, material),
     cipher: rsaCipher(modulusBits),
+    signing: rsaSigning(modulusBits / 8),
     publicPart: {
       name,
       text: spkiPem,

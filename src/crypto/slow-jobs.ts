@@ -1,4 +1,5 @@
 import type { AnyJob } from '../lib/slow-work.ts'
+import { POINT_OF } from './ec-private-key.ts'
 import { CHECK_ES512, SIGN_ES512 } from './es512.ts'
 import { OPEN_MANY, SEAL_MANY } from './many.ts'
 import { DERIVE_PASSWORD } from './password.ts'
@@ -10,6 +11,7 @@ import { SIGN, VERIFY } from './signing-jobs.ts'
 /** Every job that the pool does, by its name. A new one is a `Job` beside what it is about, and a place here. */
 export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   GENERATE_RSA,
+  POINT_OF,
   OPEN_OAEP,
   SEAL_MANY,
   OPEN_MANY,

@@ -119,7 +119,7 @@ export function buildHouse(parts: HouseParts): House {
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
-  const mounts = new MountTable(types, always, storage, { world, slow }, invalidation)
+  const mounts = new MountTable(types, always, storage, { world, slow, edition: system.edition }, invalidation)
   tieAccounts(accounts, mounts)
   mounts.onUnmount(({ uuid }) => services.reloads.forget(uuid))
   mounts.onUnmount(({ uuid }) => quotas.removeMount(uuid))

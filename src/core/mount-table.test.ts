@@ -137,7 +137,13 @@ function otherThread() {
   const type = { type: 'transit', kind: 'secret' as const, summary: '', router, create }
   const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry, router, engine: create() }
-  return new MountTable([type], always, server.house.storage, { world, slow: inlineWork(world) }, new Invalidation())
+  return new MountTable(
+    [type],
+    always,
+    server.house.storage,
+    { world, slow: inlineWork(world), edition: 'enterprise' },
+    new Invalidation(),
+  )
 }
 
 test('a path that went from one mount to another between two looks is served by the second', async () => {

@@ -5,6 +5,7 @@
 //   root/core/local-mounts/UUID        the same two for a mount that stays out of replication: what is local about it
 //   root/core/local-unmounting/UUID    is stored in a class of its own
 //   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
+import type { Edition } from '../api/edition.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
@@ -45,7 +46,12 @@ export type EngineContext = {
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
+  /** Which features the operator has on. */
+  readonly edition: Edition
 }
+
+/** What is the same for all mounts. */
+type Given = Omit<EngineContext, 'mount' | 'storage'>
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -56,7 +62,7 @@ export class MountTable implements Mounts {
   readonly #storage: SealedStorage
   readonly #core: View
   readonly #always: Mounted
-  readonly #given: Pick<EngineContext, 'world' | 'slow'>
+  readonly #given: Given
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
   readonly #unmountWork: ((entry: MountEntry) => Promise<void>)[] = []
@@ -71,7 +77,7 @@ export class MountTable implements Mounts {
     types: readonly EngineType<EngineContext>[],
     always: Mounted,
     storage: SealedStorage,
-    given: Pick<EngineContext, 'world' | 'slow'>,
+    given: Given,
     invalidation: Invalidation,
   ) {
     this.#always = always

@@ -1,4 +1,5 @@
 // The transit engine: named keys that do not leave the service, and what they do with data sent to it.
+import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
 import type { Engine, EngineType } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { NoncePool } from '../../crypto/nonce-pool.ts'
@@ -14,20 +15,28 @@ import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
 
 /** What one mount is given. */
-export type TransitContext = { readonly storage: View; readonly world: World; readonly slow: SlowWork }
+export type TransitContext = {
+  readonly storage: View
+  readonly world: World
+  readonly slow: SlowWork
+  /** Missing: all features are on. */
+  readonly edition?: Edition
+}
 
 /** One mount of the engine. */
 export class Transit implements Engine {
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
+  readonly edition: Edition
   readonly keys: Keys
   readonly nonces: NoncePool
 
-  constructor({ storage, world, slow }: TransitContext) {
+  constructor({ storage, world, slow, edition = DEFAULT_EDITION }: TransitContext) {
     this.storage = storage
     this.world = world
     this.slow = slow
+    this.edition = edition
     this.keys = new Keys(storage)
     this.nonces = new NoncePool(world.random.bytes)
   }

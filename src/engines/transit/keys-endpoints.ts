@@ -2,20 +2,18 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../api/fields.ts'
-import { type Answer, DONE, Reconsider } from '../../api/request.ts'
+import { DONE, Reconsider } from '../../api/request.ts'
 import { LISTED } from '../../api/shape.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { nameField } from './crypt-fields.ts'
-import { describeKey, KEY_DESCRIPTION } from './key-description.ts'
+import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
 import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
-import { type LoadedRing, requireUsable } from './loaded-ring.ts'
+import { requireUsable } from './loaded-ring.ts'
 import { type NewKey, newRing, newSecrets, withNewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 import type { Transit } from './transit.ts'
-
-const described = (name: string, ring: LoadedRing): Answer => ({ data: describeKey(name, ring) })
 
 const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
@@ -60,10 +58,10 @@ const createKey = endpoint({
   handler: async (transit: Transit, args) => {
     const wanted = wantedKey(args)
     const existing = await transit.keys.find(args.name)
-    if (existing !== undefined) return described(args.name, existing)
+    if (existing !== undefined) return describedKey(args.name, existing)
     const made = await newRing(wanted, transit)
     try {
-      return described(args.name, await transit.keys.add(args.name, made))
+      return describedKey(args.name, await transit.keys.add(args.name, made))
     } finally {
       wipeRing(made)
     }
@@ -110,7 +108,7 @@ const readKey = endpoint({
   handler: async (transit: Transit, { name }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return described(name, ring)
+    return describedKey(name, ring)
   },
 })
 
@@ -189,7 +187,7 @@ const configureKey = endpoint({
       return changed === ring.header ? ring : { ...ring, header: changed }
     })
     if (configured === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
-    const answer = described(args.name, configured)
+    const answer = describedKey(args.name, configured)
     return args.min_decryption_version === 0 ? { ...answer, warnings: [MINIMUM_FORCED] } : answer
   },
 })
@@ -219,7 +217,7 @@ const rotateKey = endpoint({
         return withNewVersion(stored, fresh, transit.world)
       })
       if (rotated === undefined) throw notFound(args.name)
-      return described(args.name, rotated)
+      return describedKey(args.name, rotated)
     } finally {
       fresh.material.wipe()
       fresh.hmac.wipe()

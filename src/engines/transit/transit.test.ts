@@ -14,6 +14,7 @@ test('the engine offers the endpoints of the interface, and those that always wr
   const shown = TRANSIT.router.endpoints.map(({ operation, path, runsOn }) => `${operation} ${path} ${runsOn}`)
   assert.deepEqual(shown.sort(), [
     'delete keys/:name writer',
+    'delete keys/:name/soft-delete writer',
     'list keys any-node',
     'read config/keys any-node',
     'read keys/:name any-node',
@@ -24,6 +25,8 @@ test('the engine offers the endpoints of the interface, and those that always wr
     'update keys/:name writer',
     'update keys/:name/config writer',
     'update keys/:name/rotate writer',
+    'update keys/:name/soft-delete-restore writer',
+    'update keys/:name/trim writer',
     'update rewrap/:name any-node',
   ])
 })

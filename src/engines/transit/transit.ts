@@ -12,6 +12,7 @@ import { decryptEndpoint } from './decrypt-endpoint.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
 import { Keys } from './keys.ts'
 import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
+import { LIFE_ENDPOINTS } from './life-endpoints.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
 
 /** What one mount is given. */
@@ -60,6 +61,7 @@ export const TRANSIT: EngineType<TransitContext> = {
   summary: 'Encrypts, decrypts and makes data keys with named keys that stay here',
   router: new Router([
     ...KEYS_ENDPOINTS,
+    ...LIFE_ENDPOINTS,
     encryptEndpoint,
     decryptEndpoint,
     rewrapEndpoint,

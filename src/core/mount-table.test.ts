@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { ACTIVE_PRIMARY } from '../api/node-role.ts'
 import { Router } from '../api/router.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
@@ -141,7 +142,7 @@ function otherThread() {
     [type],
     always,
     server.house.storage,
-    { world, slow: inlineWork(world), edition: 'enterprise' },
+    { world, slow: inlineWork(world), edition: 'enterprise', role: () => ACTIVE_PRIMARY, log: () => {} },
     new Invalidation(),
   )
 }

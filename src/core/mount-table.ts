@@ -10,7 +10,9 @@ import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
+import type { NodeRole } from '../api/node-role.ts'
 import type { Router } from '../api/router.ts'
+import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
@@ -48,6 +50,9 @@ export type EngineContext = {
   readonly slow: SlowWork
   /** Which features the operator has on. */
   readonly edition: Edition
+  /** What this node is among others, as it is at the call. */
+  readonly role: () => NodeRole
+  readonly log: Log
 }
 
 /** What is the same for all mounts. */
@@ -104,6 +109,11 @@ export class MountTable implements Mounts {
 
   list(): readonly MountEntry[] {
     return [...this.#mounted.values()].map(({ entry }) => entry).sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  /** All that is mounted now. */
+  mounted(): Iterable<Mounted> {
+    return this.#byUuid.values()
   }
 
   find(path: string): MountEntry | undefined {

@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../api/fields.ts'
-import { DONE, Reconsider } from '../../api/request.ts'
+import { DONE } from '../../api/request.ts'
 import { LISTED } from '../../api/shape.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { nameField } from './crypt-fields.ts'
@@ -10,9 +10,8 @@ import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
 import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
-import { requireUsable } from './loaded-ring.ts'
-import { type NewKey, newRing, newSecrets, withNewVersion } from './new-key.ts'
-import type { RingHeader } from './ring-header.ts'
+import { type NewKey, newRing } from './new-key.ts'
+import { rotate } from './rotation.ts'
 import type { Transit } from './transit.ts'
 
 const managedKeyFields = {
@@ -203,38 +202,11 @@ const rotateKey = endpoint({
   response: KEY_DESCRIPTION,
   handler: async (transit: Transit, args) => {
     refuseManagedKey(args)
-    const ring = await transit.keys.find(args.name)
-    if (ring === undefined) throw notFound(args.name)
-    // Before the transaction, which may be tried several times and must not wait.
-    requireRotatable(ring)
-    const { keySizeBytes } = ring.header
-    const fresh = await newSecrets(ring.type, keySizeBytes, transit)
-    try {
-      const rotated = await transit.keys.update(args.name, (stored) => {
-        requireRotatable(stored)
-        if (stored.header.type !== ring.type.name || stored.header.keySizeBytes !== keySizeBytes)
-          throw new Reconsider('another key has the name meanwhile')
-        return withNewVersion(stored, fresh, transit.world)
-      })
-      if (rotated === undefined) throw notFound(args.name)
-      return describedKey(args.name, rotated)
-    } finally {
-      fresh.material.wipe()
-      fresh.hmac.wipe()
-    }
+    const rotated = await rotate(transit, args.name)
+    if (rotated === undefined) throw notFound(args.name)
+    return describedKey(args.name, rotated)
   },
 })
-
-/** Interface 7.15. @throws Refusal */
-function requireRotatable(ring: { readonly header: RingHeader }): void {
-  requireUsable(ring)
-  const { imported, allowImportedRotation } = ring.header
-  if (imported && !allowImportedRotation) {
-    throw fail('bad_request', [
-      'imported key does not allow rotation: it was imported without allow_rotation, import_version adds to it',
-    ])
-  }
-}
 
 const notFound = (name: string) => fail('bad_request', [`key not found: no key has the name "${name}"`])
 

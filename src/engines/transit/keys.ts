@@ -6,6 +6,7 @@ import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
+import { reschedule } from './rotation-schedule.ts'
 
 /** One stored entry per key. */
 const FOLDER = 'key/'
@@ -57,6 +58,7 @@ export class Keys {
       if (existing !== undefined) return useStored(existing, (before) => new LoadedRing(before))
       await check?.(tx)
       store(tx, name, ring)
+      reschedule(tx, name, undefined, ring.header)
       return new LoadedRing(ring)
     })
     await this.#readBack(name)
@@ -76,13 +78,21 @@ export class Keys {
     return stored
   }
 
+  /** Undefined where no key has the name. */
+  async headerIn(tx: ViewTransaction, name: string): Promise<RingHeader | undefined> {
+    const bytes = await tx.get(FOLDER + name)
+    return bytes && useStored(bytes, ({ header }) => header)
+  }
+
   /** Removes the key unless `refuse` throws. False where no key has the name. */
   delete(name: string, refuse: (header: RingHeader) => void): Promise<boolean> {
     return this.#storage.transaction(async (tx) => {
       const bytes = await tx.get(FOLDER + name)
       if (bytes === undefined) return false
-      useStored(bytes, ({ header }) => refuse(header))
+      const header = useStored(bytes, (stored) => stored.header)
+      refuse(header)
       tx.delete(FOLDER + name)
+      reschedule(tx, name, header, undefined)
       return true
     })
   }
@@ -121,6 +131,7 @@ function replace(tx: ViewTransaction, name: string, before: StoredRing, after: S
   assertSuccessor(before.header, after.header)
   try {
     store(tx, name, after)
+    reschedule(tx, name, before.header, after.header)
     return new LoadedRing(after)
   } finally {
     wipeRing(after)

@@ -1,11 +1,14 @@
 // The transit engine: named keys that do not leave the service, and what they do with data sent to it.
 import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
 import type { Engine, EngineType } from '../../api/mount.ts'
+import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
 import { Router } from '../../api/router.ts'
 import { NoncePool } from '../../crypto/nonce-pool.ts'
+import type { Log } from '../../lib/log.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
+import { AutoRotation } from './auto-rotation.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { datakeyEndpoint } from './datakey-endpoint.ts'
 import { decryptEndpoint } from './decrypt-endpoint.ts'
@@ -22,7 +25,16 @@ export type TransitContext = {
   readonly slow: SlowWork
   /** Missing: all features are on. */
   readonly edition?: Edition
+  /** Missing: one node alone. */
+  readonly role?: () => NodeRole
+  readonly mount?: () => MountFacts
+  readonly log?: Log
 }
+
+/** What the engine wants to know of its mount. */
+type MountFacts = { readonly path: string; readonly local: boolean }
+
+const NO_LOG: Log = () => {}
 
 /** One mount of the engine. */
 export class Transit implements Engine {
@@ -30,14 +42,23 @@ export class Transit implements Engine {
   readonly world: World
   readonly slow: SlowWork
   readonly edition: Edition
+  readonly role: () => NodeRole
+  readonly mount: () => MountFacts
+  readonly log: Log
   readonly keys: Keys
   readonly nonces: NoncePool
 
-  constructor({ storage, world, slow, edition = DEFAULT_EDITION }: TransitContext) {
+  readonly #rotation = new AutoRotation(this)
+
+  constructor(context: TransitContext) {
+    const { storage, world, slow, edition = DEFAULT_EDITION } = context
     this.storage = storage
     this.world = world
     this.slow = slow
     this.edition = edition
+    this.role = context.role ?? (() => ACTIVE_PRIMARY)
+    this.mount = context.mount ?? (() => ({ path: '', local: false }))
+    this.log = context.log ?? NO_LOG
     this.keys = new Keys(storage)
     this.nonces = new NoncePool(world.random.bytes)
   }
@@ -48,6 +69,10 @@ export class Transit implements Engine {
 
   changed(path: string): void {
     this.keys.changed(path)
+  }
+
+  upkeep(): Promise<void> {
+    return this.#rotation.look()
   }
 
   reset(): void {

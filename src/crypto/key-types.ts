@@ -1,4 +1,4 @@
-import { aes128Gcm96, aes256Gcm96, chacha20Poly1305 } from './aead-key-types.ts'
+import { aes128Gcm96, aes256Gcm96, chacha20Poly1305, xchacha20Poly1305 } from './aead-key-types.ts'
 import type { KeyType } from './key-type.ts'
 import { rsa2048, rsa3072, rsa4096 } from './rsa-key-types.ts'
 
@@ -7,6 +7,7 @@ export const KEY_TYPES: ReadonlyMap<string, KeyType> = keyTypeTable([
   aes128Gcm96,
   aes256Gcm96,
   chacha20Poly1305,
+  xchacha20Poly1305,
   rsa2048,
   rsa3072,
   rsa4096,

@@ -20,6 +20,7 @@ test('the engine offers the endpoints of the interface, and those that always wr
     'read keys/:name any-node',
     'update config/keys writer',
     'update datakey/:type/:name any-node',
+    'update datakeys/:type/:name any-node',
     'update decrypt/:name any-node',
     'update encrypt/:name any-node',
     'update keys/:name writer',

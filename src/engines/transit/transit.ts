@@ -10,7 +10,7 @@ import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { AutoRotation } from './auto-rotation.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
-import { datakeyEndpoint } from './datakey-endpoint.ts'
+import { DATAKEY_ENDPOINTS } from './datakey-endpoint.ts'
 import { decryptEndpoint } from './decrypt-endpoint.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
 import { Keys } from './keys.ts'
@@ -90,7 +90,7 @@ export const TRANSIT: EngineType<TransitContext> = {
     encryptEndpoint,
     decryptEndpoint,
     rewrapEndpoint,
-    datakeyEndpoint,
+    ...DATAKEY_ENDPOINTS,
     ...CONFIG_ENDPOINTS,
   ]),
   create: (context) => new Transit(context),

@@ -1,5 +1,5 @@
-// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03 section 2): HChaCha20 makes a key from the first 16 bytes of the nonce,
-// and ChaCha20-Poly1305 does the rest with it. Node has no HChaCha20; what it has of the rest is used.
+// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03 section 2): HChaCha20 makes a key from the first 16 bytes of the
+// nonce, and ChaCha20-Poly1305 does the rest with it. Node has the latter alone.
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { hchacha } from '@noble/ciphers/chacha.js'
 

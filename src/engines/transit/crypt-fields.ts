@@ -11,7 +11,7 @@ export const optionFields = {
   context: string('Context, for keys with derivation; base64', { secret: true }),
   associated_data: string('Authenticated with the message, not encrypted; base64', { secret: true }),
   nonce: string(
-    '12 bytes, base64: used by restored versions of convergent encryption 1 alone, and accepted for other convergent keys',
+    '12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass',
     { secret: true },
   ),
 }

@@ -1,4 +1,4 @@
-// datakey/:type/:name (Interface 4.3): a random key for the caller's own use, encrypted with a named key. datakeys/… gives
+// datakey/:type/:name (Interface 4.3): a random key for the caller's own use, encrypted with a named key; datakeys gives
 // many at once. The type is part of the path so that policies can tell who may see it.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'

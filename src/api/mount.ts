@@ -45,6 +45,8 @@ export interface Engine {
   changed(path: string): void
   /** Everything may have changed. */
   reset(): void
+  /** What is due without a request: called again and again where writes are made. */
+  upkeep?(): Promise<void>
   /** Look-ups in its cache since it was made; missing where it has none. */
   readonly lookups?: { readonly hits: number; readonly misses: number }
 }

@@ -5,11 +5,14 @@
 //   root/core/local-mounts/UUID        the same two for a mount that stays out of replication: what is local about it
 //   root/core/local-unmounting/UUID    is stored in a class of its own
 //   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
+import type { Edition } from '../api/edition.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
+import type { NodeRole } from '../api/node-role.ts'
 import type { Router } from '../api/router.ts'
+import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
@@ -45,7 +48,15 @@ export type EngineContext = {
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
+  /** Which features the operator has on. */
+  readonly edition: Edition
+  /** What this node is among others, as it is at the call. */
+  readonly role: () => NodeRole
+  readonly log: Log
 }
+
+/** What is the same for all mounts. */
+type Given = Omit<EngineContext, 'mount' | 'storage'>
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -56,7 +67,7 @@ export class MountTable implements Mounts {
   readonly #storage: SealedStorage
   readonly #core: View
   readonly #always: Mounted
-  readonly #given: Pick<EngineContext, 'world' | 'slow'>
+  readonly #given: Given
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
   readonly #unmountWork: ((entry: MountEntry) => Promise<void>)[] = []
@@ -71,7 +82,7 @@ export class MountTable implements Mounts {
     types: readonly EngineType<EngineContext>[],
     always: Mounted,
     storage: SealedStorage,
-    given: Pick<EngineContext, 'world' | 'slow'>,
+    given: Given,
     invalidation: Invalidation,
   ) {
     this.#always = always
@@ -98,6 +109,11 @@ export class MountTable implements Mounts {
 
   list(): readonly MountEntry[] {
     return [...this.#mounted.values()].map(({ entry }) => entry).sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  /** All that is mounted now. */
+  mounted(): Iterable<Mounted> {
+    return this.#byUuid.values()
   }
 
   find(path: string): MountEntry | undefined {

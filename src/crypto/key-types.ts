@@ -1,4 +1,4 @@
-import { aes128Gcm96, aes256Gcm96, chacha20Poly1305 } from './aead-key-types.ts'
+import { aes128Gcm96, aes256Gcm96, chacha20Poly1305, xchacha20Poly1305 } from './aead-key-types.ts'
 import { ecdsaP256, ecdsaP384, ecdsaP521, ecdsaSecp256k1 } from './ecdsa-key-types.ts'
 import { ed25519 } from './ed25519.ts'
 import type { KeyType } from './key-type.ts'
@@ -10,6 +10,7 @@ export const KEY_TYPES: ReadonlyMap<string, KeyType> = keyTypeTable([
   aes128Gcm96,
   aes256Gcm96,
   chacha20Poly1305,
+  xchacha20Poly1305,
   ed25519,
   ecdsaP256,
   ecdsaP384,

@@ -6,6 +6,7 @@ import { DERIVE_PASSWORD } from './password.ts'
 import { ENCRYPT_TO_PGP, READ_PGP_KEY } from './pgp.ts'
 import { GENERATE_RSA } from './rsa-key-types.ts'
 import { OPEN_OAEP } from './rsa-oaep.ts'
+import { OPEN_PKCS1 } from './rsa-pkcs1.ts'
 import { SIGN, VERIFY } from './signing-jobs.ts'
 
 /** Every job that the pool does, by its name. A new one is a `Job` beside what it is about, and a place here. */
@@ -13,6 +14,7 @@ export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   GENERATE_RSA,
   POINT_OF,
   OPEN_OAEP,
+  OPEN_PKCS1,
   SEAL_MANY,
   OPEN_MANY,
   READ_PGP_KEY,

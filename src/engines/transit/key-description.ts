@@ -1,4 +1,5 @@
 // What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
+import type { Answer } from '../../api/request.ts'
 import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { PublicPart } from '../../crypto/key-type.ts'
 import { formatRfc3339 } from '../../lib/rfc3339.ts'
@@ -38,6 +39,9 @@ export const KEY_DESCRIPTION: Shapes = {
   convergent_encryption: optional(flag('Equal plaintexts under one context give equal ciphertexts, with derivation')),
   convergent_encryption_version: optional(integer('-1: each version has its own, the current one')),
 }
+
+/** Answers that describe a key. */
+export const describedKey = (name: string, ring: LoadedRing): Answer => ({ data: describeKey(name, ring) })
 
 /** Wire value: which algorithm is in use is a matter of each version. */
 const CONVERGENT_BY_VERSION = -1

@@ -3,20 +3,24 @@ import { fail } from '../../api/errors.ts'
 import { CoherentCache, type Lookups } from '../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { cacheSize } from './cache-setting.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
+import { reschedule } from './rotation-schedule.ts'
 
 /** One stored entry per key. */
 const FOLDER = 'key/'
-/** About 1 KB each with one version. */
-const MAX_CACHED_RINGS = 10_000
+/** Where the setting of the mount names no number. About 1 KB each with one version. */
+const USUAL_CACHED_RINGS = 10_000
 /** Storage bounds the whole stored key, of which the name is the last part. */
 export const MAX_NAME_CHARACTERS = 512
 
 export class Keys {
   readonly #storage: View
-  readonly #cache = new CoherentCache<LoadedRing>(MAX_CACHED_RINGS)
+  readonly #cache = new CoherentCache<LoadedRing>(USUAL_CACHED_RINGS)
+  /** Of the setting: read with the first key, and again after a reset. */
+  #sizing: Promise<void> | undefined
 
   constructor(storage: View) {
     this.#storage = storage
@@ -34,8 +38,22 @@ export class Keys {
 
   readonly #load = async (name: string): Promise<LoadedRing | undefined> => {
     if (name.length > MAX_NAME_CHARACTERS) return undefined
+    await this.#size()
     const bytes = await this.#storage.get(FOLDER + name)
     return bytes && useStored(bytes, (stored) => new LoadedRing(stored))
+  }
+
+  #size(): Promise<void> {
+    this.#sizing ??= cacheSize(this.#storage).then(
+      (size) => {
+        this.#cache.capacity = size === 0 ? USUAL_CACHED_RINGS : size
+      },
+      (cause: unknown) => {
+        this.#sizing = undefined
+        throw cause
+      },
+    )
+    return this.#sizing
   }
 
   /** Names in order. */
@@ -55,6 +73,7 @@ export class Keys {
       if (existing !== undefined) return useStored(existing, (before) => new LoadedRing(before))
       await check?.(tx)
       store(tx, name, ring)
+      reschedule(tx, name, undefined, ring.header)
       return new LoadedRing(ring)
     })
     await this.#readBack(name)
@@ -90,13 +109,21 @@ export class Keys {
     return stored
   }
 
+  /** Undefined where no key has the name. */
+  async headerIn(tx: ViewTransaction, name: string): Promise<RingHeader | undefined> {
+    const bytes = await tx.get(FOLDER + name)
+    return bytes && useStored(bytes, ({ header }) => header)
+  }
+
   /** Removes the key unless `refuse` throws. False where no key has the name. */
   delete(name: string, refuse: (header: RingHeader) => void): Promise<boolean> {
     return this.#storage.transaction(async (tx) => {
       const bytes = await tx.get(FOLDER + name)
       if (bytes === undefined) return false
-      useStored(bytes, ({ header }) => refuse(header))
+      const header = useStored(bytes, (stored) => stored.header)
+      refuse(header)
       tx.delete(FOLDER + name)
+      reschedule(tx, name, header, undefined)
       return true
     })
   }
@@ -113,6 +140,7 @@ export class Keys {
 
   reset(): void {
     this.#cache.clear()
+    this.#sizing = undefined
   }
 }
 
@@ -140,6 +168,7 @@ function replace(tx: ViewTransaction, name: string, before: StoredRing, after: S
   assertSuccessor(before.header, after.header)
   try {
     store(tx, name, after)
+    reschedule(tx, name, before.header, after.header)
     return new LoadedRing(after)
   } finally {
     wipeRing(after)

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { StorageCorrupt } from '../../storage/contract.ts'
 import type { VersionBounds } from './versions.ts'
 
-/** The current algorithm of convergent encryption; 1 and 2 exist only in keys that are older than it. */
+/** The current algorithm of convergent encryption; 1 and 2 exist only in restored keys that are older than it. */
 export const CONVERGENT_VERSION = 3
 
 /** `counter`: HMAC-SHA-256 in counter mode, only of restored keys that are older than HKDF. */

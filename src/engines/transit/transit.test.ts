@@ -14,16 +14,22 @@ test('the engine offers the endpoints of the interface, and those that always wr
   const shown = TRANSIT.router.endpoints.map(({ operation, path, runsOn }) => `${operation} ${path} ${runsOn}`)
   assert.deepEqual(shown.sort(), [
     'delete keys/:name writer',
+    'delete keys/:name/soft-delete writer',
     'list keys any-node',
+    'read cache-config any-node',
     'read config/keys any-node',
     'read keys/:name any-node',
+    'update cache-config writer',
     'update config/keys writer',
     'update datakey/:type/:name any-node',
+    'update datakeys/:type/:name any-node',
     'update decrypt/:name any-node',
     'update encrypt/:name any-node',
     'update keys/:name writer',
     'update keys/:name/config writer',
     'update keys/:name/rotate writer',
+    'update keys/:name/soft-delete-restore writer',
+    'update keys/:name/trim writer',
     'update rewrap/:name any-node',
   ])
 })

@@ -37,7 +37,7 @@ const backupKey = endpoint({
       backup = writeBackup(name, noted)
       return noted
     })
-    if (found === undefined) throw fail('not_found', [])
+    if (found === undefined) throw fail('no_such_key', [name])
     return { data: { backup } }
   },
 })

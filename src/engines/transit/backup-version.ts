@@ -7,8 +7,10 @@ import { type RsaParts, requireCrtParts } from '../../crypto/rsa-parts.ts'
 import { Secret } from '../../crypto/secret.ts'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import type { World } from '../../lib/world.ts'
+import { StorageCorrupt } from '../../storage/contract.ts'
 import { type BackupMembers, MAX_NUMBER, naturalOf, refuseBackup } from './backup-members.ts'
 import { HMAC_SECRET_BYTES, type VersionSecrets } from './key-ring.ts'
+import { keyUseOf } from './key-use.ts'
 import { publicPartOf } from './loaded-ring.ts'
 import { CONVERGENT_VERSION, type RingHeader, type VersionHeader } from './ring-header.ts'
 
@@ -57,12 +59,15 @@ function readSecrets(
 
 function headerOf(version: BackupMembers, shared: SharedByVersions): VersionHeader {
   const made = version.time('time') ?? { ms: 1000 * version.whole('creation_time', 0, MAX_NUMBER), nanos: 0 }
-  return {
-    createdAtMs: made.ms,
-    ...nanosOf(made, 'createdNanos'),
-    convergentVersion: convergentVersionOf(version, shared),
-    ...certificatesOf(version),
+  const convergentVersion = convergentVersionOf(version, shared)
+  try {
+    keyUseOf(shared.header, { convergentVersion }, shared.type)
+  } catch (cause) {
+    if (!(cause instanceof StorageCorrupt)) throw cause
+    const what = `"kdf" and a "convergent_version" of ${convergentVersion} together`
+    throw refuseBackup(version.path, `cannot be: keys of type ${shared.type.name} do not have ${what}`, cause)
   }
+  return { createdAtMs: made.ms, ...nanosOf(made, 'createdNanos'), convergentVersion, ...certificatesOf(version) }
 }
 
 export function nanosOf<K extends string>(

@@ -10,6 +10,7 @@ import { type ImportedMaterial, importFields, importMaterial } from './imported-
 import { type StoredRing, wipeRing } from './key-ring.ts'
 import { requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
+import { keyTypeName, parameterSetField } from './parameter-set.ts'
 import { MADE_HERE } from './ring-header.ts'
 import type { Transit } from './transit.ts'
 import { FIRST_BOUNDS } from './versions.ts'
@@ -19,6 +20,7 @@ const refuse = (sentence: string) => fail('bad_request', [sentence])
 const newFields = {
   ...nameField,
   type: string('Type of the key', { default: 'aes256-gcm96' }),
+  ...parameterSetField,
   ...importFields,
   allow_rotation: bool('It can be rotated here; afterwards no version of it can be imported', { default: false }),
   derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
@@ -68,7 +70,10 @@ function requireNewKey(args: NewArgs): KeyType {
   if (args.auto_rotate_period > 0 && !args.allow_rotation)
     throw refuse('allow_rotation must be set to true if auto-rotation is enabled')
   // Wire rule: unlike at creation, capitals are accepted.
-  const type = requireKeyType(args.type.toLowerCase(), { derived: args.derived, convergent: false })
+  const type = requireKeyType(keyTypeName(args.type.toLowerCase(), args.parameter_set), {
+    derived: args.derived,
+    convergent: false,
+  })
   if (args.derived && args.ciphertext === undefined && (args.public_key ?? '') !== '')
     throw refuse('"public_key": keys are derived from the private half, so with derived it has to be there')
   return type
@@ -88,6 +93,8 @@ function importedRing(transit: Transit, type: KeyType, imported: ImportedMateria
       deletionAllowed: false,
       autoRotatePeriodSeconds: args.auto_rotate_period,
       keySizeBytes: type.sizes === undefined ? 0 : imported.material.length,
+      // As other programs of this API have it, whose ciphertexts and signatures are to be opened and made here.
+      kdf: type.derivation?.deriveByCounter === undefined || !args.derived ? 'hkdf' : 'counter',
       imported: true,
       allowImportedRotation: args.allow_rotation,
       versions: [

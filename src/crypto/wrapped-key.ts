@@ -62,7 +62,8 @@ export function unwrapFromRsa(
   }
 }
 
-function openHead(wrappingKey: KeyObject, hash: OaepHash, head: Buffer): Buffer | undefined {
+/** The first part alone: RSAES-OAEP with an empty label. Undefined where it does not open. */
+export function openHead(wrappingKey: KeyObject, hash: OaepHash, head: Buffer): Buffer | undefined {
   try {
     return privateDecrypt(oaep(wrappingKey, hash), head)
   } catch {

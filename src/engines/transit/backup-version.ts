@@ -1,6 +1,6 @@
 // One version of a backup.
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-type.ts'
-import type { BackupParts, MaterialForm } from '../../crypto/material-form.ts'
+import type { BackupParts, FromBackup, MaterialForm } from '../../crypto/material-form.ts'
 import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
 import { freshBytes } from '../../crypto/random-bytes.ts'
 import { type RsaParts, requireCrtParts } from '../../crypto/rsa-parts.ts'
@@ -29,24 +29,20 @@ type ReadVersion = VersionSecrets & { readonly header: VersionHeader }
 export function readVersion(version: BackupMembers, shared: SharedByVersions): ReadVersion {
   const { type } = shared
   const header = headerOf(version, shared)
-  const parts = readParts(version, type)
   try {
-    return { ...readSecrets(version, parts, shared, header), hmac: hmacSecretOf(version, shared) }
+    return { ...readSecrets(version, shared, header), hmac: hmacSecretOf(version, shared) }
   } catch (cause) {
     if (!(cause instanceof InvalidKeyMaterial)) throw cause
     throw refuseBackup(version.path, `is no key of type ${type.name}. ${cause.message}`, cause)
-  } finally {
-    parts.key?.fill(0)
   }
 }
 
 function readSecrets(
   version: BackupMembers,
-  parts: BackupParts,
   { type, header: { derived } }: SharedByVersions,
   header: VersionHeader,
 ): { readonly header: VersionHeader; readonly material: Secret } {
-  const { material, isPublic } = (MATERIAL_FORMS.get(type.name) as MaterialForm).fromBackup(parts)
+  const { material, isPublic } = fromBackup(version, type)
   try {
     if (isPublic && derived) throw refuseBackup(version.path, 'has no private key, of which others are to be derived')
     if (isPublic) publicPartOf(type).load(material)
@@ -54,6 +50,15 @@ function readSecrets(
     return { header: isPublic ? { ...header, isPublic } : header, material: new Secret(material) }
   } finally {
     material.fill(0)
+  }
+}
+
+function fromBackup(version: BackupMembers, type: KeyType): FromBackup {
+  const parts = readParts(version, type)
+  try {
+    return (MATERIAL_FORMS.get(type.name) as MaterialForm).fromBackup(parts)
+  } finally {
+    parts.key?.fill(0)
   }
 }
 

@@ -5957,8 +5957,7 @@ export type Endpoints = {
       /** Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash */
       mac_length?: number | undefined
       /**
-       * Items instead of input, signature, hmac, cmac and context: all with a signature, all with an hmac, or all with
-       * a cmac
+       * Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac
        */
       batch_input?: readonly {
         /** As the field of the same name */
@@ -6024,8 +6023,7 @@ export type Endpoints = {
       /** Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash */
       mac_length?: number | undefined
       /**
-       * Items instead of input, signature, hmac, cmac and context: all with a signature, all with an hmac, or all with
-       * a cmac
+       * Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac
        */
       batch_input?: readonly {
         /** As the field of the same name */

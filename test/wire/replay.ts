@@ -2,8 +2,8 @@
 //
 // A scenario: { name, mounts?, auth?, steps: [{ note?, as?, headers?, req: [METHOD, path, body?], save?, expect? }] }.
 // "{{x}}" is a value saved before; alone in a string it keeps its type. In `expect` a string that begins with "$" is a
-// mask, see `fits`; {"$hash": …} in a request is the hash of an input. Compared are the status and every member that the recording has; of errors and warnings only
-// whether there are any. `as: null` sends no token.
+// mask, see `fits`; {"$hash": …} in a request is the hash of an input. Compared are the status and every member that
+// the recording has; of errors and warnings only whether there are any. `as: null` sends no token.
 import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 import { type MaterialToWrap, wrappedMaterial } from './wrapped-material.ts'

@@ -74,7 +74,7 @@ test('a trim that changes nothing writes nothing', async () => {
   assert.equal((await client.write('keys/k/trim', { min_available_version: 1 })).status, 200)
 })
 
-test('scenario 38: a softly deleted key is read, listed, configured, trimmed and deleted, and does nothing else', async () => {
+test('scenario 38: a softly deleted key is read, configured, trimmed, deleted, and does nothing else', async () => {
   const { client } = mountTransit()
   await client.write('keys/k')
   await client.write('keys/other')

@@ -164,7 +164,7 @@ test('at 2^32 a key without a period refuses by name, goes on after a rotation, 
   assert.match(old.errors[0] ?? '', /version 1 of the key has encrypted 2\^32 messages/)
 })
 
-test('at 2^32 a key with a period is rotated, once, whoever asks, and the requests go on with the new version', async () => {
+test('at 2^32 a key with a period is rotated, once, and the requests go on with the new version', async () => {
   const lines: { readonly message: string; readonly fields: LogFields | undefined }[] = []
   const view = new MemoryView()
   const writer = mountTransit(view, view, undefined, {

@@ -5097,6 +5097,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5170,6 +5172,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5274,6 +5278,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5349,6 +5355,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5422,6 +5430,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5493,6 +5503,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5564,6 +5576,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */

@@ -53,10 +53,17 @@ export type EngineContext = {
   /** What this node is among others, as it is at the call. */
   readonly role: () => NodeRole
   readonly log: Log
+  /** Where another thread writes: what the mount's engine there answers. Missing where this one does. */
+  readonly askWriter?: (question: unknown) => Promise<unknown>
 }
 
 /** What is the same for all mounts. */
-type Given = Omit<EngineContext, 'mount' | 'storage'>
+type Given = Omit<EngineContext, 'mount' | 'storage' | 'askWriter'> & {
+  readonly askWriter?: AskWriter | undefined
+}
+
+/** `mount` is the UUID. */
+export type AskWriter = (mount: string, question: unknown) => Promise<unknown>
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -144,6 +151,14 @@ export class MountTable implements Mounts {
     return { mount: mounted.entry, method: mounted.engine as LoginMethod }
   }
 
+  /** Where writes are made: what a mount on another thread asks of itself here. @throws where it is not there */
+  async answer(uuid: string, question: unknown): Promise<unknown> {
+    if (this.#stale) await this.refresh()
+    const engine = this.#byUuid.get(uuid)?.engine
+    if (engine?.answer === undefined) throw new Error('No mount answers that')
+    return engine.answer(question)
+  }
+
   /** The mount forgets what it keeps in memory; nothing happens where there is none. */
   resetEngine(uuid: string): void {
     this.#byUuid.get(uuid)?.engine.reset()
@@ -213,7 +228,9 @@ export class MountTable implements Mounts {
 
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
-    return { ...this.#given, mount, storage: this.#view(entry) }
+    const { askWriter, ...given } = this.#given
+    const ask = askWriter && { askWriter: (question: unknown) => askWriter(entry.uuid, question) }
+    return { ...given, ...ask, mount, storage: this.#view(entry) }
   }
 
   #forget(entry: MountEntry): void {

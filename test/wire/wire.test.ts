@@ -12,6 +12,7 @@ const COMMITTED = [
   'transit-symmetric.json',
   'transit-signing.json',
   'transit-moving.json',
+  'transit-life.json',
   'core-first-light.json',
   'core-seals.json',
   'core-policies.json',

@@ -1,5 +1,5 @@
-// datakey/:type/:name (Interface 4.3): a random key for the caller's own use, encrypted with a named key; datakeys gives
-// many at once. The type is part of the path so that policies can tell who may see it.
+// datakey/:type/:name (Interface 4.3): a random key for the caller's own use, encrypted with a named key; datakeys
+// gives many at once. The type is part of the path so that policies can tell who may see it.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, int, string } from '../../api/fields.ts'
@@ -7,6 +7,7 @@ import type { Answer } from '../../api/request.ts'
 import { group, integer, listOf, text } from '../../api/shape.ts'
 import { freshBytes } from '../../crypto/random-bytes.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
+import { counted } from './counted-work.ts'
 import { type Encrypted, encrypt } from './crypt.ts'
 import {
   allOptional,
@@ -46,7 +47,7 @@ const datakey = endpoint({
   summary: 'Makes a data key and encrypts it with a named key',
   fields,
   response: DATA_KEY,
-  handler: (transit: Transit, args) => withKey(transit, args, (ring) => makeOne(transit, ring, args)),
+  handler: (transit: Transit, args) => withKey(transit, args, 1, (ring) => makeOne(transit, ring, args)),
 })
 
 const datakeys = endpoint({
@@ -68,29 +69,37 @@ const datakeys = endpoint({
     key_version: integer('Version of the key that encrypted them'),
   },
   handler: (transit: Transit, args) =>
-    withKey(transit, args, (ring) => {
+    withKey(transit, args, args.count, (ring) => {
       const made = Array.from({ length: args.count }, () => makeOne(transit, ring, args))
       return {
         key_pairs: made.map(({ ciphertext, plaintext }) =>
           plaintext === undefined ? { ciphertext } : { ciphertext, plaintext },
         ),
-        key_version: made[0]?.key_version,
+        key_version: made[0]?.key_version ?? 0,
       }
     }),
 })
 
 /** @throws Refusal */
-function withKey(transit: Transit, args: DatakeyArgs, make: (ring: LoadedRing) => object): Answer | Promise<Answer> {
+function withKey(
+  transit: Transit,
+  args: DatakeyArgs,
+  count: number,
+  make: (ring: LoadedRing) => { readonly key_version: number },
+): Answer | Promise<Answer> {
   if (args.type !== 'plaintext' && args.type !== 'wrapped') {
     throw fail('bad_request', ["Invalid path, must be 'plaintext' or 'wrapped'"])
   }
   if (!BITS.includes(args.bits)) throw fail('bad_request', ['invalid bit length, "bits" must be 128, 256 or 512'])
   const answer = (ring: LoadedRing | undefined): Answer => {
     if (ring === undefined) throw keyNotFound(args.name)
-    return { data: make(ring), warnings: warningsOf(ring, isGiven(args.nonce)) }
+    const data = make(ring)
+    return { data, warnings: warningsOf(ring, isGiven(args.nonce), data.key_version) }
   }
-  const ring = transit.keys.find(args.name)
-  return ring instanceof LoadedRing ? answer(ring) : ring.then(answer)
+  return counted(transit, count, () => {
+    const ring = transit.keys.find(args.name)
+    return ring instanceof LoadedRing ? answer(ring) : ring.then(answer)
+  })
 }
 
 function makeOne(transit: Transit, ring: LoadedRing, args: DatakeyArgs): Made {

@@ -5,6 +5,7 @@ import { type Args, bool, bytes, duration, int, string } from '../../api/fields.
 import { DONE } from '../../api/request.ts'
 import { LISTED } from '../../api/shape.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
+import { encryptionCounts } from './budget-ledger.ts'
 import { nameField } from './crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
@@ -112,7 +113,8 @@ const readKey = endpoint({
   handler: async (transit: Transit, { name, context }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return describedKey(name, ring, context)
+    const { data } = describedKey(name, ring, context)
+    return { data: { ...data, ...(await encryptionCounts(transit.storage, name, ring)) } }
   },
 })
 

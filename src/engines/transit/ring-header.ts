@@ -21,6 +21,8 @@ export type VersionHeader = {
   readonly isPublic?: true
   /** Certificates for the public key, the leaf first: base64 of DER. */
   readonly certificates?: readonly string[]
+  /** Lives of the mount before this version was made (budget-ledger.ts); missing: 0, which counts too many. */
+  readonly countedFrom?: number
   /** UUID of the managed key that this version is; there is no material. */
   readonly managedKey?: string
 }
@@ -117,7 +119,7 @@ export function headerFromJson(value: JsonValue, format: 1 | 2): RingHeader {
 
 function versionFromJson(value: JsonValue): VersionHeader {
   const object = requireObject(value)
-  const { isPublic, certificates, managedKey } = object
+  const { isPublic, certificates, managedKey, countedFrom } = object
   if (isPublic !== undefined && isPublic !== true) throw corrupt('isPublic')
   if (certificates !== undefined && !isTexts(certificates)) throw corrupt('certificates')
   if (managedKey !== undefined && typeof managedKey !== 'string') throw corrupt('managedKey')
@@ -128,6 +130,7 @@ function versionFromJson(value: JsonValue): VersionHeader {
     ...(isPublic === undefined ? {} : { isPublic }),
     ...(certificates === undefined ? {} : { certificates }),
     ...(managedKey === undefined ? {} : { managedKey }),
+    ...(countedFrom === undefined ? {} : { countedFrom: count(object, 'countedFrom') }),
   }
 }
 

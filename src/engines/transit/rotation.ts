@@ -36,13 +36,14 @@ export async function rotate(
   // Before the transaction, which may be tried several times and must not wait.
   requireAllowed(ring)
   const { keySizeBytes } = ring.header
+  const livesBefore = await transit.ledger.livesBefore()
   const fresh = await newSecrets(ring.type, keySizeBytes, transit)
   try {
     return await transit.keys.update(name, (stored) => {
       requireAllowed(stored)
       if (stored.header.type !== ring.type.name || stored.header.keySizeBytes !== keySizeBytes)
         throw new Reconsider('another key has the name meanwhile')
-      return withNewVersion(stored, fresh, transit.world)
+      return withNewVersion(stored, fresh, transit.world, livesBefore)
     })
   } finally {
     fresh.material.wipe()

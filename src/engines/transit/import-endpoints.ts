@@ -5,7 +5,7 @@ import { type Args, bool, bytes, duration, int, string } from '../../api/fields.
 import { DONE, Reconsider } from '../../api/request.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { nameField } from './crypt-fields.ts'
-import { importedSecrets, requireImportable, withImported } from './import-version.ts'
+import { importedSecrets, importedVersion, requireImportable, withImported } from './import-version.ts'
 import { type ImportedMaterial, importFields, importMaterial } from './imported-material.ts'
 import { type StoredRing, wipeRing } from './key-ring.ts'
 import { requireRotatePeriod } from './key-settings.ts'
@@ -51,7 +51,8 @@ const importKey = endpoint({
       throw refuse(`import cannot be used with an existing key: "${args.name}" exists, import_version adds to it`)
     }
     const imported = await importMaterial(transit, type, args)
-    const ring = importedRing(transit, type, imported, args)
+    const countedFrom = await transit.ledger.livesBefore()
+    const ring = importedRing(transit, type, imported, args, countedFrom)
     try {
       await transit.keys.place(args.name, ring, false)
       return DONE
@@ -79,8 +80,13 @@ function requireNewKey(args: NewArgs): KeyType {
   return type
 }
 
-function importedRing(transit: Transit, type: KeyType, imported: ImportedMaterial, args: NewArgs): StoredRing {
-  const { world } = transit
+function importedRing(
+  { world }: Transit,
+  type: KeyType,
+  imported: ImportedMaterial,
+  args: NewArgs,
+  countedFrom: number,
+): StoredRing {
   return {
     header: {
       ...FIRST_BOUNDS,
@@ -97,9 +103,7 @@ function importedRing(transit: Transit, type: KeyType, imported: ImportedMateria
       kdf: type.derivation?.deriveByCounter === undefined || !args.derived ? 'hkdf' : 'counter',
       imported: true,
       allowImportedRotation: args.allow_rotation,
-      versions: [
-        { createdAtMs: world.clock.nowMs(), convergentVersion: 0, ...(imported.isPublic ? { isPublic: true } : {}) },
-      ],
+      versions: [importedVersion(imported, world, countedFrom)],
     },
     secrets: [importedSecrets(imported.material, world)],
   }
@@ -129,9 +133,10 @@ const importKeyVersion = endpoint({
     try {
       if (ring.header.derived && imported.isPublic)
         throw refuse('"public_key": keys are derived from the private half, so for a derived key it has to be there')
+      const countedFrom = await transit.ledger.livesBefore()
       const changed = await transit.keys.update(args.name, (stored) => {
         if (stored.header.type !== type.name) throw new Reconsider('another key has the name meanwhile')
-        return withImported(stored, type, imported, args.version, transit.world)
+        return withImported(stored, type, imported, { version: args.version, world: transit.world, countedFrom })
       })
       if (changed === undefined) throw notFound(args.name)
       return DONE

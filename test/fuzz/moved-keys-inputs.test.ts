@@ -21,7 +21,7 @@ import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { PROJECT } from '../fixtures/server-process.ts'
 
-const INPUTS = Number(process.env.FUZZ_INPUTS ?? 2_000)
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_000)
 /** A key of RSA-4096 takes a few; more than this would hold up a thread that others wait for. */
 const SLOWEST_MS = 250
 

@@ -123,3 +123,19 @@ test('what is exported is the key: known material comes out', async () => {
   assert.equal((await client.read('export/encryption-key/k')).data.keys[1], base64(material))
   assert.equal((await client.read('export/hmac-key/k')).data.keys[1], base64(Buffer.alloc(32, 7)))
 })
+
+test('C-10 of all that goes out of an exportable key only an export and a backup hold it', async () => {
+  const { client, view } = mountTransit()
+  const material = Buffer.alloc(32, 5)
+  plantKey(view, 'k', 'aes256-gcm96', material, 'plain')
+  await client.write('keys/k/config', { exportable: true, allow_plaintext_backup: true })
+  await client.write('keys/rsa', { type: 'rsa-2048' })
+  const inClear = async (path: string) => JSON.stringify((await client.read(path)).data).includes(base64(material))
+  assert.equal(await inClear('export/encryption-key/k'), true)
+  for (const path of ['export/hmac-key/k', 'byok-export/rsa/k', 'keys/k', 'wrapping_key'])
+    assert.equal(await inClear(path), false, path)
+  const { backup } = (await client.read('backup/k')).data
+  assert.ok(Buffer.from(backup, 'base64').includes(base64(material)))
+  const refusal = await client.write('restore', { backup })
+  assert.ok(!JSON.stringify(refusal).includes(base64(material)))
+})

@@ -247,3 +247,55 @@ test('C-07 an import whose write fails leaves no key behind, and the name can be
   assert.equal((await client.read('keys/k')).status, 404)
   assert.equal((await client.write('keys/k/import', { ciphertext: wrapped(K) })).status, 204)
 })
+
+test('C-04 every combination of import parameters is answered, with a key or a refusal', async () => {
+  const { client } = mounted()
+  const flags = [false, true]
+  let [asked, made] = [0, 0]
+  for (const name of [
+    'aes128-gcm96',
+    'chacha20-poly1305',
+    'ed25519',
+    'ecdsa-p256',
+    'ml-dsa-44',
+    'hmac',
+    'aes256-cmac',
+  ]) {
+    const type = KEY_TYPES.get(name) ?? assert.fail(name)
+    const ciphertext = wrapped(transferBytes(type.load(await materialOf(type))))
+    for (const derived of flags)
+      for (const allow_rotation of flags)
+        for (const auto_rotate_period of [0, 1, 3600])
+          for (const more of [
+            {},
+            { convergent_encryption: true },
+            { exportable: true, allow_plaintext_backup: true },
+          ]) {
+            asked += 1
+            const body = { type: name, ciphertext, derived, allow_rotation, auto_rotate_period, ...more }
+            const { status } = await client.write(`keys/k${asked}`.concat('/import'), body)
+            assert.ok(status === 204 || status === 400, JSON.stringify({ name, derived, allow_rotation, more }))
+            if (status === 204) made += 1
+          }
+  }
+  assert.equal((await client.list('keys')).data.keys.length, made)
+  // Period 0 with and without rotation, an hour with it; not convergent; three of the seven types derive.
+  assert.equal(made, 7 * 3 * 2 + 3 * 3 * 2)
+})
+
+test('N-10 a refused import leaves nothing of the key in memory that can be wiped', async (t) => {
+  const { client, transit } = mounted()
+  const opened: Buffer[] = []
+  const { run } = transit.slow
+  t.mock.method(transit.slow, 'run', async (...args: Parameters<typeof run>) => {
+    const output = await run(...args)
+    if (output instanceof ArrayBuffer) opened.push(Buffer.from(output))
+    return output
+  })
+  for (const type of ['aes128-gcm96', 'aes256-gcm96', 'ed25519']) {
+    await client.write(`keys/${type}/import`, { type, ciphertext: wrapped(K) })
+    await client.write(`keys/${type}/import_version`, { ciphertext: wrapped(K) })
+  }
+  assert.ok(opened.length >= 3)
+  for (const bytes of opened) assert.ok(bytes.every((byte) => byte === 0))
+})

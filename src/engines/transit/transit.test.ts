@@ -48,7 +48,7 @@ test('the engine offers the endpoints of the interface, and those that always wr
 })
 
 test('what a client sends in confidence is marked so', () => {
-  const SECRET = ['plaintext', 'ciphertext', 'context', 'nonce', 'associated_data', 'batch_input']
+  const SECRET = ['plaintext', 'ciphertext', 'context', 'nonce', 'associated_data', 'batch_input', 'backup']
   for (const { id, fields } of TRANSIT.router.endpoints) {
     for (const name of SECRET) assert.ok(fields[name]?.secret ?? true, `${id} ${name}`)
   }

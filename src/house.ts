@@ -1,6 +1,7 @@
 // Puts the rooms together over one store: the same in the thread that writes and in those that serve.
 import { type Accounts, buildAccounts, tieAccounts } from './accounts.ts'
 import { fail } from './api/errors.ts'
+import { ACTIVE_PRIMARY } from './api/node-role.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
 import { Audit } from './audit/audit.ts'
@@ -10,7 +11,8 @@ import type { TokenLimits } from './auth/token-rules.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { newMountEntry } from './core/mount-entries.ts'
-import { MountTable } from './core/mount-table.ts'
+import { type AskWriter, MountTable } from './core/mount-table.ts'
+import { Upkeep } from './core/upkeep.ts'
 import { importSecret } from './crypto/secret-key.ts'
 import { engineTypes, needsSudo, SYSTEM_ROUTER } from './engine-types.ts'
 import { hostInfo } from './host-facts.ts'
@@ -55,6 +57,8 @@ export type HouseParts = {
   readonly sealOperations?: () => SealOperations
   /** Only where it does not. */
   readonly forward?: (request: WireRequest) => Promise<WireResponse>
+  /** The same for what engines ask. */
+  readonly askWriter?: AskWriter
   /** Brings the caches up to what another thread committed; undefined: nothing to do. */
   readonly audit?: AuditPlace
   readonly catchUp?: (invalidation: Invalidation) => Promise<void> | undefined
@@ -73,6 +77,8 @@ export type House = Accounts & {
   readonly audit: Audit
   readonly storage: SealedStorage
   readonly mounts: MountTable
+  /** Started only where writes are made. */
+  readonly upkeep: Upkeep
   readonly invalidation: Invalidation
   /** Whether the body of such a request is not to be collected. */
   readonly takesStream: (method: string, rawPath: string) => boolean
@@ -119,7 +125,16 @@ export function buildHouse(parts: HouseParts): House {
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
-  const mounts = new MountTable(types, always, storage, { world, slow }, invalidation)
+  const questions = parts.askWriter && refusedTogether(parts.askWriter)
+  const engineParts = {
+    world,
+    slow,
+    edition: system.edition,
+    role: () => ACTIVE_PRIMARY,
+    log: namedLog(log, 'core'),
+    askWriter: questions,
+  }
+  const mounts = new MountTable(types, always, storage, engineParts, invalidation)
   tieAccounts(accounts, mounts)
   mounts.onUnmount(({ uuid }) => services.reloads.forget(uuid))
   mounts.onUnmount(({ uuid }) => quotas.removeMount(uuid))
@@ -157,6 +172,7 @@ export function buildHouse(parts: HouseParts): House {
     services,
     storage,
     mounts,
+    upkeep: new Upkeep(() => mounts.mounted(), world, namedLog(log, 'core')),
     invalidation,
     takesStream: streamedRequests(types, mounts),
     auditedHeaders: () => audit.headerNames,
@@ -231,6 +247,17 @@ function snapshotSaver({ store, world, sealStatus }: HouseParts, barrier: Barrie
     const clusterId = sealStatus().cluster?.id ?? ''
     const open = () => store.snapshot()
     return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
+  }
+}
+
+/** As `translated`. */
+function refusedTogether(ask: AskWriter): AskWriter {
+  return async (mount, question) => {
+    try {
+      return await ask(mount, question)
+    } catch (cause) {
+      throw fail('writer_gone', [], cause)
+    }
   }
 }
 

@@ -155,6 +155,7 @@ export class Opening {
       await house.wrappingJwt.addKey()
       house.expiry.start()
       house.policySweep.start()
+      house.upkeep.start()
       await this.announce(keyring)
     } catch (cause) {
       await this.#forget()
@@ -184,6 +185,7 @@ export class Opening {
     rotation.close()
     house.expiry.stop()
     house.policySweep.stop()
+    house.upkeep.stop()
     // The others first: while they still hold keys, nothing may say that the server is sealed.
     seal.close()
     await this.announce()

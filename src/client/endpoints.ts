@@ -5097,6 +5097,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5170,6 +5172,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5274,6 +5278,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5349,6 +5355,229 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Deletes the versions of a key below min_available_version, for good. */
+  'POST transit/keys/:name/trim': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** The lowest version that is kept */
+      min_available_version?: number | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Takes a key out of use until it is restored: nothing of it is deleted. */
+  'DELETE transit/keys/:name/soft-delete': {
+    fields: {
+      /** Name of the key */
+      name: string
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Brings a key back into use that was taken out of it with soft-delete. */
+  'POST transit/keys/:name/soft-delete-restore': {
+    fields: {
+      /** Name of the key */
+      name: string
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5370,8 +5599,10 @@ export type Endpoints = {
       context?: string | undefined
       /** Authenticated with the message, not encrypted; base64 */
       associated_data?: string | undefined
-      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
       nonce?: string | undefined
+      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      padding_scheme?: string | undefined
       /** Version of the key that encrypts; 0 is the latest */
       key_version?: number | undefined
       /** Items to encrypt instead of plaintext, each with its own options */
@@ -5386,6 +5617,8 @@ export type Endpoints = {
         nonce?: string | undefined
         /** As the field of the same name */
         reference?: string | undefined
+        /** As the field of the same name */
+        padding_scheme?: string | undefined
         /** As the field of the same name */
         key_version?: number | undefined
       }[] | undefined
@@ -5425,8 +5658,10 @@ export type Endpoints = {
       context?: string | undefined
       /** Authenticated with the message, not encrypted; base64 */
       associated_data?: string | undefined
-      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
       nonce?: string | undefined
+      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      padding_scheme?: string | undefined
       /** Items to decrypt instead of ciphertext, each with its own options */
       batch_input?: readonly {
         /** As the field of the same name */
@@ -5439,6 +5674,8 @@ export type Endpoints = {
         nonce?: string | undefined
         /** As the field of the same name */
         reference?: string | undefined
+        /** As the field of the same name */
+        padding_scheme?: string | undefined
       }[] | undefined
       /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
       partial_failure_response_code?: number | undefined
@@ -5468,8 +5705,18 @@ export type Endpoints = {
       context?: string | undefined
       /** Authenticated with the message, not encrypted; base64 */
       associated_data?: string | undefined
-      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
       nonce?: string | undefined
+      /**
+       * Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it: of the ciphertext that is
+       * given
+       */
+      decrypt_padding_scheme?: string | undefined
+      /**
+       * Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it: of the ciphertext that is
+       * made
+       */
+      encrypt_padding_scheme?: string | undefined
       /** Version of the key that encrypts; 0 is the latest */
       key_version?: number | undefined
       /** Items to rewrap instead of ciphertext, each with its own options */
@@ -5486,6 +5733,10 @@ export type Endpoints = {
         reference?: string | undefined
         /** As the field of the same name */
         key_version?: number | undefined
+        /** As the field of the same name */
+        decrypt_padding_scheme?: string | undefined
+        /** As the field of the same name */
+        encrypt_padding_scheme?: string | undefined
       }[] | undefined
       /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
       partial_failure_response_code?: number | undefined
@@ -5521,8 +5772,10 @@ export type Endpoints = {
       context?: string | undefined
       /** Authenticated with the message, not encrypted; base64 */
       associated_data?: string | undefined
-      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
       nonce?: string | undefined
+      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      padding_scheme?: string | undefined
       /** Version of the key that encrypts; 0 is the latest */
       key_version?: number | undefined
     }
@@ -5533,6 +5786,40 @@ export type Endpoints = {
       key_version: number
       /** The data key, for type plaintext; base64 */
       plaintext?: string
+    }
+  }
+  /** Makes many data keys and encrypts each with a named key. */
+  'POST transit/datakeys/:type/:name': {
+    fields: {
+      /** plaintext: the key in clear and encrypted; wrapped: only encrypted */
+      type: string
+      /** Name of the key */
+      name: string
+      /** Length of the key: 128, 256 or 512 */
+      bits?: number | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** Authenticated with the message, not encrypted; base64 */
+      associated_data?: string | undefined
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
+      nonce?: string | undefined
+      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      padding_scheme?: string | undefined
+      /** Version of the key that encrypts; 0 is the latest */
+      key_version?: number | undefined
+      /** How many, 1 to 1000 */
+      count: number
+    }
+    result: {
+      /** The data keys */
+      key_pairs: readonly {
+        /** vault:vN: and base64 */
+        ciphertext: string
+        /** For type plaintext; base64 */
+        plaintext?: string
+      }[]
+      /** Version of the key that encrypted them */
+      key_version: number
     }
   }
   /** Signs data with a named key. */
@@ -5994,6 +6281,177 @@ export type Endpoints = {
       sum: string
     }
   }
+  /** Shows the public key for which keys are wrapped that are to be imported: RSA with 4096 bits. */
+  'GET transit/wrapping_key': {
+    fields: Record<never, never>
+    result: {
+      /** PEM */
+      public_key: string
+    }
+  }
+  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
+  'GET transit/byok-export/:destination/:source': {
+    fields: {
+      /** Name of an RSA key, whose latest version wraps */
+      destination: string
+      /** Name of the key to be wrapped */
+      source: string
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash?: string | undefined
+    }
+    result: {
+      /** Name of the source */
+      name: string
+      /** Type of the source */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
+  'GET transit/byok-export/:destination/:source/:version...': {
+    fields: {
+      /** Name of an RSA key, whose latest version wraps */
+      destination: string
+      /** Name of the key to be wrapped */
+      source: string
+      /** Number of a version, or latest; without it all that can be used */
+      version: string
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash?: string | undefined
+    }
+    result: {
+      /** Name of the source */
+      name: string
+      /** Type of the source */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Makes a named key of one that was made elsewhere. */
+  'POST transit/keys/:name/import': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type?: string | undefined
+      /** With the type ml-dsa, which one: 44, 65, 87. The same as the type ml-dsa-N */
+      parameter_set?: string | undefined
+      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
+      ciphertext?: string | undefined
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash_function?: string | undefined
+      /** Instead of ciphertext: the public half alone, in PEM */
+      public_key?: string | undefined
+      /** It can be rotated here; afterwards no version of it can be imported */
+      allow_rotation?: boolean | undefined
+      /** Each request gives a context, from which the key for it is derived */
+      derived?: boolean | undefined
+      /** Accepted and not used */
+      context?: string | undefined
+      /** Can be exported; stays so */
+      exportable?: boolean | undefined
+      /** Can be backed up in plaintext; stays so */
+      allow_plaintext_backup?: boolean | undefined
+      /** Time after which it is rotated, an hour or more; needs allow_rotation */
+      auto_rotate_period?: Duration | undefined
+      /** Refused: a key from elsewhere cannot be convergent */
+      convergent_encryption?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Adds a version that was made elsewhere to an imported key, or completes one. */
+  'POST transit/keys/:name/import_version': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
+      ciphertext?: string | undefined
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash_function?: string | undefined
+      /** Instead of ciphertext: the public half alone, in PEM */
+      public_key?: string | undefined
+      /** Version of which only the public half is known, to be completed by its private key */
+      version?: number | undefined
+    }
+    result: undefined
+  }
+  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
+  'GET transit/export/:type/:name': {
+    fields: {
+      /** What of the key: encryption-key, signing-key, hmac-key, cmac-key, public-key, certificate-chain */
+      type: string
+      /** Name of the key */
+      name: string
+      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
+      format?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
+  'GET transit/export/:type/:name/:version...': {
+    fields: {
+      /** What of the key: encryption-key, signing-key, hmac-key, cmac-key, public-key, certificate-chain */
+      type: string
+      /** Name of the key */
+      name: string
+      /** Number of a version, or latest; without it all that can be used */
+      version: string
+      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
+      format?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows a key with all its versions and settings in clear, for restore. */
+  'GET transit/backup/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+    }
+    result: {
+      /** What restore takes */
+      backup: string
+    }
+  }
+  /** Makes a key of a backup, with all its versions and settings. */
+  'POST transit/restore': {
+    fields: {
+      /** Name of the key; without it the one in the backup */
+      name?: string | undefined
+      /** What backup showed */
+      backup?: string | undefined
+      /** Takes the place of a key of that name */
+      force?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Makes a key of a backup, with all its versions and settings. */
+  'POST transit/restore/:name...': {
+    fields: {
+      /** Name of the key; without it the one in the backup */
+      name: string
+      /** What backup showed */
+      backup?: string | undefined
+      /** Takes the place of a key of that name */
+      force?: boolean | undefined
+    }
+    result: undefined
+  }
   /** Shows the settings for all keys. */
   'GET transit/config/keys': {
     fields: Record<never, never>
@@ -6011,6 +6469,25 @@ export type Endpoints = {
     result: {
       /** Whether encrypt makes no keys */
       disable_upsert: boolean
+    }
+  }
+  /** Shows how many keys are kept ready for use. */
+  'GET transit/cache-config': {
+    fields: Record<never, never>
+    result: {
+      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      size: number
+    }
+  }
+  /** Changes how many keys are kept ready for use. */
+  'POST transit/cache-config': {
+    fields: {
+      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      size?: number | undefined
+    }
+    result: {
+      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      size: number
     }
   }
   /** What the calling token keeps at a path. */

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { ACTIVE_PRIMARY } from '../api/node-role.ts'
 import { Router } from '../api/router.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
@@ -137,7 +138,13 @@ function otherThread() {
   const type = { type: 'transit', kind: 'secret' as const, summary: '', router, create }
   const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry, router, engine: create() }
-  return new MountTable([type], always, server.house.storage, { world, slow: inlineWork(world) }, new Invalidation())
+  return new MountTable(
+    [type],
+    always,
+    server.house.storage,
+    { world, slow: inlineWork(world), edition: 'enterprise', role: () => ACTIVE_PRIMARY, log: () => {} },
+    new Invalidation(),
+  )
 }
 
 test('a path that went from one mount to another between two looks is served by the second', async () => {

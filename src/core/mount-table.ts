@@ -5,11 +5,14 @@
 //   root/core/local-mounts/UUID        the same two for a mount that stays out of replication: what is local about it
 //   root/core/local-unmounting/UUID    is stored in a class of its own
 //   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
+import type { Edition } from '../api/edition.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
+import type { NodeRole } from '../api/node-role.ts'
 import type { Router } from '../api/router.ts'
+import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
@@ -45,7 +48,22 @@ export type EngineContext = {
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
+  /** Which features the operator has on. */
+  readonly edition: Edition
+  /** What this node is among others, as it is at the call. */
+  readonly role: () => NodeRole
+  readonly log: Log
+  /** Where another thread writes: what the mount's engine there answers. Missing where this one does. */
+  readonly askWriter?: (question: unknown) => Promise<unknown>
 }
+
+/** What is the same for all mounts. */
+type Given = Omit<EngineContext, 'mount' | 'storage' | 'askWriter'> & {
+  readonly askWriter?: AskWriter | undefined
+}
+
+/** `mount` is the UUID. */
+export type AskWriter = (mount: string, question: unknown) => Promise<unknown>
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -56,7 +74,7 @@ export class MountTable implements Mounts {
   readonly #storage: SealedStorage
   readonly #core: View
   readonly #always: Mounted
-  readonly #given: Pick<EngineContext, 'world' | 'slow'>
+  readonly #given: Given
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
   readonly #unmountWork: ((entry: MountEntry) => Promise<void>)[] = []
@@ -71,7 +89,7 @@ export class MountTable implements Mounts {
     types: readonly EngineType<EngineContext>[],
     always: Mounted,
     storage: SealedStorage,
-    given: Pick<EngineContext, 'world' | 'slow'>,
+    given: Given,
     invalidation: Invalidation,
   ) {
     this.#always = always
@@ -100,6 +118,11 @@ export class MountTable implements Mounts {
     return [...this.#mounted.values()].map(({ entry }) => entry).sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
+  /** All that is mounted now. */
+  mounted(): Iterable<Mounted> {
+    return this.#byUuid.values()
+  }
+
   find(path: string): MountEntry | undefined {
     return this.#mounted.get(path)?.entry
   }
@@ -126,6 +149,14 @@ export class MountTable implements Mounts {
     const mounted = this.#byUuid.get(uuid)
     if (mounted?.entry.kind !== 'auth') return undefined
     return { mount: mounted.entry, method: mounted.engine as LoginMethod }
+  }
+
+  /** Where writes are made: what a mount on another thread asks of itself here. @throws where it is not there */
+  async answer(uuid: string, question: unknown): Promise<unknown> {
+    if (this.#stale) await this.refresh()
+    const engine = this.#byUuid.get(uuid)?.engine
+    if (engine?.answer === undefined) throw new Error('No mount answers that')
+    return engine.answer(question)
   }
 
   /** The mount forgets what it keeps in memory; nothing happens where there is none. */
@@ -197,7 +228,9 @@ export class MountTable implements Mounts {
 
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
-    return { ...this.#given, mount, storage: this.#view(entry) }
+    const { askWriter, ...given } = this.#given
+    const ask = askWriter && { askWriter: (question: unknown) => askWriter(entry.uuid, question) }
+    return { ...given, ...ask, mount, storage: this.#view(entry) }
   }
 
   #forget(entry: MountEntry): void {

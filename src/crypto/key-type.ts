@@ -23,6 +23,8 @@ export type KeyType = {
    */
   readonly load: (material: Buffer) => KeyObject
   readonly cipher?: Cipher
+  /** Where a caller may choose: `cipher` is the first of them. */
+  readonly paddings?: Readonly<Record<PaddingScheme, Cipher>>
   readonly signing?: Signing
   readonly derivation?: Derivation
   /** Of a type whose keys are pairs: what everybody may know of one. */
@@ -31,6 +33,15 @@ export type KeyType = {
   readonly isHmacKey?: true
   /** The CMAC of an input, in full length. */
   readonly cmac?: (key: KeyObject, input: Buffer) => Buffer
+}
+
+/** Paddings of RSA encryption by their names on the wire: OAEP with SHA-256, and that of PKCS #1 v1.5. */
+export const PADDING_SCHEMES = ['oaep', 'pkcs1v15'] as const
+export type PaddingScheme = (typeof PADDING_SCHEMES)[number]
+
+/** Undefined where the type has no such padding, or does not encrypt at all. */
+export function paddedCipher({ cipher, paddings }: KeyType, padding: PaddingScheme | undefined): Cipher | undefined {
+  return padding === undefined ? cipher : paddings?.[padding]
 }
 
 /** What a caller may choose of a signature; each type looks only at what it knows of. */

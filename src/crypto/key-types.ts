@@ -1,4 +1,4 @@
-import { aes128Gcm96, aes256Gcm96, chacha20Poly1305 } from './aead-key-types.ts'
+import { aes128Gcm96, aes256Gcm96, chacha20Poly1305, xchacha20Poly1305 } from './aead-key-types.ts'
 import { aes128Cmac, aes192Cmac, aes256Cmac } from './cmac-key-type.ts'
 import { ecdsaP256, ecdsaP384, ecdsaP521, ecdsaSecp256k1 } from './ecdsa-key-types.ts'
 import { ed25519 } from './ed25519.ts'
@@ -12,6 +12,7 @@ export const KEY_TYPES: ReadonlyMap<string, KeyType> = keyTypeTable([
   aes128Gcm96,
   aes256Gcm96,
   chacha20Poly1305,
+  xchacha20Poly1305,
   ed25519,
   ecdsaP256,
   ecdsaP384,

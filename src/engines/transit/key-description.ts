@@ -1,6 +1,8 @@
 // What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
+import type { Answer } from '../../api/request.ts'
 import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
+import { formatRfc3339 } from '../../lib/rfc3339.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 import type { BackupNote, Kdf, VersionHeader } from './ring-header.ts'
 
@@ -32,11 +34,22 @@ export const KEY_DESCRIPTION: Shapes = {
   imported_key_allow_rotation: optional(flag('Of an imported key: whether it can be rotated')),
   backup_info: optional(group(NOTE, 'When it was last backed up')),
   restore_info: optional(group(NOTE, 'When it was last restored')),
+  encryption_counts: optional(
+    mapOf(
+      integer('Messages'),
+      'In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages',
+    ),
+  ),
   kdf: optional(text('How keys are derived, with derivation')),
   kdf_mode: optional(text('Of keys whose kdf is older than HKDF')),
   convergent_encryption: optional(flag('Equal plaintexts under one context give equal ciphertexts, with derivation')),
   convergent_encryption_version: optional(integer('-1: each version has its own, the current one')),
 }
+
+/** Answers that describe a key. */
+export const describedKey = (name: string, ring: LoadedRing, context?: Buffer): Answer => ({
+  data: describeKey(name, ring, context),
+})
 
 /** Wire value: which algorithm is in use is a matter of each version. */
 const CONVERGENT_BY_VERSION = -1
@@ -79,7 +92,7 @@ const KDF_NAMES: Readonly<Record<Kdf, object>> = {
   counter: { kdf: 'hmac-sha256-counter', kdf_mode: 'hmac-sha256-counter' },
 }
 
-const describeNote = ({ atMs, version }: BackupNote): object => ({ time: new Date(atMs).toISOString(), version })
+const describeNote = ({ atMs, nanos, version }: BackupNote): object => ({ time: formatRfc3339(atMs, nanos), version })
 
 /** Of a key pair the public key as well, in which case its time is a text. Only versions that can still be used. */
 function describeVersions(
@@ -106,7 +119,7 @@ function describePair(name: string, publicKey: string, header: VersionHeader): o
     name,
     public_key: publicKey,
     certificate_chain: certificateChain(header),
-    creation_time: new Date(header.createdAtMs).toISOString(),
+    creation_time: formatRfc3339(header.createdAtMs, header.createdNanos),
   }
 }
 

@@ -2,23 +2,19 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../api/fields.ts'
-import { type Answer, DONE, Reconsider } from '../../api/request.ts'
+import { DONE } from '../../api/request.ts'
 import { LISTED } from '../../api/shape.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
+import { encryptionCounts } from './budget-ledger.ts'
 import { nameField } from './crypt-fields.ts'
-import { describeKey, KEY_DESCRIPTION } from './key-description.ts'
+import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
 import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
-import { type LoadedRing, requireUsable } from './loaded-ring.ts'
-import { type NewKey, newRing, newSecrets, withNewVersion } from './new-key.ts'
+import { type NewKey, newRing } from './new-key.ts'
 import { keyTypeName, parameterSetField } from './parameter-set.ts'
-import type { RingHeader } from './ring-header.ts'
+import { rotate } from './rotation.ts'
 import type { Transit } from './transit.ts'
-
-const described = (name: string, ring: LoadedRing, context?: Buffer): Answer => ({
-  data: describeKey(name, ring, context),
-})
 
 const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
@@ -64,10 +60,10 @@ const createKey = endpoint({
   handler: async (transit: Transit, args) => {
     const wanted = wantedKey(args)
     const existing = await transit.keys.find(args.name)
-    if (existing !== undefined) return described(args.name, existing)
+    if (existing !== undefined) return describedKey(args.name, existing)
     const made = await newRing(wanted, transit)
     try {
-      return described(args.name, await transit.keys.add(args.name, made))
+      return describedKey(args.name, await transit.keys.add(args.name, made))
     } finally {
       wipeRing(made)
     }
@@ -117,7 +113,8 @@ const readKey = endpoint({
   handler: async (transit: Transit, { name, context }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return described(name, ring, context)
+    const { data } = describedKey(name, ring, context)
+    return { data: { ...data, ...(await encryptionCounts(transit.storage, name, ring)) } }
   },
 })
 
@@ -196,7 +193,7 @@ const configureKey = endpoint({
       return changed === ring.header ? ring : { ...ring, header: changed }
     })
     if (configured === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
-    const answer = described(args.name, configured)
+    const answer = describedKey(args.name, configured)
     return args.min_decryption_version === 0 ? { ...answer, warnings: [MINIMUM_FORCED] } : answer
   },
 })
@@ -212,38 +209,11 @@ const rotateKey = endpoint({
   response: KEY_DESCRIPTION,
   handler: async (transit: Transit, args) => {
     refuseManagedKey(args)
-    const ring = await transit.keys.find(args.name)
-    if (ring === undefined) throw notFound(args.name)
-    // Before the transaction, which may be tried several times and must not wait.
-    requireRotatable(ring)
-    const { keySizeBytes } = ring.header
-    const fresh = await newSecrets(ring.type, keySizeBytes, transit)
-    try {
-      const rotated = await transit.keys.update(args.name, (stored) => {
-        requireRotatable(stored)
-        if (stored.header.type !== ring.type.name || stored.header.keySizeBytes !== keySizeBytes)
-          throw new Reconsider('another key has the name meanwhile')
-        return withNewVersion(stored, fresh, transit.world)
-      })
-      if (rotated === undefined) throw notFound(args.name)
-      return described(args.name, rotated)
-    } finally {
-      fresh.material.wipe()
-      fresh.hmac.wipe()
-    }
+    const rotated = await rotate(transit, args.name)
+    if (rotated === undefined) throw notFound(args.name)
+    return describedKey(args.name, rotated)
   },
 })
-
-/** Interface 7.15. @throws Refusal */
-function requireRotatable(ring: { readonly header: RingHeader }): void {
-  requireUsable(ring)
-  const { imported, allowImportedRotation } = ring.header
-  if (imported && !allowImportedRotation) {
-    throw fail('bad_request', [
-      'imported key does not allow rotation: it was imported without allow_rotation, import_version adds to it',
-    ])
-  }
-}
 
 const notFound = (name: string) => fail('bad_request', [`key not found: no key has the name "${name}"`])
 

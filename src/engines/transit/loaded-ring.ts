@@ -5,10 +5,14 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import type { KeyType, PublicPart } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
+import type { KeyUse } from '../../crypto/message.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { versionPrefix } from './ciphertext.ts'
+import { isCounted } from './counted-version.ts'
 import type { StoredRing, VersionSecrets } from './key-ring.ts'
-import { CONVERGENT_VERSION, firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
+import { keyUseOf } from './key-use.ts'
+import type { MessageBudget } from './message-budget.ts'
+import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
 export type LoadedVersion = {
   readonly number: number
@@ -17,10 +21,16 @@ export type LoadedVersion = {
   /** Where `isPublic`, the public half of the pair alone. */
   readonly key: KeyObject
   readonly isPublic: boolean
+  /** How the key of a message comes from `key`. */
+  readonly use: KeyUse
   /** For HMACs, with whatever type of key. */
   readonly hmacKey: KeyObject
   readonly header: VersionHeader
+  /** What may still be sealed; undefined where messages are not counted, or this ring seals none. */
+  readonly budget: MessageBudget | undefined
 }
+
+export type FindBudget = (number: number, header: VersionHeader, secrets: VersionSecrets) => MessageBudget
 
 /** @throws StorageCorrupt where a newer program stored a type that this one does not know */
 export function keyTypeOf({ type: name }: RingHeader): KeyType {
@@ -35,8 +45,11 @@ export class LoadedRing {
   /** From the lowest version that decrypts to the latest. */
   readonly #versions: readonly LoadedVersion[]
 
-  /** Takes copies: the stored ring stays the caller's to wipe. @throws StorageCorrupt */
-  constructor(stored: StoredRing) {
+  /**
+   * Takes copies: the stored ring stays the caller's to wipe. `budgets`: for a ring that is to seal.
+   * @throws StorageCorrupt
+   */
+  constructor(stored: StoredRing, budgets?: FindBudget) {
     const { header, secrets } = stored
     this.header = header
     this.type = keyTypeOf(header)
@@ -45,14 +58,20 @@ export class LoadedRing {
       const number = header.minDecryptionVersion + index
       const version = header.versions[number - first]
       if (version === undefined) throw new StorageCorrupt('A key ring has more secrets than versions')
-      requireConvergentVersion(header, version.convergentVersion)
-      return loadVersion(this.type, number, version, one)
+      const use = keyUseOf(header, version, this.type)
+      const budget = isCounted(this.type) ? budgets?.(number, version, one) : undefined
+      return { ...loadVersion(this.type, number, version, one), use, budget }
     })
   }
 
   /** Those that can be used. */
   get versions(): readonly LoadedVersion[] {
     return this.#versions
+  }
+
+  /** Whether it has a version whose nonces are the caller's: no warning then says that they are not used. */
+  get takesNonces(): boolean {
+    return this.#versions.some(({ use }) => use === 'convergent-1')
   }
 
   /** `number` comes from `encryptionVersion` or `decryptionVersion`, which leave no other than the loaded ones. */
@@ -63,15 +82,21 @@ export class LoadedRing {
   }
 }
 
-function loadVersion(type: KeyType, number: number, header: VersionHeader, secrets: VersionSecrets): LoadedVersion {
+function loadVersion(
+  type: KeyType,
+  number: number,
+  header: VersionHeader,
+  secrets: VersionSecrets,
+): Omit<LoadedVersion, 'use' | 'budget'> {
   const material = secrets.material.reveal()
   const isPublic = header.isPublic === true
-  const key = isPublic ? requirePublicPart(type).load(material) : type.load(material)
+  const key = isPublic ? publicPartOf(type).load(material) : type.load(material)
   const hmacKey = type.isHmacKey === true ? key : createSecretKey(secrets.hmac.reveal())
   return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header }
 }
 
-function requirePublicPart({ publicPart, name }: KeyType): PublicPart {
+/** Of a type whose keys are pairs. @throws StorageCorrupt */
+export function publicPartOf({ publicPart, name }: KeyType): PublicPart {
   if (publicPart === undefined) throw new StorageCorrupt(`A key of type ${name} is stored as a public key`)
   return publicPart
 }
@@ -91,11 +116,4 @@ export function privateKeyOf({ key, isPublic, number }: LoadedVersion): KeyObjec
     ])
   }
   return key
-}
-
-/** With another algorithm a version would be opened wrongly, or sealed in a way that is too weak (threats C-02). */
-function requireConvergentVersion({ convergent }: RingHeader, version: number | undefined): void {
-  const wanted = convergent ? CONVERGENT_VERSION : 0
-  if (version === wanted) return
-  throw new StorageCorrupt(`A key version has convergent version ${version}, known here is ${wanted}`)
 }

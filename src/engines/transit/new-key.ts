@@ -22,7 +22,12 @@ export type NewKey = Pick<
 }
 
 /** What new keys are made with. */
-export type KeyMaker = { readonly world: World; readonly slow: SlowWork }
+export type KeyMaker = {
+  readonly world: World
+  readonly slow: SlowWork
+  /** With which lives of the mount a new version has nothing to do (budget-ledger.ts). */
+  readonly ledger?: { livesBefore(): Promise<number> }
+}
 
 /** A ring with its first version; the caller wipes it. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
@@ -35,16 +40,21 @@ export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Prom
     keySizeBytes,
     type: type.name,
     deletionAllowed: false,
-    versions: [newVersionHeader(flags.convergent, maker.world)],
+    versions: [newVersionHeader(flags.convergent, maker.world, (await maker.ledger?.livesBefore()) ?? 0)],
   }
   return { header, secrets }
 }
 
 /**
  * The ring with one version more, which has copies of `fresh`: as often as a transaction is tried. The minimums stay as
- * they are. The caller wipes the ring.
+ * they are. `livesBefore` as the ledger of the mount has it. The caller wipes the ring.
  */
-export function withNewVersion({ header, secrets }: StoredRing, fresh: VersionSecrets, world: World): StoredRing {
+export function withNewVersion(
+  { header, secrets }: StoredRing,
+  fresh: VersionSecrets,
+  world: World,
+  livesBefore = 0,
+): StoredRing {
   const copies = { material: new Secret(fresh.material.reveal()), hmac: new Secret(fresh.hmac.reveal()) }
   return {
     header: {
@@ -53,14 +63,18 @@ export function withNewVersion({ header, secrets }: StoredRing, fresh: VersionSe
       // What was made here cannot be completed by what others have (Interface 3.4).
       imported: false,
       allowImportedRotation: false,
-      versions: [...header.versions, newVersionHeader(header.convergent, world)],
+      versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore)],
     },
     secrets: [...secrets, copies],
   }
 }
 
-function newVersionHeader(convergent: boolean, world: World): VersionHeader {
-  return { createdAtMs: world.clock.nowMs(), convergentVersion: convergent ? CONVERGENT_VERSION : 0 }
+function newVersionHeader(convergent: boolean, world: World, livesBefore: number): VersionHeader {
+  return {
+    createdAtMs: world.clock.nowMs(),
+    convergentVersion: convergent ? CONVERGENT_VERSION : 0,
+    ...(livesBefore === 0 ? {} : { countedFrom: livesBefore }),
+  }
 }
 
 /** Of one version; the caller wipes them. */

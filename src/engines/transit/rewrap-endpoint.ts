@@ -4,17 +4,20 @@ import { type Args, batch, type Item, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import { type BatchRun, batchAnswer, runBatch, runSlowBatch } from './batch.ts'
+import { counted, requireBudget } from './counted-work.ts'
 import { decrypt, decryptsSlowly, type Encrypted, type EncryptOptions, encrypt } from './crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
   isGiven,
   keyNotFound,
-  NONCE_UNUSED,
   nameField,
   optionFields,
   optionItems,
+  paddingFields,
   partialFailureField,
   versionField,
+  warningsOf,
+  withWarnings,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import type { Transit } from './transit.ts'
@@ -23,16 +26,31 @@ const fields = {
   ...nameField,
   ciphertext: string('What encrypt gave', { secret: true }),
   ...optionFields,
+  ...paddingFields,
   ...versionField,
   batch_input: batch(
     'Items to rewrap instead of ciphertext, each with its own options',
-    { fields: { ciphertext: 'string', ...optionItems, key_version: 'int' }, required: 'ciphertext', lenient: true },
+    {
+      fields: {
+        ciphertext: 'string',
+        ...optionItems,
+        key_version: 'int',
+        decrypt_padding_scheme: 'string',
+        encrypt_padding_scheme: 'string',
+      },
+      required: 'ciphertext',
+      lenient: true,
+    },
     { secret: true },
   ),
   ...partialFailureField,
 }
 type RewrapArgs = Args<typeof fields>
-type RewrapInput = EncryptOptions & { readonly ciphertext?: string | undefined }
+type RewrapInput = Omit<EncryptOptions, 'padding_scheme'> & {
+  readonly ciphertext?: string | undefined
+  readonly decrypt_padding_scheme?: string | undefined
+  readonly encrypt_padding_scheme?: string | undefined
+}
 type Run = BatchRun<RewrapResult>
 type RewrapResult = Partial<Encrypted> & { readonly reference: string; readonly error?: string }
 
@@ -46,26 +64,29 @@ export const rewrapEndpoint = endpoint({
   describe: 'The plaintext is not shown. Associated data stay the same.',
   fields,
   response: ENCRYPTED_OR_BATCH,
-  handler: (transit: Transit, args) => {
-    const ring = transit.keys.find(args.name)
-    if (ring instanceof LoadedRing) return rewrapWith(transit, ring, args)
-    return ring.then((found) => rewrapWith(transit, found, args))
-  },
+  handler: (transit: Transit, args) =>
+    counted(transit, args.batch_input?.length ?? 1, () => {
+      const ring = transit.keys.find(args.name)
+      if (ring instanceof LoadedRing) return rewrapWith(transit, ring, args)
+      return ring.then((found) => rewrapWith(transit, found, args))
+    }),
 })
 
 function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: RewrapArgs): Answer | Promise<Answer> {
   if (ring === undefined) throw keyNotFound(args.name)
   if (args.batch_input !== undefined) {
     return whenDone(rewrapBatch(transit, ring, args.batch_input), (run) =>
-      batchAnswer(run, args.partial_failure_response_code),
+      batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code),
     )
   }
-  return whenDone(rewrap(transit, ring, args), (data) =>
-    isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data },
-  )
+  return whenDone(rewrap(transit, ring, args), (data) => ({
+    data,
+    warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+  }))
 }
 
 function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  requireBudget(ring, items)
   const failed = (error: string, reference: string): RewrapResult => ({ error, reference })
   const done = (item: Item) => rewrap(transit, ring, item as RewrapInput)
   return decryptsSlowly(ring)
@@ -74,9 +95,11 @@ function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[])
 }
 
 function rewrap(transit: Transit, ring: LoadedRing, input: RewrapInput): Encrypted | Promise<Encrypted> {
-  return whenDone(decrypt(ring, transit.slow, input.ciphertext, input), (plaintext) => {
+  const { decrypt_padding_scheme, encrypt_padding_scheme } = input
+  const options = { ...input, padding_scheme: decrypt_padding_scheme }
+  return whenDone(decrypt(ring, transit.slow, input.ciphertext, options), (plaintext) => {
     try {
-      return encrypt(ring, transit.nonces, plaintext, input)
+      return encrypt(ring, transit.nonces, plaintext, { ...input, padding_scheme: encrypt_padding_scheme })
     } finally {
       plaintext.fill(0)
     }

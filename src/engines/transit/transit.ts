@@ -1,41 +1,85 @@
 // The transit engine: named keys that do not leave the service, and what they do with data sent to it.
+import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
 import type { Engine, EngineType } from '../../api/mount.ts'
+import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
 import { Router } from '../../api/router.ts'
 import { NoncePool } from '../../crypto/nonce-pool.ts'
+import type { Log } from '../../lib/log.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
+import { AutoRotation } from './auto-rotation.ts'
+import { BudgetBook } from './budget-book.ts'
+import { type BudgetAnswer, BudgetLedger, type BudgetQuestion } from './budget-ledger.ts'
 import { cmacEndpoint } from './cmac-endpoint.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
-import { datakeyEndpoint } from './datakey-endpoint.ts'
+import { DATAKEY_ENDPOINTS } from './datakey-endpoint.ts'
 import { decryptEndpoint } from './decrypt-endpoint.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
 import { hashEndpoint } from './hash-endpoint.ts'
 import { hmacEndpoint } from './hmac-endpoint.ts'
 import { Keys } from './keys.ts'
 import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
+import { LIFE_ENDPOINTS } from './life-endpoints.ts'
+import { MOVING_ENDPOINTS } from './moving-endpoints.ts'
 import { randomEndpoint } from './random-endpoint.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
 import { signEndpoint } from './sign-endpoint.ts'
 import { verifyEndpoint } from './verify-endpoint.ts'
+import { WrappingKeys } from './wrapping-key.ts'
 
 /** What one mount is given. */
-export type TransitContext = { readonly storage: View; readonly world: World; readonly slow: SlowWork }
+export type TransitContext = {
+  readonly storage: View
+  readonly world: World
+  readonly slow: SlowWork
+  /** Missing: all features are on. */
+  readonly edition?: Edition
+  /** Missing: one node alone. */
+  readonly role?: () => NodeRole
+  readonly mount?: () => MountFacts
+  readonly log?: Log
+  /** Where another thread writes: asks the same mount there. */
+  readonly askWriter?: (question: unknown) => Promise<unknown>
+}
+
+/** What the engine wants to know of its mount. */
+type MountFacts = { readonly path: string; readonly local: boolean }
+
+const NO_LOG: Log = () => {}
 
 /** One mount of the engine. */
 export class Transit implements Engine {
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
+  readonly edition: Edition
+  readonly role: () => NodeRole
+  readonly mount: () => MountFacts
+  readonly log: Log
+  /** Where messages are counted, in the thread that writes. */
+  readonly ledger = new BudgetLedger(this)
+  readonly budgets: BudgetBook
   readonly keys: Keys
   readonly nonces: NoncePool
+  readonly wrappingKeys: WrappingKeys
 
-  constructor({ storage, world, slow }: TransitContext) {
+  readonly #rotation = new AutoRotation(this)
+
+  constructor(context: TransitContext) {
+    const { storage, world, slow, edition = DEFAULT_EDITION } = context
     this.storage = storage
     this.world = world
     this.slow = slow
-    this.keys = new Keys(storage)
+    this.edition = edition
+    this.role = context.role ?? (() => ACTIVE_PRIMARY)
+    this.mount = context.mount ?? (() => ({ path: '', local: false }))
+    this.log = context.log ?? NO_LOG
+    const { askWriter = (question) => this.answer(question) } = context
+    this.budgets = new BudgetBook((question) => askWriter(question) as Promise<BudgetAnswer>)
+    this.keys = new Keys(storage, this.budgets)
     this.nonces = new NoncePool(world.random.bytes)
+    this.wrappingKeys = new WrappingKeys({ storage, world, slow })
   }
 
   get lookups() {
@@ -44,10 +88,20 @@ export class Transit implements Engine {
 
   changed(path: string): void {
     this.keys.changed(path)
+    this.wrappingKeys.changed(path)
+  }
+
+  answer(question: unknown): Promise<BudgetAnswer> {
+    return this.ledger.answer(question as BudgetQuestion)
+  }
+
+  upkeep(): Promise<void> {
+    return this.#rotation.look()
   }
 
   reset(): void {
     this.keys.reset()
+    this.wrappingKeys.reset()
   }
 }
 
@@ -57,16 +111,18 @@ export const TRANSIT: EngineType<TransitContext> = {
   summary: 'Encrypts, decrypts, signs, authenticates and makes data keys with named keys that stay here',
   router: new Router([
     ...KEYS_ENDPOINTS,
+    ...LIFE_ENDPOINTS,
     encryptEndpoint,
     decryptEndpoint,
     rewrapEndpoint,
-    datakeyEndpoint,
+    ...DATAKEY_ENDPOINTS,
     signEndpoint,
     verifyEndpoint,
     hmacEndpoint,
     cmacEndpoint,
     randomEndpoint,
     hashEndpoint,
+    ...MOVING_ENDPOINTS,
     ...CONFIG_ENDPOINTS,
   ]),
   create: (context) => new Transit(context),

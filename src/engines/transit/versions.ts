@@ -126,3 +126,31 @@ export function requireAvailable(bounds: VersionBounds): void {
     )
   }
 }
+
+/**
+ * Both minimums have to be above what is deleted before it is: whoever trims has taken it out of use before. The same
+ * value as before changes nothing.
+ * @throws Refusal
+ */
+export function requireTrimmable(bounds: VersionBounds, lowest: number): void {
+  const { minAvailableVersion, minEncryptionVersion, minDecryptionVersion } = bounds
+  if (lowest < minAvailableVersion) {
+    throw refuse(`minimum available version cannot be decremented, it is ${minAvailableVersion}`)
+  }
+  if (minEncryptionVersion === 0) {
+    throw refuse(
+      'minimum available version cannot be set when minimum encryption version is not set, set min_encryption_version',
+    )
+  }
+  if (lowest > minEncryptionVersion) {
+    throw refuse(
+      `minimum available version cannot be greater than minimum encryption version, which is ${minEncryptionVersion}`,
+    )
+  }
+  if (lowest > minDecryptionVersion) {
+    throw refuse(
+      `minimum available version cannot be greater than minimum decryption version, which is ${minDecryptionVersion}`,
+    )
+  }
+  if (lowest < 1) throw refuse('minimum available version should be positive')
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import type { Engine, MountEntry } from '../api/mount.ts'
+import { realWorld } from '../lib/world.ts'
+import { Upkeep } from './upkeep.ts'
+
+const mountOf = (path: string, upkeep?: () => Promise<void>) => {
+  const engine: Engine = { changed: () => {}, reset: () => {}, ...(upkeep === undefined ? {} : { upkeep }) }
+  return { entry: { path } as MountEntry, engine }
+}
+
+test('engines are asked one after the other, again and again, and one that fails holds up no other', async () => {
+  const planned: (() => void)[] = []
+  const delays: number[] = []
+  const after = (delayMs: number, work: () => void) => {
+    delays.push(delayMs)
+    planned.push(work)
+    return { cancel: () => {} }
+  }
+  const world = realWorld()
+  const asked: string[] = []
+  const logged: unknown[] = []
+  const mounts = [
+    mountOf('none/'),
+    mountOf('fails/', async () => {
+      asked.push('fails')
+      throw new Error('a secret')
+    }),
+    mountOf('works/', async () => void asked.push('works')),
+  ]
+  const log = (...line: unknown[]) => void logged.push(line)
+  const upkeep = new Upkeep(() => mounts, { ...world, timers: { ...world.timers, after } }, log)
+  upkeep.start()
+  for (let look = 1; look <= 2; look += 1) {
+    planned.at(-1)?.()
+    await upkeep.look()
+    await new Promise(setImmediate)
+    assert.equal(planned.length, look + 1)
+  }
+  assert.deepEqual(asked, ['fails', 'works', 'fails', 'works'])
+  assert.ok(delays.every((delayMs) => delayMs <= 60_000))
+  assert.equal(logged.length, 2)
+  assert.ok(!JSON.stringify(logged).includes('a secret'))
+  upkeep.stop()
+  planned.at(-1)?.()
+  await upkeep.look()
+  assert.equal(asked.length, 4)
+})
+
+test('a due key of a mounted engine is rotated, with nobody asking, and not once the server is sealed', async () => {
+  const { house, call, advance } = await startMemoryHouse()
+  await call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await call('POST', 'transit/keys/k', { auto_rotate_period: '1h' })
+  advance(3_601)
+  await house.upkeep.look()
+  const { body } = await call('GET', 'transit/keys/k')
+  assert.equal(body.data?.latest_version, 2)
+  await house.operations.seal()
+  advance(7_200)
+  await house.upkeep.look()
+})

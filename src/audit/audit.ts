@@ -4,6 +4,7 @@ import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
 import { publicKeyText } from '../crypto/text-signature.ts'
 import type { Log } from '../lib/log.ts'
+import type { ReloadOutcome } from '../lib/reload.ts'
 import type { TurnEnd } from '../lib/turn-end.ts'
 import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -63,8 +64,11 @@ export class Audit implements AuditDevices {
     this.#recorder.close()
   }
 
-  /** The files of devices were moved away. Resolves when every line to come goes to those that are there now. */
-  reopen(): Promise<void> {
+  /**
+   * The files of devices were moved away. Resolves when every line to come goes to those that are there now; 'kept'
+   * where one of them could not be opened.
+   */
+  reopen(): Promise<ReloadOutcome> {
     return this.#table.reopen()
   }
 

@@ -4,6 +4,7 @@ import { SaltedHmac } from '../crypto/salted-hmac.ts'
 import { publicKeyText, signText } from '../crypto/text-signature.ts'
 import { randomBase62 } from '../lib/base62.ts'
 import type { Log } from '../lib/log.ts'
+import type { ReloadOutcome } from '../lib/reload.ts'
 import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { Device, DeviceParts } from './device.ts'
@@ -79,10 +80,12 @@ export class DeviceTable {
     for (const opened of this.#opened) await this.#end(opened)
   }
 
-  async reopen(): Promise<void> {
+  /** 'kept' where a device goes on in the file that it has. */
+  async reopen(): Promise<ReloadOutcome> {
     const swaps = await Promise.all([...this.#opened].map(({ device }) => device.reopen()))
     this.#parts.recorder.flush()
-    for (const swap of swaps) swap?.()
+    for (const swap of swaps) if (typeof swap === 'function') swap()
+    return swaps.includes('kept') ? 'kept' : undefined
   }
 
   /** Whether `refresh` comes before the next request. */

@@ -29,9 +29,10 @@ export interface Device {
   flush(): boolean | Promise<boolean>
   /**
    * Its file was moved away: opens the one that is there now. What is given back lets the chain go on in it, and is
-   * called when nothing waits. Undefined where there is nothing to reopen. Never rejects.
+   * called when nothing waits. Undefined where there is nothing to reopen; 'kept' where it goes on in the one that it
+   * has, which the log says. Never rejects.
    */
-  reopen(): Promise<(() => void) | undefined>
+  reopen(): Promise<(() => void) | 'kept' | undefined>
   /** Ends the chain and lets go of the file or connection; called when nothing waits. Never rejects. */
   end(): Promise<void>
 }

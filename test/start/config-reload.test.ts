@@ -69,7 +69,7 @@ function call(method: string, path: string): Promise<Answer> {
 
 const reload = (part: string): Promise<Answer> => call('POST', `sys/config/reload/${part}`)
 
-test('tls: all threads have the new certificate when the answer comes, and audit and level are as they were', async () => {
+test('tls: all threads have the new certificate at the answer; audit and level are as they were', async () => {
   certify(SECOND_CERTIFICATE, SECOND_KEY)
   configure('debug')
   assert.equal((await reload('tls')).status, 204)

@@ -26,6 +26,8 @@ export type AuditParts = {
   /** Shared by the threads of a process. */
   readonly board: BoardMemory
   readonly thread: string
+  /** Names the history of the store: another one where it was restored. Asked where it is written. */
+  readonly history: () => Promise<string>
   /** Entries of one turn of the event loop are written together. */
   readonly turnEnd: TurnEnd
 }
@@ -36,8 +38,11 @@ export class Audit implements AuditDevices {
   readonly #board: StreamBoard
   readonly #table: DeviceTable
   readonly #changes: DeviceChanges
+  readonly #noteHistory: () => Promise<void>
+  /** As it was when the server was open last; '' before. */
+  #lastKey = ''
 
-  constructor({ storage, invalidation, world, log, settings, board, thread, turnEnd }: AuditParts) {
+  constructor({ storage, invalidation, world, log, settings, board, thread, turnEnd, history }: AuditParts) {
     this.#isWriter = storage.writable
     this.#recorder = new Recorder(world.timers, turnEnd.record)
     this.#board = new StreamBoard(board)
@@ -45,12 +50,27 @@ export class Audit implements AuditDevices {
     const parts = { store, recorder: this.#recorder, invalidation, world, log, board: this.#board, thread }
     this.#table = new DeviceTable(parts)
     this.#changes = new DeviceChanges(store, this.#table, settings)
+    this.#noteHistory = async () => {
+      const { signingKey } = await store.read()
+      const key = signingKey === undefined ? '' : publicKeyText(signingKey)
+      const before = this.#lastKey === key ? '' : this.#lastKey
+      const at = new Date(world.clock.nowMs()).toISOString()
+      if (!(await store.noteHistory(await history(), () => ({ at, before })))) return
+      log('warn', 'The state was restored from a snapshot: chains of audit begin anew and say so', {
+        public_key: key,
+        ...(before === '' ? {} : { public_key_before: before }),
+      })
+    }
   }
 
   /** After unseal: before the first request. The thread that writes takes the declared devices over. */
   async open(): Promise<void> {
-    if (this.#isWriter) await this.#changes.declare()
+    if (this.#isWriter) {
+      await this.#changes.declare()
+      await this.#noteHistory()
+    }
     await this.#table.open()
+    this.#lastKey = this.publicKey()
   }
 
   /** Before seal: requests that were begun still get their second entry. */

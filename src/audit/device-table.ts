@@ -30,7 +30,13 @@ export type DeviceTableParts = {
 /** A device as it is open here, with what it was made from, and how many sets it is in. */
 type Opened = { readonly stored: StoredDevice; readonly device: Device; sets: number }
 
-const NOTHING_STORED: StoredAudit = { devices: [], headers: new Map(), headerNames: [], signingKey: undefined }
+const NOTHING_STORED: StoredAudit = {
+  devices: [],
+  headers: new Map(),
+  headerNames: [],
+  signingKey: undefined,
+  restored: undefined,
+}
 const STREAM_ID_CHARACTERS = 16
 
 export class DeviceTable {
@@ -143,10 +149,10 @@ export class DeviceTable {
   }
 
   /** The one that is open already, where nothing changed. */
-  async #open(device: StoredDevice, { signingKey }: StoredAudit): Promise<Opened> {
+  async #open(device: StoredDevice, stored: StoredAudit): Promise<Opened> {
     const text = JSON.stringify(device)
     for (const known of this.#opened) if (JSON.stringify(known.stored) === text) return known
-    const opened = { stored: device, device: await openDevice(this.partsOf(device, signingKey)), sets: 0 }
+    const opened = { stored: device, device: await openDevice(this.partsOf(device, stored)), sets: 0 }
     this.#opened.add(opened)
     return opened
   }
@@ -175,7 +181,10 @@ export class DeviceTable {
   }
 
   /** What a device is made of that is stored so. @throws Refusal for options that are none */
-  partsOf({ path, type, options, isDeclared, salt }: StoredDevice, signingKey: StoredAudit['signingKey']): DeviceParts {
+  partsOf(
+    { path, type, options, isDeclared, salt }: StoredDevice,
+    { signingKey, restored }: Pick<StoredAudit, 'signingKey' | 'restored'>,
+  ): DeviceParts {
     if (signingKey === undefined) throw new Error('An audit device is stored without the key that signs its chain')
     const { world, log, thread, board } = this.#parts
     const settings = deviceSettings(type, options, isDeclared)
@@ -198,6 +207,7 @@ export class DeviceTable {
         publicKey: publicKeyText(signingKey),
         thread,
         slot: (stream, device) => board.take(stream, device),
+        restored,
       },
     }
   }

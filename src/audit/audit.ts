@@ -121,9 +121,16 @@ export class Audit implements AuditDevices {
     return this.#recorder.wait(this.#recorder.append(record.set, 'request', texts))
   }
 
-  /** The first entry was written by the thread that the request came from. `finish` or `drop` follows. */
-  adopt(of: AuditedRequest): void {
-    of.record ??= { set: this.#table.enter(), texts: undefined }
+  /**
+   * The first entry was written by the thread that the request came from, to these devices: the second one goes to them
+   * and no other. False where they are gone: then nothing is adopted. `finish` or `drop` follows.
+   */
+  adopt(of: AuditedRequest, uuids: readonly string[]): boolean {
+    if (of.record !== undefined) return true
+    const set = this.#table.enterThose(uuids)
+    if (set === undefined) return false
+    of.record = { set, texts: undefined }
+    return true
   }
 
   /**

@@ -39,6 +39,12 @@ const NOTHING_STORED: StoredAudit = {
 }
 const STREAM_ID_CHARACTERS = 16
 
+const setOf = (opened: readonly Opened[]): DeviceSet =>
+  new DeviceSet(
+    opened.map(({ device }) => device),
+    opened.map(({ stored }) => stored.uuid),
+  )
+
 export class DeviceTable {
   readonly #parts: DeviceTableParts
   readonly #opened = new Set<Opened>()
@@ -106,6 +112,25 @@ export class DeviceTable {
     return this.#set
   }
 
+  /**
+   * Those of the devices that wrote the first entry of a request elsewhere, until `leave`; undefined where they are
+   * gone and others are there.
+   */
+  enterThose(uuids: readonly string[]): DeviceSet | undefined {
+    const all = this.#set
+    const known = all.uuids.filter((uuid) => uuids.includes(uuid))
+    if (known.length === all.uuids.length) return this.enter()
+    if (known.length === 0) return undefined
+    const kept = [...this.#opened].filter(
+      ({ stored, device }) => known.includes(stored.uuid) && all.devices.includes(device),
+    )
+    for (const one of kept) one.sets++
+    const set = setOf(kept)
+    set.open = 1
+    set.isRetired = true
+    return set
+  }
+
   leave(set: DeviceSet): void {
     set.open--
     if (set.isRetired && set.open === 0) this.#letGo(set)
@@ -145,7 +170,7 @@ export class DeviceTable {
     }
     this.#stored = stored
     for (const one of opened) one.sets++
-    this.#replace(new DeviceSet(opened.map(({ device }) => device)))
+    this.#replace(setOf(opened))
   }
 
   /** The one that is open already, where nothing changed. */

@@ -32,7 +32,10 @@ export type WireRequest = {
 }
 
 /** A request has one id, and one first entry in the audit, through whichever threads it goes. */
-export type Begun = PassedOn & { readonly isRecorded: boolean }
+export type Begun = PassedOn & {
+  /** UUIDs of the audit devices that have its first entry. */
+  readonly recordedBy: readonly string[]
+}
 
 /** The headers that mean something here; absent ones are undefined. */
 export type WireHeaders = {

@@ -232,28 +232,53 @@ test('P-36: a request that was begun where no device was is recorded whole where
   const house = await start()
   const passedOn: unknown[] = []
   const to = async (request: WireRequest) => {
-    passedOn.push(request.passedOn?.isRecorded)
+    passedOn.push(request.passedOn?.recordedBy)
     return { status: 204, body: undefined }
   }
-  for (const devices of [[], [{}]]) {
-    const exchange = { id: 'x', request: wireRequest('POST', 'a', {}), record: { set: { devices } }, trace: undefined }
+  for (const uuids of [[], ['u']]) {
+    const exchange = { id: 'x', request: wireRequest('POST', 'a', {}), record: { set: { uuids } }, trace: undefined }
     await forward(exchange as unknown as Exchange, to)
   }
-  assert.deepEqual(passedOn, [false, true])
+  assert.deepEqual(passedOn, [[], ['u']])
+  const here = house.house.audit.list().map(({ uuid }) => uuid)
   // The thread that carries it out then writes both entries, or the second alone.
-  for (const [isRecorded, types] of [
-    [false, ['request', 'response']],
-    [true, ['response']],
+  for (const [recordedBy, types] of [
+    [[], ['request', 'response']],
+    [here, ['response']],
+    // Its device is gone: those that are there get both.
+    [['gone'], ['request', 'response']],
   ] as const) {
-    const id = `passed-on-${isRecorded}`
+    const id = `passed-on-${recordedBy}`
     const request = wireRequest('GET', 'transit/keys/k', undefined, 'root')
-    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, isRecorded } })
+    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, recordedBy } })
     const own = byRequest(readEntries(house.file)).get(id) ?? []
     assert.deepEqual(
       own.map(({ type }) => type),
       types,
     )
   }
+})
+
+test('P-36: a device that is enabled between two threads gets no answer to what it was not asked to record', async () => {
+  const house = await start()
+  const first = house.house.audit.list().map(({ uuid }) => uuid)
+  const late = join(directory.path, 'late.log')
+  assert.equal((await house.call('PUT', 'sys/audit/late', { type: 'file', options: { file_path: late } })).status, 204)
+  const both = house.house.audit.list().map(({ uuid }) => uuid)
+  assert.equal(both.length, 2)
+  for (const [id, recordedBy] of [
+    ['of-the-first', first],
+    ['of-both', both],
+  ] as const) {
+    const request = wireRequest('GET', 'transit/keys/k', undefined, 'root')
+    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, recordedBy } })
+  }
+  const typesIn = (file: string, id: string) => (byRequest(readEntries(file)).get(id) ?? []).map(({ type }) => type)
+  assert.deepEqual([typesIn(house.file, 'of-the-first'), typesIn(late, 'of-the-first')], [['response'], []])
+  assert.deepEqual([typesIn(house.file, 'of-both'), typesIn(late, 'of-both')], [['response'], ['response']])
+  // What was lent for the one request is given back: both end with the server.
+  await house.house.operations.seal()
+  assert.equal(verifyLog(late).faults.length, 0)
 })
 
 test('P-36: a request that a quota refuses is recorded where it spent a use of its token', async () => {

@@ -128,7 +128,8 @@ test('a device that writes in clear records what is too large as a whole, too', 
     const dataOf = async (body: object, path = 'sys/tools/hash'): Promise<Record<string, unknown>> => {
       await house.call('POST', path, body, path === LOGIN ? '' : 'root')
       const last = readEntries(file).findLast(({ type }) => type === 'request')
-      return (last?.request as { data: Record<string, unknown> }).data
+      assert.ok(last !== undefined)
+      return (last.request as unknown as { data: Record<string, unknown> }).data
     }
     assert.deepEqual(await dataOf({ input: 'c21hbGw=' }), { input: 'c21hbGw=' })
     const large = 'A'.repeat(2 << 20)

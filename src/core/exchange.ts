@@ -107,6 +107,8 @@ export type Exchange = {
   quota: RateQuota | undefined
   /** A quota refused it: it is counted, and no more unless a use was spent (Interface of sys/quotas/config). */
   isRateLimited: boolean
+  /** And that is to be recorded. */
+  isRateLimitAudited: boolean
   /** The response was made elsewhere. */
   isForwarded: boolean
   /** What audit recorded of it so far. */

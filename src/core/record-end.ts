@@ -17,9 +17,9 @@ export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<
     return undefined
   }
   if (exchange.record === undefined) {
-    // The reference leaves them out too, unless it is told otherwise: recording each would cost what the quota spares.
+    // The reference leaves them out too, unless it is told otherwise: to record each costs what the quota spares.
     // What spent a use of a token has changed something, so it is recorded.
-    if (exchange.isRateLimited && exchange.paid === undefined) return undefined
+    if (exchange.isRateLimited && !exchange.isRateLimitAudited && exchange.paid === undefined) return undefined
     // Sealed, or for the state of the server alone.
     if (!audit.isOpen || !isRecorded(exchange)) return undefined
     const ready = audit.ready()

@@ -5,6 +5,7 @@
 //   root/core/audit-key           the key that signs chains: PKCS #8, DER
 //   root/core/audit-headers       which request headers are recorded
 //   root/core/audit-origin        of which history of the store it is (restored-state.ts)
+import { isCredentialHeader } from '../api/credential-headers.ts'
 import { importSigningKey, newSigningKey } from '../crypto/text-signature.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { Log } from '../lib/log.ts'
@@ -169,5 +170,6 @@ function decodeHeaders(bytes: Buffer | undefined): AuditedHeaders {
     if (!isJsonObject(header) || typeof header.hmac !== 'boolean')
       throw new Error('A recorded header has an unknown format')
   }
-  return new Map(Object.entries(value.headers as Record<string, { hmac: boolean }>))
+  const stored = Object.entries(value.headers as Record<string, { hmac: boolean }>)
+  return new Map(stored.filter(([name]) => !isCredentialHeader(name)))
 }

@@ -359,7 +359,10 @@ test('U-03: the headers that are asked for are recorded, as they were asked for'
     assert.equal((await house.call('POST', `sys/config/auditing/request-headers/${name}`, {})).status, 400, name)
 })
 
-/** Takes lines at a port of loopback, until it goes away. */
+/**
+ * Takes lines at a Unix socket, until it goes away: that is told to whoever writes at once, and nobody else can be at
+ * its place meanwhile, as at a port of loopback.
+ */
 class Collector {
   text = ''
   readonly #sockets = new Set<Socket>()
@@ -371,11 +374,10 @@ class Collector {
     })
   })
 
-  async listen(port = 0): Promise<number> {
+  async listen(path: string): Promise<void> {
     listening.push(this)
-    this.#server.listen(port, '127.0.0.1')
+    this.#server.listen(path)
     await once(this.#server, 'listening')
-    return (this.#server.address() as AddressInfo).port
   }
 
   async close(): Promise<void> {
@@ -396,22 +398,26 @@ class Collector {
 }
 
 /** A server whose only device is a socket, and what takes its lines. */
-async function startWithSocket(slow?: SlowWork): Promise<{ house: MemoryHouse; collector: Collector; port: number }> {
+async function startWithSocket(slow?: SlowWork): Promise<{ house: MemoryHouse; collector: Collector; path: string }> {
   const house = await startMemoryHouse(slow === undefined ? {} : { slow })
   await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
   await house.call('POST', 'transit/keys/k', {})
   const collector = new Collector()
-  const port = await collector.listen()
+  const path = join(directory.path, `collector-${++count}`)
+  await collector.listen(path)
   const made = await house.call('POST', 'sys/audit/socket', {
     type: 'socket',
-    options: { address: `127.0.0.1:${port}` },
+    options: { address: path, socket_type: 'unix' },
   })
   assert.equal(made.status, 204, JSON.stringify(made.body))
-  return { house, collector, port }
+  return { house, collector, path }
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tried = 0; tried < 500 && !(await holds()); tried++) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let tried = 0; !(await holds()); tried++) {
+    assert.ok(tried < 3_000, 'it does not become so')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
 }
 
 const contents = async (house: MemoryHouse): Promise<unknown> =>
@@ -420,7 +426,7 @@ const contents = async (house: MemoryHouse): Promise<unknown> =>
   )
 
 test('P-34: what nobody can record does not happen, and is told; it goes on when a device is back', async () => {
-  const { house, collector, port } = await startWithSocket()
+  const { house, collector, path: socket } = await startWithSocket()
   const before = await contents(house)
   await collector.close()
   await until(async () => (await house.call('GET', 'transit/keys/k')).status === 500)
@@ -440,7 +446,7 @@ test('P-34: what nobody can record does not happen, and is told; it goes on when
   }
   assert.equal((await house.call('GET', 'sys/health', undefined, '')).status, 200)
   const again = new Collector()
-  await again.listen(port)
+  await again.listen(socket)
   await until(async () => (await house.call('GET', 'transit/keys/k')).status === 200)
   assert.deepEqual(await contents(house), before)
   await until(async () => again.entries.at(-1)?.type === 'response')
@@ -457,7 +463,7 @@ test('P-34: an answer that cannot be recorded is withheld, and its token is of n
   const work = inlineWork(realWorld())
   const slow: SlowWork = { ...work, run: (job, input) => held.promise.then(() => work.run(job, input)) }
   const started = await startWithSocket(slow)
-  const { house, port } = started
+  const { house, path: socket } = started
   let { collector } = started
   await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
   await house.call('POST', 'auth/userpass/users/kim', { password: 'correct horse' })
@@ -469,11 +475,10 @@ test('P-34: an answer that cannot be recorded is withheld, and its token is of n
     // The first entry is stored; the collector goes while the password is hashed.
     await until(async () => collector.entries.length > before.entries)
     await collector.close()
-    await new Promise((resolve) => setTimeout(resolve, 50))
     held.resolve()
     const { status, body } = await login
     collector = new Collector()
-    await collector.listen(port)
+    await collector.listen(socket)
     return { status, body, made: (await tokens()) - before.tokens }
   }
   let answer = await tryLogin()

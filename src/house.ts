@@ -232,8 +232,14 @@ function uiHeaders({ uiHeaders: setting }: SystemServices): Record<string, strin
 }
 function buildAudit(parts: HouseParts, storage: SealedStorage, invalidation: Invalidation): Audit {
   const { settings = NO_AUDIT_SETTINGS, board = newBoardMemory(), thread = 'all' } = parts.audit ?? {}
-  const { world, log, turnEnd = new TurnEnd() } = parts
-  return new Audit({ storage, invalidation, world, log: namedLog(log, 'audit'), settings, board, thread, turnEnd })
+  const { store, world, turnEnd = new TurnEnd() } = parts
+  const log = namedLog(parts.log, 'audit')
+  const history = async (): Promise<string> => {
+    const snapshot = await store.snapshot()
+    await snapshot.close()
+    return snapshot.position.historyId.toString('hex')
+  }
+  return new Audit({ storage, invalidation, world, log, settings, board, thread, turnEnd, history })
 }
 
 const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }

@@ -1,9 +1,12 @@
 // A restore beside the work of others: who writes goes on, and who seals the server stops it.
 import { strict as assert } from 'node:assert'
+import { createReadStream, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { wireRequest } from '../test/fixtures/memory-house.ts'
 import { temporaryDirectory } from '../test/fixtures/server-process.ts'
 import type { ByteStream } from './api/request.ts'
+import { verifyAudit } from './audit-verification.ts'
 import { inlineWork } from './lib/slow-work.ts'
 import { realWorld } from './lib/world.ts'
 import { restorableStore } from './restorable-store.ts'
@@ -118,4 +121,41 @@ test('a check that fails leaves the store as it was, and the next restore is tak
   assert.equal((await restore()).isSealed, true)
   await server.unseal()
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 404)
+})
+
+test('behind a restore the chains of audit verify, and say when the state was restored', async (t) => {
+  const server = await start(t)
+  const folder = temporaryDirectory()
+  t.after(folder.cleanUp)
+  const file = join(folder.path, 'audit.log')
+  const enable = () => server.call('PUT', 'sys/audit/log', { type: 'file', options: { file_path: file } })
+  const report = () => verifyAudit([{ name: file, parts: createReadStream(file) }], { isPart: false })
+  const restoreTo = async (snapshot: Buffer) => {
+    await server.house.operations.restore(ReadableStream.from([snapshot]), false)
+    await server.unseal()
+  }
+  const older = await save(server)
+  assert.equal(await enable(), 204)
+  const snapshot = await save(server)
+  const key = server.house.audit.publicKey()
+  assert.doesNotMatch(readFileSync(file, 'utf8'), /"restored":/)
+  await restoreTo(snapshot)
+  assert.equal(server.house.audit.publicKey(), key)
+  assert.equal(await server.call('GET', 'sys/mounts'), 200)
+  assert.match(readFileSync(file, 'utf8'), /"restored":\{"at":"2\d{3}-[^"]+","before":""\}/)
+  await restoreTo(older)
+  assert.equal(await enable(), 204)
+  const second = server.house.audit.publicKey()
+  assert.notEqual(second, key)
+  // From then on each chain says so, behind every start of the server.
+  await server.house.operations.seal()
+  const { faults, notes } = await report()
+  assert.deepEqual(faults, [])
+  assert.equal(notes.filter((note) => note.includes('is of a state that was restored at')).length, 2)
+  const both = await verifyAudit([{ name: file, parts: createReadStream(file) }], {
+    isPart: false,
+    publicKey: `${key},${second}`,
+  })
+  assert.deepEqual([both.faults, both.unsigned], [[], []])
+  await server.unseal()
 })

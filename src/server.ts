@@ -8,13 +8,13 @@ import { runSelfTests } from './crypto/self-test.ts'
 import { newSharedFigures } from './http/shared-figures.ts'
 import type { Log } from './lib/log.ts'
 import { type LogLevels, newLogLevels } from './lib/log-levels.ts'
-import { OneAtATime } from './lib/one-at-a-time.ts'
-import { ReloadList } from './lib/reload.ts'
+import { RELOAD_PARTS, ReloadList, type ReloadPart } from './lib/reload.ts'
 import { inlineWork } from './lib/slow-work.ts'
 import { TurnEnd } from './lib/turn-end.ts'
 import type { World } from './lib/world.ts'
 import { ListenFailed, requireFreeAddresses, ThreadListeners } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
+import { reloadWith } from './reloading.ts'
 import { ServingThreads, servingThreads } from './serving-threads.ts'
 import { startSlowPool } from './slow-pool.ts'
 import { StartError } from './start-error.ts'
@@ -31,6 +31,7 @@ import {
   watchThread,
 } from './thread-telemetry.ts'
 import { newPublishedIndex } from './threads/change-follower.ts'
+import { ReloadDesk } from './threads/reload-desk.ts'
 import { ThreadGroup } from './threads/thread-group.ts'
 import { TlsFileError } from './tls-files.ts'
 import { TlsState } from './tls-state.ts'
@@ -38,6 +39,9 @@ import type { DevelopmentFacts, WriterData, WriterOrder, WriterStarted } from '.
 import { buildWriterHouse } from './writer-house.ts'
 
 export { StartError }
+
+/** How long a reload waits for a thread that is busy. */
+const RELOAD_PATIENCE_MS = 10_000
 
 export type ServerOptions = {
   readonly config: ServerConfig
@@ -58,8 +62,8 @@ export type RunningServer = {
   /** Of all of them, as clients are told. */
   readonly addresses: readonly string[]
   readonly development: DevelopmentFacts | undefined
-  /** Every thread reads anew what can change while the server runs: certificates, and what its other parts add. */
-  reload(): Promise<void>
+  /** Every thread reads anew what can change while the server runs. False where something goes on as before. */
+  reload(): Promise<boolean>
   stop(): Promise<void>
 }
 
@@ -89,28 +93,6 @@ function shown(config: ServerConfig, ports: readonly number[]) {
   return { address: addresses[0] ?? '', addresses }
 }
 
-/** What a reload does in this thread, before the others are told; one at a time. */
-function reloader(options: ServerOptions, tls: TlsState, tellOthers: (state: ReloadState) => Promise<void> | void) {
-  const { log, config, reread } = options
-  const inTurn = new OneAtATime()
-  const list = new ReloadList<ReloadState>()
-  list.add('TLS', () => tls.renew())
-  let current = config
-  return () =>
-    inTurn.run(async () => {
-      log('info', 'Reload: asked for')
-      try {
-        current = reread?.() ?? current
-      } catch (cause) {
-        // It names the file and the key, and no value.
-        const message = cause instanceof Error ? cause.message : 'unknown'
-        log('error', `Reload: the configuration is refused, what was read before counts: ${message}`)
-      }
-      await list.run({ config: current, tls: tls.materials }, log)
-      await tellOthers({ config: current, tls: tls.materials })
-    })
-}
-
 /** Everything in one thread; nothing outlives the process. */
 async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
@@ -130,6 +112,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     audit: { settings: config.audit },
     turnEnd,
     announce: async () => {},
+    configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)])),
   })
   store.onCommit((change) => {
     for (const { key } of change.operations) house.invalidation.changed(key)
@@ -143,6 +126,10 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     await house.operations.unseal(share)
   }
   const tls = new TlsState(config, world, log)
+  const reloads = new ReloadList<ReloadState>()
+  reloads.add('audit', () => house.audit.reopen())
+  const tellOthers = (state: ReloadState, part?: ReloadPart) => reloads.run(state, log, part)
+  const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
   const sampler = watchThread(own, house)
   const handle = house.core.handle.bind(house.core)
   const traffic = trafficOf(own)
@@ -161,13 +148,11 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     log,
   })
   tls.renewTickets((materials) => listeners.renewTls(materials))
-  const reloads = new ReloadList<ReloadState>()
-  reloads.add('TLS', (state) => listeners.renewTls(state.tls))
-  reloads.add('audit', () => house.audit.reopen())
+  reloads.add('tls', (state) => listeners.renewTls(state.tls))
   return {
     ...shown(config, listeners.ports),
     development,
-    reload: reloader(options, tls, (state) => reloads.run(state, log)),
+    reload: () => reload(),
     stop: async () => {
       tls.stop()
       await listeners.stop()
@@ -202,7 +187,9 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   try {
     const development = await writerStarted(writer)
     watchWriter(writer, options.onFatal)
-    const data = { config, world, writer, directory, published, shared, board }
+    const reloads = new ReloadDesk<ReloadState>(world.timers, RELOAD_PATIENCE_MS)
+    reloads.add(writer, (state) => ({ ...state, tls: [] }))
+    const data = { config, world, writer, directory, published, shared, board, reloads }
     const serving = new ServingThreads({ ...data, slow: pool.place, tls: () => tls.materials })
     await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
     const group = await ThreadGroup.start({
@@ -214,13 +201,13 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
       onFatal: options.onFatal,
     })
     tls.renewTickets((materials) => serving.renewTls(materials))
+    const tellOthers = (state: ReloadState, part?: ReloadPart) => serving.reload(state, part)
+    const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
+    reloads.onWanted = reload
     return {
       ...shown(config, serving.ports),
       development,
-      reload: reloader(options, tls, (state) => {
-        writer.postMessage({ kind: 'reload', state: { ...state, tls: [] } } satisfies WriterOrder)
-        serving.reload(state)
-      }),
+      reload: () => reload(),
       stop: async () => {
         tls.stop()
         await group.stop()

@@ -4,6 +4,7 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import type { BoardMemory } from './audit/stream-board.ts'
 import type { ServerConfig } from './config.ts'
 import { newSharedFigures, type SharedFigures } from './http/shared-figures.ts'
+import type { ReloadPart } from './lib/reload.ts'
 import type { World } from './lib/world.ts'
 import { ListenFailed, type ListenPlace, type TlsMaterials } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
@@ -14,6 +15,7 @@ import { Rows } from './telemetry/rows.ts'
 import type { SharedTelemetry } from './thread-telemetry.ts'
 import { QuestionDesk } from './threads/ask-all.ts'
 import type { PublishedIndex } from './threads/change-follower.ts'
+import type { ReloadDesk } from './threads/reload-desk.ts'
 import type { GroupThread } from './threads/thread-group.ts'
 import type { WriterOrder } from './writer.ts'
 
@@ -35,6 +37,8 @@ export type ServingPlace = {
   readonly board: BoardMemory
   readonly slow: () => SlowPlace
   readonly tls: () => TlsMaterials
+  /** Knows the writing thread already. */
+  readonly reloads: ReloadDesk<ReloadState>
 }
 
 /** As much of a thread as its start needs. */
@@ -79,9 +83,10 @@ export class ServingThreads {
     return this.#placeOf(0, true)
   }
 
-  reload(state: ReloadState): void {
+  /** False where something goes on as before on one of the threads, the writing one included. */
+  reload(state: ReloadState, part: ReloadPart | undefined): Promise<boolean> {
     this.#reloaded = state
-    this.#tell({ kind: 'reload', state })
+    return this.#place.reloads.tell(state, part)
   }
 
   renewTls(tls: TlsMaterials): void {
@@ -123,8 +128,10 @@ export class ServingThreads {
       reason = cause instanceof Error ? cause.name : 'unknown'
     })
     const leave = this.#desk.add(worker)
+    const leaveReloads = this.#place.reloads.add(worker)
     const ended = once(worker, 'exit').then(() => {
       leave()
+      leaveReloads()
       this.#metricRows.giveBack(metricRow)
       this.#workers.delete(worker)
       this.#freeRows.push(row)
@@ -156,7 +163,7 @@ export class ServingThreads {
 export function servingStarted(worker: StartingThread, ended: Promise<string>): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
     // A thread that starts is already asked what it does: its answers come before its own news.
-    const take = (message: ServingStarted | { readonly kind: 'ask' | 'told' }): void => {
+    const take = (message: ServingStarted | { readonly kind: 'ask' | 'told' | 'reloaded' }): void => {
       if (message.kind !== 'listening' && message.kind !== 'failed') return
       worker.off('message', take)
       if (message.kind === 'listening') resolve(message.ports)

@@ -25,6 +25,7 @@ import { Questioner } from './threads/ask-all.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
 import { EarlyOrders } from './threads/early-orders.ts'
 import { PooledWork } from './threads/pooled-work.ts'
+import { type ReloadOrder, reportReload } from './threads/reload-desk.ts'
 import { WriterLink } from './threads/writer-link.ts'
 
 export type ServingData = {
@@ -44,7 +45,7 @@ export type ServingData = {
 
 /** What the starting thread says. */
 export type ServingOrder =
-  | { readonly kind: 'reload'; readonly state: ReloadState }
+  | ReloadOrder<ReloadState>
   | { readonly kind: 'tls'; readonly tls: TlsMaterials }
   | { readonly kind: 'stop' }
 
@@ -130,9 +131,10 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   })
   watchThread(own, house)
   reloads.add('audit', () => house.audit.reopen())
-  reloads.add('TLS', (reloaded) => listeners.renewTls(reloaded.tls))
+  reloads.add('tls', (reloaded) => listeners.renewTls(reloaded.tls))
   orders.begin((order) => {
-    if (order.kind === 'reload') void reloads.run(order.state, log)
+    if (order.kind === 'reload')
+      void reloads.run(order.state, log, order.part).then((isWhole) => reportReload(parent, order.id, isWhole))
     else if (order.kind === 'tls') listeners.renewTls(order.tls)
     else if (order.kind === 'stop') {
       void listeners

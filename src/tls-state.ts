@@ -4,6 +4,7 @@ import type { ServerConfig } from './config.ts'
 import { addressText } from './config-listener.ts'
 import type { TlsMaterial } from './http/tls.ts'
 import type { Log } from './lib/log.ts'
+import type { ReloadOutcome } from './lib/reload.ts'
 import type { Timer, World } from './lib/world.ts'
 import type { TlsMaterials } from './listening.ts'
 import { materialOf, readTlsFiles, TlsFileError } from './tls-files.ts'
@@ -30,8 +31,9 @@ export class TlsState {
     return this.#materials
   }
 
-  /** Reads the files anew; where they cannot be used what was read before goes on. */
-  renew(): void {
+  /** Reads the files anew; where they cannot be used what was read before goes on: 'kept'. */
+  renew(): ReloadOutcome {
+    let outcome: ReloadOutcome
     this.#materials = this.#materials.map((before, index) => {
       if (before === undefined) return undefined
       const listener = this.#nameOf(index)
@@ -42,9 +44,11 @@ export class TlsState {
       } catch (cause) {
         if (!(cause instanceof TlsFileError)) throw cause
         this.#log('error', `Reload: the old certificate goes on: ${cause.message}`, { listener })
+        outcome = 'kept'
         return before
       }
     })
+    return outcome
   }
 
   /** Tells each time there are new keys for session tickets. */

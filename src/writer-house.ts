@@ -24,7 +24,7 @@ export type WriterParts = Omit<HouseParts, 'sealStatus' | 'sealOperations' | 'fo
   /** Resolves when every thread that serves has taken it over. */
   readonly announce: (news: SealNews) => Promise<void>
   /** What reads a part of the configuration anew on every thread (sys/config/reload); missing: nothing does. */
-  readonly configReloads?: ReadonlyMap<string, () => Promise<void>>
+  readonly configReloads?: SealOperations['configReloads']
   /** Undefined where a store cannot be restored. */
   readonly restorable?: Restorable
 }

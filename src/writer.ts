@@ -4,7 +4,7 @@ import type { BoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
 import { namedLog } from './lib/log.ts'
-import { ReloadList } from './lib/reload.ts'
+import { RELOAD_PARTS, ReloadList } from './lib/reload.ts'
 import type { SealNews } from './opening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { restorableStore } from './restorable-store.ts'
@@ -21,6 +21,7 @@ import { tracedStore } from './telemetry/traced-store.ts'
 import { commitMeter, type SharedTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 import { forgetCommits, type PublishedIndex, publishIndex } from './threads/change-follower.ts'
 import { PooledWork } from './threads/pooled-work.ts'
+import { type ReloadAnswer, ReloadAsker, type ReloadOrder, reportReload } from './threads/reload-desk.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
 
@@ -42,7 +43,8 @@ export type WriterStarted =
 /** What the starting thread says. */
 export type WriterOrder =
   | { readonly kind: 'link'; readonly port: MessagePort }
-  | { readonly kind: 'reload'; readonly state: ReloadState }
+  | ReloadOrder<ReloadState>
+  | ReloadAnswer
   | { readonly kind: 'stop' }
 export type DevelopmentFacts = DevelopmentKeys
 
@@ -84,6 +86,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
     (mount, question) => house.mounts.answer(mount, question),
   )
+  const asker = new ReloadAsker(parent)
   const counts = new EntryCounts(store, own.telemetry.row, world.timers.sleep)
   const house: WriterHouse = await buildWriterHouse({
     store: own.isTracing ? tracedStore(store) : store,
@@ -107,6 +110,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       if (news.store === 'here') publishIndex(data.published, await store.lastIndex())
     },
     restorable: restorableStore(data.directory, store, reopen),
+    configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => asker.ask(part)])),
   })
   forgetCommits(store, house.invalidation)
   publishIndex(data.published, await store.lastIndex())
@@ -130,7 +134,9 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
         .then(() => house.audit.stop())
         .then(() => store.close())
         .finally(() => process.exit(0))
-    } else if (order.kind === 'reload') void reloads.run(order.state, own.log)
+    } else if (order.kind === 'reload') {
+      void reloads.run(order.state, own.log, order.part).then((isWhole) => reportReload(parent, order.id, isWhole))
+    } else if (order.kind === 'reload-done') asker.take(order)
     else links.add(order.port)
   })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)

@@ -20,6 +20,7 @@ variables and exit codes mean the same here. Options have one dash or two, and m
 | 0 | Done |
 | 1 | The mistake is here: in the command line, a file, the terminal |
 | 2 | The server refused, or could not be reached; \`status\`: sealed; \`operator init -status\`: not initialised |
+| 3 | \`audit verify\`: no fault, and lines that no signature covers |
 
 \`-format\` is \`table\` for people, with lifetimes and moments in words; \`json\`, \`yaml\` and \`raw\` are the answer
 as the server gave it, numbers digit by digit. \`-field=NAME\` prints one value as it is.

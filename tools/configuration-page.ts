@@ -44,9 +44,10 @@ api_addr = "https://keys.example:8200"
 \`\`\`
 
 SIGHUP reads the files anew and changes, on all threads and without ending a connection, what can change while the
-server runs: certificate, key and authorities of TLS. What cannot be used is named in the log, and what was there
-before goes on. SIGTERM and SIGINT end the server: it takes no more connections, finishes what it began, for five
-seconds at most, and ends with 0.
+server runs: certificate, key and authorities of TLS, and \`log_level\`; the files of audit devices are opened anew.
+What cannot be used is named in the log, and what was there before goes on. \`sys/config/reload/tls\`, \`audit\` and
+\`log_level\` do the same for one part, and answer when all threads have it. SIGTERM and SIGINT end the server: it
+takes no more connections, finishes what it began, for five seconds at most, and ends with 0.
 
 `
 

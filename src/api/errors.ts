@@ -191,6 +191,11 @@ export const ERRORS = {
     message: () => 'The write could not be made durable, this node is stopping',
     remedy: 'Look at the disk and at the log, then start the node again: what was answered before is kept.',
   },
+  coding_unknown: {
+    status: 501,
+    message: () => 'Transfer-Encoding: only chunked is offered',
+    remedy: 'Send the body as it is, with Content-Length or in chunks.',
+  },
   sealed: {
     status: 503,
     message: () => 'Vault is sealed', // Wire text: clients match "sealed".

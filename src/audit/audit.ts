@@ -4,6 +4,7 @@ import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
 import { publicKeyText } from '../crypto/text-signature.ts'
 import type { Log } from '../lib/log.ts'
+import type { ReloadOutcome } from '../lib/reload.ts'
 import type { TurnEnd } from '../lib/turn-end.ts'
 import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -25,6 +26,8 @@ export type AuditParts = {
   /** Shared by the threads of a process. */
   readonly board: BoardMemory
   readonly thread: string
+  /** Names the history of the store: another one where it was restored. Asked where it is written. */
+  readonly history: () => Promise<string>
   /** Entries of one turn of the event loop are written together. */
   readonly turnEnd: TurnEnd
 }
@@ -35,8 +38,11 @@ export class Audit implements AuditDevices {
   readonly #board: StreamBoard
   readonly #table: DeviceTable
   readonly #changes: DeviceChanges
+  readonly #noteHistory: () => Promise<void>
+  /** As it was when the server was open last; '' before. */
+  #lastKey = ''
 
-  constructor({ storage, invalidation, world, log, settings, board, thread, turnEnd }: AuditParts) {
+  constructor({ storage, invalidation, world, log, settings, board, thread, turnEnd, history }: AuditParts) {
     this.#isWriter = storage.writable
     this.#recorder = new Recorder(world.timers, turnEnd.record)
     this.#board = new StreamBoard(board)
@@ -44,12 +50,27 @@ export class Audit implements AuditDevices {
     const parts = { store, recorder: this.#recorder, invalidation, world, log, board: this.#board, thread }
     this.#table = new DeviceTable(parts)
     this.#changes = new DeviceChanges(store, this.#table, settings)
+    this.#noteHistory = async () => {
+      const { signingKey } = await store.read()
+      const key = signingKey === undefined ? '' : publicKeyText(signingKey)
+      const before = this.#lastKey === key ? '' : this.#lastKey
+      const at = new Date(world.clock.nowMs()).toISOString()
+      if (!(await store.noteHistory(await history(), () => ({ at, before })))) return
+      log('warn', 'The state was restored from a snapshot: chains of audit begin anew and say so', {
+        public_key: key,
+        ...(before === '' ? {} : { public_key_before: before }),
+      })
+    }
   }
 
   /** After unseal: before the first request. The thread that writes takes the declared devices over. */
   async open(): Promise<void> {
-    if (this.#isWriter) await this.#changes.declare()
+    if (this.#isWriter) {
+      await this.#changes.declare()
+      await this.#noteHistory()
+    }
     await this.#table.open()
+    this.#lastKey = this.publicKey()
   }
 
   /** Before seal: requests that were begun still get their second entry. */
@@ -63,8 +84,11 @@ export class Audit implements AuditDevices {
     this.#recorder.close()
   }
 
-  /** The files of devices were moved away. Resolves when every line to come goes to those that are there now. */
-  reopen(): Promise<void> {
+  /**
+   * The files of devices were moved away. Resolves when every line to come goes to those that are there now; 'kept'
+   * where one of them could not be opened.
+   */
+  reopen(): Promise<ReloadOutcome> {
     return this.#table.reopen()
   }
 
@@ -97,9 +121,16 @@ export class Audit implements AuditDevices {
     return this.#recorder.wait(this.#recorder.append(record.set, 'request', texts))
   }
 
-  /** The first entry was written by the thread that the request came from. `finish` or `drop` follows. */
-  adopt(of: AuditedRequest): void {
-    of.record ??= { set: this.#table.enter(), texts: undefined }
+  /**
+   * The first entry was written by the thread that the request came from, to these devices: the second one goes to them
+   * and no other. False where they are gone: then nothing is adopted. `finish` or `drop` follows.
+   */
+  adopt(of: AuditedRequest, uuids: readonly string[]): boolean {
+    if (of.record !== undefined) return true
+    const set = this.#table.enterThose(uuids)
+    if (set === undefined) return false
+    of.record = { set, texts: undefined }
+    return true
   }
 
   /**

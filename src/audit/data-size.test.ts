@@ -32,6 +32,17 @@ for (const { name, value, over } of SIZES) {
   test(`${name}: ${over ? 'too much' : 'within the limits'}`, () => assert.equal(exceeds(value, LIMITS), over))
 }
 
+for (const [name, value, over] of [
+  ['a text of as many characters as allowed', { a: 'x'.repeat(99) }, false],
+  ['one more', { a: 'x'.repeat(100) }, true],
+  ['a long name', { ['n'.repeat(101)]: 1 }, true],
+  ['names of a Map', new Map([['n'.repeat(101), 1]]), true],
+  ['bytes, which become base64', { a: Buffer.alloc(75) }, true],
+] as const) {
+  test(`in clear, ${name}: ${over ? 'too much' : 'within the limits'}`, () =>
+    assert.equal(exceeds(value, { ...LIMITS, characters: 100 }), over))
+}
+
 test('a value that never ends, or cannot be read, is no error', () => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
@@ -100,6 +111,36 @@ test('large data is recorded as a whole, sooner without a token; a batch up to t
     await house.house.audit.stop()
     assert.deepEqual(verifyLog(file).faults, [])
   } finally {
+    directory.cleanUp()
+  }
+})
+
+const LOGIN = 'auth/userpass/login/kim'
+
+test('a device that writes in clear records what is too large as a whole, too', async () => {
+  const directory = temporaryDirectory()
+  const file = join(directory.path, 'raw.log')
+  const house = await startMemoryHouse()
+  try {
+    const options = { file_path: file, log_raw: 'true' }
+    assert.equal((await house.call('PUT', 'sys/audit/raw', { type: 'file', options })).status, 204)
+    assert.equal((await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })).status, 204)
+    const dataOf = async (body: object, path = 'sys/tools/hash'): Promise<Record<string, unknown>> => {
+      await house.call('POST', path, body, path === LOGIN ? '' : 'root')
+      const last = readEntries(file).findLast(({ type }) => type === 'request')
+      assert.ok(last !== undefined)
+      return (last.request as unknown as { data: Record<string, unknown> }).data
+    }
+    assert.deepEqual(await dataOf({ input: 'c21hbGw=' }), { input: 'c21hbGw=' })
+    const large = 'A'.repeat(2 << 20)
+    const whole = await dataOf({ input: large })
+    assert.deepEqual(Object.keys(whole), ['hmac', 'bytes'])
+    assert.equal(whole.bytes, large.length + '{"input":""}'.length)
+    assert.deepEqual(Object.keys(await dataOf({ many: texts(10_001) })), ['hmac', 'bytes'])
+    assert.deepEqual(Object.keys(await dataOf({ password: 'A'.repeat(70_000) }, LOGIN)), ['hmac', 'bytes'])
+    assert.ok(readFileSync(file).length < 100_000)
+  } finally {
+    await house.house.audit.stop()
     directory.cleanUp()
   }
 })

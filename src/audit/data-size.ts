@@ -7,6 +7,8 @@ export type DataLimits = {
   readonly texts: number
   /** Names of members, and values that are no texts: lists and objects, too. */
   readonly others: number
+  /** Of all texts and names together, where they are written as they are; missing: any. */
+  readonly characters?: number
 }
 
 /** Holds what a batch of thousands needs. */
@@ -16,15 +18,24 @@ export const LIMITS_OF_ANSWER: DataLimits = { texts: 40_000, others: 200_000 }
 /** A login has a handful. */
 export const LIMITS_WITHOUT_TOKEN: DataLimits = { texts: 200, others: 2_000 }
 
+/** The same for a device that writes texts as they are: there a long one makes a long line. */
+export const inClear = (limits: DataLimits): DataLimits => ({
+  ...limits,
+  characters: limits === LIMITS_WITHOUT_TOKEN ? CHARACTERS_WITHOUT_TOKEN : CHARACTERS_WITH_TOKEN,
+})
+const CHARACTERS_WITH_TOKEN = 1 << 20
+const CHARACTERS_WITHOUT_TOKEN = 1 << 16
+
 /** Deeper than any body; whoever redacts it stops there, too. */
 const MAX_DEPTH = 128
 
-type Left = { texts: number; others: number }
+type Left = { texts: number; others: number; characters: number }
 
 /** Whether more is in the value, at any depth. Looks at no more than the limits allow. Throws nothing. */
-export function exceeds(value: unknown, { texts, others }: DataLimits): boolean {
+export function exceeds(value: unknown, limits: DataLimits): boolean {
+  const { texts, others, characters = Number.POSITIVE_INFINITY } = limits
   try {
-    return !isWithin(value, { texts, others }, 0)
+    return !isWithin(value, { texts, others, characters }, 0)
   } catch {
     // A member that throws when it is read ends its redaction, too.
     return false
@@ -33,8 +44,22 @@ export function exceeds(value: unknown, { texts, others }: DataLimits): boolean 
 
 function isWithin(value: unknown, left: Left, depth: number): boolean {
   if (typeof value === 'object' && value !== null && !isBytes(value)) return isObjectWithin(value, left, depth)
-  if (isText(value)) return --left.texts >= 0
-  return --left.others >= 0
+  if (!isText(value)) return --left.others >= 0
+  left.characters -=
+    typeof value === 'string'
+      ? value.length
+      : typeof value === 'object' && value !== null
+        ? base64Length(value as Uint8Array)
+        : 0
+  return --left.texts >= 0 && left.characters >= 0
+}
+
+const base64Length = ({ byteLength }: Uint8Array): number => Math.ceil(byteLength / 3) * 4
+
+/** Of a member, as one of `others`. */
+function isNameWithin(name: unknown, left: Left): boolean {
+  if (typeof name === 'string') left.characters -= name.length
+  return --left.others >= 0 && left.characters >= 0
 }
 
 function isText(value: unknown): boolean {
@@ -50,13 +75,14 @@ function isObjectWithin(value: object, left: Left, depth: number): boolean {
     return true
   }
   if (value instanceof Map) {
-    for (const member of value.values()) if (--left.others < 0 || !isWithin(member, left, depth + 1)) return false
+    for (const [name, member] of value)
+      if (!isNameWithin(name, left) || !isWithin(member, left, depth + 1)) return false
     return true
   }
   const { toJSON } = value as { toJSON?: unknown }
   if (typeof toJSON === 'function') return isWithin(toJSON.call(value), left, depth + 1)
   for (const name in value) {
-    if (--left.others < 0) return false
+    if (!isNameWithin(name, left)) return false
     if (!isWithin((value as Record<string, unknown>)[name], left, depth + 1)) return false
   }
   return true

@@ -68,8 +68,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     })
     if (made === undefined) throw new Error('A transaction ran without its work')
     const device: StoredDevice = made
-    const { signingKey } = await this.#store.read()
-    await requireUsable(this.#table.partsOf(device, signingKey))
+    await requireUsable(this.#table.partsOf(device, await this.#store.read()))
     await this.#store.transaction((known, tx) => {
       requireFree(known, path)
       tx.put(device)

@@ -4,13 +4,17 @@
 //   root/core/local-audit/UUID    one that stays out of replication, or that this server's configuration declares
 //   root/core/audit-key           the key that signs chains: PKCS #8, DER
 //   root/core/audit-headers       which request headers are recorded
+//   root/core/audit-origin        of which history of the store it is (restored-state.ts)
+import { isCredentialHeader } from '../api/credential-headers.ts'
 import { importSigningKey, newSigningKey } from '../crypto/text-signature.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import type { RestoredState } from './device.ts'
 import type { AuditedHeaders } from './entry.ts'
+import { noteHistory, readRestored } from './restored-state.ts'
 
 export type StoredDevice = {
   readonly format: 1
@@ -42,6 +46,8 @@ export type StoredAudit = {
   readonly headerNames: readonly string[]
   /** PKCS #8; undefined before the first device. */
   readonly signingKey: ReturnType<typeof importSigningKey> | undefined
+  /** Undefined where the state was never restored. */
+  readonly restored: RestoredState | undefined
 }
 
 type Reads = Pick<View, 'get' | 'list'>
@@ -63,7 +69,13 @@ export class DeviceStore {
     const signingKey = der === undefined ? undefined : importSigningKey(der)
     der?.fill(0)
     const headers = this.#readable(await this.#view.get(HEADERS))
-    return { devices, headers, headerNames: [...headers.keys()], signingKey }
+    const restored = await readRestored(this.#view)
+    return { devices, headers, headerNames: [...headers.keys()], signingKey, restored }
+  }
+
+  /** At each opening, in the thread that writes. True where the store was restored since the last one. */
+  noteHistory(history: string, now: () => RestoredState): Promise<boolean> {
+    return noteHistory(this.#view, history, now)
   }
 
   /** A server that could not be unsealed for them would be worse than one that records none: the log says so. */
@@ -158,5 +170,6 @@ function decodeHeaders(bytes: Buffer | undefined): AuditedHeaders {
     if (!isJsonObject(header) || typeof header.hmac !== 'boolean')
       throw new Error('A recorded header has an unknown format')
   }
-  return new Map(Object.entries(value.headers as Record<string, { hmac: boolean }>))
+  const stored = Object.entries(value.headers as Record<string, { hmac: boolean }>)
+  return new Map(stored.filter(([name]) => !isCredentialHeader(name)))
 }

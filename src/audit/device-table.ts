@@ -4,6 +4,7 @@ import { SaltedHmac } from '../crypto/salted-hmac.ts'
 import { publicKeyText, signText } from '../crypto/text-signature.ts'
 import { randomBase62 } from '../lib/base62.ts'
 import type { Log } from '../lib/log.ts'
+import type { ReloadOutcome } from '../lib/reload.ts'
 import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { Device, DeviceParts } from './device.ts'
@@ -29,8 +30,20 @@ export type DeviceTableParts = {
 /** A device as it is open here, with what it was made from, and how many sets it is in. */
 type Opened = { readonly stored: StoredDevice; readonly device: Device; sets: number }
 
-const NOTHING_STORED: StoredAudit = { devices: [], headers: new Map(), headerNames: [], signingKey: undefined }
+const NOTHING_STORED: StoredAudit = {
+  devices: [],
+  headers: new Map(),
+  headerNames: [],
+  signingKey: undefined,
+  restored: undefined,
+}
 const STREAM_ID_CHARACTERS = 16
+
+const setOf = (opened: readonly Opened[]): DeviceSet =>
+  new DeviceSet(
+    opened.map(({ device }) => device),
+    opened.map(({ stored }) => stored.uuid),
+  )
 
 export class DeviceTable {
   readonly #parts: DeviceTableParts
@@ -79,10 +92,12 @@ export class DeviceTable {
     for (const opened of this.#opened) await this.#end(opened)
   }
 
-  async reopen(): Promise<void> {
+  /** 'kept' where a device goes on in the file that it has. */
+  async reopen(): Promise<ReloadOutcome> {
     const swaps = await Promise.all([...this.#opened].map(({ device }) => device.reopen()))
     this.#parts.recorder.flush()
-    for (const swap of swaps) swap?.()
+    for (const swap of swaps) if (typeof swap === 'function') swap()
+    return swaps.includes('kept') ? 'kept' : undefined
   }
 
   /** Whether `refresh` comes before the next request. */
@@ -95,6 +110,25 @@ export class DeviceTable {
   enter(): DeviceSet {
     this.#set.open++
     return this.#set
+  }
+
+  /**
+   * Those of the devices that wrote the first entry of a request elsewhere, until `leave`; undefined where they are
+   * gone and others are there.
+   */
+  enterThose(uuids: readonly string[]): DeviceSet | undefined {
+    const all = this.#set
+    const known = all.uuids.filter((uuid) => uuids.includes(uuid))
+    if (known.length === all.uuids.length) return this.enter()
+    if (known.length === 0) return undefined
+    const kept = [...this.#opened].filter(
+      ({ stored, device }) => known.includes(stored.uuid) && all.devices.includes(device),
+    )
+    for (const one of kept) one.sets++
+    const set = setOf(kept)
+    set.open = 1
+    set.isRetired = true
+    return set
   }
 
   leave(set: DeviceSet): void {
@@ -136,14 +170,14 @@ export class DeviceTable {
     }
     this.#stored = stored
     for (const one of opened) one.sets++
-    this.#replace(new DeviceSet(opened.map(({ device }) => device)))
+    this.#replace(setOf(opened))
   }
 
   /** The one that is open already, where nothing changed. */
-  async #open(device: StoredDevice, { signingKey }: StoredAudit): Promise<Opened> {
+  async #open(device: StoredDevice, stored: StoredAudit): Promise<Opened> {
     const text = JSON.stringify(device)
     for (const known of this.#opened) if (JSON.stringify(known.stored) === text) return known
-    const opened = { stored: device, device: await openDevice(this.partsOf(device, signingKey)), sets: 0 }
+    const opened = { stored: device, device: await openDevice(this.partsOf(device, stored)), sets: 0 }
     this.#opened.add(opened)
     return opened
   }
@@ -172,7 +206,10 @@ export class DeviceTable {
   }
 
   /** What a device is made of that is stored so. @throws Refusal for options that are none */
-  partsOf({ path, type, options, isDeclared, salt }: StoredDevice, signingKey: StoredAudit['signingKey']): DeviceParts {
+  partsOf(
+    { path, type, options, isDeclared, salt }: StoredDevice,
+    { signingKey, restored }: Pick<StoredAudit, 'signingKey' | 'restored'>,
+  ): DeviceParts {
     if (signingKey === undefined) throw new Error('An audit device is stored without the key that signs its chain')
     const { world, log, thread, board } = this.#parts
     const settings = deviceSettings(type, options, isDeclared)
@@ -195,6 +232,7 @@ export class DeviceTable {
         publicKey: publicKeyText(signingKey),
         thread,
         slot: (stream, device) => board.take(stream, device),
+        restored,
       },
     }
   }

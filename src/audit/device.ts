@@ -29,9 +29,10 @@ export interface Device {
   flush(): boolean | Promise<boolean>
   /**
    * Its file was moved away: opens the one that is there now. What is given back lets the chain go on in it, and is
-   * called when nothing waits. Undefined where there is nothing to reopen. Never rejects.
+   * called when nothing waits. Undefined where there is nothing to reopen; 'kept' where it goes on in the one that it
+   * has, which the log says. Never rejects.
    */
-  reopen(): Promise<(() => void) | undefined>
+  reopen(): Promise<(() => void) | 'kept' | undefined>
   /** Ends the chain and lets go of the file or connection; called when nothing waits. Never rejects. */
   end(): Promise<void>
 }
@@ -58,7 +59,15 @@ export type ChainParts = {
   readonly thread: string
   /** A place where the running server tells how far the chain is. */
   readonly slot: (streamId: string, devicePath: string) => StreamSlot
+  /** Where the state came from a snapshot: said by the start of each chain. */
+  readonly restored?: RestoredState | undefined
 }
+
+/** When it was, and the public key that signed here before; '' where it is the same, or not known. */
+export type RestoredState = { readonly at: string; readonly before: string }
+
+const restoredText = (restored: RestoredState | undefined): string =>
+  restored === undefined ? '' : `,"restored":{"at":${quoted(restored.at)},"before":${quoted(restored.before)}}`
 
 /** The chain of a device, from one opening to the next. */
 export class DeviceChain {
@@ -116,10 +125,13 @@ export class DeviceChain {
   /** The first line says what the chain is, and what stood in the file before it. */
   begin(): void {
     if (this.#stream.isStarted) return
-    const { path, chain } = this.#parts
+    const { path, chain, settings } = this.#parts
     const found = this.#found.map(({ stream, seq, hash }) => `{"stream":"${stream}","seq":${seq},"hash":"${hash}"}`)
     const members = `,"device":${quoted(path)},"thread":"${chain.thread}","public_key":"${chain.publicKey}"`
-    this.#stream.mark('start', `${members},"found":[${found.join(',')}]`)
+    const { target, prefix } = settings
+    // What a file has in front of its lines nobody else put there: whoever checks the log compares it.
+    const front = target.kind === 'file' ? `,"prefix":${quoted(prefix)}` : ''
+    this.#stream.mark('start', `${members}${front}${restoredText(chain.restored)},"found":[${found.join(',')}]`)
   }
 
   checkpoint(): void {

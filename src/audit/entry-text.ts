@@ -3,7 +3,14 @@
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer, AuthBlock, WrapInfo } from '../api/request.ts'
 import { quoted, quotedList } from './ascii-json.ts'
-import { type DataLimits, exceeds, LIMITS_OF_ANSWER, LIMITS_WITH_TOKEN, LIMITS_WITHOUT_TOKEN } from './data-size.ts'
+import {
+  type DataLimits,
+  exceeds,
+  inClear,
+  LIMITS_OF_ANSWER,
+  LIMITS_WITH_TOKEN,
+  LIMITS_WITHOUT_TOKEN,
+} from './data-size.ts'
 import type { AuditedAnswer, AuditedHeaders, AuditedRequest, AuditedToken } from './entry.ts'
 import { routedPath, unroutedPath } from './path-text.ts'
 import {
@@ -33,6 +40,8 @@ const API_PREFIX = '/v1/'
 export class EntryFormat {
   readonly #options: FormatOptions
   readonly #redaction: Redaction
+  /** Also of a device that writes texts as they are: of what it records as a whole. */
+  readonly #hmac: TextHmac
   readonly #headers: () => AuditedHeaders
   /** By the stored entry: a live token is the same object until it changes. */
   readonly #auths = new WeakMap<object, AuthText>()
@@ -45,6 +54,7 @@ export class EntryFormat {
     around: { readonly headers: () => AuditedHeaders; readonly pause: () => Promise<void> },
   ) {
     this.#options = options
+    this.#hmac = hmac
     this.#redaction = { hmac: options.raw ? undefined : hmac }
     this.#headers = around.headers
     this.#pause = around.pause
@@ -63,8 +73,7 @@ export class EntryFormat {
 
   /** Of a request or its answer. What is too large for its caller is recorded as a whole. */
   #data(data: object, redaction: Redaction, limits: DataLimits): string | Promise<string> {
-    const { hmac } = redaction
-    if (hmac !== undefined && exceeds(data, limits)) return redactWhole(data, hmac)
+    if (exceeds(data, this.#options.raw ? inClear(limits) : limits)) return redactWhole(data, this.#hmac)
     return hasLongList(data) ? redactInSlices(data, redaction, this.#pause) : redact(data, redaction)
   }
 

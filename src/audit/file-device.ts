@@ -132,7 +132,7 @@ export class FileDevice implements Device {
     )
   }
 
-  async reopen(): Promise<(() => void) | undefined> {
+  async reopen(): Promise<(() => void) | 'kept'> {
     try {
       const file = await this.#openFile()
       return () => {
@@ -150,7 +150,7 @@ export class FileDevice implements Device {
       // It goes on in the file that it has: a log in the wrong place is better than none.
       const why = cause instanceof DeviceError ? cause.message : codeOf(cause)
       this.#parts.log('error', 'An audit device could not be reopened', { device: this.path, cause: why })
-      return undefined
+      return 'kept'
     }
   }
 

@@ -25,6 +25,9 @@ export const SIGNED_FOR = 'keywright audit chain 1\n'
 /** The line is signed up to here; all lines before it follow from its `prev`. */
 export const SIGNATURE = ',"signature":"'
 
+/** So many lines at most wait for a signature: a tail that is longer was not written by a server. */
+export const MOST_UNSIGNED_LINES = 1_000
+
 type Torn = { readonly bytes: number; readonly digest: string }
 
 const FIRST_CAPACITY = 1 << 16
@@ -46,6 +49,10 @@ export class LineStream {
   readonly #hashes: string[] = []
   readonly #areEntries: boolean[] = []
   #isSigned = true
+  /** Lines behind the last signature, as they are gathered; behind each gathered line; and before those. */
+  #unsigned = 0
+  readonly #unsignedAfter: number[] = []
+  #unsignedBefore = 0
   /** What has to be told as soon as a line can be stored, and which of the gathered lines does. */
   #lostEntries = 0
   #torn: Torn[] = []
@@ -90,7 +97,8 @@ export class LineStream {
   /** `body` and `rest` together: members of the line behind its type, in ASCII, at least one. */
   append(type: EntryType, body: string, rest: string): void {
     this.#tellLosses()
-    this.#add(this.#head(type), body, rest, true)
+    if (this.#unsigned >= MOST_UNSIGNED_LINES - 1) this.mark('checkpoint')
+    this.#add(this.#head(type), body, rest, 'entry')
     this.#isSigned = false
   }
 
@@ -109,7 +117,7 @@ export class LineStream {
     // What is signed is what is written: its time, too.
     const head = this.#head(MARK)
     const signature = this.#parts.sign(`${SIGNED_FOR}${head}${body}`)
-    this.#add(head, body, `${SIGNATURE}${signature}"`, false)
+    this.#add(head, body, `${SIGNATURE}${signature}"`, 'signed')
     this.#isSigned = true
   }
 
@@ -131,6 +139,7 @@ export class LineStream {
     this.#ends.length = 0
     this.#hashes.length = 0
     this.#areEntries.length = 0
+    this.#unsignedAfter.length = 0
     this.#tellingLine = -1
     if (this.#buffer.length > MOST_KEPT_CAPACITY) this.#buffer = Buffer.alloc(FIRST_CAPACITY)
   }
@@ -148,6 +157,7 @@ export class LineStream {
     this.#lostEntries += this.#areEntries.slice(stored).filter(Boolean).length
     this.#isSigned = false
     this.#prev = stored === 0 ? this.#base : (this.#hashes[stored - 1] ?? '')
+    this.#unsigned = stored === 0 ? this.#unsignedBefore : (this.#unsignedAfter[stored - 1] ?? 0)
   }
 
   #forgetLosses(stored: number): void {
@@ -164,13 +174,18 @@ export class LineStream {
     if (this.#lostEntries === 0 && this.#torn.length === 0) return
     this.#tellingLine = this.#ends.length
     const torn = this.#torn.map(({ bytes, digest }) => `{"bytes":${bytes},"sha256":"${digest}"}`).join(',')
-    this.#add(this.#head(MARK), `"event":"lost","entries":${this.#lostEntries},"torn":[${torn}]`, '', false)
+    this.#add(this.#head(MARK), `"event":"lost","entries":${this.#lostEntries},"torn":[${torn}]`, '', 'lost')
   }
 
-  #add(line: string, body: string, rest: string, isEntry: boolean): void {
+  #add(line: string, body: string, rest: string, kind: 'entry' | 'signed' | 'lost'): void {
     const { prefix } = this.#parts
     const head = prefix + line
-    if (this.#length === 0) this.#base = this.#prev
+    if (this.#length === 0) {
+      this.#base = this.#prev
+      this.#unsignedBefore = this.#unsigned
+    }
+    this.#unsigned = kind === 'signed' ? 0 : this.#unsigned + 1
+    this.#unsignedAfter.push(this.#unsigned)
     this.#makeRoom(head.length + body.length + rest.length + END.length + 1)
     if (this.#length === 0 && this.#isMidLine) this.#buffer[this.#length++] = NEWLINE
     const start = this.#length + prefix.length
@@ -182,7 +197,7 @@ export class LineStream {
     this.#seq++
     this.#ends.push(this.#length)
     this.#hashes.push(this.#prev)
-    this.#areEntries.push(isEntry)
+    this.#areEntries.push(kind === 'entry')
   }
 
   #head(type: string): string {

@@ -1,6 +1,6 @@
 // An entry that one device cannot take fails alone: the device and what comes in the same turn are as before.
 import assert from 'node:assert/strict'
-import { createSocket } from 'node:dgram'
+import { createSocket, Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -103,4 +103,38 @@ test('P-39: an entry that the queue has no room for does not fail those of the s
   assert(written > 40 * MEBIBYTE && written < 41 * MEBIBYTE)
   recorder.close()
   await device.end()
+})
+
+test('U-12: a datagram that the system does not take is refused, and no lost connection', async (context) => {
+  // As where a socket takes less than IP would: many systems, and ways with a small path MTU.
+  const most = 9_000
+  const send = Socket.prototype.send as (...given: unknown[]) => void
+  context.mock.method(Socket.prototype, 'send', function (this: Socket, bytes: Buffer, done: (cause?: Error) => void) {
+    if (bytes.length > most) done(Object.assign(new Error('too long'), { code: 'EMSGSIZE' }))
+    else send.call(this, bytes, done)
+  })
+  const { port, lines, close } = await receiver()
+  const { parts, logged } = devicePartsFor('syslog', { address: `udp:127.0.0.1:${port}` })
+  const device = await openDevice(parts)
+  const set = new DeviceSet([device])
+  const { recorder, record } = recorderOf()
+  try {
+    await record(set, 10)
+    await assert.rejects(record(set, 20_000), NotRecorded)
+    // At once, without a rest: what is too long is known before, and the rest goes on.
+    await record(set, 100)
+    const outcomes = await Promise.allSettled([record(set, 200), record(set, 30_000), record(set, 8_000)])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    const sent = (bytes: number): boolean => lines.some((line) => line.includes(`"${'x'.repeat(bytes)}"`))
+    for (let tried = 0; tried < 100 && !sent(8_000); tried++) await nextTurn()
+    assert.deepEqual([10, 100, 200, 8_000].map(sent), [true, true, true, true])
+    assert.deepEqual(logged, ['An audit device does not take an entry of this length'])
+  } finally {
+    recorder.close()
+    await device.end()
+    close()
+  }
 })

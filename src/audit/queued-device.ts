@@ -12,6 +12,16 @@ export type Sink = {
   close(): void
 }
 
+/** The system does not take a line of so many bytes: none of this length goes there, and shorter ones do. */
+export class LineTooLong extends DeviceError {
+  override name = 'LineTooLong'
+  readonly bytes: number
+  constructor(bytes: number) {
+    super(`a line of ${bytes} bytes is too long for its datagram`)
+    this.bytes = bytes
+  }
+}
+
 /** Of all that waits for one device in one thread; a batch of 100,000 needs some 20 MB. */
 const MOST_QUEUED_BYTES = 64 * 1024 * 1024
 const RETRY_MS = 1_000
@@ -33,7 +43,7 @@ export class QueuedDevice implements Device {
   readonly #openSink: () => Promise<Sink>
   readonly #chain: DeviceChain
   readonly #canReopen: boolean
-  readonly #longestLine: number
+  #longestLine: number
   #sink: Sink | undefined
   /** Resolves when all that was queued is written, or has failed. */
   #last: Promise<void> = Promise.resolve()
@@ -122,7 +132,10 @@ export class QueuedDevice implements Device {
       this.#works()
       return true
     } catch (cause) {
-      if (generation === this.#generation) this.#failed(cause)
+      if (generation === this.#generation) {
+        if (cause instanceof LineTooLong) this.#learned(cause)
+        else this.#failed(cause)
+      }
       return false
     } finally {
       timer.cancel()
@@ -150,13 +163,29 @@ export class QueuedDevice implements Device {
     this.#parts.log('info', 'An audit device can be written again', { device: this.path })
   }
 
-  #failed(cause: unknown): void {
+  /** The connection is good, but its chain has a gap that cannot be told there: it ends, and another begins. */
+  #learned({ bytes, message }: LineTooLong): void {
+    this.#break()
+    this.#longestLine = Math.min(this.#longestLine, bytes - 1)
+    if (this.#hasRefused) return
+    this.#hasRefused = true
+    this.#parts.log('warn', 'An audit device does not take an entry of this length', {
+      device: this.path,
+      why: message,
+    })
+  }
+
+  #break(): void {
     this.#generation++
     this.#sink?.close()
     this.#sink = undefined
     // What hangs is not waited for.
     this.#last = Promise.resolve()
     this.#isBroken = true
+  }
+
+  #failed(cause: unknown): void {
+    this.#break()
     this.#isResting = true
     this.#parts.timers.after(RETRY_MS, () => {
       this.#isResting = false

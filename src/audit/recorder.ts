@@ -18,13 +18,16 @@ type Outcome = boolean | Promise<boolean>
 /** The devices that a request is recorded by, from its first entry to its last, whatever is changed meanwhile. */
 export class DeviceSet {
   readonly devices: readonly Device[]
+  /** Of the devices, in their order. */
+  readonly uuids: readonly string[]
   /** Requests between their two entries. */
   open = 0
   isRetired = false
   waiting: PromiseWithResolvers<void> | undefined
 
-  constructor(devices: readonly Device[]) {
+  constructor(devices: readonly Device[], uuids: readonly string[] = []) {
     this.devices = devices
+    this.uuids = uuids
   }
 }
 

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import type { Timers } from '../lib/world.ts'
 import { codeOf, DeviceError, type FileRule, openAuditFile } from './audit-file.ts'
 import type { SocketAddress } from './device-options.ts'
-import type { Sink } from './queued-device.ts'
+import { LineTooLong, type Sink } from './queued-device.ts'
 
 const NEWLINE = 0x0a
 const NEWLINE_BYTES = Buffer.from('\n')
@@ -113,7 +113,9 @@ async function datagrams(address: { readonly host: string; readonly port: number
       const framed = frame === PLAIN_LINES ? line : frame(line)
       if (framed.length > MOST_DATAGRAM_BYTES) return reject(new DeviceError('an entry is longer than a datagram'))
       socket.send(framed, (cause) => {
-        if (cause) reject(cause)
+        // Where the system, or the way to the peer, takes less than IP would.
+        if (cause && codeOf(cause) === 'EMSGSIZE') reject(new LineTooLong(line.length))
+        else if (cause) reject(cause)
         else resolve()
       })
     })

@@ -2,11 +2,13 @@
 import { importPublicKey, isSignatureOf } from '../crypto/text-signature.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import type { LineHead } from './line-head.ts'
-import { SIGNATURE, SIGNED_FOR } from './line-stream.ts'
+import { MOST_UNSIGNED_LINES, SIGNATURE, SIGNED_FOR } from './line-stream.ts'
 
 /** A line of a log, in its place. */
 export type PlacedLine = {
   readonly place: string
+  /** What stands in front of it: the prefix of its device, or what a syslog server put there; undefined: a piece. */
+  readonly front: string | undefined
   readonly head: LineHead
   /** What is hashed. */
   readonly text: string
@@ -15,6 +17,9 @@ export type PlacedLine = {
 }
 
 export type Fault = (place: string, what: string) => void
+
+/** More of them are no prefixes. */
+const MOST_FRONTS = 8
 
 type KeyObject = NonNullable<ReturnType<typeof importPublicKey>>
 
@@ -33,19 +38,24 @@ export class ChainCheck {
   isEnded = false
   /** Lines behind the last signature that holds. */
   unsigned = 0
+  /** What the device puts in front of its lines; undefined where that is not known. */
+  prefix: string | undefined
+  /** Where each front stood first. */
+  readonly fronts = new Map<string, string>()
   readonly #fault: Fault
-  #key: KeyObject | undefined
-  readonly #isKeyGiven: boolean
+  #keys: readonly KeyObject[]
+  readonly #areKeysGiven: boolean
   /** A line that the one behind it does not name: which of the two was changed, the next link tells. */
   #suspect: string | undefined
 
-  constructor(line: PlacedLine, key: KeyObject | undefined, fault: Fault) {
+  /** Without keys it is checked by the one that its start names. */
+  constructor(line: PlacedLine, keys: readonly KeyObject[], fault: Fault) {
     this.id = line.head.stream
     this.firstSeq = line.head.seq
     this.firstPlace = line.place
     this.firstTime = line.head.time
-    this.#key = key
-    this.#isKeyGiven = key !== undefined
+    this.#keys = keys
+    this.#areKeysGiven = keys.length > 0
     this.#fault = fault
   }
 
@@ -70,6 +80,8 @@ export class ChainCheck {
     this.lastHash = line.hash
     this.lastPlace = place
     this.lastTime = head.time
+    const { front } = line
+    if (front !== undefined && this.fronts.size < MOST_FRONTS && !this.fronts.has(front)) this.fronts.set(front, place)
     if (head.type === 'chain') this.#takeMark(line)
     else {
       this.entries++
@@ -81,6 +93,16 @@ export class ChainCheck {
   /** No line follows. */
   finish(): void {
     this.#settleSuspect()
+    if (this.unsigned > MOST_UNSIGNED_LINES)
+      this.#fault(
+        this.lastPlace,
+        `the last ${this.unsigned} lines of chain ${this.id} have no signature: a server signs each ${MOST_UNSIGNED_LINES}`,
+      )
+  }
+
+  /** Something else that is signed names this line, and so all up to it. */
+  vouchFor(seq: number): void {
+    if (seq === this.lastSeq) this.unsigned = 0
   }
 
   #followLink(fits: boolean): void {
@@ -115,24 +137,29 @@ export class ChainCheck {
     }
   }
 
-  #takeStart(seq: number, place: string, { device, thread, public_key: key }: JsonObject): void {
+  #takeStart(seq: number, place: string, { device, thread, prefix, public_key: key }: JsonObject): void {
     if (seq !== 0) this.#fault(place, `chain ${this.id} starts a second time`)
     this.device = typeof device === 'string' ? device : ''
     this.thread = typeof thread === 'string' ? thread : ''
-    if (!this.#isKeyGiven && typeof key === 'string') this.#key = importPublicKey(key)
+    this.prefix = typeof prefix === 'string' ? prefix : undefined
+    if (this.#areKeysGiven || typeof key !== 'string') return
+    const named = importPublicKey(key)
+    this.#keys = named === undefined ? [] : [named]
   }
 
   #isSigned(text: string, { signature }: JsonObject): boolean {
-    if (typeof signature !== 'string' || this.#key === undefined) return false
+    if (typeof signature !== 'string') return false
     const signed = text.slice(0, text.lastIndexOf(SIGNATURE))
     // Nothing else stands behind it.
     if (text !== `${signed}${SIGNATURE}${signature}"}`) return false
-    return isSignatureOf(this.#key, SIGNED_FOR + signed, signature)
+    return this.#keys.some((key) => isSignatureOf(key, SIGNED_FOR + signed, signature))
   }
 }
 
+export type FoundEnd = { readonly stream: string; readonly seq: number; readonly hash: string }
+
 /** Chains that a start found before it: `found` of its line. */
-export function foundBy({ members }: PlacedLine): { stream: string; seq: number; hash: string }[] {
+export function foundBy({ members }: PlacedLine): FoundEnd[] {
   const { event, found } = members
   if (event !== 'start' || !Array.isArray(found)) return []
   return found.flatMap((one) => {

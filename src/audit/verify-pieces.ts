@@ -12,6 +12,9 @@ export function pieceOf(text: string, place: string): Piece {
   return { place, text, digest: linkDigest(Buffer.from(text, 'latin1')) }
 }
 
+export const isPromised = ({ text, digest }: Piece, promised: Promised): boolean =>
+  promised.bytes === text.length && promised.digest === digest
+
 export function unexplained(
   pieces: readonly Piece[],
   promised: readonly Promised[],
@@ -20,7 +23,7 @@ export function unexplained(
   const faults: string[] = []
   const notes: string[] = []
   for (const { place, text, digest } of pieces) {
-    if (promised.some((one) => one.bytes === text.length && one.digest === digest)) continue
+    if (promised.some((one) => isPromised({ place, text, digest }, one))) continue
     const chain = cutChain(text, chains)
     if (chain !== undefined) {
       const whose = chain === 'any' ? 'a chain' : `chain ${chain.id}`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { linkDigest } from '../crypto/digest.ts'
 import { importSigningKey, newSigningKey, publicKeyText, signText } from '../crypto/text-signature.ts'
-import { type EntryType, LineStream } from './line-stream.ts'
+import { type EntryType, LineStream, MOST_UNSIGNED_LINES } from './line-stream.ts'
 import { type ServerChain, Verification, type VerifyReport } from './verify.ts'
 
 const signingKey = importSigningKey(newSigningKey())
@@ -356,4 +356,121 @@ test('the piece that a killed server left behind is told from one that was put t
 test('nothing at all is a fault, and a bad key is refused', () => {
   assert.deepEqual(verify('').faults, ['there is no line of an audit log'])
   assert.throws(() => new Verification({ publicKey: 'AAAA' }), /32 bytes/)
+})
+
+const part = { publicKey, isPart: true }
+
+test('P-38: with a key, what no signature covers is told, and a longer tail than a server leaves is a fault', () => {
+  const killed = newStream('A')
+  killed.mark('start', START())
+  entry(killed, 'a1')
+  entry(killed, 'a2')
+  const text = store(killed)
+  const open = verify(text, part)
+  assert.deepEqual(open.faults, [])
+  assert.match(open.unsigned.join(), /log:3: 2 lines at the end of chain A0+, from number 1 on, are covered by no sig/)
+  assert.deepEqual(verify(text, { isPart: true }).unsigned, [])
+  assert.deepEqual(verify(log).unsigned, [])
+
+  // Whoever has no key can make links: of a chain of his own, and behind the end of a killed one.
+  const forged = (lines: number): string => {
+    const stream = newStream('Z', { key: other })
+    stream.mark('start', START())
+    store(stream)
+    let made = ''
+    for (let at = 0; at < lines; at++) {
+      entry(stream, `z${at}`)
+      made += store(stream)
+    }
+    return made
+  }
+  const few = verify(log + forged(3), part)
+  assert.deepEqual(few.faults, [])
+  assert.match(few.unsigned.join(), /3 lines at the end of chain Z0+, from number 1 on/)
+})
+
+test('a stream signs before more lines wait for it than a check allows, also where writes fail', () => {
+  const one = newStream('A')
+  one.mark('start', START())
+  let text = store(one)
+  for (let at = 0; at < 2.5 * MOST_UNSIGNED_LINES; at++) {
+    entry(one, 'a')
+    if (at % 7 === 0) text += at % 3 === 0 ? store(one) : store(one, one.length >> 1)
+  }
+  text += store(one)
+  const { faults, unsigned } = verify(text, part)
+  assert.deepEqual(faults, [])
+  const left = Number(/(\d+) lines at the end/.exec(unsigned.join())?.[1])
+  assert.ok(left > 0 && left <= MOST_UNSIGNED_LINES, `${left} lines`)
+  assert.ok(text.split('"event":"checkpoint"').length >= 2)
+  const longer = newStream('B')
+  longer.mark('start', START())
+  const start = store(longer)
+  // As a program that does not sign would have written it.
+  let prev = longer.head.last
+  const lines: string[] = []
+  for (let seq = 1; seq <= MOST_UNSIGNED_LINES + 1; seq++) {
+    const chain = `{"stream":"${longer.id}","seq":${seq},"prev":"${prev}"}`
+    const line = `{"time":"2026-11-22T10:00:00.000Z","chain":${chain},"type":"request","request":{}}`
+    prev = linkDigest(Buffer.from(line))
+    lines.push(line)
+  }
+  assert.deepEqual(verify(start + joined(lines.slice(0, -1)), part).faults, [])
+  assert.match(verify(start + joined(lines), part).faults.join(), /the last 1001 lines of chain B0+ have no signature/)
+})
+
+test('a start that is signed covers the end that it found', () => {
+  const killed = newStream('A')
+  killed.mark('start', START())
+  entry(killed, 'a1')
+  const before = store(killed)
+  const found = `{"stream":"${killed.id}","seq":1,"hash":"${killed.head.last}"}`
+  for (const key of [signingKey, other]) {
+    const next = newStream('B', { key })
+    next.mark('start', START(publicKey, found))
+    next.mark('end')
+    const { unsigned } = verify(before + store(next), part)
+    assert.equal(
+      unsigned.some((one) => one.includes('chain A0')),
+      key === other,
+    )
+  }
+})
+
+test('P-38: text in front of a line is what the start of its chain says, or is found', () => {
+  const withPrefix = (prefix: string, declared: string | undefined): string => {
+    const one = newStream('A', { prefix })
+    one.mark('start', (declared === undefined ? '' : `,"prefix":"${declared}"`) + START())
+    entry(one, 'a1')
+    one.mark('end')
+    return store(one)
+  }
+  for (const prefix of ['', 'audit: ']) {
+    const text = withPrefix(prefix, prefix)
+    assert.deepEqual([verify(text).faults, verify(text).unsigned], [[], []])
+    const [start = '', line = '', end = ''] = text.split('\n')
+    for (const changed of [`denied ${line}`, `${prefix}x${line.slice(prefix.length)}`, line.slice(prefix.length)]) {
+      if (changed === line) continue
+      assert.match(verify(joined([start, changed, end])).faults.join(), /log:2: text in front of a line of chain A0/)
+    }
+  }
+  // A syslog server puts its own in front, which the device cannot know.
+  assert.deepEqual(verify(withPrefix('<134>1 host ', undefined)).faults, [])
+  assert.match(verify(withPrefix('<134>1 host ', undefined)).unsigned.join(), /text in front of the lines of chain A0/)
+})
+
+test('a log that a restore divides is checked with the keys of both sides', () => {
+  const one = newStream('A')
+  one.mark('start', START())
+  one.mark('end')
+  const two = newStream('B', { key: other })
+  const otherKey = publicKeyText(other)
+  two.mark('start', `,"restored":{"at":"2026-11-22T10:00:00.000Z","before":"${publicKey}"}${START(otherKey)}`)
+  two.mark('end')
+  const text = store(one) + store(two)
+  const { faults, notes } = verify(text, { publicKey: `${publicKey},${otherKey}` })
+  assert.deepEqual(faults, [])
+  assert.match(notes.join(), /chain B0+ is of a state that was restored at 2026-11-22T10:00:00.000Z, before which /)
+  assert.ok(notes.join().includes(publicKey))
+  assert.match(verify(text).faults.join(), /the signature of chain B0+ does not hold here/)
 })

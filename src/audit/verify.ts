@@ -5,8 +5,8 @@ import { linkDigest } from '../crypto/digest.ts'
 import { importPublicKey } from '../crypto/text-signature.ts'
 import { isJsonObject, JsonError, type JsonObject, parseStoredJson } from '../lib/json.ts'
 import { lineStart, readHead } from './line-head.ts'
-import { ChainCheck, foundBy, type PlacedLine } from './verify-chain.ts'
-import { type Piece, type Promised, pieceOf, unexplained } from './verify-pieces.ts'
+import { ChainCheck, type FoundEnd, foundBy, type PlacedLine } from './verify-chain.ts'
+import { isPromised, type Piece, type Promised, pieceOf, unexplained } from './verify-pieces.ts'
 
 export type ServerChain = {
   readonly stream: string
@@ -17,7 +17,7 @@ export type ServerChain = {
 }
 
 export type VerifyOptions = {
-  /** In base64; undefined: each chain is checked by the key that it names itself. */
+  /** In base64, several with commas; undefined: each chain is checked by the key that it names itself. */
   readonly publicKey?: string | undefined
   /** The files are a part of the log: chains may begin before them and go on behind them. */
   readonly isPart?: boolean
@@ -40,6 +40,8 @@ export type ChainReport = {
 
 export type VerifyReport = {
   readonly faults: readonly string[]
+  /** With a key: what no signature of it covers. */
+  readonly unsigned: readonly string[]
   /** What is no fault, and yet not proven. */
   readonly notes: readonly string[]
   readonly chains: readonly ChainReport[]
@@ -49,10 +51,11 @@ export type VerifyReport = {
 /** Takes the lines of a log in their order, and says at the end what is wrong with them. */
 export class Verification {
   readonly #options: VerifyOptions
-  readonly #key: ReturnType<typeof importPublicKey>
+  readonly #keys: readonly NonNullable<ReturnType<typeof importPublicKey>>[]
   readonly #chains = new Map<string, ChainCheck>()
   readonly #faults: string[] = []
   readonly #notes: string[] = []
+  readonly #unsigned: string[] = []
   readonly #pieces: Piece[] = []
   readonly #promised: Promised[] = []
   readonly #matched = new Set<string>()
@@ -60,9 +63,11 @@ export class Verification {
   /** @throws Error where `publicKey` is no key */
   constructor(options: VerifyOptions = {}) {
     this.#options = options
-    this.#key = options.publicKey === undefined ? undefined : importPublicKey(options.publicKey)
-    if (options.publicKey !== undefined && this.#key === undefined)
+    this.#keys = (options.publicKey?.split(',') ?? []).map((text) => {
+      const key = importPublicKey(text)
+      if (key !== undefined) return key
       throw new Error('the public key must be the base64 of 32 bytes, as sys/audit-streams gives it')
+    })
   }
 
   /** `line`: without its newline. `place`: file and number, for people. */
@@ -76,8 +81,10 @@ export class Verification {
       if (head === undefined || members === undefined) continue
       // What stands before a line is its prefix, or what a write left behind that was cut.
       const before = text.slice(0, start)
-      if (before.includes('{')) this.#pieces.push(pieceOf(before, place))
-      this.#takeLine({ place, head, text: hashed, hash: linkDigest(Buffer.from(hashed, 'latin1')), members })
+      const isPiece = before.includes('{')
+      if (isPiece) this.#pieces.push(pieceOf(before, place))
+      const front = isPiece ? undefined : before
+      this.#takeLine({ place, front, head, text: hashed, hash: linkDigest(Buffer.from(hashed, 'latin1')), members })
       return
     }
     this.#pieces.push(pieceOf(text, place))
@@ -87,14 +94,17 @@ export class Verification {
     const { stream } = line.head
     let chain = this.#chains.get(stream)
     if (chain === undefined) {
-      chain = new ChainCheck(line, this.#key, (place, what) => this.#faults.push(`${place}: ${what}`))
+      chain = new ChainCheck(line, this.#keys, (place, what) => this.#faults.push(`${place}: ${what}`))
       this.#chains.set(stream, chain)
     }
     const before = chain.lastSeq
     chain.take(line)
     if (chain.lastSeq === before) return
     this.#compareWithServer(line)
-    for (const found of foundBy(line)) this.#checkFound(found, line.place)
+    // Its own signature held.
+    const isSigned = chain.unsigned === 0
+    for (const found of foundBy(line)) this.#checkFound(found, line.place, isSigned)
+    this.#noteRestore(line)
     if (line.members.event === 'lost') this.#promised.push(...promisedBy(line.members))
   }
 
@@ -107,7 +117,7 @@ export class Verification {
   }
 
   /** A start names the ends that it found: what was there then has to be there now. */
-  #checkFound({ stream, seq, hash }: { stream: string; seq: number; hash: string }, place: string): void {
+  #checkFound({ stream, seq, hash }: FoundEnd, place: string, isSigned: boolean): void {
     const chain = this.#chains.get(stream)
     if (chain === undefined) {
       const what = `chain ${stream} was in the log when this line was written, and is not`
@@ -116,20 +126,47 @@ export class Verification {
       this.#faults.push(`${place}: lines ${chain.lastSeq + 1} to ${seq} of chain ${stream} missing before it`)
     else if (chain.lastSeq === seq && chain.lastHash !== hash)
       this.#faults.push(`${chain.lastPlace}: a line of chain ${stream} was changed: ${place} found another`)
+    else if (isSigned) chain.vouchFor(seq)
+  }
+
+  /** Where the state of the server was taken from a snapshot, the key may be another from there on. */
+  #noteRestore({ members: { event, restored }, head, place }: PlacedLine): void {
+    if (event !== 'start' || !isJsonObject(restored)) return
+    const { at, before } = restored
+    const key = typeof before === 'string' && before !== '' ? `, before which ${before} signed` : ''
+    this.#notes.push(`${place}: chain ${head.stream} is of a state that was restored at ${String(at)}${key}`)
   }
 
   finish(): VerifyReport {
-    for (const chain of this.#chains.values()) chain.finish()
+    for (const chain of this.#chains.values()) {
+      chain.finish()
+      this.#checkFronts(chain)
+    }
     const { faults, notes } = unexplained(this.#pieces, this.#promised, [...this.#chains.values()])
     this.#faults.push(...faults)
     this.#notes.push(...notes)
     this.#checkServer()
     const chains = [...this.#chains.values()].map((chain) => this.#report(chain))
     if (chains.length === 0) this.#faults.push('there is no line of an audit log')
-    if (this.#key === undefined)
+    if (this.#keys.length === 0)
       this.#notes.push('no public key was given: whoever can write the log could have made its chains anew')
     const entries = chains.reduce((sum, chain) => sum + chain.entries, 0)
-    return { faults: this.#faults, notes: this.#notes, chains, entries }
+    return { faults: this.#faults, unsigned: this.#unsigned, notes: this.#notes, chains, entries }
+  }
+
+  /** Hashes do not cover what stands in front of a line, but the start of the chain says what the device puts there. */
+  #checkFronts({ id, prefix, fronts }: ChainCheck): void {
+    for (const [front, place] of fronts) {
+      if (front === prefix) continue
+      if (prefix === undefined) {
+        if (front !== '') this.#unsigned.push(`${place}: the text in front of the lines of chain ${id} is not signed`)
+        continue
+      }
+      // A write that was cut may have left the beginning of a prefix behind.
+      const rest = front.endsWith(prefix) ? front.slice(0, front.length - prefix.length) : undefined
+      if (rest !== undefined && this.#promised.some((one) => isPromised(pieceOf(rest, place), one))) continue
+      this.#faults.push(`${place}: text in front of a line of chain ${id} that its device does not put there`)
+    }
   }
 
   /** Of the devices that the files are of, every chain that the server writes must be here, as far as it was told. */
@@ -152,6 +189,12 @@ export class Verification {
     if (firstSeq > 0)
       tell.push(`${chain.firstPlace}: chain ${id} begins at number ${firstSeq}, and lacks what was before`)
     const isRunning = server.some((one) => one.stream === id && !one.ended) && this.#matched.has(id)
+    // What the server told of, it vouches for; what it wrote since is at most what waits for its next signature.
+    if (unsigned > 0 && this.#keys.length > 0 && !isRunning)
+      this.#unsigned.push(
+        `${chain.lastPlace}: ${unsigned} ${unsigned === 1 ? 'line' : 'lines'} at the end of chain ${id}, from number ` +
+          `${lastSeq - unsigned + 1} on, are covered by no signature: anybody could have written them`,
+      )
     if (!isEnded && !isRunning)
       tell.push(
         `${chain.lastPlace}: chain ${id} has no end behind number ${lastSeq}: the server runs or was killed, or ` +

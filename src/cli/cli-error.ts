@@ -1,7 +1,8 @@
 // How a command ends when it does not end well.
 
 /** 0 is success. 1: the mistake is here (usage, files); 2: the server, or the way to it, refused. */
-export type ExitCode = 0 | 1 | 2
+/** 3: nothing is wrong, and yet not all is proven (audit verify). */
+export type ExitCode = 0 | 1 | 2 | 3
 
 /** What the person in front of it gets to read. */
 export class CliError extends Error {

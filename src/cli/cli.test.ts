@@ -134,7 +134,7 @@ test('output that nobody reads any more ends the client quietly', async () => {
     sleep: async () => {},
     inspectSnapshot: async () => null,
     diagnose: async () => ({ subject: '', checks: [] }),
-    verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
+    verifyAudit: async () => ({ faults: [], unsigned: [], notes: [], entries: 0, chains: [] }),
   }
   assert.equal(await runCli(['version'], io), 1)
   assert.equal(stderr.read(), null)

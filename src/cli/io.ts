@@ -36,7 +36,7 @@ export type VerifyAudit = (files: readonly AuditLogFile[], options: AuditVerifyO
 
 export type AuditLogFile = { readonly name: string; readonly parts: AsyncIterable<Buffer> }
 export type AuditVerifyOptions = {
-  /** Ed25519, 32 bytes in base64. */
+  /** Ed25519, 32 bytes in base64; several with commas. */
   readonly publicKey?: string | undefined
   readonly isPart: boolean
   /** What the running server tells of its chains. */
@@ -51,6 +51,8 @@ export type AuditChain = {
 }
 export type AuditReport = {
   readonly faults: readonly string[]
+  /** What no signature covers. */
+  readonly unsigned: readonly string[]
   readonly notes: readonly string[]
   readonly entries: number
   readonly chains: readonly {

@@ -32,7 +32,7 @@ function io(stdin: string): CliIo {
     sleep: async () => {},
     inspectSnapshot: async () => null,
     diagnose: async () => ({ subject: '', checks: [] }),
-    verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
+    verifyAudit: async () => ({ faults: [], unsigned: [], notes: [], entries: 0, chains: [] }),
   }
 }
 

@@ -147,7 +147,7 @@ test('operator unseal takes keys as argument, from standard input and from a ter
     sleep: async () => {},
     inspectSnapshot: async () => null,
     diagnose: async () => ({ subject: '', checks: [] }),
-    verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
+    verifyAudit: async () => ({ faults: [], unsigned: [], notes: [], entries: 0, chains: [] }),
   }
   assert.equal(await runCli(['operator', 'unseal'], io), 0)
   assert.equal(stderr.bytes().toString(), 'Unseal Key (will be hidden): \n')

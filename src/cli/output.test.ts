@@ -177,7 +177,7 @@ for (const { name, field, terminal = false, format = 'table', printed } of FIELD
       sleep: async () => {},
       inspectSnapshot: async () => null,
       diagnose: async () => ({ subject: '', checks: [] }),
-      verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
+      verifyAudit: async () => ({ faults: [], unsigned: [], notes: [], entries: 0, chains: [] }),
     }
     const data = { text: 'a\u001bb\n', count: 3, keys: { '1': 5 } }
     const body = answer({ data, auth: { client_token: 'hvs.new' }, warnings: ['mind'] })

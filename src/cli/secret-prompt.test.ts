@@ -22,7 +22,7 @@ function terminal(...typed: readonly string[]): Terminal {
     sleep: async () => {},
     inspectSnapshot: async () => null,
     diagnose: async () => ({ subject: '', checks: [] }),
-    verifyAudit: async () => ({ faults: [], notes: [], entries: 0, chains: [] }),
+    verifyAudit: async () => ({ faults: [], unsigned: [], notes: [], entries: 0, chains: [] }),
   }
   return { io, modes, shown: () => bytes().toString() }
 }

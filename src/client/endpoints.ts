@@ -3660,7 +3660,7 @@ export type Endpoints = {
       rate_limit_exempt_paths: readonly string[]
       /** X-RateLimit- headers tell callers what is left */
       enable_rate_limit_response_headers: boolean
-      /** false */
+      /** What a quota refuses is recorded in the audit */
       enable_rate_limit_audit_logging: boolean
     }
   }
@@ -3671,7 +3671,7 @@ export type Endpoints = {
       rate_limit_exempt_paths?: readonly string[] | undefined
       /** Tells callers what is left, in X-RateLimit- headers */
       enable_rate_limit_response_headers?: boolean | undefined
-      /** true is not offered */
+      /** Records what a quota refuses: each refusal then costs as much as a request that is recorded */
       enable_rate_limit_audit_logging?: boolean | undefined
     }
     result: undefined

@@ -181,6 +181,7 @@ function newExchange({ id, trace }: Watched, request: WireRequest, before: Excha
     isRateJudged: false,
     quota: undefined,
     isRateLimited: false,
+    isRateLimitAudited: false,
     isForwarded: false,
     record: before?.record,
     error: undefined,

@@ -32,7 +32,10 @@ export type WireRequest = {
 }
 
 /** A request has one id, and one first entry in the audit, through whichever threads it goes. */
-export type Begun = PassedOn & { readonly isRecorded: boolean }
+export type Begun = PassedOn & {
+  /** UUIDs of the audit devices that have its first entry. */
+  readonly recordedBy: readonly string[]
+}
 
 /** The headers that mean something here; absent ones are undefined. */
 export type WireHeaders = {
@@ -104,6 +107,8 @@ export type Exchange = {
   quota: RateQuota | undefined
   /** A quota refused it: it is counted, and no more unless a use was spent (Interface of sys/quotas/config). */
   isRateLimited: boolean
+  /** And that is to be recorded. */
+  isRateLimitAudited: boolean
   /** The response was made elsewhere. */
   isForwarded: boolean
   /** What audit recorded of it so far. */

@@ -145,8 +145,8 @@ const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise
 /** Hands the request, as it came, to where it can be served; what comes back is the response. */
 export async function forward(exchange: Exchange, to: NonNullable<Surroundings['forward']>): Promise<void> {
   // Where no device was there to write the first entry, one may be by now: it is to have both.
-  const isRecorded = exchange.record !== undefined && exchange.record.set.devices.length > 0
-  const passedOn = { id: exchange.id, trace: exchange.trace?.context, isRecorded }
+  const recordedBy = exchange.record?.set.uuids ?? []
+  const passedOn = { id: exchange.id, trace: exchange.trace?.context, recordedBy }
   const end = exchange.trace?.begin('forward')
   try {
     exchange.response = await to({ ...exchange.request, passedOn })
@@ -162,8 +162,13 @@ const findAuditDevices = (_exchange: Exchange, { audit }: Surroundings): Promise
 /** From here on something happens. What is refused before is recorded with its refusal, in core.ts. */
 const recordRequest = (exchange: Exchange, { audit }: Surroundings): void | Promise<void> => {
   if (exchange.record !== undefined || !isRecorded(exchange)) return
-  if (exchange.request.passedOn?.isRecorded === true) audit.adopt(exchange)
-  else return audit.begin(exchange)
+  if (!isAdopted(exchange, audit)) return audit.begin(exchange)
+}
+
+/** Whether another thread wrote the first entry, to devices that take the second one here. */
+export function isAdopted(exchange: Exchange, audit: Surroundings['audit']): boolean {
+  const { recordedBy = [] } = exchange.request.passedOn ?? {}
+  return recordedBy.length > 0 && audit.adopt(exchange, recordedBy)
 }
 
 /** All requests but those for the state of the server, which have answers while nothing can be recorded. */

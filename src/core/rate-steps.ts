@@ -4,7 +4,7 @@
 import { fail, Refusal } from '../api/errors.ts'
 import type { LoginMethod } from '../api/login.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { isEntityGrouping, type RateQuota } from '../quotas/quota.ts'
+import { isEntityGrouping, type QuotaConfig, type RateQuota } from '../quotas/quota.ts'
 import type { QuotaRules } from '../quotas/quota-rules.ts'
 import { MAX_OPEN_BODY_BYTES, parseBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
@@ -23,8 +23,9 @@ export const limitRate = (exchange: Exchange, around: Surroundings): void | Prom
 }
 
 /**
- * What a step before this one refused counts too, or floods would pass by every quota: for the mount, where it was
- * found, else for the quota of everything. One that is too much has 429 as its response, in place of the refusal.
+ * What a step before this one refused counts too, or floods would pass by every quota: for the mount that its path
+ * leads to, where it has one, else for the quota of everything. One that is too much has 429 as its response, in place
+ * of the refusal.
  */
 export const limitRateOfRefused = async (exchange: Exchange, around: Surroundings): Promise<void> => {
   if (exchange.isRateJudged || !exchange.request.rawPath.startsWith(API_PREFIX)) return
@@ -35,11 +36,19 @@ export const limitRateOfRefused = async (exchange: Exchange, around: Surrounding
 
 function limit(exchange: Exchange, around: Surroundings, rules: QuotaRules): void | Promise<void> {
   if (rules.isEmpty || rules.isExempt(exchange.path)) return
-  const { mounted } = exchange
-  const uuid = mounted?.entry.uuid ?? ''
-  if (!rules.hasRoles(uuid)) return count(exchange, around, rules, undefined)
-  return roleOf(exchange).then((role) => count(exchange, around, rules, role))
+  // A step before the one that looks for it may have refused.
+  const isRouted = exchange.mounted !== undefined || exchange.routeError !== undefined || exchange.path === ''
+  if (!isRouted && around.mounts.stale)
+    return around.mounts.refresh().then(() => countAt(exchange, around, rules, around.mounts.route(exchange.path)))
+  return countAt(exchange, around, rules, isRouted ? exchange.mounted : around.mounts.route(exchange.path))
 }
+
+function countAt(exchange: Exchange, around: Surroundings, rules: QuotaRules, mounted: Mount): void | Promise<void> {
+  if (!rules.hasRoles(mounted?.entry.uuid ?? '')) return count(exchange, around, rules, { mounted, role: undefined })
+  return roleOf(exchange).then((role) => count(exchange, around, rules, { mounted, role }))
+}
+
+type Mount = Exchange['mounted']
 
 /** Of a login; undefined for everything else, and where its method knows no such role. */
 async function roleOf({ endpoint, mounted, request }: Exchange): Promise<string | undefined> {
@@ -58,12 +67,17 @@ async function roleOf({ endpoint, mounted, request }: Exchange): Promise<string 
   return method.roleOf(input)
 }
 
-function count(exchange: Exchange, around: Surroundings, rules: QuotaRules, role: string | undefined): void {
-  const { mounted, path } = exchange
+function count(
+  exchange: Exchange,
+  around: Surroundings,
+  rules: QuotaRules,
+  { mounted, role }: { readonly mounted: Mount; readonly role: string | undefined },
+): void {
+  const { path } = exchange
   const quota = rules.find(mounted?.entry.uuid ?? '', path.slice(mounted?.entry.path.length ?? 0), role)
   if (quota === undefined) return
   if (isEntityGrouping(quota)) exchange.quota = quota
-  else charge(exchange, around, quota, rules.config.responseHeaders)
+  else charge(exchange, around, quota, rules.config)
 }
 
 /** Of quotas that count by entity: when it is known who asks, and before anything is done for him. */
@@ -71,19 +85,18 @@ export const limitRateOfEntity = (exchange: Exchange, around: Surroundings): voi
   const { quota } = exchange
   if (quota === undefined) return
   const rules = around.quotas.rules()
-  if (rules instanceof Promise)
-    return rules.then(({ config }) => charge(exchange, around, quota, config.responseHeaders))
-  charge(exchange, around, quota, rules.config.responseHeaders)
+  if (rules instanceof Promise) return rules.then(({ config }) => charge(exchange, around, quota, config))
+  charge(exchange, around, quota, rules.config)
 }
 
-function charge(exchange: Exchange, around: Surroundings, quota: RateQuota, withHeaders: boolean): void {
+function charge(exchange: Exchange, around: Surroundings, quota: RateQuota, config: QuotaConfig): void {
   const { remoteAddress } = exchange.request
   const { isAllowed, remaining, resetMs } = around.limiter.charge(quota, {
     remoteAddress,
     entityId: exchange.token?.entry.entityId || undefined,
   })
   const resetSeconds = String(Math.max(1, Math.ceil(resetMs / 1000)))
-  if (withHeaders) {
+  if (config.responseHeaders) {
     exchange.extraHeaders = {
       ...exchange.extraHeaders,
       'X-RateLimit-Limit': String(Math.ceil(quota.rate)),
@@ -94,6 +107,7 @@ function charge(exchange: Exchange, around: Surroundings, quota: RateQuota, with
   if (isAllowed) return
   around.noteRateLimited()
   exchange.isRateLimited = true
+  exchange.isRateLimitAudited = config.auditsRefusals
   const refusal = fail('rate_limited', [exchange.path])
   exchange.error = refusal.message
   const refused = refusalResponse(refusal)

@@ -4,7 +4,7 @@ import type { TokenStore } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
 import { nameOf } from './cause-name.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
-import { isRecorded } from './pipeline.ts'
+import { isAdopted, isRecorded } from './pipeline.ts'
 import { refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
 import { idOfNew } from './wrap-steps.ts'
@@ -17,9 +17,9 @@ export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<
     return undefined
   }
   if (exchange.record === undefined) {
-    // The reference leaves them out too, unless it is told otherwise: recording each would cost what the quota spares.
+    // The reference leaves them out too, unless it is told otherwise: to record each costs what the quota spares.
     // What spent a use of a token has changed something, so it is recorded.
-    if (exchange.isRateLimited && exchange.paid === undefined) return undefined
+    if (exchange.isRateLimited && !exchange.isRateLimitAudited && exchange.paid === undefined) return undefined
     // Sealed, or for the state of the server alone.
     if (!audit.isOpen || !isRecorded(exchange)) return undefined
     const ready = audit.ready()
@@ -30,7 +30,7 @@ export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<
 
 function finish(exchange: Exchange, audit: Surroundings['audit']): Promise<void> | undefined {
   const { error, warnings } = exchange
-  if (exchange.record === undefined && exchange.request.passedOn?.isRecorded === true) audit.adopt(exchange)
+  if (exchange.record === undefined) isAdopted(exchange, audit)
   // What a handler answered before a later step refused is not what the caller gets.
   return audit.finish(exchange, error === undefined ? exchange : { answer: undefined, warnings, error })
 }

@@ -11,7 +11,7 @@ import type { HeaderSource } from './headers.ts'
 import type { ListenerLimits } from './limits.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
 import type { ProxyRules } from './proxy-protocol.ts'
-import { isTooLarge, type RequestParts, refuse, type Service, serve } from './requests.ts'
+import { hasUnknownCoding, isTooLarge, type RequestParts, refuse, type Service, serve } from './requests.ts'
 import { type CustomHeaders, headersFor } from './response-headers.ts'
 import { secureOptions, type TlsMaterial, type TlsRules } from './tls.ts'
 import { Turns } from './turns.ts'
@@ -151,7 +151,8 @@ function answerRequests(server: Server, requests: RequestParts): void {
     // A body that is too large is not asked for.
     const [path = ''] = (incoming.url ?? '').split('?', 1)
     const isStream = requests.takesStream(incoming.method ?? '', path)
-    if (isStream || !isTooLarge(incoming, requests.limits)) outgoing.writeContinue()
+    const isTaken = isStream || !isTooLarge(incoming, requests.limits)
+    if (isTaken && !hasUnknownCoding(incoming)) outgoing.writeContinue()
     serve(incoming, outgoing, requests)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {

@@ -73,13 +73,30 @@ export function isTooLarge(incoming: IncomingMessage, { maxRequestBytes }: Liste
   return declared !== undefined && Number(declared) > maxRequestBytes
 }
 
+/** RFC 9112 section 6.1: what is compressed inside its chunks would be taken for what it is not. */
+export function hasUnknownCoding({ headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding']
+  return coding !== undefined && coding.trim().toLowerCase() !== 'chunked'
+}
+
+/** RFC 9110 section 7.8: other protocols are asked for so, and none is offered. */
+function asksForUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined && headers.connection?.toLowerCase().includes('upgrade') === true
+}
+
 export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts: RequestParts): void {
   const { limits } = parts
   if (parts.ended.has(incoming.socket)) {
     incoming.resume()
     return
   }
+  // The parser takes nothing that came behind such a request with it: who sent more is told to send it again.
+  if (asksForUpgrade(incoming)) outgoing.shouldKeepAlive = false
   const turn = parts.turns.take(incoming, outgoing)
+  if (hasUnknownCoding(incoming)) {
+    refuse(turn, fail('coding_unknown', []), parts)
+    return
+  }
   let origin: Origin
   try {
     origin = originOf(parts, incoming.socket, incoming.headers)

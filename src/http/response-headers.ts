@@ -1,18 +1,21 @@
-// Headers that the operator adds to every answer of a listener, by its status.
+// Headers of every answer: ours, and those that the operator adds to a listener, by status.
 
 /** Values by name; the key is a status ("404"), a class ("4xx") or "default". */
 export type CustomHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-export type HeadersFor = (status: number) => Readonly<Record<string, string>> | undefined
+export type HeadersFor = (status: number) => Readonly<Record<string, string>>
 
-/** Those of the status beat those of its class, and both the default. */
+/** No answer is a page, whatever a browser finds in it (threats M-04, W-02). */
+const NO_PAGE = { 'X-Content-Type-Options': 'nosniff', 'Content-Security-Policy': "default-src 'none'" }
+
+/** Those of the status beat those of its class, both the default, and that beats ours. */
 export function headersFor(custom: CustomHeaders): HeadersFor {
-  if (Object.keys(custom).length === 0) return () => undefined
+  if (Object.keys(custom).length === 0) return () => NO_PAGE
   const known = new Map<number, Readonly<Record<string, string>>>()
   return (status) => {
     const found = known.get(status)
     if (found !== undefined) return found
-    const merged = merge(custom.default, custom[`${Math.floor(status / 100)}xx`], custom[String(status)])
+    const merged = merge(NO_PAGE, custom.default, custom[`${Math.floor(status / 100)}xx`], custom[String(status)])
     // Statuses are three digits, so this is bounded.
     known.set(status, merged)
     return merged

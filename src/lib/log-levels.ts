@@ -16,8 +16,15 @@ export function setLevel(levels: LogLevels, name: LoggerName, level: LogLevel): 
   Atomics.store(levels, LOGGERS.indexOf(name), LOG_LEVELS.indexOf(level))
 }
 
-/** What it was when the server started. */
-export const configuredLevel = (levels: LogLevels): LogLevel => LOG_LEVELS[levels[LOGGERS.length] as number] as LogLevel
+/** What the configuration says now: all loggers follow where it said something else before. */
+export function configureLevel(levels: LogLevels, level: LogLevel): void {
+  const configured = LOG_LEVELS.indexOf(level)
+  if (Atomics.load(levels, LOGGERS.length) !== configured) levels.fill(configured)
+}
+
+/** What the configuration said when it was read last. */
+export const configuredLevel = (levels: LogLevels): LogLevel =>
+  LOG_LEVELS[Atomics.load(levels, LOGGERS.length)] as LogLevel
 
 /** Whether a line of this level is written. */
 export const isLevelOn = (levels: LogLevels, logger: number, level: LogLevel): boolean =>

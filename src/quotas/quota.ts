@@ -32,6 +32,8 @@ export type QuotaConfig = {
   /** Paths behind /v1/ that no quota counts; '*' at the end stands for all that begin so. */
   readonly exemptPaths: readonly string[]
   readonly responseHeaders: boolean
+  /** Whether what a quota refuses is recorded in the audit. */
+  readonly auditsRefusals: boolean
 }
 
 /** What opens and watches the server, as the reference has it. */
@@ -47,12 +49,17 @@ export const DEFAULT_QUOTA_CONFIG: QuotaConfig = {
     'sys/unseal',
   ],
   responseHeaders: false,
+  auditsRefusals: false,
 }
 
 export const encodeQuota = (stored: RateQuota | QuotaConfig): Buffer => Buffer.from(JSON.stringify(stored))
 
 export const decodeQuota = (bytes: Buffer): RateQuota => decoded(bytes) as RateQuota
-export const decodeQuotaConfig = (bytes: Buffer): QuotaConfig => decoded(bytes) as QuotaConfig
+/** What an earlier version did not store is as it is where nothing was said. */
+export const decodeQuotaConfig = (bytes: Buffer): QuotaConfig => ({
+  ...DEFAULT_QUOTA_CONFIG,
+  ...(decoded(bytes) as Partial<QuotaConfig>),
+})
 
 function decoded(bytes: Buffer): unknown {
   const value = parseStoredJson(bytes)

@@ -34,6 +34,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/local-audit/', class: 'local' },
   { path: 'core/audit-key', class: 'local' },
   { path: 'core/audit-headers', class: 'replicated' },
+  { path: 'core/audit-origin', class: 'local' },
   { path: 'core/keyring', class: 'replicated' },
   { path: 'core/key-use', class: 'ignored' },
   { path: 'core/rotation', class: 'replicated' },

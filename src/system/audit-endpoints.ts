@@ -1,5 +1,6 @@
 // sys/audit and what belongs to it: where requests are recorded, and how the record is checked.
 import type { ShownDevice } from '../api/audit.ts'
+import { isCredentialHeader } from '../api/credential-headers.ts'
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, map, string } from '../api/fields.ts'
@@ -216,24 +217,13 @@ function devicePath(path: string): string {
   return named
 }
 
-/** What gives access here is recorded as client_token, as an HMAC; what gives access elsewhere, not at all. */
-const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
-  'x-vault-token',
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'set-cookie',
-  'x-amz-security-token',
-])
-/** What existing clients log in with beside a request. */
-const INLINE_LOGIN_HEADER = 'x-vault-inline-auth-parameter-'
 const MOST_HEADER_CHARACTERS = 100
 
 function headerName(header: string): string {
   const name = asciiLowerCase(header)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MOST_HEADER_CHARACTERS)
     throw fail('field_invalid', ['header', 'is not the name of a header'])
-  if (CREDENTIAL_HEADERS.has(name) || name.startsWith(INLINE_LOGIN_HEADER))
+  if (isCredentialHeader(name))
     throw fail('field_invalid', ['header', 'holds what gives access, which is not recorded as a header'])
   return name
 }

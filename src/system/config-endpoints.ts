@@ -25,6 +25,10 @@ const reload = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Reads a part of the configuration anew, on every thread, as SIGHUP does for all parts',
+  describe:
+    'tls: certificates, keys and authorities of all listeners; audit: files of audit devices are opened anew, after ' +
+    'they were moved away; log_level: as the files of the configuration say now. What cannot be used is named in the ' +
+    'log, and what there was goes on.',
   fields: { subsystem: string('Part of the server', { required: true }) },
   handler: async (system: System, { subsystem }) => {
     const reloads = system.seal.configReloads
@@ -34,7 +38,10 @@ const reload = endpoint({
         reloads.size === 0 ? 'this server has none' : `offered are ${[...reloads.keys()].sort().join(', ')}`
       throw fail('bad_request', [`"${subsystem}" is no part that can be reloaded, ${offered}`])
     }
-    await run()
+    if (!(await run())) {
+      const goesOn = `"${subsystem}" was not read anew everywhere: what there was goes on`
+      throw fail('bad_request', [`${goesOn}, the log of the server says why`])
+    }
     return DONE
   },
 })

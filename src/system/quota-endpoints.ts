@@ -173,15 +173,15 @@ const readConfig = endpoint({
   response: {
     rate_limit_exempt_paths: listOf(text('Path'), 'What no quota counts'),
     enable_rate_limit_response_headers: flag('X-RateLimit- headers tell callers what is left'),
-    enable_rate_limit_audit_logging: flag('false'),
+    enable_rate_limit_audit_logging: flag('What a quota refuses is recorded in the audit'),
   },
   handler: async (system: System) => {
-    const { exemptPaths, responseHeaders } = await system.quotas.config()
+    const { exemptPaths, responseHeaders, auditsRefusals } = await system.quotas.config()
     return {
       data: {
         rate_limit_exempt_paths: exemptPaths,
         enable_rate_limit_response_headers: responseHeaders,
-        enable_rate_limit_audit_logging: false,
+        enable_rate_limit_audit_logging: auditsRefusals,
       },
     }
   },
@@ -197,18 +197,19 @@ const writeConfig = endpoint({
   fields: {
     rate_limit_exempt_paths: strings('Paths that no quota counts, with * at the end for all that begin so'),
     enable_rate_limit_response_headers: bool('Tells callers what is left, in X-RateLimit- headers'),
-    enable_rate_limit_audit_logging: bool('true is not offered'),
+    enable_rate_limit_audit_logging: bool(
+      'Records what a quota refuses: each refusal then costs as much as a request that is recorded',
+    ),
   },
   handler: async (system: System, args) => {
     const { rate_limit_exempt_paths: exempt, enable_rate_limit_response_headers: headers } = args
-    if (args.enable_rate_limit_audit_logging === true)
-      throw fail('field_invalid', ['enable_rate_limit_audit_logging', 'is not offered; sys/metrics counts refusals'])
     if (exempt !== undefined && exempt.length > MAX_EXEMPT)
       throw fail('field_invalid', ['rate_limit_exempt_paths', `has at most ${MAX_EXEMPT} paths`])
     await system.quotas.configure((before) => ({
       ...before,
       exemptPaths: exempt ?? before.exemptPaths,
       responseHeaders: headers ?? before.responseHeaders,
+      auditsRefusals: args.enable_rate_limit_audit_logging ?? before.auditsRefusals,
     }))
     return {}
   },

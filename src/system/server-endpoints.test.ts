@@ -212,12 +212,16 @@ test('config/reload runs what the server gave it, and names what there is', asyn
   assert.equal(none.status, 400)
   assert.match(errorOf(none.body), /this server has none/)
   let runs = 0
-  const tls = async (): Promise<void> => {
+  const tls = async (): Promise<boolean> => {
     runs++
+    return runs === 1
   }
   const some = await startMemoryHouse({ configReloads: new Map([['tls', tls]]) })
   assert.equal((await some.call('POST', 'sys/config/reload/tls')).status, 204)
   assert.equal(runs, 1)
+  const kept = await some.call('POST', 'sys/config/reload/tls')
+  assert.equal(kept.status, 400)
+  assert.match(errorOf(kept.body), /was not read anew everywhere/)
   assert.match(errorOf((await some.call('POST', 'sys/config/reload/other')).body), /offered are tls/)
 })
 

@@ -45,8 +45,8 @@ export interface SealOperations {
   seal(): Promise<void>
   /** Replaces the store by a snapshot; sealed afterwards unless it opens by itself. @throws Refusal: it is not taken */
   restore(snapshot: ByteStream, force: boolean): Promise<Restored>
-  /** What reads a part of the configuration anew on every thread, by the name of the part. */
-  readonly configReloads: ReadonlyMap<string, () => Promise<void>>
+  /** What reads a part of the configuration anew on every thread; false where something goes on as before. */
+  readonly configReloads: ReadonlyMap<string, () => Promise<boolean>>
 }
 
 /** All that opens a new server. */

@@ -232,28 +232,53 @@ test('P-36: a request that was begun where no device was is recorded whole where
   const house = await start()
   const passedOn: unknown[] = []
   const to = async (request: WireRequest) => {
-    passedOn.push(request.passedOn?.isRecorded)
+    passedOn.push(request.passedOn?.recordedBy)
     return { status: 204, body: undefined }
   }
-  for (const devices of [[], [{}]]) {
-    const exchange = { id: 'x', request: wireRequest('POST', 'a', {}), record: { set: { devices } }, trace: undefined }
+  for (const uuids of [[], ['u']]) {
+    const exchange = { id: 'x', request: wireRequest('POST', 'a', {}), record: { set: { uuids } }, trace: undefined }
     await forward(exchange as unknown as Exchange, to)
   }
-  assert.deepEqual(passedOn, [false, true])
+  assert.deepEqual(passedOn, [[], ['u']])
+  const here = house.house.audit.list().map(({ uuid }) => uuid)
   // The thread that carries it out then writes both entries, or the second alone.
-  for (const [isRecorded, types] of [
-    [false, ['request', 'response']],
-    [true, ['response']],
+  for (const [recordedBy, types] of [
+    [[], ['request', 'response']],
+    [here, ['response']],
+    // Its device is gone: those that are there get both.
+    [['gone'], ['request', 'response']],
   ] as const) {
-    const id = `passed-on-${isRecorded}`
+    const id = `passed-on-${recordedBy}`
     const request = wireRequest('GET', 'transit/keys/k', undefined, 'root')
-    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, isRecorded } })
+    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, recordedBy } })
     const own = byRequest(readEntries(house.file)).get(id) ?? []
     assert.deepEqual(
       own.map(({ type }) => type),
       types,
     )
   }
+})
+
+test('P-36: a device that is enabled between two threads gets no answer to what it was not asked to record', async () => {
+  const house = await start()
+  const first = house.house.audit.list().map(({ uuid }) => uuid)
+  const late = join(directory.path, 'late.log')
+  assert.equal((await house.call('PUT', 'sys/audit/late', { type: 'file', options: { file_path: late } })).status, 204)
+  const both = house.house.audit.list().map(({ uuid }) => uuid)
+  assert.equal(both.length, 2)
+  for (const [id, recordedBy] of [
+    ['of-the-first', first],
+    ['of-both', both],
+  ] as const) {
+    const request = wireRequest('GET', 'transit/keys/k', undefined, 'root')
+    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, recordedBy } })
+  }
+  const typesIn = (file: string, id: string) => (byRequest(readEntries(file)).get(id) ?? []).map(({ type }) => type)
+  assert.deepEqual([typesIn(house.file, 'of-the-first'), typesIn(late, 'of-the-first')], [['response'], []])
+  assert.deepEqual([typesIn(house.file, 'of-both'), typesIn(late, 'of-both')], [['response'], ['response']])
+  // What was lent for the one request is given back: both end with the server.
+  await house.house.operations.seal()
+  assert.equal(verifyLog(late).faults.length, 0)
 })
 
 test('P-36: a request that a quota refuses is recorded where it spent a use of its token', async () => {
@@ -334,7 +359,10 @@ test('U-03: the headers that are asked for are recorded, as they were asked for'
     assert.equal((await house.call('POST', `sys/config/auditing/request-headers/${name}`, {})).status, 400, name)
 })
 
-/** Takes lines at a port of loopback, until it goes away. */
+/**
+ * Takes lines at a Unix socket, until it goes away: that is told to whoever writes at once, and nobody else can be at
+ * its place meanwhile, as at a port of loopback.
+ */
 class Collector {
   text = ''
   readonly #sockets = new Set<Socket>()
@@ -346,11 +374,10 @@ class Collector {
     })
   })
 
-  async listen(port = 0): Promise<number> {
+  async listen(path: string): Promise<void> {
     listening.push(this)
-    this.#server.listen(port, '127.0.0.1')
+    this.#server.listen(path)
     await once(this.#server, 'listening')
-    return (this.#server.address() as AddressInfo).port
   }
 
   async close(): Promise<void> {
@@ -371,22 +398,26 @@ class Collector {
 }
 
 /** A server whose only device is a socket, and what takes its lines. */
-async function startWithSocket(slow?: SlowWork): Promise<{ house: MemoryHouse; collector: Collector; port: number }> {
+async function startWithSocket(slow?: SlowWork): Promise<{ house: MemoryHouse; collector: Collector; path: string }> {
   const house = await startMemoryHouse(slow === undefined ? {} : { slow })
   await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
   await house.call('POST', 'transit/keys/k', {})
   const collector = new Collector()
-  const port = await collector.listen()
+  const path = join(directory.path, `collector-${++count}`)
+  await collector.listen(path)
   const made = await house.call('POST', 'sys/audit/socket', {
     type: 'socket',
-    options: { address: `127.0.0.1:${port}` },
+    options: { address: path, socket_type: 'unix' },
   })
   assert.equal(made.status, 204, JSON.stringify(made.body))
-  return { house, collector, port }
+  return { house, collector, path }
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tried = 0; tried < 500 && !(await holds()); tried++) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let tried = 0; !(await holds()); tried++) {
+    assert.ok(tried < 3_000, 'it does not become so')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
 }
 
 const contents = async (house: MemoryHouse): Promise<unknown> =>
@@ -395,7 +426,7 @@ const contents = async (house: MemoryHouse): Promise<unknown> =>
   )
 
 test('P-34: what nobody can record does not happen, and is told; it goes on when a device is back', async () => {
-  const { house, collector, port } = await startWithSocket()
+  const { house, collector, path: socket } = await startWithSocket()
   const before = await contents(house)
   await collector.close()
   await until(async () => (await house.call('GET', 'transit/keys/k')).status === 500)
@@ -415,7 +446,7 @@ test('P-34: what nobody can record does not happen, and is told; it goes on when
   }
   assert.equal((await house.call('GET', 'sys/health', undefined, '')).status, 200)
   const again = new Collector()
-  await again.listen(port)
+  await again.listen(socket)
   await until(async () => (await house.call('GET', 'transit/keys/k')).status === 200)
   assert.deepEqual(await contents(house), before)
   await until(async () => again.entries.at(-1)?.type === 'response')
@@ -432,7 +463,7 @@ test('P-34: an answer that cannot be recorded is withheld, and its token is of n
   const work = inlineWork(realWorld())
   const slow: SlowWork = { ...work, run: (job, input) => held.promise.then(() => work.run(job, input)) }
   const started = await startWithSocket(slow)
-  const { house, port } = started
+  const { house, path: socket } = started
   let { collector } = started
   await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
   await house.call('POST', 'auth/userpass/users/kim', { password: 'correct horse' })
@@ -444,11 +475,10 @@ test('P-34: an answer that cannot be recorded is withheld, and its token is of n
     // The first entry is stored; the collector goes while the password is hashed.
     await until(async () => collector.entries.length > before.entries)
     await collector.close()
-    await new Promise((resolve) => setTimeout(resolve, 50))
     held.resolve()
     const { status, body } = await login
     collector = new Collector()
-    await collector.listen(port)
+    await collector.listen(socket)
     return { status, body, made: (await tokens()) - before.tokens }
   }
   let answer = await tryLogin()

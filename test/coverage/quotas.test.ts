@@ -1,16 +1,23 @@
 // Quotas over several threads: exactly so many requests as they allow, whatever connection they come by.
 import { strict as assert } from 'node:assert'
+import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
+import { readEntries } from '../fixtures/audit-log.ts'
 import { type RawAnswer, RawConnection, rawRequest } from '../fixtures/raw-http.ts'
+import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { startThreadedServer, type ThreadedServer } from '../fixtures/threaded-server.ts'
 
+const directory = temporaryDirectory()
 let server: ThreadedServer
 before(async () => {
   server = await startThreadedServer('serving')
   assert.equal((await server.call('POST', 'sys/mounts/transit', { type: 'transit' })).status, 204)
   assert.equal((await server.call('POST', 'transit/keys/k', {})).status, 200)
 })
-after(() => server.stop())
+after(async () => {
+  await server.stop()
+  directory.cleanUp()
+})
 afterEach(async () => {
   const { body } = await server.call('LIST', 'sys/quotas/rate-limit')
   for (const name of (body.data?.keys ?? []) as string[]) await server.call('DELETE', `sys/quotas/rate-limit/${name}`)
@@ -154,6 +161,53 @@ test('H-03: what is refused before a quota is looked for counts for the one of e
   }
   await write('everything', { rate: 1, interval: 600 })
   for (let i = 0; i < 5; i++) assert.equal(await send('PATCH', 'sys/quotas/config', []), 415)
+})
+
+test('H-03: what is refused before its mount is looked for counts for the quota of that mount', async () => {
+  const send = async (method: string, path: string, headers: [string, string][]): Promise<number> => {
+    const connection = await RawConnection.open(server.address)
+    const answer = await connection.exchange(rawRequest(method, `/v1/${path}`, headers, undefined))
+    connection.close()
+    return answer?.status ?? 0
+  }
+  const floods: readonly (readonly [string, string, [string, string][], number])[] = [
+    ['method', 'PATCH', [], 415],
+    ['namespace', 'GET', [['X-Vault-Namespace', 'z']], 404],
+    ['wrapping', 'GET', [['X-Vault-Wrap-TTL', 'z']], 400],
+  ]
+  for (const [name, method, headers, status] of floods) {
+    await write('mount', { path: 'transit/keys/*', rate: 3, interval: 600 })
+    const seen: number[] = []
+    for (let i = 0; i < 5; i++) seen.push(await send(method, 'transit/keys/k', headers))
+    assert.deepEqual(seen, [status, status, status, 429, 429], name)
+    assert.equal((await once('GET', 'transit/keys/k', undefined)).status, 429, name)
+    assert.equal(await send(method, 'transit/encrypt/k', headers), status, 'other paths are not counted')
+    await server.call('DELETE', 'sys/quotas/rate-limit/mount')
+  }
+})
+
+test('enable_rate_limit_audit_logging: what a quota refuses is recorded where that is asked for', async () => {
+  const file = join(directory.path, 'audit.log')
+  const enabled = await server.call('PUT', 'sys/audit/log', { type: 'file', options: { file_path: file } })
+  assert.equal(enabled.status, 204)
+  const refusals = () => readEntries(file).filter(({ error }) => error?.includes('rate limit quota exceeded') === true)
+  await write('few', { path: 'transit/keys/k', rate: 1, interval: 600 })
+  await statuses(4, 'transit/keys/k')
+  assert.equal(refusals().length, 0)
+  assert.equal((await server.call('POST', 'sys/quotas/config', { enable_rate_limit_audit_logging: true })).status, 204)
+  assert.equal((await server.call('GET', 'sys/quotas/config')).body.data?.enable_rate_limit_audit_logging, true)
+  assert.deepEqual(await statuses(4, 'transit/keys/k'), { 429: 4 })
+  assert.deepEqual(
+    refusals()
+      .map(({ type }) => type)
+      .sort(),
+    ['request', 'request', 'request', 'request'].concat(Array(4).fill('response')),
+  )
+  assert.equal(refusals()[0]?.request.path, 'transit/keys/k')
+  assert.equal((await server.call('POST', 'sys/quotas/config', { enable_rate_limit_audit_logging: false })).status, 204)
+  await statuses(2, 'transit/keys/k')
+  assert.equal(refusals().length, 8)
+  assert.equal((await server.call('DELETE', 'sys/audit/log')).status, 204)
 })
 
 test('a login whose body is no JSON counts, without a role', async () => {

@@ -311,10 +311,6 @@ const MALFORMED = [
     bytes: 'POST /v1/sys/init HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n',
   },
   {
-    name: 'an unknown coding',
-    bytes: 'POST /v1/sys/init HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
-  },
-  {
     name: 'chunked not last',
     bytes: 'POST /v1/sys/init HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n',
   },
@@ -350,6 +346,67 @@ for (const { name, bytes } of MALFORMED) {
     assert.equal(await statusOf(HEALTH), 200)
   })
 }
+
+const CODINGS = ['gzip, chunked', 'GZip,chunked', 'xchunked']
+
+test('RFC 9112 6.1: a coding other than chunked is not offered, whatever method and path', async () => {
+  for (const coding of CODINGS) {
+    for (const path of [CAPABILITIES, '/v1/sys/storage/raft/snapshot']) {
+      const head = rawRequest('POST', path, [TOKEN, ['Transfer-Encoding', coding]])
+      const [answer, end] = await talk([Buffer.concat([head, Buffer.from('2\r\n{}\r\n0\r\n\r\n')])], 2)
+      assert.equal(answer?.status, 501, `${coding} ${path}`)
+      assert.deepEqual(parsed(answer), { errors: ['Transfer-Encoding: only chunked is offered'] })
+      assert.equal(end, undefined)
+    }
+  }
+  const [asked] = await talk([rawRequest('POST', CAPABILITIES, [TOKEN, EXPECT, ['Transfer-Encoding', 'br, chunked']])])
+  assert.equal(asked?.status, 501)
+  const [known] = await talk([
+    Buffer.concat([
+      rawRequest('POST', CAPABILITIES, [TOKEN, ['Transfer-Encoding', 'Chunked']]),
+      Buffer.from('16\r\n{"paths":["sys/seal"]}\r\n0\r\n\r\n'),
+    ]),
+  ])
+  assert.equal(known?.status, 200)
+})
+
+test('RFC 9110 7.8: who asks for another protocol is answered, and told to send again what stood behind', async () => {
+  const upgrade = rawRequest('GET', '/v1/sys/health', [
+    ['Connection', 'keep-alive, Upgrade'],
+    ['Upgrade', 'h2c'],
+  ])
+  const [answer, end] = await talk([Buffer.concat([upgrade, HEALTH])], 2)
+  assert.deepEqual([answer?.status, answer?.headers.get('connection')], [200, 'close'])
+  assert.equal(end, undefined)
+})
+
+test('M-04, W-01, W-02: no answer may be kept or taken for a page', async () => {
+  const requests = [
+    HEALTH,
+    rawRequest('GET', '/v1/sys/mounts', [TOKEN]),
+    rawRequest('GET', '/v1/sys/mounts'),
+    rawRequest('HEAD', '/v1/sys/health'),
+    rawRequest('GET', '/v1/sys/health?activecode=204'),
+    rawRequest('GET', '/v1/<script>'),
+    rawRequest('GET', '/ui/'),
+    rawRequest('GET', '/v1/sys/storage/raft/snapshot', [TOKEN]),
+    rawRequest('CONNECT', '/v1/sys/health'),
+    rawRequest('POST', CAPABILITIES, [TOKEN], bodyOf(MAX_BODY_BYTES + 1)),
+    LIST_HEAD,
+    'noise\r\n\r\n',
+  ]
+  for (const bytes of requests) {
+    const connection = await RawConnection.open(server.address)
+    const answer = await connection.exchange(bytes)
+    connection.close()
+    const of = ['x-content-type-options', 'content-security-policy', 'cache-control']
+    assert.deepEqual(
+      of.map((name) => answer?.headers.get(name)),
+      ['nosniff', "default-src 'none'", 'no-store'],
+      String(bytes).slice(0, 60),
+    )
+  }
+})
 
 test('headers beyond 16 KiB are refused by name', async () => {
   const [answer] = await talk([rawRequest('GET', '/v1/sys/health', [['X-Long', 'a'.repeat(20_000)]])])

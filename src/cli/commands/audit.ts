@@ -102,11 +102,19 @@ const verify: Command = command({
       'write the files could have made anew. -server asks the running server for its key and how far its chains ' +
       'are: then the end of the log cannot have been cut off, either. A log that is being written, or was when the ' +
       'server was killed, has chains without an end: that is a fault unless -part or -server is given.',
+    'With -public-key what no signature covers is named, since whoever can write the files could have put it there: ' +
+      'the last lines before a server was killed, or of a part that ends between two signatures. The exit code is 3 ' +
+      'then, where there is no fault; 0 with -allow-unsigned.',
   ],
   examples: ['audit verify audit.log.1 audit.log', 'audit verify -server audit.log'],
   options: {
-    'public-key': { kind: 'text', value: 'KEY', about: 'Public key of the cluster, as sys/audit-streams gives it' },
+    'public-key': {
+      kind: 'text',
+      value: 'KEY',
+      about: 'Public key of the cluster, as sys/audit-streams gives it; with commas where a restore changed it',
+    },
     server: { kind: 'flag', about: 'Compare with the running server; needs sudo on sys/audit-streams' },
+    'allow-unsigned': { kind: 'flag', about: 'Exit code 0 also where lines are covered by no signature' },
     part: { kind: 'flag', about: 'The files are a part of the log: chains may begin before and go on behind them' },
     ...COMMON_OPTIONS,
   },
@@ -123,9 +131,14 @@ const verify: Command = command({
     )
     if (options.format === 'json') await write(io.stdout, `${JSON.stringify(report, null, 2)}\n`)
     else await printReport(io, report)
-    return (report.faults.length === 0 ? 0 : 1) satisfies ExitCode
+    return exitCodeOf(report, options['allow-unsigned'])
   },
 })
+
+function exitCodeOf({ faults, unsigned }: AuditReport, allowsUnsigned: boolean): ExitCode {
+  if (faults.length > 0) return 1
+  return unsigned.length === 0 || allowsUnsigned ? 0 : 3
+}
 
 const ASK_CHAINS = { doing: 'asking for the chains', method: 'GET', path: 'sys/audit-streams' } as const
 
@@ -144,11 +157,12 @@ function chainsOf(body: Json | undefined): { readonly publicKey: string; readonl
   return { publicKey, chains }
 }
 
-async function printReport(io: CliIo, { faults, notes, chains, entries }: AuditReport): Promise<void> {
+async function printReport(io: CliIo, { faults, unsigned, notes, chains, entries }: AuditReport): Promise<void> {
   const lines = [
     ...faults.map((fault) => `Fault: ${fault}`),
+    ...unsigned.map((what) => `Unsigned: ${what}`),
     ...notes.map((note) => `Note: ${note}`),
-    ...(faults.length + notes.length > 0 ? [''] : []),
+    ...(faults.length + unsigned.length + notes.length > 0 ? [''] : []),
   ]
   const rows = chains.map((chain) => [
     chain.stream,

@@ -46,11 +46,9 @@ export class AccessTokens {
   readonly #resources: Resources
   readonly #clock: Clock
   readonly #random: Random
-  /** Audiences of the vendor's own services: only tokens for these say which machine asked. */
-  readonly firstParty = new Set<string>()
-  /** Those of them that the resource manager takes. */
+  /** Audiences that the resource manager takes. */
   readonly resourceManagerAudiences = new Set<string>()
-  /** Those of them that mean graph: its tokens say what an application may do there. */
+  /** Audiences that mean graph: their tokens say what an application may do there. */
   readonly graphAudiences = new Set<string>()
 
   constructor(keys: SigningKeys, directory: Directory, resources: Resources, clock: Clock, random: Random) {
@@ -59,15 +57,13 @@ export class AccessTokens {
     this.#resources = resources
     this.#clock = clock
     this.#random = random
-    for (const audience of RESOURCE_MANAGER_AUDIENCES.flatMap(bothSpellings)) {
-      this.firstParty.add(audience)
-      this.resourceManagerAudiences.add(audience)
-    }
+    for (const audience of RESOURCE_MANAGER.flatMap(bothSpellings)) this.resourceManagerAudiences.add(audience)
+    for (const audience of bothSpellings(GRAPH)) this.graphAudiences.add(audience)
   }
 
   /** Whether tokens are given for this audience in this tenant. */
   knows(tenantId: string, audience: string): boolean {
-    return this.firstParty.has(audience) || this.#directory.findAudience(tenantId, audience) !== undefined
+    return this.#isFirstParty(audience) || this.#directory.findAudience(tenantId, audience) !== undefined
   }
 
   async issue(request: TokenRequest, form?: TokenForm, changes: Claims = {}): Promise<IssuedToken> {
@@ -79,7 +75,7 @@ export class AccessTokens {
   claimsOf(request: TokenRequest): Claims {
     const { principal, audience, authority, graph, proof, lifetimeSeconds } = request
     const target = this.#directory.findAudience(principal.tenantId, audience)
-    const version = this.firstParty.has(audience) ? 1 : (target?.accessTokenVersion ?? 1)
+    const version = this.#isFirstParty(audience) ? 1 : (target?.accessTokenVersion ?? 1)
     const issuer = `${authority}/${principal.tenantId}/${version === 2 ? 'v2.0' : ''}`
     const now = Math.floor(this.#clock.nowMs() / 1000)
     const issuedAt = now - BACKDATED_SECONDS
@@ -95,7 +91,7 @@ export class AccessTokens {
       exp: now + lifetimeSeconds,
       aio: this.#random.bytes(24).toString('base64'),
       ...client,
-      ...(this.firstParty.has(audience) ? { idtyp: 'app' } : {}),
+      ...(this.#isFirstParty(audience) ? { idtyp: 'app' } : {}),
       oid: principal.id,
       rh: `0.${this.#random.bytes(24).toString('base64url')}.`,
       ...(this.graphAudiences.has(audience) ? this.#roles(principal) : {}),
@@ -104,10 +100,16 @@ export class AccessTokens {
       uti: this.#random.bytes(16).toString('base64url'),
       ver: version === 2 ? '2.0' : '1.0',
       ...(target?.groupClaims === true ? groupClaims(principal, graph) : {}),
-      ...(this.firstParty.has(audience) ? this.#placeClaims(request) : {}),
+      ...(this.#isFirstParty(audience) ? this.#placeClaims(request) : {}),
     }
   }
 
+  /** Of the vendor's own services: only their tokens say which machine asked. */
+  #isFirstParty(audience: string): boolean {
+    return this.resourceManagerAudiences.has(audience) || this.graphAudiences.has(audience)
+  }
+
+  /** What an application may do in graph is said in tokens for graph. */
   #roles({ tenantId, clientId }: Principal): Claims {
     const permissions = this.#directory.findApplication(tenantId, clientId)?.permissions
     return permissions === undefined || permissions.size === 0 ? {} : { roles: [...permissions] }
@@ -123,8 +125,9 @@ export class AccessTokens {
   }
 }
 
-/** Of the four clouds, and of the emulator's own resource manager what `emulator.ts` adds. */
-const RESOURCE_MANAGER_AUDIENCES = ['https://management.azure.com', 'https://management.core.windows.net']
+/** As the public cloud has them; the emulator's own addresses are added to them. */
+const RESOURCE_MANAGER = ['https://management.azure.com', 'https://management.core.windows.net']
+const GRAPH = 'https://graph.microsoft.com'
 
 /** With and without the slash at the end. */
 export function bothSpellings(audience: string): string[] {

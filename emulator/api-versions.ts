@@ -60,6 +60,7 @@ function versionsOf(namespace: string, type: string): readonly string[] {
 }
 
 function unregistered(namespace: string, type: string, version: string): Refusal {
-  const text = `No registered resource provider found for API version '${version}' and type '${type}' of '${namespace}'.`
+  const kind = `${namespace}/${type}`
+  const text = `No registered resource provider found for API version '${version}' and type '${kind}'.`
   return resourceError(400, 'NoRegisteredProviderFound', text)
 }

@@ -17,7 +17,7 @@ export type ClientSecret = {
   readonly usableFromMs: number
 }
 
-/** Whose tokens an application may present instead of a secret. All three are compared exactly. */
+/** Whose tokens a principal may present instead of a secret. All three are compared exactly. */
 export type FederatedCredential = { readonly issuer: string; readonly subject: string; readonly audience: string }
 
 /** Who a token speaks of: the service principal of an application, or a managed identity. */
@@ -31,6 +31,7 @@ export type Principal = {
   readonly kind: 'Application' | 'ManagedIdentity'
   /** Object ids. */
   readonly groups: Set<string>
+  readonly federatedCredentials: FederatedCredential[]
 }
 
 export type Application = {
@@ -41,7 +42,6 @@ export type Application = {
   readonly displayName: string
   readonly principal: Principal
   readonly secrets: ClientSecret[]
-  readonly federatedCredentials: FederatedCredential[]
   /** Names by which tokens for it are asked, besides its client id. */
   readonly identifierUris: readonly string[]
   /** Of the tokens that others get for it. */
@@ -98,6 +98,13 @@ export class Directory {
     this.#random = random
   }
 
+  /** Forgets everything. */
+  clear(): void {
+    for (const list of [this.tenants, this.applications, this.principals]) list.length = 0
+    this.secretDelayMs = 0
+    this.mostSecrets = Number.POSITIVE_INFINITY
+  }
+
   addTenant({ id = this.#random.uuid(), domains = [] }: Partial<Tenant> = {}): Tenant {
     const tenant = { id, domains }
     this.tenants.push(tenant)
@@ -133,7 +140,6 @@ export class Directory {
       displayName,
       principal,
       secrets: [],
-      federatedCredentials: [...(options.federatedCredentials ?? [])],
       identifierUris: options.identifierUris ?? [],
       accessTokenVersion: options.accessTokenVersion ?? 1,
       groupClaims: options.groupClaims ?? false,
@@ -141,6 +147,7 @@ export class Directory {
       owners: new Set(options.ownsItself === true ? [principal.id] : []),
     }
     this.applications.push(application)
+    principal.federatedCredentials.push(...(options.federatedCredentials ?? []))
     if (options.secret !== undefined) {
       this.addSecret(application, { secretText: options.secret, startMs: this.#clock.nowMs() }, 0)
     }
@@ -148,7 +155,8 @@ export class Directory {
   }
 
   addPrincipal({ id = this.#random.uuid(), clientId = this.#random.uuid(), ...rest }: NewPrincipal): Principal {
-    const principal = { tenantId: this.firstTenant.id, ...rest, id, clientId, groups: new Set<string>() }
+    const own = { groups: new Set<string>(), federatedCredentials: [] }
+    const principal: Principal = { tenantId: this.firstTenant.id, ...rest, id, clientId, ...own }
     this.principals.push(principal)
     return principal
   }
@@ -167,6 +175,11 @@ export class Directory {
   /** Makes a principal a member of groups, by their object ids. */
   join(principalId: string, ...groups: readonly string[]): void {
     for (const group of groups) this.getPrincipal(principalId).groups.add(group)
+  }
+
+  /** In one tenant, an application's or a managed identity's. */
+  findClient(tenantId: string, clientId: string): Principal | undefined {
+    return this.principals.find((each) => each.tenantId === tenantId && each.clientId === clientId.toLowerCase())
   }
 
   /** In one tenant, by client id. */

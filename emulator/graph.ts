@@ -1,16 +1,16 @@
 // Graph: applications and their secrets, and which groups a principal is in.
 import type { JsonObject } from '../src/lib/json.ts'
-import type { Clock, Random } from '../src/lib/world.ts'
+import type { Clock } from '../src/lib/world.ts'
 import type { Caller, CheckBearer } from './bearer.ts'
 import type { Application, ClientSecret, Directory, Principal } from './directory.ts'
-import { type CloudRequest, type Handler, jsonBody, Refusal, type Routes, route } from './exchange.ts'
+import { type CloudRequest, type Handler, jsonBody, type Routes, route } from './exchange.ts'
+import { graphDenied, graphError, graphMissing } from './graph-errors.ts'
 
 export type GraphParts = {
   readonly directory: Directory
   readonly checkBearer: CheckBearer
   readonly audiences: ReadonlySet<string>
   readonly clock: Clock
-  readonly random: Random
 }
 
 const WRITES = ['Application.ReadWrite.All', 'Application.ReadWrite.OwnedBy']
@@ -23,14 +23,6 @@ const READS_MEMBERS = [
 ]
 /** Groups that one check may name. */
 const MOST_CHECKED = 20
-
-export function graphError(status: number, code: string, message: string): Refusal {
-  return new Refusal({ status, body: graphErrorBody(code, message) })
-}
-
-export function graphErrorBody(code: string, message: string): JsonObject {
-  return { error: { code, message, innerError: { date: '1970-01-01T00:00:00', 'request-id': '' } } }
-}
 
 export function graph(parts: GraphParts): Handler {
   const answer = route(routesOf(parts), ({ path }) => {
@@ -48,12 +40,12 @@ function routesOf(parts: GraphParts): Routes {
   const { directory } = parts
   const byObjectId = (id = ''): Application => {
     const found = directory.applications.find(({ objectId }) => objectId === id.toLowerCase())
-    if (found === undefined) throw missing(id)
+    if (found === undefined) throw graphMissing(id)
     return found
   }
   const principalOf = (id = ''): Principal => {
     const found = directory.findPrincipal(id)
-    if (found === undefined) throw missing(id)
+    if (found === undefined) throw graphMissing(id)
     return found
   }
   const members: Routes[string] = async (request, { id }) => {
@@ -91,7 +83,7 @@ function routesOf(parts: GraphParts): Routes {
     'GET /v1.0/applications-by-app-id/:id': async (request, { id = '' }) => {
       const { tenantId } = await admit(parts, request, READS)
       const found = directory.findApplication(tenantId, id)
-      if (found === undefined) throw missing(id)
+      if (found === undefined) throw graphMissing(id)
       return { status: 200, body: showApplication(found) }
     },
     'POST /v1.0/applications/:id/addPassword': async (request, { id }) => {
@@ -122,22 +114,13 @@ async function admit(parts: GraphParts, request: CloudRequest, permissions: read
     throw graphError(401, 'InvalidAuthenticationToken', 'Access token validation failure. Invalid audience.')
   if (typeof caller === 'string')
     throw graphError(401, 'InvalidAuthenticationToken', 'Access token validation failure.')
-  if (!permissions.some((each) => caller.roles.includes(each))) throw denied()
+  if (!permissions.some((each) => caller.roles.includes(each))) throw graphDenied()
   return caller
 }
 
 /** With `OwnedBy` alone an application may write only what it owns. */
 function requireOwner({ roles, principalId }: Caller, { owners }: Application): void {
-  if (!roles.includes('Application.ReadWrite.All') && !owners.has(principalId)) throw denied()
-}
-
-function denied(): Refusal {
-  return graphError(403, 'Authorization_RequestDenied', 'Insufficient privileges to complete the operation.')
-}
-
-function missing(id: string): Refusal {
-  const text = `Resource '${id}' does not exist or one of its queried reference-property objects are not present.`
-  return graphError(404, 'Request_ResourceNotFound', text)
+  if (!roles.includes('Application.ReadWrite.All') && !owners.has(principalId)) throw graphDenied()
 }
 
 /** Exactly `appId eq '…'`, where a quote within is doubled. */

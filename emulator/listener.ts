@@ -1,7 +1,7 @@
 // One address of one service: reads a request, has it noted, has it answered.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { LoopbackCertificate } from './certificates.ts'
 import type { CloudRequest, Scheme, Service } from './exchange.ts'
 
@@ -19,10 +19,14 @@ export type ListenerOptions = {
 }
 
 const MOST_BODY_BYTES = 1 << 20
+/** RFC 8446 section 6: a fatal alert, handshake_failure. */
+const HANDSHAKE_FAILURE = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28])
 
 export class Listener {
   readonly #options: ListenerOptions
   #server: Server | undefined
+  /** Each TLS handshake ends with an alert. */
+  breaksTls = false
   #port: number
 
   constructor(options: ListenerOptions) {
@@ -47,6 +51,10 @@ export class Listener {
       scheme === 'http'
         ? createServer(take)
         : createTlsServer({ cert: certificate.certificate, key: certificate.privateKey, minVersion: 'TLSv1.2' }, take)
+    // Before the runtime reads the greeting of the client, and so before there is anything to decrypt.
+    server.prependListener('connection', (socket: Socket) => {
+      if (this.breaksTls) socket.end(HANDSHAKE_FAILURE)
+    })
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       server.listen(this.#port, host, resolve)

@@ -64,19 +64,19 @@ export class Machines {
       properties: { provisioningState: 'Succeeded', orchestrationMode: 'Flexible', uniqueId: this.#random.uuid() },
       further: { sku: { name: 'Standard_D2s_v3', tier: 'Standard', capacity: instances } },
     })
-    for (let number = 0; number < instances; number++) this.addMember(set, options)
+    for (let number = 0; number < instances; number++)
+      this.addMember(set, { userIdentities: options.userIdentities ?? [] })
     return set
   }
 
   /** A further member of a flexible set; its name is that of the set with 8 hexadecimal digits unless one is given. */
   addMember(set: Resource, { name, ...identities }: NewIdentities & { readonly name?: string } = {}): Resource {
-    const ownName = name === undefined || name === set.name ? undefined : name
     return this.#resources.add({
       ...identities,
       ...placeOf(set),
       bareIdentities: true,
       type: VIRTUAL_MACHINES,
-      name: ownName ?? `${set.name}_${this.#random.bytes(4).toString('hex')}`,
+      name: name ?? `${set.name}_${this.#random.bytes(4).toString('hex')}`,
       properties: { ...this.#machineProperties(), virtualMachineScaleSet: { id: set.id } },
     })
   }

@@ -1,7 +1,7 @@
 // Tokens for tests, without asking the token endpoint: good ones of any machine or application, and wrong ones.
 import type { AccessTokens, ClientProof } from './access-tokens.ts'
+import type { Addresses } from './addresses.ts'
 import type { Directory, Principal } from './directory.ts'
-import type { Addresses } from './emulator.ts'
 import { parseResourceId } from './resource-id.ts'
 import { type Resources, userIdentitiesOf } from './resources.ts'
 import type { SigningKeys } from './signing-keys.ts'

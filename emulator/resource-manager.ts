@@ -110,7 +110,8 @@ function authorize(resources: Resources, { principalId }: Caller, path: string, 
       each.actions.some((pattern) => permits(pattern, action) || permits(pattern.replaceAll('/*/', '/'), action)),
   )
   if (allowed) return
-  const text = `The client with object id '${principalId}' does not have authorization to perform action '${action}' over scope '${path}' or the scope is invalid.`
+  const who = `The client with object id '${principalId}'`
+  const text = `${who} does not have authorization to perform action '${action}' over scope '${path}'.`
   throw resourceError(403, 'AuthorizationFailed', text)
 }
 
@@ -148,7 +149,8 @@ function answerTarget(parts: ResourceManagerParts, request: CloudRequest, target
   const resource = resources.find(formatResourceId(target.id))
   if (resource === undefined) {
     const { namespace, type, names } = target.id
-    const text = `The Resource '${namespace}/${type}/${names.join('/')}' under resource group '${resourceGroup}' was not found.`
+    const what = `'${namespace}/${type}/${names.join('/')}'`
+    const text = `The Resource ${what} under resource group '${resourceGroup}' was not found.`
     throw resourceError(404, 'ResourceNotFound', text)
   }
   return { status: 200, body: shown(resource) }

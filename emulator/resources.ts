@@ -65,6 +65,12 @@ export class Resources {
     this.#random = random
   }
 
+  /** Forgets everything. */
+  clear(): void {
+    for (const map of [this.subscriptions, this.#resources, this.#systemIdentities, this.#userIdentities]) map.clear()
+    this.assignments.length = 0
+  }
+
   addSubscription({ id = this.#random.uuid(), tenantId = this.#directory.firstTenant.id } = {}): string {
     this.subscriptions.set(id.toLowerCase(), { id, tenantId })
     return id
@@ -107,6 +113,10 @@ export class Resources {
     return resource
   }
 
+  all(): Resource[] {
+    return [...this.#resources.values()]
+  }
+
   remove(id: string): void {
     this.#resources.delete(id.toLowerCase())
   }
@@ -136,6 +146,12 @@ export class Resources {
   /** Who a resource is by itself. */
   systemIdentityOf(id: string): Principal | undefined {
     return this.#systemIdentities.get(id.toLowerCase())
+  }
+
+  /** The id of the user-assigned identity that a principal is. */
+  userIdentityIdOf({ id }: Pick<Principal, 'id'>): string | undefined {
+    const found = [...this.#userIdentities].find(([, principal]) => principal.id === id)
+    return found?.[0]
   }
 
   /** Who a user-assigned identity is, also after it was taken out of the resource manager. */

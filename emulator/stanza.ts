@@ -1,5 +1,5 @@
 // The part of a server's configuration that tells it of the emulator.
-import type { Addresses } from './emulator.ts'
+import type { Addresses } from './addresses.ts'
 
 export type StanzaOptions = {
   readonly addresses: Addresses

@@ -2,21 +2,23 @@
 
 import type { Clock } from '../src/lib/world.ts'
 import type { AccessTokens, ClientProof } from './access-tokens.ts'
-import type { Application, Directory, Tenant } from './directory.ts'
+import type { Directory, Principal, Tenant } from './directory.ts'
 import { directoryError, unknownTenant } from './directory-errors.ts'
 import type { CloudAnswer, CloudRequest, Routes } from './exchange.ts'
 
 const LIFETIME_SECONDS = 3599
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** Whether an assertion is one that the application trusts. */
-export type CheckAssertion = (application: Application, assertion: string) => Promise<boolean>
+/** Whether an assertion is one that the principal trusts. */
+export type CheckAssertion = (principal: Principal, assertion: string) => Promise<boolean>
 
 export type TokenEndpointParts = {
   readonly directory: Directory
   readonly tokens: AccessTokens
   readonly clock: Clock
   readonly graph: (request: CloudRequest) => string
+  /** Id of the user-assigned identity that a principal is. */
+  readonly userIdentityOf: (principal: Principal) => string | undefined
   readonly checkAssertion: CheckAssertion
 }
 
@@ -42,7 +44,7 @@ async function answerToken(
   if (form.get('grant_type') !== 'client_credentials') {
     throw directoryError(400, 'unsupported_grant_type', 70003, `The grant type is not supported.`)
   }
-  const { application, proof } = await authenticate(parts, tenant, form)
+  const { principal, proof } = await authenticate(parts, tenant, form)
   const audience = readAudience(form)
   if (audience === undefined) {
     const text = `The scope must be a resource followed by '/.default'.`
@@ -50,7 +52,8 @@ async function answerToken(
   }
   if (!tokens.knows(tenant.id, audience)) throw unknownResource(audience, tenant)
   const { token } = await tokens.issue({
-    principal: application.principal,
+    principal,
+    userIdentity: parts.userIdentityOf(principal),
     audience,
     authority: request.origin,
     graph: parts.graph(request),
@@ -79,21 +82,22 @@ async function authenticate(
   { directory, clock, checkAssertion }: TokenEndpointParts,
   tenant: Tenant,
   form: URLSearchParams,
-): Promise<{ application: Application; proof: ClientProof }> {
+): Promise<{ principal: Principal; proof: ClientProof }> {
   const clientId = form.get('client_id') ?? ''
-  const application = directory.findApplication(tenant.id, clientId)
-  if (application === undefined) {
+  const principal = directory.findClient(tenant.id, clientId)
+  if (principal === undefined) {
     const text = `Application with identifier '${clientId}' was not found in the directory '${tenant.id}'.`
     throw directoryError(400, 'unauthorized_client', 700016, text)
   }
   const assertion = form.get('client_assertion')
   if (assertion !== null && form.get('client_assertion_type') === ASSERTION_TYPE) {
-    if (await checkAssertion(application, assertion)) return { application, proof: 'certificate' }
+    if (await checkAssertion(principal, assertion)) return { principal, proof: 'certificate' }
     throw directoryError(400, 'invalid_request', 70021, 'No matching federated identity record found.')
   }
+  const secrets = directory.findApplication(tenant.id, clientId)?.secrets ?? []
   const given = form.get('client_secret')
   const now = clock.nowMs()
-  const secret = application.secrets.find(
+  const secret = secrets.find(
     ({ secretText, usableFromMs, startMs }) => secretText === given && usableFromMs <= now && startMs <= now,
   )
   if (secret === undefined) {
@@ -104,7 +108,7 @@ async function authenticate(
     const text = `The provided client secret keys for app '${clientId}' are expired.`
     throw directoryError(401, 'invalid_client', 7000222, text)
   }
-  return { application, proof: 'secret' }
+  return { principal, proof: 'secret' }
 }
 
 function unknownResource(audience: string, tenant: Tenant) {

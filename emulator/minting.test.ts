@@ -19,10 +19,10 @@ const emulator = await startEmulator({ plan: SAMPLE_PLAN })
 after(() => emulator.close())
 const { authority, graph } = emulator.addresses()
 const { minting, keys, directory, resources } = emulator
-const GROUP = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-app/providers`
-const VM1 = `${GROUP}/Microsoft.Compute/virtualMachines/vm1`
-const U1 = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-id/providers/Microsoft.ManagedIdentity/userAssignedIdentities/u1`
-const U2 = U1.replace('u1', 'u2')
+const GROUP = `${SAMPLE.group}/providers`
+const VM1 = SAMPLE.vm1
+const U1 = SAMPLE.u1
+const U2 = SAMPLE.u2
 
 function claimed(id: string): string {
   return id.replace('resourceGroups', 'resourcegroups')

@@ -28,8 +28,8 @@ after(async () => {
 
 const { authority, resourceManager } = emulator.addresses('https')
 const SCOPE = 'https://management.core.windows.net//.default'
-const GROUP = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-app`
-const U1 = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-id/providers/Microsoft.ManagedIdentity/userAssignedIdentities/u1`
+const GROUP = SAMPLE.group
+const U1 = SAMPLE.u1
 /** No retries: what is refused shows at once. */
 const CLIENT = { endpoint: resourceManager, credentialScopes: [SCOPE], retryOptions: { maxRetries: 0 } }
 

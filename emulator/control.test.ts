@@ -73,11 +73,11 @@ test('an order that is none is refused by name', async () => {
 })
 
 test('npm run emulator prints its addresses and the stanza, and takes its files with it', async () => {
-  const process_ = spawn(process.execPath, [`${import.meta.dirname}/main.ts`, '--port=0'], {
+  const child = spawn(process.execPath, [`${import.meta.dirname}/main.ts`, '--port=0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines: string[] = []
-  for await (const line of createInterface(process_.stdout)) {
+  for await (const line of createInterface(child.stdout)) {
     lines.push(line)
     if (line.startsWith('curl')) break
   }
@@ -95,8 +95,8 @@ test('npm run emulator prints its addresses and the stanza, and takes its files 
   assert.ok(lines.includes('cloud "TestCloud" {'))
   const caFile = JSON.parse(value('  ca_file')) as string
   assert.ok(existsSync(caFile))
-  process_.kill('SIGTERM')
-  const [code] = await once(process_, 'exit')
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
   assert.equal(code, 0)
   assert.equal(existsSync(caFile), false)
 })

@@ -9,6 +9,7 @@ import {
   type JWTPayload,
   jwtVerify,
 } from 'jose'
+import { realWorld } from '../src/lib/world.ts'
 import { MOST_GROUPS } from './access-tokens.ts'
 import { ask } from './asking.ts'
 import { startEmulator } from './emulator.ts'
@@ -99,6 +100,15 @@ test('an application can ask for tokens of version 2', async () => {
     [payload.aud, payload.iss, payload.ver, payload.appid, payload.azp],
     [clientId, `${authority}/${SAMPLE.tenant}/v2.0`, '2.0', undefined, resources.systemIdentityOf(VM1)?.clientId],
   )
+})
+
+test('the clock is the one that is handed in', async (context) => {
+  const clock = { nowMs: () => 1_000_000_000_000, monotonicMs: () => 0 }
+  const old = await startEmulator({ world: { ...realWorld(), clock } })
+  context.after(() => old.close())
+  const { id } = old.machines.addVirtualMachine({ name: 'vm' })
+  const { nbf, exp } = decodeJwt(await old.minting.ofResource(id))
+  assert.deepEqual([nbf, exp], [1_000_000_000 - 300, 1_000_000_000 + 86_400])
 })
 
 test('groups are in tokens for those who ask for them, up to as many as fit', async () => {

@@ -27,7 +27,8 @@ const VECTORS = [
     key: K,
     data: Buffer.concat([fromHex('302e020100300506032b657004220420'), K]),
     wrapped:
-      '87c43fd6ff638919215b7fa15c74583a1361b1479fffc25a48827838a44c89e7dbbeefda48eab6d5172671b642b8279938f2d70e5907cd38',
+      '87c43fd6ff638919215b7fa15c74583a1361b1479fffc25a48827838a44c89e7' +
+      'dbbeefda48eab6d5172671b642b8279938f2d70e5907cd38',
   },
   {
     name: 'RFC 5649 section 6, 20 bytes',

@@ -20,7 +20,7 @@ test('every key type is in the list, so that none stays behind by oversight', ()
 
 for (const [name, form] of MATERIAL_FORMS) {
   const type = KEY_TYPES.get(name) ?? assert.fail(name)
-  test(`${name}: what goes out comes in again as it was, by import and by backup, whole and as a public half`, async () => {
+  test(`${name}: what goes out comes in again, by import and by backup, whole and as a public half`, async () => {
     const material = await materialOf(type)
     const key = type.load(material)
     assert.deepEqual(form.fromImport(transferBytes(key)), material)

@@ -1,5 +1,5 @@
-// ML-DSA keys: PKCS #8 with the seed (RFC 9881 section 6) for imports, the same as PEM in exports. How other programs of
-// this API write them in a backup is not known: here it is the seed, and the public half as reads show it.
+// ML-DSA keys: PKCS #8 with the seed (RFC 9881 section 6) for imports, the same as PEM in exports. How other programs
+// of this API write them in a backup is not known: here it is the seed, and the public half as reads show it.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import { InvalidKeyMaterial } from './key-type.ts'

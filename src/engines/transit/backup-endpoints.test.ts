@@ -109,7 +109,7 @@ test('versions that were too old to be used, and those that were trimmed, are so
   assert.equal((await client.write('keys/trimmed/config', { min_decryption_version: 1 })).status, 400)
 })
 
-test('restore takes no name that is taken, unless it is forced, and then nothing of the other key is left', async () => {
+test('restore takes no name that is taken, unless it is forced; then nothing of the other key is left', async () => {
   const mount = mountTransit()
   const { client } = mount
   const backup = await keyWithBackup(mount)

@@ -84,7 +84,7 @@ for (const { name, path, says } of REFUSED) {
   })
 }
 
-test('a missing key is 404; a public half needs no exportable; a key that is softly deleted gives nothing', async () => {
+test('a missing key is 404; a public half needs no exportable; a softly deleted key gives nothing', async () => {
   const { client } = mountTransit()
   assert.equal((await client.read('export/hmac-key/none')).status, 404)
   await client.write('keys/k', { type: 'ed25519', exportable: true })

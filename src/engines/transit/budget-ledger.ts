@@ -4,7 +4,7 @@
 //   lives       JSON, {"format":1,"lives":N}: threads that ever sealed anything with keys of this mount, each counted
 //               once for each start of the server
 //
-// Lives are stored some at once, so that a thread that comes later costs no write, and encrypts where the device is full.
+// Lives are stored some at once, so that a thread that comes later costs no write, and encrypts on a full device.
 // A version has sealed at most what was granted and, for each life since it was made, FREE_MESSAGES: so a key that is
 // used little costs no write, and what a thread that died had left counts as sealed. Both are stored before a thread
 // may seal on the strength of them.

@@ -1,21 +1,8 @@
 // What of a file is signed: files of any size, of which only a hash travels.
-import { createHash } from 'node:crypto'
+import { namedHashOf } from '../crypto/named-hash.ts'
 import type { Client } from './client.ts'
 import { memberOf } from './exact-json.ts'
 import { missingResult, type TransitValues, transitPath } from './transit-options.ts'
-
-/** By the names of the API. */
-const HASHES: Readonly<Record<string, string>> = {
-  'sha2-224': 'sha224',
-  'sha2-256': 'sha256',
-  'sha2-384': 'sha384',
-  'sha2-512': 'sha512',
-  'sha3-224': 'sha3-224',
-  'sha3-256': 'sha3-256',
-  'sha3-384': 'sha3-384',
-  'sha3-512': 'sha3-512',
-}
-export const FILE_HASHES: readonly string[] = Object.keys(HASHES)
 
 /** As the server is asked: the same to sign and to verify. */
 export type SignedInput = {
@@ -28,13 +15,12 @@ export type SignedInput = {
 const STATEMENT = 'keywright file signature 1\n'
 
 /**
- * Keys of RSA and ECDSA sign the hash of the file itself, as other programs verify it. Keys that only sign whole
+ * `hash` is one of HASH_NAMES. Keys of RSA and ECDSA sign the hash of the file itself, as other programs verify it. Keys that only sign whole
  * messages sign a statement of the hash (docs/file-format.md).
  */
 export async function signedInput(type: string, hash: string, content: AsyncIterable<Buffer>): Promise<SignedInput> {
-  const hasher = createHash(HASHES[hash] ?? hash)
-  for await (const part of content) hasher.update(part)
-  const digest = hasher.digest()
+  const digest = await namedHashOf(hash, content)
+  if (digest === undefined) throw new RangeError(`There is no hash ${hash}`)
   if (/^(rsa-|ecdsa-)/.test(type)) {
     return { input: digest.toString('base64'), prehashed: true, hash_algorithm: hash }
   }

@@ -1,6 +1,7 @@
 // Authenticated encryption, the only place that uses Node's ciphers (threats N-01 to N-03): the tag is always whole,
 // the nonce always of the algorithm's length, and no plaintext leaves before it is authenticated.
 import { type CipherGCMTypes, createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
+import { secretBytes } from './secret-bytes.ts'
 import { forChaCha, XCHACHA_NONCE_BYTES } from './xchacha20.ts'
 
 export type AeadAlgorithm = {
@@ -88,12 +89,26 @@ export function open(
   sealed: Buffer,
   associatedData?: Buffer,
 ): Buffer {
+  const decipher = begunOpening(algorithm, key, nonce, sealed, associatedData)
+  return authenticated(decipher, decipher.update(sealed.subarray(0, sealed.length - algorithm.tagBytes)))
+}
+
+function begunOpening(
+  algorithm: AeadAlgorithm,
+  key: KeyObject,
+  nonce: Buffer,
+  sealed: Buffer,
+  associatedData: Buffer | undefined,
+) {
   const ciphertextBytes = sealed.length - algorithm.tagBytes
   if (ciphertextBytes < 0 || nonce.length !== algorithm.nonceBytes) throw new AuthenticationFailed()
   const decipher = newDecipher(algorithm, key, nonce)
   if (associatedData !== undefined && associatedData.length > 0) decipher.setAAD(associatedData)
   decipher.setAuthTag(sealed.subarray(ciphertextBytes))
-  const plaintext = decipher.update(sealed.subarray(0, ciphertextBytes))
+  return decipher
+}
+
+function authenticated(decipher: ReturnType<typeof newDecipher>, plaintext: Buffer): Buffer {
   try {
     decipher.final()
   } catch {
@@ -108,9 +123,16 @@ export function open(
 const FILLER_KEY = createSecretKey(Buffer.alloc(32))
 
 /**
+ * So small that what the allocator of the system takes back it gives out again next, to the same thread and nobody
+ * else (glibc keeps up to 1,032 bytes so). What is larger is put together with its neighbours and comes back anywhere.
+ */
+const PIECE_BYTES = 896
+const FILLER_PIECE = Buffer.alloc(PIECE_BYTES)
+
+/**
  * Like `open`, for what holds keys, with algorithms whose own keys have 32 bytes: nothing of them is left where it was
  * decrypted. Node decrypts into memory of its own, copies it from there and frees it as it is; the same again with
- * something else takes that memory and writes over it.
+ * something else takes that memory and writes over it, piece by piece. The plaintext is the caller's to wipe.
  * @throws AuthenticationFailed
  */
 export function openSecret(
@@ -120,9 +142,17 @@ export function openSecret(
   sealed: Buffer,
   associatedData?: Buffer,
 ): Buffer {
-  const plaintext = open(algorithm, key, nonce, sealed, associatedData)
-  newCipher(algorithm, FILLER_KEY, Buffer.alloc(algorithm.nonceBytes), undefined).update(Buffer.alloc(plaintext.length))
-  return plaintext
+  const bytes = sealed.length - algorithm.tagBytes
+  const decipher = begunOpening(algorithm, key, nonce, sealed, associatedData)
+  const filler = newCipher(algorithm, FILLER_KEY, Buffer.alloc(algorithm.nonceBytes), undefined)
+  const plaintext = secretBytes(bytes)
+  for (let at = 0; at < bytes; at += PIECE_BYTES) {
+    const piece = decipher.update(sealed.subarray(at, Math.min(at + PIECE_BYTES, bytes)))
+    piece.copy(plaintext, at)
+    piece.fill(0)
+    filler.update(FILLER_PIECE.subarray(0, piece.length))
+  }
+  return authenticated(decipher, plaintext)
 }
 
 /**

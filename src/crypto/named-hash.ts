@@ -1,6 +1,6 @@
 // The hashes that callers may choose by name (`hash` of transit and of sys/tools): FIPS 180-4 and FIPS 202. SHA-1 is
 // not among them: nothing new may rest on it.
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 
 const OPENSSL_NAMES: Readonly<Record<string, string>> = {
   'sha2-224': 'sha224',
@@ -24,4 +24,13 @@ export function opensslHashName(name: string): string | undefined {
 export function namedHash(name: string, data: Buffer): Buffer | undefined {
   const openssl = opensslHashName(name)
   return openssl === undefined ? undefined : hash(openssl, data, 'buffer')
+}
+
+/** The hash of what comes in parts. Undefined for a name that is not in HASH_NAMES. */
+export async function namedHashOf(name: string, parts: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
+  const openssl = opensslHashName(name)
+  if (openssl === undefined) return undefined
+  const hasher = createHash(openssl)
+  for await (const part of parts) hasher.update(part)
+  return hasher.digest()
 }

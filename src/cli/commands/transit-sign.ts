@@ -1,3 +1,4 @@
+import { HASH_NAMES } from '../../crypto/named-hash.ts'
 import { asciiTrim } from '../../lib/ascii.ts'
 import { ByteProgress } from '../byte-progress.ts'
 import { UsageError } from '../cli-error.ts'
@@ -5,7 +6,7 @@ import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { connect } from '../connect.ts'
 import { memberOf } from '../exact-json.ts'
-import { FILE_HASHES, keyTypeOf, signedInput } from '../file-digest.ts'
+import { keyTypeOf, signedInput } from '../file-digest.ts'
 import { inputName, readAny, readInput, STDIN, sizeOf } from '../input.ts'
 import { type CliIo, write } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
@@ -20,7 +21,7 @@ const NOT_VALID = 2
 
 const { out, force, ...COMMON } = TRANSIT_OPTIONS
 const SIGNING_OPTIONS = {
-  hash: { kind: 'text', value: 'NAME', default: 'sha2-256', about: `Hash of the file: ${FILE_HASHES.join(', ')}` },
+  hash: { kind: 'text', value: 'NAME', default: 'sha2-256', about: `Hash of the file: ${HASH_NAMES.join(', ')}` },
   type: { kind: 'text', value: 'TYPE', about: 'Type of the key; asked of the server where it is not given' },
   'signature-algorithm': { kind: 'text', value: 'NAME', about: 'Of RSA: pss (default) or pkcs1v15' },
   marshaling: { kind: 'text', value: 'NAME', about: 'Of ECDSA: asn1 (default) or jws' },
@@ -99,7 +100,7 @@ export const transitVerify = command({
 })
 
 async function request(io: CliIo, client: Client, options: Values, file: string): Promise<object> {
-  if (!FILE_HASHES.includes(options.hash)) throw new UsageError(`-hash is one of ${FILE_HASHES.join(', ')}`)
+  if (!HASH_NAMES.includes(options.hash)) throw new UsageError(`-hash is one of ${HASH_NAMES.join(', ')}`)
   const type = options.type ?? (await keyTypeOf(client, options))
   const progress = new ByteProgress(io, await sizeOf(file))
   const signed = await signedInput(type, options.hash, progress.around(readAny(io, file)))

@@ -50,6 +50,25 @@ for (const curve of CURVES) {
     }
   })
 
+  test(`${name}: digests at the edges of the order are signed like others, also those that are zero modulo it`, () => {
+    const key = newKey(curve)
+    const whole = scalarBytes(curve)
+    const near = Buffer.from(curve.order)
+    near[whole - 1] = (near[whole - 1] ?? 0) - 1
+    // The bits of P-521 that are over are cut from the end.
+    const shift = (bytes: Buffer): Buffer =>
+      curve === P521
+        ? Buffer.from((BigInt(`0x${bytes.toString('hex')}`) << 7n).toString(16).padStart(132, '0'), 'hex')
+        : bytes
+    const digests = [Buffer.alloc(0), Buffer.alloc(20), Buffer.alloc(whole), shift(curve.order), shift(near)]
+    for (const digest of [...digests, Buffer.alloc(whole, 0xff), Buffer.of(1)]) {
+      const both = signDigest(curve, key, digest)
+      assert.equal(verifyDigest(curve, key, digest, both), true)
+      assert.notDeepEqual(signDigest(curve, key, digest), both, 'each signature has a nonce of its own')
+      assert.equal(verifyDigest(curve, newKey(curve), digest, both), false)
+    }
+  })
+
   test(`${name}: r and s that are zero or not below the order are no signature`, () => {
     const key = newKey(curve)
     const digest = randomBytes(32)

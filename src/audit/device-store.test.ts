@@ -29,7 +29,7 @@ test('headers that cannot be read are none, and the log says so', async () => {
   assert.deepEqual(logged, [])
 })
 
-test('U-03: a header that gives access is not recorded, though an older version or a snapshot asked for it', async () => {
+test('U-03: a header that gives access is not recorded, though what is stored asks for it', async () => {
   const setting = { hmac: false }
   const headers = { a: setting, cookie: setting, 'x-vault-inline-auth-parameter-jwt': setting, authorization: setting }
   const { store, logged } = storeOf(JSON.stringify({ format: 1, headers }))

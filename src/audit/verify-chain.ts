@@ -96,7 +96,7 @@ export class ChainCheck {
     if (this.unsigned > MOST_UNSIGNED_LINES)
       this.#fault(
         this.lastPlace,
-        `the last ${this.unsigned} lines of chain ${this.id} have no signature: a server signs each ${MOST_UNSIGNED_LINES}`,
+        `the last ${this.unsigned} lines of chain ${this.id} have no signature, a server leaves ${MOST_UNSIGNED_LINES}`,
       )
   }
 

@@ -259,7 +259,7 @@ test('P-36: a request that was begun where no device was is recorded whole where
   }
 })
 
-test('P-36: a device that is enabled between two threads gets no answer to what it was not asked to record', async () => {
+test('P-36: a device that is enabled between two threads gets no answer to what it has no request of', async () => {
   const house = await start()
   const first = house.house.audit.list().map(({ uuid }) => uuid)
   const late = join(directory.path, 'late.log')

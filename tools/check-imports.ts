@@ -30,7 +30,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['client', ['lib']],
   ['cli', ['lib', 'crypto', 'api', 'client']],
 ])
-/** A development thing beside src, which the product never imports, and what it takes of the product besides packages. */
+/** A development thing beside src, which the product never imports, and what of the product it takes itself. */
 const EMULATOR = { folder: 'emulator/', imports: 'src/lib/' }
 /** The room of the files that lie in src itself. */
 const ASSEMBLY = 'the assembly'

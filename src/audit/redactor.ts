@@ -101,8 +101,8 @@ function within(name: string, redaction: Redaction): Redaction {
 const IN_CLEAR: Redaction = { hmac: undefined }
 
 /**
- * The value with every text replaced, as JSON knows it. A copy that is written in one go: pieces of text that are added up
- * by the thousand cost twice as much.
+ * The value with every text replaced, as JSON knows it. A copy that is written in one go: pieces of text that are added
+ * up by the thousand cost twice as much.
  */
 function hidden(value: unknown, redaction: Redaction, depth: number): unknown {
   switch (typeof value) {

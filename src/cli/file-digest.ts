@@ -15,8 +15,8 @@ export type SignedInput = {
 const STATEMENT = 'keywright file signature 1\n'
 
 /**
- * `hash` is one of HASH_NAMES. Keys of RSA and ECDSA sign the hash of the file itself, as other programs verify it. Keys that only sign whole
- * messages sign a statement of the hash (docs/file-format.md).
+ * `hash` is one of HASH_NAMES. Keys of RSA and ECDSA sign the hash of the file itself, as other programs verify it.
+ * Keys that only sign whole messages sign a statement of the hash (docs/file-format.md).
  */
 export async function signedInput(type: string, hash: string, content: AsyncIterable<Buffer>): Promise<SignedInput> {
   const digest = await namedHashOf(hash, content)

@@ -34,8 +34,8 @@ export const transitEncrypt = command({
     `The result goes into FILE${ENCRYPTED_SUFFIX}. The content stays here: it is encrypted with a data key that the ` +
       'server makes and that only the transit key opens again (docs/file-format.md). The token needs "update" on ' +
       'datakey/plaintext/NAME. FILE - is standard input; the result then goes to standard output.',
-    'With -direct the server encrypts the content itself, up to 24 MB, and the result is the text that every client of ' +
-      'the API can decrypt and rewrap. The token then needs "update" on encrypt/NAME.',
+    'With -direct the server encrypts the content itself, up to 24 MB, and the result is the text that every client ' +
+      'of the API can decrypt and rewrap. The token then needs "update" on encrypt/NAME.',
   ],
   examples: [
     'transit encrypt -key=backups dump.sql',

@@ -18,8 +18,9 @@ export const transitRewrap = command({
   summary: 'Bring an encrypted file to the latest version of its transit key',
   usage: '-key=NAME FILE',
   describe: [
-    'Only the data key in front of the file is encrypted anew, by the server; the content is neither decrypted nor sent. ' +
-      'FILE is replaced when the new one is complete, unless -out names another. The token needs "update" on rewrap/NAME.',
+    'Only the data key in front of the file is encrypted anew, by the server; the content is neither decrypted nor ' +
+      'sent. FILE is replaced when the new one is complete, unless -out names another. The token needs "update" on ' +
+      'rewrap/NAME.',
   ],
   examples: ['transit rewrap -key=backups dump.sql.kw'],
   options: TRANSIT_OPTIONS,

@@ -30,8 +30,8 @@ const SIGNING_OPTIONS = {
 type Values = OptionValues<typeof SIGNING_OPTIONS>
 
 const HOW =
-  'Only a hash of the file travels. Keys of RSA and ECDSA sign the hash itself, as other programs verify it; keys that ' +
-  'sign whole messages (ed25519, ml-dsa) sign a statement of it (docs/file-format.md).'
+  'Only a hash of the file travels. Keys of RSA and ECDSA sign the hash itself, as other programs verify it; keys ' +
+  'that sign whole messages (ed25519, ml-dsa) sign a statement of it (docs/file-format.md).'
 
 /** `keywright transit sign`. */
 export const transitSign = command({
@@ -73,8 +73,8 @@ export const transitVerify = command({
   summary: 'Verify the signature of a file',
   usage: '-key=NAME FILE',
   describe: [
-    `The signature is in FILE${SUFFIX}, or in the file of -signature. ${HOW} The options must be those of signing. Ends ` +
-      'with 0 where the signature is that of the file, with 2 where it is not.',
+    `The signature is in FILE${SUFFIX}, or in the file of -signature. ${HOW} The options must be those of signing. ` +
+      'Ends with 0 where the signature is that of the file, with 2 where it is not.',
   ],
   examples: ['transit verify -key=releases app.tar.gz'],
   options: {

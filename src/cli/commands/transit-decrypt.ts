@@ -33,8 +33,9 @@ export const transitDecrypt = command({
   usage: '-key=NAME FILE',
   describe: [
     'FILE is what transit encrypt made, or holds a ciphertext of the transit engine. The result goes to -out, or ' +
-      `into the file of that name without ${ENCRYPTED_SUFFIX}; only its owner may read it. FILE - is standard input; the ` +
-      'result then goes to standard output, where what was printed before an error is the beginning of the content.',
+      `into the file of that name without ${ENCRYPTED_SUFFIX}; only its owner may read it. FILE - is standard ` +
+      'input; the result then goes to standard output, where what was printed before an error is the beginning of ' +
+      'the content.',
   ],
   examples: ['transit decrypt -key=backups dump.sql.kw', 'transit decrypt -key=backups -out=- dump.sql.kw | psql'],
   options: TRANSIT_OPTIONS,

@@ -2,7 +2,6 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, string } from '../../api/fields.ts'
-import { isName } from '../../api/pattern.ts'
 import { DONE } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
 import { InvalidKeyMaterial } from '../../crypto/key-type.ts'
@@ -78,12 +77,15 @@ const restoreKey = endpoint({
   },
 })
 
-/** A key with another name could never be called (threats C-06). @throws Refusal */
+/** Of the characters that names have, or '-' and '.' at an end, as the reference takes them. */
+const RESTORED_NAME = /^[\w.-]+$/
+
+/** Never a path (threats C-06). @throws Refusal */
 function requireName(asked: string, inBackup: string): string {
   const name = asked === '' ? inBackup : asked
-  if (isName(name)) return name
+  if (RESTORED_NAME.test(name) && name !== '.' && name !== '..') return name
   const which = asked === '' ? 'policy.name of the backup' : '"name"'
-  const what = 'letters, digits and _, inside also - and .'
+  const what = 'letters, digits, _, - and .'
   throw refuse(`${which} is no name of a key: key names cannot be paths, they are of ${what}`)
 }
 

@@ -62,7 +62,7 @@ test('who waits for a writer that ends is told, and nobody waits after that', as
   await assert.rejects(link.forward(wireRequest('POST', 'a')), WriterGone)
 })
 
-test('what an engine asks is answered by the same mount, refused without a reason, and not lost with the writer', async () => {
+test('what an engine asks the same mount answers, or refuses without a reason, or loses with the writer', async () => {
   const { port1, port2 } = new MessageChannel()
   const link = new WriterLink<string>(port1, async () => {})
   const handle = async () => ({ status: 200, body: undefined })

@@ -4,11 +4,13 @@
 //   lives       JSON, {"format":1,"lives":N}: threads that ever sealed anything with keys of this mount, each counted
 //               once for each start of the server
 //
+// Lives are stored some at once, so that a thread that comes later costs no write, and encrypts on a full device.
 // A version has sealed at most what was granted and, for each life since it was made, FREE_MESSAGES: so a key that is
 // used little costs no write, and what a thread that died had left counts as sealed. Both are stored before a thread
 // may seal on the strength of them.
 import { maintains } from '../../api/node-role.ts'
 import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { StorageCorrupt, StorageFull } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { identityOf, isCounted } from './counted-version.ts'
@@ -26,6 +28,8 @@ export const FREE_MESSAGES = 2 ** 10
 
 export const USE_FOLDER = 'use/'
 const LIVES = 'lives'
+/** More than threads are usual; each costs a version FREE_MESSAGES. */
+const LIVES_AT_ONCE = 8
 const FORMAT = 1
 
 export type BudgetQuestion =
@@ -59,6 +63,10 @@ export class BudgetLedger {
   readonly #transit: Transit
   /** Lives of before this start: none of their threads is there any more. */
   #before: Promise<number> | undefined
+  readonly #turns = new OneAtATime()
+  /** Stored, and nobody's yet. */
+  #spareLives = 0
+  #lives = 0
 
   constructor(transit: Transit) {
     this.#transit = transit
@@ -85,12 +93,20 @@ export class BudgetLedger {
 
   async #life(): Promise<Granted> {
     await this.livesBefore()
-    const life = await this.#transit.storage.transaction(async (tx) => {
-      const lives = (await readLives(tx)) + 1
+    await this.#turns.run(async () => {
+      if (this.#spareLives === 0) await this.#storeLives()
+      this.#spareLives -= 1
+    })
+    return { life: this.#lives, granted: 0, total: 0, latestVersion: 0, isOther: false }
+  }
+
+  async #storeLives(): Promise<void> {
+    this.#lives = await this.#transit.storage.transaction(async (tx) => {
+      const lives = (await readLives(tx)) + LIVES_AT_ONCE
       tx.put(LIVES, Buffer.from(JSON.stringify({ format: FORMAT, lives })))
       return lives
     })
-    return { life, granted: 0, total: 0, latestVersion: 0, isOther: false }
+    this.#spareLives = LIVES_AT_ONCE
   }
 
   async #block(question: BlockQuestion): Promise<Granted> {

@@ -147,7 +147,7 @@ async function run({ client }: Mounted, model: Model, step: Step): Promise<void>
   }
 }
 
-test('P-19 any order of changes keeps the rules of versions, and what may be decrypted is what was encrypted', async (t) => {
+test('P-19 any order of changes keeps the rules of versions, and what opens is what was encrypted', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { maxLength: 40 }), async (steps) => {
       const mounted = mountTransit()

@@ -22,8 +22,8 @@ import { testSeed } from '../fixtures/seed.ts'
 import { PROJECT } from '../fixtures/server-process.ts'
 
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_000)
-/** A key of RSA-4096 takes a few; more than this would hold up a thread that others wait for. */
-const SLOWEST_MS = 250
+/** A key of RSA-4096 takes a few. */
+const SLOWEST_MS = 50
 
 const world = realWorld()
 
@@ -35,15 +35,23 @@ function fuzz(random: PseudoRandom, good: readonly Buffer[], target: Target): { 
   let [taken, slowestMs] = [0, 0]
   for (let count = 0; count < INPUTS; count++) {
     const input = mutated(random, random.pick(good), good)
-    const began = performance.now()
     try {
-      if (target(input)) taken++
+      const once = timed(target, input)
+      if (once.isTaken) taken++
+      // What others do on this machine is not the input's: it counts as slow where it is so each time.
+      const again = once.ms < SLOWEST_MS ? [] : [timed(target, input).ms, timed(target, input).ms]
+      slowestMs = Math.max(slowestMs, Math.min(once.ms, ...again))
     } catch (cause) {
       throw new Error(`An input is neither taken nor refused: ${input.toString('base64')}`, { cause })
     }
-    slowestMs = Math.max(slowestMs, performance.now() - began)
   }
   return { taken, slowestMs }
+}
+
+function timed(target: Target, input: Buffer): { readonly isTaken: boolean; readonly ms: number } {
+  const began = performance.now()
+  const isTaken = target(input)
+  return { isTaken, ms: performance.now() - began }
 }
 
 function refused(work: () => void, ...kinds: readonly (abstract new (...args: never[]) => Error)[]): boolean {

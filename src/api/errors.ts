@@ -225,6 +225,13 @@ export const ERRORS = {
     message: () => 'The thread that writes ended; whether the request was carried out is not known',
     remedy: 'Start the node again, and read what the request was to change before it is sent again.',
   },
+  device_failed: {
+    status: 502,
+    message: (what: string, why: string) => `${what}: ${why}`,
+    remedy:
+      'The device behind a managed key is not there, or does not do what it should: docs/runbooks/managed-keys.md. ' +
+      'Whoever gave the managed key away can do nothing about it; what was made with it stays readable.',
+  },
   storage_full: {
     status: 507,
     message: () => 'The storage device is full, nothing was written',

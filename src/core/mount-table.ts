@@ -9,6 +9,7 @@ import type { Edition } from '../api/edition.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
+import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { Router } from '../api/router.ts'
@@ -53,10 +54,15 @@ export type EngineContext = {
   /** What this node is among others, as it is at the call. */
   readonly role: () => NodeRole
   readonly log: Log
+  /** Those that this mount may use; missing: there are none. */
+  readonly managedKeys?: ManagedKeys
+  readonly deviceRandom?: DeviceRandom
 }
 
 /** What is the same for all mounts. */
-type Given = Omit<EngineContext, 'mount' | 'storage'>
+type Given = Omit<EngineContext, 'mount' | 'storage' | 'managedKeys'> & {
+  readonly managedKeysOf?: (mount: () => MountEntry) => ManagedKeys
+}
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -213,7 +219,9 @@ export class MountTable implements Mounts {
 
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
-    return { ...this.#given, mount, storage: this.#view(entry) }
+    const { managedKeysOf, ...given } = this.#given
+    const keys = managedKeysOf === undefined ? {} : { managedKeys: managedKeysOf(mount) }
+    return { ...given, ...keys, mount, storage: this.#view(entry) }
   }
 
   #forget(entry: MountEntry): void {

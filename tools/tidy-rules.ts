@@ -201,6 +201,7 @@ export const RULES: readonly Rule[] = [
       'src/managed-keys/pkcs11-binding.ts':
         'what an operator installs who has a device (docs/decisions/0010-pkcs11.md)',
       'src/crypto/pgp.ts': 'a large library that most servers never need (docs/decisions/0005-openpgp.md)',
+      'src/crypto/ecdsa-over-digest.ts': 'the same (docs/decisions/0008-curves-and-ciphers.md)',
     },
   },
   {

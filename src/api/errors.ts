@@ -94,6 +94,11 @@ export const ERRORS = {
     message: () => '',
     remedy: 'There is no such entry, or the list is empty; outside /v1/ there is nothing.',
   },
+  no_such_key: {
+    status: 404,
+    message: (name: string) => `key not found: no key has the name "${name}"`,
+    remedy: 'Correct the name, or make the key; a list of the keys of the mount shows what there is.',
+  },
   bad_namespace: {
     status: 404,
     message: () => 'namespace not found',

@@ -5021,6 +5021,8 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type?: string | undefined
+      /** With the type ml-dsa, which one: 44, 65, 87. The same as the type ml-dsa-N */
+      parameter_set?: string | undefined
       /** Each request gives a context, from which the key for it is derived */
       derived?: boolean | undefined
       /** Equal plaintexts under one context give equal ciphertexts; needs derived */

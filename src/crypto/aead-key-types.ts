@@ -51,3 +51,4 @@ function aeadDerivation(keyBytes: number, nonceBytes: number): Derivation {
 export const aes128Gcm96 = aeadKeyType('aes128-gcm96', aead.AEADS.aes128Gcm)
 export const aes256Gcm96 = aeadKeyType('aes256-gcm96', aead.AEADS.aes256Gcm)
 export const chacha20Poly1305 = aeadKeyType('chacha20-poly1305', aead.AEADS.chacha20Poly1305)
+export const xchacha20Poly1305 = aeadKeyType('xchacha20-poly1305', aead.AEADS.xchacha20Poly1305)

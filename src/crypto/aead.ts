@@ -1,6 +1,7 @@
 // Authenticated encryption, the only place that uses Node's ciphers (threats N-01 to N-03): the tag is always whole,
 // the nonce always of the algorithm's length, and no plaintext leaves before it is authenticated.
 import { type CipherGCMTypes, createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
+import { forChaCha, XCHACHA_NONCE_BYTES } from './xchacha20.ts'
 
 export type AeadAlgorithm = {
   readonly name: string
@@ -9,6 +10,8 @@ export type AeadAlgorithm = {
   readonly keyBytes: number
   readonly nonceBytes: number
   readonly tagBytes: number
+  /** Makes key and nonce for Node's cipher of these; missing: they are its own. */
+  readonly prepare?: (key: KeyObject, nonce: Buffer) => { readonly key: KeyObject; readonly nonce: Buffer }
 }
 
 export const AEADS = {
@@ -23,6 +26,15 @@ export const AEADS = {
     keyBytes: 32,
     nonceBytes: 12,
     tagBytes: 16,
+  },
+  /** draft-irtf-cfrg-xchacha-03. */
+  xchacha20Poly1305: {
+    name: 'XChaCha20-Poly1305',
+    nodeName: 'chacha20-poly1305',
+    keyBytes: 32,
+    nonceBytes: XCHACHA_NONCE_BYTES,
+    tagBytes: 16,
+    prepare: forChaCha,
   },
 } as const satisfies Record<string, AeadAlgorithm>
 
@@ -129,10 +141,11 @@ export function openWithNonce(
 
 // Node's types know each family by its own overload; the calls are the same.
 
-function newCipher(algorithm: AeadAlgorithm, key: KeyObject, nonce: Buffer, associatedData: Buffer | undefined) {
-  const { nodeName, nonceBytes } = algorithm
+function newCipher(algorithm: AeadAlgorithm, given: KeyObject, iv: Buffer, associatedData: Buffer | undefined) {
+  const { nodeName, nonceBytes, prepare } = algorithm
   // GCM would take a nonce of any length (threats N-03).
-  if (nonce.length !== nonceBytes) throw new RangeError(`A nonce of ${algorithm.name} has ${nonceBytes} bytes`)
+  if (iv.length !== nonceBytes) throw new RangeError(`A nonce of ${algorithm.name} has ${nonceBytes} bytes`)
+  const { key, nonce } = prepare === undefined ? { key: given, nonce: iv } : prepare(given, iv)
   const cipher =
     nodeName === 'chacha20-poly1305'
       ? createCipheriv(nodeName, key, nonce, FULL_TAG)
@@ -141,8 +154,9 @@ function newCipher(algorithm: AeadAlgorithm, key: KeyObject, nonce: Buffer, asso
   return cipher
 }
 
-function newDecipher(algorithm: AeadAlgorithm, key: KeyObject, nonce: Buffer) {
-  const { nodeName } = algorithm
+function newDecipher(algorithm: AeadAlgorithm, given: KeyObject, iv: Buffer) {
+  const { nodeName, prepare } = algorithm
+  const { key, nonce } = prepare === undefined ? { key: given, nonce: iv } : prepare(given, iv)
   return nodeName === 'chacha20-poly1305'
     ? createDecipheriv(nodeName, key, nonce, FULL_TAG)
     : createDecipheriv(nodeName, key, nonce, FULL_TAG)

@@ -23,12 +23,23 @@ export type KeyType = {
    */
   readonly load: (material: Buffer) => KeyObject
   readonly cipher?: Cipher
+  /** Where a caller may choose: `cipher` is the first of them. */
+  readonly paddings?: Readonly<Record<PaddingScheme, Cipher>>
   readonly signing?: Signing
   readonly derivation?: Derivation
   /** Of a type whose keys are pairs: what everybody may know of one. */
   readonly publicPart?: PublicPart
   /** Whether the material itself is the key of HMACs; else each version has a secret of its own for them. */
   readonly isHmacKey?: true
+}
+
+/** Paddings of RSA encryption by their names on the wire: OAEP with SHA-256, and that of PKCS #1 v1.5. */
+export const PADDING_SCHEMES = ['oaep', 'pkcs1v15'] as const
+export type PaddingScheme = (typeof PADDING_SCHEMES)[number]
+
+/** Undefined where the type has no such padding, or does not encrypt at all. */
+export function paddedCipher({ cipher, paddings }: KeyType, padding: PaddingScheme | undefined): Cipher | undefined {
+  return padding === undefined ? cipher : paddings?.[padding]
 }
 
 /** What a caller may choose of a signature; each type looks only at what it knows of. */
@@ -39,7 +50,7 @@ export type SignatureOptions = {
   readonly prehashed: boolean
   /** RSA. */
   readonly padding: 'pss' | 'pkcs1v15'
-  /** RSA-PSS, bytes. 'auto': the longest that fits when signing, any when verifying; 'hash': as long as the hash. */
+  /** RSA-PSS, bytes, 0 too. 'auto': the longest that fits when signing, any when verifying; 'hash': as the hash. */
   readonly saltLength: 'auto' | 'hash' | number
   /** ECDSA. 'asn1': DER of SEQUENCE (r, s); 'jws': r ‖ s, each as long as the order of the curve. */
   readonly marshaling: 'asn1' | 'jws'
@@ -53,9 +64,11 @@ export type Signing = {
    * @throws UnusableInput for options that cannot be, and for a signature that is not even DER where it should be
    */
   readonly verify: (key: KeyObject, input: Buffer, signature: Buffer, options: SignatureOptions) => boolean
-  /** Whether a thread that serves has it done elsewhere (SIGN and VERIFY of `signing-jobs.ts`). */
+  /** Whether a thread that serves has it done elsewhere (`signWith` and `verifyWith` of `signing-jobs.ts`). */
   readonly signsSlowly?: true
   readonly verifiesSlowly?: true
+  /** Both are slow, though otherwise neither, where the input is the hash already. */
+  readonly prehashedSlowly?: true
 }
 
 /** What a caller gave for a signature and cannot be used: says which part and what would do, never the input. */

@@ -5,6 +5,9 @@ import { AuthenticationFailed } from './aead.ts'
 import { type Cipher, InvalidKeyMaterial, type KeyType } from './key-type.ts'
 import { loadSpki, spkiPem } from './public-keys.ts'
 import { maxOaepPlaintextBytes, OPEN_OAEP, openOaep, sealOaep } from './rsa-oaep.ts'
+import type { RsaOpening } from './rsa-opening.ts'
+import { maxPkcs1PlaintextBytes, OPEN_PKCS1, openPkcs1, sealPkcs1 } from './rsa-pkcs1.ts'
+import { rsaSigning } from './rsa-signing.ts'
 
 /** FIPS 186-5 appendix A.1.1 allows others; this is the one that every other program takes. */
 const PUBLIC_EXPONENT = 65_537
@@ -18,6 +21,7 @@ export const GENERATE_RSA: Job<number, KeyObject> = {
 
 export function rsaKeyType(modulusBits: number): KeyType {
   const name = `rsa-${modulusBits}`
+  const cipher = rsaCipher(modulusBits, OAEP)
   return {
     name,
     generate: async (_random, slow) => {
@@ -26,7 +30,9 @@ export function rsaKeyType(modulusBits: number): KeyType {
     },
     generatesSlowly: true,
     load: (material) => loadRsa(name, modulusBits, material),
-    cipher: rsaCipher(modulusBits),
+    cipher,
+    paddings: { oaep: cipher, pkcs1v15: rsaCipher(modulusBits, PKCS1) },
+    signing: rsaSigning(modulusBits / 8),
     publicPart: {
       name,
       text: spkiPem,
@@ -35,24 +41,41 @@ export function rsaKeyType(modulusBits: number): KeyType {
   }
 }
 
-function rsaCipher(modulusBits: number): Cipher {
+type Padding = {
+  readonly name: string
+  readonly maxBytes: (modulusBits: number) => number
+  readonly seal: (key: KeyObject, plaintext: Buffer) => Buffer
+  readonly open: (key: KeyObject, sealed: Buffer) => Buffer
+  readonly job: Job<RsaOpening, ArrayBuffer | undefined>
+}
+
+const OAEP: Padding = { name: 'OAEP', maxBytes: maxOaepPlaintextBytes, seal: sealOaep, open: openOaep, job: OPEN_OAEP }
+const PKCS1: Padding = {
+  name: 'PKCS1-v1_5',
+  maxBytes: maxPkcs1PlaintextBytes,
+  seal: sealPkcs1,
+  open: openPkcs1,
+  job: OPEN_PKCS1,
+}
+
+function rsaCipher(modulusBits: number, padding: Padding): Cipher {
   const seal = (key: KeyObject, nonce: Buffer, plaintext: Buffer, associatedData?: Buffer): Buffer => {
     // Left out it would not be authenticated, and nobody would notice.
     if (nonce.length > 0 || (associatedData !== undefined && associatedData.length > 0))
-      throw new RangeError('RSA-OAEP takes neither nonce nor associated data')
-    return sealOaep(key, plaintext)
+      throw new RangeError(`RSA with ${padding.name} takes neither nonce nor associated data`)
+    return padding.seal(key, plaintext)
   }
   return {
     nonceBytes: 0,
-    maxPlaintextBytes: maxOaepPlaintextBytes(modulusBits),
+    maxPlaintextBytes: padding.maxBytes(modulusBits),
     takesAssociatedData: false,
     seal,
     sealWithNonce: seal,
-    open: (key, _nonce, sealed) => openOaep(key, sealed),
-    openWithNonce: openOaep,
+    open: (key, _nonce, sealed) => padding.open(key, sealed),
+    openWithNonce: padding.open,
     openSlowly: async (slow, key, sealed) => {
       // A copy: a view would take all the memory along that it is a view of.
-      const opened = await slow.run(OPEN_OAEP, { key, sealed: new Uint8Array(sealed) })
+      const opened = await slow.run(padding.job, { key, sealed: new Uint8Array(sealed) })
       if (opened === undefined) throw new AuthenticationFailed()
       return Buffer.from(opened)
     },

@@ -2,6 +2,7 @@
 import { constants, type KeyObject, privateDecrypt, publicEncrypt } from 'node:crypto'
 import type { Job } from '../lib/slow-work.ts'
 import { AuthenticationFailed } from './aead.ts'
+import { openingJob, type RsaOpening } from './rsa-opening.ts'
 
 const SHA256_BYTES = 32
 const OAEP = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' } as const
@@ -28,25 +29,5 @@ export function openOaep(key: KeyObject, sealed: Buffer): Buffer {
   }
 }
 
-type Opening = { readonly key: KeyObject; readonly sealed: Uint8Array }
-
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-
 /** Undefined where it does not open. */
-export const OPEN_OAEP: Job<Opening, ArrayBuffer | undefined> = {
-  name: 'rsa-oaep-open',
-  takes: 'short',
-  run: ({ key, sealed }) => {
-    try {
-      const opened = openOaep(key, asBuffer(sealed))
-      const memory = new ArrayBuffer(opened.length)
-      opened.copy(new Uint8Array(memory))
-      opened.fill(0)
-      return memory
-    } catch (cause) {
-      if (cause instanceof AuthenticationFailed) return undefined
-      throw cause
-    }
-  },
-  moves: (plaintext) => (plaintext === undefined ? [] : [plaintext]),
-}
+export const OPEN_OAEP: Job<RsaOpening, ArrayBuffer | undefined> = openingJob('rsa-oaep-open', openOaep)

@@ -135,6 +135,24 @@ const SELF_TESTS: readonly SelfTest[] = [
           '3ff4def08e4b7a9de576d26586cec64b61161ae10b594f09e26a7e902ecbd0600691',
       }),
   },
+  {
+    primitive: 'XChaCha20-Poly1305',
+    // draft-irtf-cfrg-xchacha-03 appendix A.3.1.
+    passes: () =>
+      aeadPasses(AEADS.xchacha20Poly1305, {
+        key: '808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f',
+        nonce: '404142434445464748494a4b4c4d4e4f5051525354555657',
+        plaintext:
+          '4c616469657320616e642047656e746c656d656e206f662074686520636c617373206f66202739393a20496620492063' +
+          '6f756c64206f6666657220796f75206f6e6c79206f6e652074697020666f7220746865206675747572652c2073756e73' +
+          '637265656e20776f756c642062652069742e',
+        associatedData: '50515253c0c1c2c3c4c5c6c7',
+        sealed:
+          'bd6d179d3e83d43b9576579493c0e939572a1700252bfaccbed2902c21396cbb731c7f1b0b4aa6440bf3a82f4eda7e39' +
+          'ae64c6708c54c216cb96b72e1213b4522f8c9ba40db5d945b11b69b982c1bb9e3f3fac2bc369488f76b2383565d3fff9' +
+          '21f9664c97637da9768812f615c68b13b52ec0875924c1c7987947deafd8780acf49',
+      }),
+  },
   { primitive: "Shamir's secret sharing", passes: shamirPasses },
 ]
 

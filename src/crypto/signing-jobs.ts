@@ -1,7 +1,7 @@
 // Signing and verifying for another thread, where the type of the key takes long for it.
 import type { KeyObject } from 'node:crypto'
-import type { Job } from '../lib/slow-work.ts'
-import { type SignatureOptions, type Signing, UnusableInput } from './key-type.ts'
+import type { Job, SlowWork } from '../lib/slow-work.ts'
+import { type KeyType, type SignatureOptions, type Signing, UnusableInput } from './key-type.ts'
 import { KEY_TYPES } from './key-types.ts'
 
 export type SignInput = {
@@ -30,6 +30,57 @@ export const VERIFY: Job<VerifyInput, boolean | Unusable> = {
     orUnusable(() => signingOf(type).verify(key, asBuffer(input), asBuffer(signature), options)),
 }
 
+/**
+ * At once, or by the pool where that is slow for such a key and such options.
+ * @throws UnusableInput, and what `SlowWork` throws; or the promise is rejected with it
+ */
+export function signWith(
+  type: KeyType,
+  slow: SlowWork,
+  key: KeyObject,
+  input: Buffer,
+  options: SignatureOptions,
+): Buffer | Promise<Buffer> {
+  const signing = requireSigning(type)
+  if (!isSlow(signing.signsSlowly, signing, options)) return signing.sign(key, input, options)
+  const handed = handOver(input)
+  const job = slow.run(SIGN, { type: type.name, key, input: handed.bytes, options }, [handed.memory])
+  return job.then((signature) => asBuffer(usable(signature)))
+}
+
+/** The same for verifying. */
+export function verifyWith(
+  type: KeyType,
+  slow: SlowWork,
+  key: KeyObject,
+  input: Buffer,
+  signature: Buffer,
+  options: SignatureOptions,
+): boolean | Promise<boolean> {
+  const signing = requireSigning(type)
+  if (!isSlow(signing.verifiesSlowly, signing, options)) return signing.verify(key, input, signature, options)
+  const handed = handOver(input)
+  const asked = { type: type.name, key, input: handed.bytes, signature: new Uint8Array(signature), options }
+  return slow.run(VERIFY, asked, [handed.memory]).then(usable)
+}
+
+/** A copy once, instead of one here and one on the way: inputs can be long. */
+function handOver(input: Buffer): { readonly bytes: Uint8Array; readonly memory: ArrayBuffer } {
+  const memory = new ArrayBuffer(input.length)
+  const bytes = new Uint8Array(memory)
+  bytes.set(input)
+  return { bytes, memory }
+}
+
+function isSlow(always: true | undefined, { prehashedSlowly }: Signing, { prehashed }: SignatureOptions): boolean {
+  return always === true || (prehashed && prehashedSlowly === true)
+}
+
+function usable<T extends Uint8Array | boolean>(outcome: T | Unusable): T {
+  if (typeof outcome === 'object' && 'unusable' in outcome) throw new UnusableInput(outcome.unusable)
+  return outcome
+}
+
 function orUnusable<T>(work: () => T): T | Unusable {
   try {
     return work()
@@ -40,7 +91,12 @@ function orUnusable<T>(work: () => T): T | Unusable {
 }
 
 function signingOf(name: string): Signing {
-  const signing = KEY_TYPES.get(name)?.signing
+  const type = KEY_TYPES.get(name)
+  if (type === undefined) throw new RangeError(`No keys have the type ${name}`)
+  return requireSigning(type)
+}
+
+function requireSigning({ signing, name }: KeyType): Signing {
   if (signing === undefined) throw new RangeError(`Keys of type ${name} do not sign`)
   return signing
 }

@@ -1,16 +1,22 @@
 import type { AnyJob } from '../lib/slow-work.ts'
+import { POINT_OF } from './ec-private-key.ts'
 import { CHECK_ES512, SIGN_ES512 } from './es512.ts'
 import { OPEN_MANY, SEAL_MANY } from './many.ts'
 import { DERIVE_PASSWORD } from './password.ts'
 import { ENCRYPT_TO_PGP, READ_PGP_KEY } from './pgp.ts'
 import { GENERATE_RSA } from './rsa-key-types.ts'
 import { OPEN_OAEP } from './rsa-oaep.ts'
+import { OPEN_PKCS1 } from './rsa-pkcs1.ts'
+import { CHECK_PRIMES } from './rsa-parts.ts'
 import { SIGN, VERIFY } from './signing-jobs.ts'
+import { UNWRAP_FROM_RSA, WRAP_FOR_RSA } from './wrapped-key.ts'
 
 /** Every job that the pool does, by its name. A new one is a `Job` beside what it is about, and a place here. */
 export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   GENERATE_RSA,
+  POINT_OF,
   OPEN_OAEP,
+  OPEN_PKCS1,
   SEAL_MANY,
   OPEN_MANY,
   READ_PGP_KEY,
@@ -18,6 +24,9 @@ export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   DERIVE_PASSWORD,
   SIGN_ES512,
   CHECK_ES512,
+  UNWRAP_FROM_RSA,
+  WRAP_FOR_RSA,
+  CHECK_PRIMES,
   SIGN,
   VERIFY,
 ])

@@ -2,7 +2,7 @@
 // give and read back for ever.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aes128Gcm96, aes256Gcm96, chacha20Poly1305 } from './aead-key-types.ts'
+import { aes128Gcm96, aes256Gcm96, chacha20Poly1305, xchacha20Poly1305 } from './aead-key-types.ts'
 import { hkdfSha256 } from './derivation.ts'
 import type { Cipher, Derivation, KeyType } from './key-type.ts'
 
@@ -51,12 +51,18 @@ const FIXED_NONCE = [
     type: chacha20Poly1305,
     text: 'vault:v1:EBESExQVFhcYGRobKqIgJ3dsrwpw5lERttzbVRwJjf6XiFvNRTM298TuiYC2/C8=',
   },
+  {
+    name: 'xchacha20-poly1305, fixed nonce',
+    type: xchacha20Poly1305,
+    nonce: Buffer.from('101112131415161718191a1b1c1d1e1f2021222324252627', 'hex'),
+    text: 'vault:v1:EBESExQVFhcYGRobHB0eHyAhIiMkJSYnUJRm1iX9SLD9okC/kudNLGnkj7qM0V/QfrUHN85Nji5IoC4=',
+  },
 ]
 
-for (const { name, type, plaintext = PLAINTEXT, associatedData, text } of FIXED_NONCE) {
+for (const { name, type, nonce = NONCE, plaintext = PLAINTEXT, associatedData, text } of FIXED_NONCE) {
   test(name, () => {
     const { key, cipher } = loaded(type)
-    assert.equal(wire(cipher.sealWithNonce(key, NONCE, plaintext, associatedData)), text)
+    assert.equal(wire(cipher.sealWithNonce(key, nonce, plaintext, associatedData)), text)
     assert.deepEqual(cipher.openWithNonce(key, payload(text), associatedData), plaintext)
   })
 }
@@ -105,6 +111,11 @@ const CONVERGENT = [
     type: chacha20Poly1305,
     nonce: '50da1ec0899e4872309eea9f',
     text: 'vault:v1:UNoewImeSHIwnuqf9xzYi1CeSUCXPYIbkER3FJ8QMGXWAYnk3W3kua2CubSmJNo=',
+  },
+  {
+    type: xchacha20Poly1305,
+    nonce: '50da1ec0899e4872309eea9fdd26cb3035061f9df9bb82e3',
+    text: 'vault:v1:UNoewImeSHIwnuqf3SbLMDUGH535u4LjqzaFg7u61Q3jtB3RhviDRL5n8KSjvgskCeTe1w4o6sHGMaE=',
   },
 ]
 

@@ -69,3 +69,26 @@ test('one value above the capacity, and the oldest goes', async () => {
   assert.equal(cache.get('k2', assert.fail), things[2])
   assert.ok(cache.get('k0', async () => things[0]) instanceof Promise)
 })
+
+test('what is used stays, what is not goes', async () => {
+  const cache = new CoherentCache<Thing>(4)
+  const things = new Map(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, makeThing()]))
+  const load = async (name: string) => things.get(name)
+  for (const name of ['a', 'b', 'c', 'd']) await cache.get(name, load)
+  for (const name of ['a', 'c']) assert.ok(!(cache.get(name, load) instanceof Promise))
+  for (const name of ['e', 'f']) await cache.get(name, load)
+  for (const name of ['a', 'c', 'e', 'f']) assert.equal(cache.get(name, assert.fail), things.get(name))
+  for (const name of ['b', 'd']) assert.ok(cache.get(name, load) instanceof Promise, name)
+})
+
+test('a smaller capacity holds from the next value on, also where all were used', async () => {
+  const cache = new CoherentCache<Thing>(100)
+  const load = async () => makeThing()
+  for (let index = 0; index < 100; index += 1) await cache.get(`k${index}`, load)
+  for (let index = 0; index < 100; index += 1) await cache.get(`k${index}`, assert.fail)
+  cache.capacity = 10
+  await cache.get('new', load)
+  let kept = 0
+  for (let index = 0; index < 100; index += 1) if (!(cache.get(`k${index}`, load) instanceof Promise)) kept += 1
+  assert.equal(kept, 9)
+})

@@ -7,16 +7,27 @@ export type Lookups = { readonly hits: number; readonly misses: number }
 
 type Load<T> = (name: string) => Promise<T | undefined>
 
+/** A value, and whether it was asked for since it was last considered to go. */
+type Kept<T> = { readonly value: T; isUsed: boolean }
+
 export class CoherentCache<T> {
-  readonly #values = new Map<string, T>()
+  readonly #values = new Map<string, Kept<T>>()
   readonly #loading = new Map<string, Promise<T | undefined>>()
-  readonly #capacity: number
+  #capacity: number
   /** Look-ups since the beginning, for metrics. */
   hits = 0
   misses = 0
 
-  /** Beyond `capacity` values the one that was loaded first goes: a hit then writes nothing. */
+  /**
+   * Beyond `capacity` values one goes that was not asked for since the last time it could have gone: close to the one
+   * that was least recently used, and a hit moves nothing.
+   */
   constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** From the next value on. */
+  set capacity(capacity: number) {
     this.#capacity = capacity
   }
 
@@ -28,7 +39,8 @@ export class CoherentCache<T> {
       return this.#loading.get(name) ?? this.#load(name, load)
     }
     this.hits++
-    return kept
+    kept.isUsed = true
+    return kept.value
   }
 
   #load(name: string, load: Load<T>): Promise<T | undefined> {
@@ -52,11 +64,18 @@ export class CoherentCache<T> {
   }
 
   #keep(name: string, value: T): void {
-    if (this.#values.size >= this.#capacity) {
-      const oldest = this.#values.keys().next()
-      if (oldest.done !== true) this.#values.delete(oldest.value)
+    while (this.#values.size >= this.#capacity) this.#makeRoom()
+    this.#values.set(name, { value: freezePlain(value), isUsed: false })
+  }
+
+  /** The value in front goes, or comes to the end where it was used: then it goes the next time. */
+  #makeRoom(): void {
+    for (const [name, kept] of this.#values) {
+      this.#values.delete(name)
+      if (!kept.isUsed) return
+      kept.isUsed = false
+      this.#values.set(name, kept)
     }
-    this.#values.set(name, freezePlain(value))
   }
 
   forget(name: string): void {

@@ -86,3 +86,40 @@ function endOfString(bytes: Buffer, start: number): number {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** JSON as other programs keep numbers in it that no double can hold. */
+export type ExactJson = null | boolean | number | bigint | string | ExactJson[] | ExactObject
+export type ExactObject = { [name: string]: ExactJson }
+
+/** Of the longest number: an RSA modulus of 4096 bits has 1,234. */
+const MAX_DIGITS = 1_300
+
+type SourceReviver = (this: unknown, name: string, value: unknown, context: { readonly source?: string }) => unknown
+const reviveFromSource = JSON.parse as (text: string, reviver: SourceReviver) => ExactJson
+
+/**
+ * Like parseJson; a whole number beyond 2^53 is a bigint. About ten times as slow.
+ * @throws JsonError
+ */
+export function parseExactJson(bytes: Buffer, limits: JsonLimits): ExactJson {
+  scan(bytes, limits)
+  const text = decodeUtf8(bytes)
+  try {
+    return reviveFromSource(text, (_name, value, { source }) => exactNumber(value, source))
+  } catch (cause) {
+    throw cause instanceof JsonError ? cause : new JsonError('not well-formed JSON')
+  }
+}
+
+function exactNumber(value: unknown, source = ''): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  if (source.length > MAX_DIGITS) throw new JsonError(`has a number of more than ${MAX_DIGITS} digits`)
+  return /^-?\d+$/.test(source) ? BigInt(source) : value
+}
+
+const rawJson = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
+
+/** Stands for the number in what JSON.stringify is given: all its digits are written. */
+export function exactInteger(value: bigint): object {
+  return rawJson(value.toString())
+}

@@ -11,6 +11,7 @@ import { RandomnessFailed } from '../../src/crypto/random-bytes.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { testSeed } from '../fixtures/seed.ts'
+import { type SignatureVector, signingConformance, vectorConformance } from './signing.ts'
 
 /** Hex throughout. */
 export type CipherVector = {
@@ -31,6 +32,7 @@ export type VectorFile = {
   readonly origin: string
   readonly licence: string
   readonly vectors: readonly CipherVector[]
+  readonly signatures?: readonly SignatureVector[]
 }
 
 /** The longest message whose every length is tried, and the longest truncation. */
@@ -57,13 +59,21 @@ async function keyOf(type: KeyType, which: 'one' | 'other' = 'one'): Promise<Key
 export function keyTypeConformance(type: KeyType, file: VectorFile | undefined): void {
   test(`${type.name}: has official vectors with origin and licence`, async () => {
     assert.ok(file !== undefined, `test/vectors/${type.name}.json is missing`)
-    assert.ok(file.vectors.length > 0 && file.origin !== '' && file.licence !== '')
+    assert.ok(file.origin !== '' && file.licence !== '')
+    if (type.cipher !== undefined) assert.ok(file.vectors.length > 0)
+    if (type.signing !== undefined) assert.ok((file.signatures ?? []).length > 0)
   })
   materialConformance(type)
   if (type.cipher !== undefined) cipherConformance(type, type.cipher, file?.vectors ?? [])
   if (type.cipher !== undefined && type.derivation !== undefined) {
     derivationConformance(type, type.cipher, type.derivation)
   }
+  const { signing, publicPart } = type
+  if (signing === undefined) return
+  assert.ok(publicPart !== undefined, 'who signs has a public half')
+  const pair = { ...type, signing, publicPart }
+  vectorConformance(pair, file?.signatures ?? [])
+  signingConformance(pair, (which) => keyOf(type, which))
 }
 
 function materialConformance(type: KeyType): void {

@@ -5,7 +5,9 @@ import { createSecretKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from '../../src/crypto/aead.ts'
+import { aes128Gcm96, aes256Gcm96 } from '../../src/crypto/aead-key-types.ts'
 import { hkdfExpand, hkdfExtract, hkdfSha256 } from '../../src/crypto/derivation.ts'
+import { InvalidKeyMaterial, type KeyType } from '../../src/crypto/key-type.ts'
 import { KEY_TYPES } from '../../src/crypto/key-types.ts'
 
 const FOLDER = new URL('../../../shared/vectors/wycheproof/', import.meta.url)
@@ -69,6 +71,10 @@ function runAeadFile(file: string, algorithm: AeadAlgorithm, nonceBits?: number)
   return count
 }
 
+function assertNoKey(type: KeyType, material: Buffer): void {
+  assert.throws(() => type.load(material), InvalidKeyMaterial)
+}
+
 type OaepCase = {
   readonly tcId: number
   readonly msg: string
@@ -115,6 +121,23 @@ if (existsSync(FOLDER)) {
   })
   test('Q-03 Wycheproof chacha20_poly1305, with its wrong nonce lengths', () => {
     assert.equal(runAeadFile('chacha20_poly1305_test.json', AEADS.chacha20Poly1305), 325)
+  })
+  test('Q-03 Wycheproof xchacha20_poly1305, with its wrong nonce lengths', () => {
+    assert.equal(runAeadFile('xchacha20_poly1305_test.json', AEADS.xchacha20Poly1305), 315)
+  })
+  test('N-03 Wycheproof aes_gcm: nonces of other lengths and 192-bit keys, which are not offered, open nothing', () => {
+    const others = readGroups<AeadGroup>('aes_gcm_test.json').filter(
+      ({ ivSize, keySize }) => ivSize !== 96 || keySize === 192,
+    )
+    let count = 0
+    for (const { keySize, tests } of others) {
+      for (const vector of tests) {
+        if (keySize === 192) for (const type of [aes128Gcm96, aes256Gcm96]) assertNoKey(type, fromHex(vector.key))
+        else runAead(keySize === 128 ? AEADS.aes128Gcm : AEADS.aes256Gcm, { ...vector, result: 'invalid' })
+        count += 1
+      }
+    }
+    assert.equal(count + 67 + 66, 316)
   })
   for (const bits of [2048, 3072, 4096]) {
     test(`Q-03 Wycheproof rsa_oaep_${bits}_sha256_mgf1sha256`, () => {

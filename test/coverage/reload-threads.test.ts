@@ -89,6 +89,31 @@ test('X-01: a reload makes a reading thread read the keys of that mount anew, on
   assert.ok((await readsOf('other')) > 0)
 })
 
+test('X-01: another size of the cache holds on every thread after a reload, and on none before', async () => {
+  const writer = await startMemoryHouse()
+  await writer.call('POST', 'sys/mounts/one', { type: 'transit' })
+  const names = Array.from({ length: 12 }, (_, index) => `k${index}`)
+  for (const name of names) await writer.call('POST', `one/keys/${name}`)
+  const threads = [await readingThread(writer), await readingThread(writer)]
+  const { uuid } = writer.house.mounts.find('one/') ?? assert.fail()
+  /** Keys that are read anew although all were asked for before. */
+  const missing = async ({ house }: Pick<Reading, 'house'>): Promise<number> => {
+    const ask = async () => {
+      for (const name of names) await house.core.handle(wireRequest('GET', `one/keys/${name}`, undefined, 'root'))
+    }
+    await ask()
+    const before = house.mounts.engineOf(uuid)?.lookups?.misses ?? 0
+    await ask()
+    return (house.mounts.engineOf(uuid)?.lookups?.misses ?? 0) - before
+  }
+  const all = [writer, ...threads]
+  for (const thread of all) assert.equal(await missing(thread), 0)
+  await writer.call('POST', 'one/cache-config', { size: 10 })
+  for (const thread of all) assert.equal(await missing(thread), 0)
+  await writer.call('POST', 'sys/plugins/reload/backend', { plugin: 'transit' })
+  for (const thread of all) assert.ok((await missing(thread)) > 0)
+})
+
 test('what is kept of reloads goes with the mount', async () => {
   const { call, store } = await startMemoryHouse()
   await call('POST', 'sys/mounts/one', { type: 'transit' })

@@ -1,7 +1,9 @@
-// config/keys: settings of the whole mount (Interface 2.4).
+// config/keys and cache-config: settings of the whole mount (Interface 2.4).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
-import { bool } from '../../api/fields.ts'
-import { flag } from '../../api/shape.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, int } from '../../api/fields.ts'
+import { flag, integer } from '../../api/shape.ts'
+import { cacheSize, LEAST_CACHE_SIZE, storeCacheSize } from './cache-setting.ts'
 import type { Transit } from './transit.ts'
 import { storeUpsertDisabled, upsertDisabled } from './upsert-setting.ts'
 
@@ -34,4 +36,38 @@ const writeConfig = endpoint({
   },
 })
 
-export const CONFIG_ENDPOINTS: readonly Endpoint[] = [readConfig, writeConfig]
+const SIZE = 'Keys that each thread keeps ready for use; 0: as many as is usual, 10000'
+const cacheResponse = { size: integer(SIZE) }
+
+const readCache = endpoint({
+  id: 'transit-cache-config-read',
+  operation: 'read',
+  path: 'cache-config',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Shows how many keys are kept ready for use',
+  fields: {},
+  response: cacheResponse,
+  handler: async (transit: Transit) => ({ data: { size: await cacheSize(transit.storage) } }),
+})
+
+const writeCache = endpoint({
+  id: 'transit-cache-config-write',
+  operation: 'update',
+  path: 'cache-config',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Changes how many keys are kept ready for use',
+  describe: 'It holds from the next reload of the mount (sys/plugins/reload/backend) on, or the next start.',
+  fields: { size: int(SIZE, { default: 0 }) },
+  response: cacheResponse,
+  handler: async (transit: Transit, { size }) => {
+    // Interface 7.11.
+    if (size !== 0 && size < LEAST_CACHE_SIZE)
+      throw fail('bad_request', [`"size": size must be 0 or a value greater or equal to ${LEAST_CACHE_SIZE}`])
+    await transit.storage.transaction(async (tx) => storeCacheSize(tx, size))
+    return { data: { size } }
+  },
+})
+
+export const CONFIG_ENDPOINTS: readonly Endpoint[] = [readConfig, writeConfig, readCache, writeCache]

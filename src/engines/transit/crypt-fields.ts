@@ -2,15 +2,28 @@
 import { fail } from '../../api/errors.ts'
 import { int, string } from '../../api/fields.ts'
 import { group, integer, listOf, optional, type Shape, type Shapes, text } from '../../api/shape.ts'
+import type { BatchRun } from './batch.ts'
+import type { LoadedRing } from './loaded-ring.ts'
 
 export const nameField = { name: string('Name of the key', { required: true }) }
 
 export const optionFields = {
   context: string('Context, for keys with derivation; base64', { secret: true }),
   associated_data: string('Authenticated with the message, not encrypted; base64', { secret: true }),
-  nonce: string('Never used: 12 bytes are accepted for convergent keys, which once needed them; base64', {
-    secret: true,
-  }),
+  nonce: string(
+    '12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass',
+    { secret: true },
+  ),
+}
+
+const PADDING = 'Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it'
+
+export const paddingField = { padding_scheme: string(PADDING) }
+
+/** Of rewrap, which decrypts and encrypts. */
+export const paddingFields = {
+  decrypt_padding_scheme: string(`${PADDING}: of the ciphertext that is given`),
+  encrypt_padding_scheme: string(`${PADDING}: of the ciphertext that is made`),
 }
 
 export const versionField = { key_version: int('Version of the key that encrypts; 0 is the latest', { default: 0 }) }
@@ -56,6 +69,16 @@ export const DATA_KEY: Shapes = { ...ENCRYPTED, plaintext: optional(text('The da
 /** Wire text: 400, not 404, for every operation with a key that is not there. */
 export function keyNotFound(name: string) {
   return fail('bad_request', [`encryption key not found: no key has the name "${name}"`])
+}
+
+/** What is said of an answer of a key besides it. */
+export function warningsOf(ring: LoadedRing, isNonceGiven: boolean): readonly string[] {
+  return isNonceGiven && !ring.takesNonces ? [NONCE_UNUSED] : []
+}
+
+/** The same of a batch, whose run knows whether a nonce was given. */
+export function withWarnings<R>(ring: LoadedRing, run: BatchRun<R>): BatchRun<R> {
+  return { ...run, warnings: warningsOf(ring, run.warnings.includes(NONCE_UNUSED)) }
 }
 
 /** Warns whoever sent a nonce and was not refused. */

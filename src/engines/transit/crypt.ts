@@ -1,13 +1,14 @@
 // One message through one key: what encrypt, decrypt, rewrap and datakey share, single or in a batch. Each part of a
 // request that a client got wrong is refused by its name.
-import type { KeyObject } from 'node:crypto'
 import { fail, type Refusal } from '../../api/errors.ts'
 import { AuthenticationFailed } from '../../crypto/aead.ts'
-import type { Cipher, Convergent, Derivation, KeyType } from '../../crypto/key-type.ts'
+import { type Cipher, PADDING_SCHEMES, type PaddingScheme, paddedCipher } from '../../crypto/key-type.ts'
+import { type MessageParts, openMessage, sealMessage } from '../../crypto/message.ts'
 import type { NoncePool } from '../../crypto/nonce-pool.ts'
 import { Base64Error, decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { parseCiphertext } from './ciphertext.ts'
+import { CALLER_NONCE_BYTES } from './key-use.ts'
 import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from './loaded-ring.ts'
 import { decryptionVersion, encryptionVersion } from './versions.ts'
 
@@ -16,15 +17,12 @@ export type CryptOptions = {
   readonly context?: string | undefined
   readonly nonce?: string | undefined
   readonly associated_data?: string | undefined
+  /** One of PADDING_SCHEMES, for RSA keys. */
+  readonly padding_scheme?: string | undefined
 }
 export type EncryptOptions = CryptOptions & { readonly key_version?: number | undefined }
 
 export type Encrypted = { readonly ciphertext: string; readonly key_version: number }
-
-type Derived = { readonly key: KeyObject; readonly nonce?: Buffer }
-
-/** Interface 4.3: 96 bits. */
-const CALLER_NONCE_BYTES = 12
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 
@@ -40,42 +38,44 @@ export function decodeField(name: string, text: string | undefined): Buffer | un
 }
 
 /** A message that can be sealed or opened: all that a client can get wrong was looked at. */
-export type Prepared = {
+export type Prepared = MessageParts & {
   readonly version: LoadedVersion
-  /** Plaintext, or nonce ‖ ciphertext ‖ tag. */
+  readonly padding: PaddingScheme | undefined
+  readonly cipher: Cipher
+  /** Plaintext, or what sealing it gave. */
   readonly message: Buffer
-  /** Only of a derived key. */
-  readonly context: Buffer | undefined
-  readonly associatedData: Buffer | undefined
 }
 
 /** @throws Refusal */
 export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: EncryptOptions): Prepared {
   requireUsable(ring)
   const context = decodeField('context', options.context)
-  refuseNonce(ring, options.nonce)
+  const given = decodeField('nonce', options.nonce)
+  refuseNonce(ring, given)
   const associatedData = decodeField('associated_data', options.associated_data)
-  const { maxPlaintextBytes } = requireCipher(ring.type, 'encryption', associatedData)
+  const padding = paddingOf(ring, options.padding_scheme)
+  const cipher = requireCipher(ring, 'encryption', padding, associatedData)
   const version = ring.version(encryptionVersion(ring.header, options.key_version ?? 0))
+  const { maxPlaintextBytes } = cipher
   if (maxPlaintextBytes !== undefined && plaintext.length > maxPlaintextBytes) {
     const is = `"plaintext": it has ${plaintext.length} bytes`
     throw refuse(`${is}, a key of type ${ring.type.name} encrypts at most ${maxPlaintextBytes}`)
   }
   return {
     version,
+    padding,
+    cipher,
     message: plaintext,
     context: ring.header.derived ? requireContext(context) : undefined,
+    nonce: version.use === 'convergent-1' ? requireNonce(given) : undefined,
     associatedData,
   }
 }
 
 /** @throws Refusal */
 export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, options: EncryptOptions): Encrypted {
-  const { version, context, associatedData } = prepareEncryption(ring, plaintext, options)
-  const cipher = cipherOf(ring)
-  const derived = context === undefined ? undefined : derive(ring, version, context, plaintext)
-  const nonce = derived?.nonce ?? nonces.take(cipher.nonceBytes)
-  return encrypted(version, cipher.sealWithNonce(derived?.key ?? version.key, nonce, plaintext, associatedData))
+  const prepared = prepareEncryption(ring, plaintext, options)
+  return encrypted(prepared.version, sealMessage(sealingOf(ring, prepared), nonces, plaintext, prepared))
 }
 
 /** `sealed` is what the version made. */
@@ -89,13 +89,24 @@ export function prepareDecryption(ring: LoadedRing, ciphertext: string | undefin
   if (ciphertext === undefined || ciphertext === '') throw refuse('missing ciphertext to decrypt')
   const context = decodeField('context', options.context)
   const associatedData = decodeField('associated_data', options.associated_data)
-  const cipher = requireCipher(ring.type, 'decryption', associatedData)
+  const padding = paddingOf(ring, options.padding_scheme)
+  const cipher = requireCipher(ring, 'decryption', padding, associatedData)
   const { version: written, payload } = parseCiphertext(ciphertext)
   const version = ring.version(decryptionVersion(ring.header, written))
   privateKeyOf(version)
   const message = decodePayload(payload)
-  if (message.length < cipher.nonceBytes) throw refuse('invalid ciphertext length, it is too short to hold a nonce')
-  return { version, message, context: ring.header.derived ? requireContext(context) : undefined, associatedData }
+  const takesNonce = version.use === 'convergent-1'
+  if (!takesNonce && message.length < cipher.nonceBytes)
+    throw refuse('invalid ciphertext length, it is too short to hold a nonce')
+  return {
+    version,
+    padding,
+    cipher,
+    message,
+    context: ring.header.derived ? requireContext(context) : undefined,
+    nonce: takesNonce ? requireNonce(decodeField('nonce', options.nonce)) : undefined,
+    associatedData,
+  }
 }
 
 /**
@@ -108,15 +119,18 @@ export function decrypt(
   ciphertext: string | undefined,
   options: CryptOptions,
 ): Buffer | Promise<Buffer> {
-  const { version, message, context, associatedData } = prepareDecryption(ring, ciphertext, options)
-  const cipher = cipherOf(ring)
-  const key = context === undefined ? version.key : requireDerivation(ring.type).derive(version.key, context)
-  if (cipher.openSlowly !== undefined) return cipher.openSlowly(slow, key, message).catch(refuseUnopened)
+  const prepared = prepareDecryption(ring, ciphertext, options)
+  const { cipher, version, message } = prepared
+  if (cipher.openSlowly !== undefined) return cipher.openSlowly(slow, version.key, message).catch(refuseUnopened)
   try {
-    return cipher.openWithNonce(key, message, associatedData)
+    return openMessage(sealingOf(ring, prepared), message, prepared)
   } catch (cause) {
     return refuseUnopened(cause)
   }
+}
+
+function sealingOf({ type }: LoadedRing, { cipher, version }: Prepared) {
+  return { type, cipher, key: version.key, use: version.use }
 }
 
 /** One sentence for all that can be wrong (threats C-11). */
@@ -133,33 +147,46 @@ export function decryptsSlowly({ type }: LoadedRing): boolean {
   return type.cipher?.openSlowly !== undefined
 }
 
-/** The key for a context; a convergent key also has the nonce for a plaintext. */
-function derive(ring: LoadedRing, { key }: LoadedVersion, context: Buffer, plaintext: Buffer): Derived {
-  const derivation = requireDerivation(ring.type)
-  if (!ring.header.convergent) return { key: derivation.derive(key, context) }
-  const convergent = requireConvergent(ring.type)
-  const keys = convergent.deriveV3(key, context)
-  return { key: keys.encryptionKey, nonce: convergent.nonce(keys, plaintext) }
-}
-
 /**
- * No nonce of a caller is ever used (threats C-01). A convergent key lets a well-formed one pass, as clients of before
- * 0.6.2 had to send it; any other key refuses it.
+ * No nonce of a caller is used (threats C-01), but by versions of convergent keys that know no other. Convergent keys
+ * let a well-formed one pass, as clients of before 0.6.2 had to send it; any other key refuses it.
  */
-function refuseNonce(ring: LoadedRing, text: string | undefined): void {
-  const nonce = decodeField('nonce', text)
+function refuseNonce(ring: LoadedRing, nonce: Buffer | undefined): void {
   if (nonce === undefined) return
   if (!ring.header.convergent) throw refuse('"nonce": provided nonce not allowed for this key, which draws its own')
-  if (nonce.length !== CALLER_NONCE_BYTES) {
-    throw refuse(`"nonce": base64-decoded nonce must be ${CALLER_NONCE_BYTES} bytes long`)
-  }
+  requireNonce(nonce)
 }
 
-function requireCipher(type: KeyType, what: 'encryption' | 'decryption', associatedData: Buffer | undefined): Cipher {
-  const { cipher, name } = type
-  if (cipher === undefined) throw refuse(`message ${what} not supported for key type ${name}`)
+function requireNonce(nonce: Buffer | undefined): Buffer {
+  if (nonce === undefined) {
+    throw refuse(
+      `"nonce": missing, and this version of the key takes the nonce of its caller: give the ${CALLER_NONCE_BYTES} ` +
+        'bytes that belong to the plaintext, or use a newer version of the key',
+    )
+  }
+  if (nonce.length === CALLER_NONCE_BYTES) return nonce
+  throw refuse(`"nonce": base64-decoded nonce must be ${CALLER_NONCE_BYTES} bytes long`)
+}
+
+function paddingOf({ type }: LoadedRing, text: string | undefined): PaddingScheme | undefined {
+  if (text === undefined || text === '') return undefined
+  const padding = PADDING_SCHEMES.find((one) => one === text)
+  if (padding === undefined) throw refuse(`"padding_scheme": must be ${PADDING_SCHEMES.join(' or ')}`)
+  if (type.paddings === undefined)
+    throw refuse(`"padding_scheme": only for RSA keys, a key of type ${type.name} has none`)
+  return padding
+}
+
+function requireCipher(
+  { type }: LoadedRing,
+  what: 'encryption' | 'decryption',
+  padding: PaddingScheme | undefined,
+  associatedData: Buffer | undefined,
+): Cipher {
+  const cipher = paddedCipher(type, padding)
+  if (cipher === undefined) throw refuse(`message ${what} not supported for key type ${type.name}`)
   if (associatedData !== undefined && !cipher.takesAssociatedData) {
-    throw refuse(`"associated_data": provided for non-AEAD cipher suite ${name}`)
+    throw refuse(`"associated_data": provided for non-AEAD cipher suite ${type.name}`)
   }
   return cipher
 }
@@ -178,23 +205,4 @@ function decodePayload(payload: string): Buffer {
     if (!(cause instanceof Base64Error)) throw cause
     throw refuse(`invalid ciphertext: could not decode base64, ${cause.message}`, cause)
   }
-}
-
-// A key is only created with what its type can do; these hold the types to it.
-
-/** After `prepare…`, which refuses what does not encrypt. */
-function cipherOf({ type: { cipher, name } }: LoadedRing): Cipher {
-  if (cipher === undefined) throw new Error(`A key of type ${name} was prepared to encrypt`)
-  return cipher
-}
-
-function requireDerivation({ derivation, name }: KeyType): Derivation {
-  if (derivation === undefined) throw new Error(`A key of type ${name} is marked as derived`)
-  return derivation
-}
-
-function requireConvergent(type: KeyType): Convergent {
-  const { convergent } = requireDerivation(type)
-  if (convergent === undefined) throw new Error(`A key of type ${type.name} is marked as convergent`)
-  return convergent
 }

@@ -11,12 +11,14 @@ import { type CryptOptions, decrypt, decryptsSlowly, prepareDecryption, unopened
 import {
   isGiven,
   keyNotFound,
-  NONCE_UNUSED,
   nameField,
   optionFields,
   optionItems,
+  paddingField,
   partialFailureField,
   singleOrBatch,
+  warningsOf,
+  withWarnings,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import { runLargeBatch } from './split-batch.ts'
@@ -28,9 +30,10 @@ const fields = {
   ...nameField,
   ciphertext: string('What encrypt gave', { secret: true }),
   ...optionFields,
+  ...paddingField,
   batch_input: batch(
     'Items to decrypt instead of ciphertext, each with its own options',
-    { fields: { ciphertext: 'string', ...optionItems }, required: 'ciphertext' },
+    { fields: { ciphertext: 'string', ...optionItems, padding_scheme: 'string' }, required: 'ciphertext' },
     { secret: true },
   ),
   ...partialFailureField,
@@ -60,12 +63,12 @@ function decryptWith(transit: Transit, ring: LoadedRing | undefined, args: Decry
   if (ring === undefined) throw keyNotFound(args.name)
   if (args.batch_input !== undefined) {
     return whenDone(decryptBatch(transit, ring, args.batch_input), (run) =>
-      batchAnswer(run, args.partial_failure_response_code),
+      batchAnswer(withWarnings(ring, run), args.partial_failure_response_code),
     )
   }
   return whenDone(decrypt(ring, transit.slow, args.ciphertext, args), (plaintext) => {
     const data = { plaintext: encodeBase64(plaintext) }
-    return isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data }
+    return { data, warnings: warningsOf(ring, isGiven(args.nonce)) }
   })
 }
 

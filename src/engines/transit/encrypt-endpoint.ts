@@ -12,12 +12,14 @@ import {
   ENCRYPTED_OR_BATCH,
   isGiven,
   keyNotFound,
-  NONCE_UNUSED,
   nameField,
   optionFields,
   optionItems,
+  paddingField,
   partialFailureField,
   versionField,
+  warningsOf,
+  withWarnings,
 } from './crypt-fields.ts'
 import { wipeRing } from './key-ring.ts'
 import { requireKeyType } from './key-type-field.ts'
@@ -33,10 +35,14 @@ const fields = {
   ...nameField,
   plaintext: string('What to encrypt, base64; it may be empty', { secret: true }),
   ...optionFields,
+  ...paddingField,
   ...versionField,
   batch_input: batch(
     'Items to encrypt instead of plaintext, each with its own options',
-    { fields: { plaintext: 'string', ...optionItems, key_version: 'int' }, required: 'plaintext' },
+    {
+      fields: { plaintext: 'string', ...optionItems, padding_scheme: 'string', key_version: 'int' },
+      required: 'plaintext',
+    },
     { secret: true },
   ),
   ...partialFailureField,
@@ -82,14 +88,14 @@ function judged(ring: LoadedRing, request: RequestInfo): LoadedRing {
 function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
   if (args.batch_input === undefined) return encryptOne(transit, ring, args)
   return whenDone(encryptBatch(transit, ring, args.batch_input), (run) =>
-    batchAnswer(run, args.partial_failure_response_code),
+    batchAnswer(withWarnings(ring, run), args.partial_failure_response_code),
   )
 }
 
 function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer {
   if (args.plaintext === undefined) throw fail('bad_request', ['missing plaintext to encrypt'])
   const data = encryptText(transit, ring, args)
-  return isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data }
+  return { data, warnings: warningsOf(ring, isGiven(args.nonce)) }
 }
 
 type Run = BatchRun<EncryptResult>
@@ -131,7 +137,9 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
   try {
     const ring = new LoadedRing(made)
     const run = args.batch_input && (await encryptBatch(transit, ring, args.batch_input))
-    const answer = run ? batchAnswer(run, args.partial_failure_response_code) : encryptOne(transit, ring, args)
+    const answer = run
+      ? batchAnswer(withWarnings(ring, run), args.partial_failure_response_code)
+      : encryptOne(transit, ring, args)
     if (run?.succeeded === 0) return answer
     const stored = await transit.keys.add(args.name, made, requireAllowed)
     if (stored.header !== made.header) throw new Reconsider('another request made the key')

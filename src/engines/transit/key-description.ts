@@ -2,6 +2,7 @@
 import type { Answer } from '../../api/request.ts'
 import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { PublicPart } from '../../crypto/key-type.ts'
+import { formatRfc3339 } from '../../lib/rfc3339.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 import type { BackupNote, Kdf, VersionHeader } from './ring-header.ts'
 
@@ -82,17 +83,17 @@ const KDF_NAMES: Readonly<Record<Kdf, object>> = {
   counter: { kdf: 'hmac-sha256-counter', kdf_mode: 'hmac-sha256-counter' },
 }
 
-const describeNote = ({ atMs, version }: BackupNote): object => ({ time: new Date(atMs).toISOString(), version })
+const describeNote = ({ atMs, nanos, version }: BackupNote): object => ({ time: formatRfc3339(atMs, nanos), version })
 
 /** Of a key pair the public key as well, in which case its time is a text. Only versions that can still be used. */
 function describeVersions({ type, versions }: LoadedRing): Record<string, number | object> {
   const described: Record<string, number | object> = {}
   for (const version of versions) {
-    const { createdAtMs } = version.header
+    const { createdAtMs, createdNanos } = version.header
     described[version.number] =
       type.publicPart === undefined
         ? Math.floor(createdAtMs / 1000)
-        : describePair(type.publicPart, version, new Date(createdAtMs).toISOString())
+        : describePair(type.publicPart, version, formatRfc3339(createdAtMs, createdNanos))
   }
   return described
 }

@@ -11,6 +11,7 @@ import { wipeRing } from './key-ring.ts'
 import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
 import { type NewKey, newRing } from './new-key.ts'
+import { keyTypeName, parameterSetField } from './parameter-set.ts'
 import { rotate } from './rotation.ts'
 import type { Transit } from './transit.ts'
 
@@ -30,6 +31,7 @@ function refuseManagedKey(args: Args<typeof managedKeyFields>): void {
 const createFields = {
   ...nameField,
   type: string('Type of the key', { default: 'aes256-gcm96' }),
+  ...parameterSetField,
   derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
   convergent_encryption: bool('Equal plaintexts under one context give equal ciphertexts; needs derived', {
     default: false,
@@ -70,7 +72,7 @@ const createKey = endpoint({
 function wantedKey(args: Args<typeof createFields>): NewKey {
   requireRotatePeriod(args.auto_rotate_period)
   const { derived, convergent_encryption: convergent } = args
-  const type = requireKeyType(args.type, { derived, convergent })
+  const type = requireKeyType(keyTypeName(args.type, args.parameter_set), { derived, convergent })
   requireKeySize(type, args.key_size)
   refuseManagedKey(args)
   return {

@@ -3,6 +3,7 @@ import { fail } from '../../api/errors.ts'
 import { CoherentCache, type Lookups } from '../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { cacheSize } from './cache-setting.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
@@ -10,14 +11,16 @@ import { reschedule } from './rotation-schedule.ts'
 
 /** One stored entry per key. */
 const FOLDER = 'key/'
-/** About 1 KB each with one version. */
-const MAX_CACHED_RINGS = 10_000
+/** Where the setting of the mount names no number. About 1 KB each with one version. */
+const USUAL_CACHED_RINGS = 10_000
 /** Storage bounds the whole stored key, of which the name is the last part. */
 export const MAX_NAME_CHARACTERS = 512
 
 export class Keys {
   readonly #storage: View
-  readonly #cache = new CoherentCache<LoadedRing>(MAX_CACHED_RINGS)
+  readonly #cache = new CoherentCache<LoadedRing>(USUAL_CACHED_RINGS)
+  /** Of the setting: read with the first key, and again after a reset. */
+  #sizing: Promise<void> | undefined
 
   constructor(storage: View) {
     this.#storage = storage
@@ -35,8 +38,22 @@ export class Keys {
 
   readonly #load = async (name: string): Promise<LoadedRing | undefined> => {
     if (name.length > MAX_NAME_CHARACTERS) return undefined
+    await this.#size()
     const bytes = await this.#storage.get(FOLDER + name)
     return bytes && useStored(bytes, (stored) => new LoadedRing(stored))
+  }
+
+  #size(): Promise<void> {
+    this.#sizing ??= cacheSize(this.#storage).then(
+      (size) => {
+        this.#cache.capacity = size === 0 ? USUAL_CACHED_RINGS : size
+      },
+      (cause: unknown) => {
+        this.#sizing = undefined
+        throw cause
+      },
+    )
+    return this.#sizing
   }
 
   /** Names in order. */
@@ -50,9 +67,7 @@ export class Keys {
    * @throws StorageReadOnly where the request has to travel
    */
   async add(name: string, ring: StoredRing, check?: (tx: ViewTransaction) => Promise<void>): Promise<LoadedRing> {
-    if (name.length > MAX_NAME_CHARACTERS) {
-      throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
-    }
+    requireNameLength(name)
     const stored = await this.#storage.transaction(async (tx) => {
       const existing = await tx.get(FOLDER + name)
       if (existing !== undefined) return useStored(existing, (before) => new LoadedRing(before))
@@ -63,6 +78,22 @@ export class Keys {
     })
     await this.#readBack(name)
     return stored
+  }
+
+  /**
+   * Stores the ring as a key of its own. Where the name is taken it takes the place of the other, or, unless it
+   * `replaces`, nothing happens.
+   * @throws Refusal where the name is taken, StorageReadOnly where the request has to travel
+   */
+  async place(name: string, ring: StoredRing, replaces: boolean): Promise<void> {
+    requireNameLength(name)
+    await this.#storage.transaction(async (tx) => {
+      const existing = await tx.get(FOLDER + name)
+      existing?.fill(0)
+      if (existing !== undefined && !replaces) throw fail('bad_request', [`key "${name}" already exists`])
+      store(tx, name, ring)
+    })
+    await this.#readBack(name)
   }
 
   /**
@@ -109,7 +140,13 @@ export class Keys {
 
   reset(): void {
     this.#cache.clear()
+    this.#sizing = undefined
   }
+}
+
+function requireNameLength(name: string): void {
+  if (name.length > MAX_NAME_CHARACTERS)
+    throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
 }
 
 /** Gives what was decoded to `use` and wipes it afterwards. */

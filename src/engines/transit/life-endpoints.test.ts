@@ -16,7 +16,7 @@ const secretsOf = (bytes: Buffer): string[] =>
     hmac.reveal().toString('hex'),
   ])
 
-test('scenario 11: trim keeps its order of checks, deletes for good, and bounds the minimums from then on', async () => {
+test('scenario 11: trim keeps its order of checks, deletes for good, and bounds the minimums', async () => {
   const mounted = mountTransit()
   const { client, view } = mounted
   await client.write('keys/k')

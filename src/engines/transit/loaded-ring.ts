@@ -5,10 +5,12 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import type { KeyType, PublicPart } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
+import type { KeyUse } from '../../crypto/message.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { versionPrefix } from './ciphertext.ts'
 import type { StoredRing, VersionSecrets } from './key-ring.ts'
-import { CONVERGENT_VERSION, firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
+import { keyUseOf } from './key-use.ts'
+import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
 export type LoadedVersion = {
   readonly number: number
@@ -17,6 +19,8 @@ export type LoadedVersion = {
   /** Where `isPublic`, the public half of the pair alone. */
   readonly key: KeyObject
   readonly isPublic: boolean
+  /** How the key of a message comes from `key`. */
+  readonly use: KeyUse
   /** For HMACs, with whatever type of key. */
   readonly hmacKey: KeyObject
   readonly header: VersionHeader
@@ -45,14 +49,18 @@ export class LoadedRing {
       const number = header.minDecryptionVersion + index
       const version = header.versions[number - first]
       if (version === undefined) throw new StorageCorrupt('A key ring has more secrets than versions')
-      requireConvergentVersion(header, version.convergentVersion)
-      return loadVersion(this.type, number, version, one)
+      return loadVersion(this.type, number, version, one, keyUseOf(header, version, this.type))
     })
   }
 
   /** Those that can be used. */
   get versions(): readonly LoadedVersion[] {
     return this.#versions
+  }
+
+  /** Whether it has a version whose nonces are the caller's: no warning then says that they are not used. */
+  get takesNonces(): boolean {
+    return this.#versions.some(({ use }) => use === 'convergent-1')
   }
 
   /** `number` comes from `encryptionVersion` or `decryptionVersion`, which leave no other than the loaded ones. */
@@ -63,15 +71,22 @@ export class LoadedRing {
   }
 }
 
-function loadVersion(type: KeyType, number: number, header: VersionHeader, secrets: VersionSecrets): LoadedVersion {
+function loadVersion(
+  type: KeyType,
+  number: number,
+  header: VersionHeader,
+  secrets: VersionSecrets,
+  use: KeyUse,
+): LoadedVersion {
   const material = secrets.material.reveal()
   const isPublic = header.isPublic === true
-  const key = isPublic ? requirePublicPart(type).load(material) : type.load(material)
+  const key = isPublic ? publicPartOf(type).load(material) : type.load(material)
   const hmacKey = type.isHmacKey === true ? key : createSecretKey(secrets.hmac.reveal())
-  return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header }
+  return { number, prefix: versionPrefix(number), key, isPublic, use, hmacKey, header }
 }
 
-function requirePublicPart({ publicPart, name }: KeyType): PublicPart {
+/** Of a type whose keys are pairs. @throws StorageCorrupt */
+export function publicPartOf({ publicPart, name }: KeyType): PublicPart {
   if (publicPart === undefined) throw new StorageCorrupt(`A key of type ${name} is stored as a public key`)
   return publicPart
 }
@@ -91,11 +106,4 @@ export function privateKeyOf({ key, isPublic, number }: LoadedVersion): KeyObjec
     ])
   }
   return key
-}
-
-/** With another algorithm a version would be opened wrongly, or sealed in a way that is too weak (threats C-02). */
-function requireConvergentVersion({ convergent }: RingHeader, version: number | undefined): void {
-  const wanted = convergent ? CONVERGENT_VERSION : 0
-  if (version === wanted) return
-  throw new StorageCorrupt(`A key version has convergent version ${version}, known here is ${wanted}`)
 }

@@ -1,7 +1,10 @@
 // New keys and new versions of keys.
-import type { KeyType } from '../../crypto/key-type.ts'
+import type { KeyObject } from 'node:crypto'
+import type { Cipher, KeyType, SignatureOptions } from '../../crypto/key-type.ts'
+import { publicHalf } from '../../crypto/public-keys.ts'
 import { freshBytes, type RandomBytes } from '../../crypto/random-bytes.ts'
 import { Secret } from '../../crypto/secret.ts'
+import { signWith, verifyWith } from '../../crypto/signing-jobs.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
@@ -78,16 +81,48 @@ export async function newSecrets(
   }
 }
 
-const PROOF = Buffer.from('sealed and opened once before the key is used')
+const PROOF = Buffer.from('sealed and opened, signed and verified once before the key is used')
 const NO_NONCE = Buffer.alloc(0)
 
-/** Every new key does once what it is for, before anyone is told of it (threats P-15). */
-async function proveMaterial(type: KeyType, material: Buffer, random: RandomBytes, slow: SlowWork): Promise<void> {
-  const { cipher } = type
-  if (cipher === undefined) return
+/**
+ * Every new key does once what it is for, before anyone is told of it (threats P-15). What is imported proves here that
+ * both halves are of one pair.
+ * @throws Error where it does not; a caller who gave the material is told something else
+ */
+export async function proveMaterial(
+  type: KeyType,
+  material: Buffer,
+  random: RandomBytes,
+  slow: SlowWork,
+): Promise<void> {
   const key = type.load(material)
+  if (type.cipher !== undefined) await proveCipher(type.name, type.cipher, key, random, slow)
+  if (type.signing !== undefined) await proveSigning(type, key, slow)
+}
+
+async function proveCipher(
+  name: string,
+  cipher: Cipher,
+  key: KeyObject,
+  random: RandomBytes,
+  slow: SlowWork,
+): Promise<void> {
   const nonce = cipher.nonceBytes === 0 ? NO_NONCE : freshBytes(random, cipher.nonceBytes)
   const sealed = cipher.sealWithNonce(key, nonce, PROOF)
   const opened = await (cipher.openSlowly?.(slow, key, sealed) ?? cipher.openWithNonce(key, sealed))
-  if (!opened.equals(PROOF)) throw new Error(`A new key of type ${type.name} does not open what it sealed`)
+  if (!opened.equals(PROOF)) throw new Error(`A new key of type ${name} does not open what it sealed`)
+}
+
+const PROOF_OPTIONS: SignatureOptions = {
+  hash: 'sha2-256',
+  prehashed: false,
+  padding: 'pss',
+  saltLength: 'hash',
+  marshaling: 'asn1',
+}
+
+async function proveSigning(type: KeyType, key: KeyObject, slow: SlowWork): Promise<void> {
+  const signature = await signWith(type, slow, key, PROOF, PROOF_OPTIONS)
+  const isProven = await verifyWith(type, slow, publicHalf(key), PROOF, signature, PROOF_OPTIONS)
+  if (!isProven) throw new Error(`A new key of type ${type.name} does not verify what it signed`)
 }

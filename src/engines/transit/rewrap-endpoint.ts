@@ -9,12 +9,14 @@ import {
   ENCRYPTED_OR_BATCH,
   isGiven,
   keyNotFound,
-  NONCE_UNUSED,
   nameField,
   optionFields,
   optionItems,
+  paddingFields,
   partialFailureField,
   versionField,
+  warningsOf,
+  withWarnings,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import type { Transit } from './transit.ts'
@@ -23,16 +25,31 @@ const fields = {
   ...nameField,
   ciphertext: string('What encrypt gave', { secret: true }),
   ...optionFields,
+  ...paddingFields,
   ...versionField,
   batch_input: batch(
     'Items to rewrap instead of ciphertext, each with its own options',
-    { fields: { ciphertext: 'string', ...optionItems, key_version: 'int' }, required: 'ciphertext', lenient: true },
+    {
+      fields: {
+        ciphertext: 'string',
+        ...optionItems,
+        key_version: 'int',
+        decrypt_padding_scheme: 'string',
+        encrypt_padding_scheme: 'string',
+      },
+      required: 'ciphertext',
+      lenient: true,
+    },
     { secret: true },
   ),
   ...partialFailureField,
 }
 type RewrapArgs = Args<typeof fields>
-type RewrapInput = EncryptOptions & { readonly ciphertext?: string | undefined }
+type RewrapInput = Omit<EncryptOptions, 'padding_scheme'> & {
+  readonly ciphertext?: string | undefined
+  readonly decrypt_padding_scheme?: string | undefined
+  readonly encrypt_padding_scheme?: string | undefined
+}
 type Run = BatchRun<RewrapResult>
 type RewrapResult = Partial<Encrypted> & { readonly reference: string; readonly error?: string }
 
@@ -57,12 +74,10 @@ function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: Rewrap
   if (ring === undefined) throw keyNotFound(args.name)
   if (args.batch_input !== undefined) {
     return whenDone(rewrapBatch(transit, ring, args.batch_input), (run) =>
-      batchAnswer(run, args.partial_failure_response_code),
+      batchAnswer(withWarnings(ring, run), args.partial_failure_response_code),
     )
   }
-  return whenDone(rewrap(transit, ring, args), (data) =>
-    isGiven(args.nonce) ? { data, warnings: [NONCE_UNUSED] } : { data },
-  )
+  return whenDone(rewrap(transit, ring, args), (data) => ({ data, warnings: warningsOf(ring, isGiven(args.nonce)) }))
 }
 
 function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
@@ -74,9 +89,11 @@ function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[])
 }
 
 function rewrap(transit: Transit, ring: LoadedRing, input: RewrapInput): Encrypted | Promise<Encrypted> {
-  return whenDone(decrypt(ring, transit.slow, input.ciphertext, input), (plaintext) => {
+  const { decrypt_padding_scheme, encrypt_padding_scheme } = input
+  const options = { ...input, padding_scheme: decrypt_padding_scheme }
+  return whenDone(decrypt(ring, transit.slow, input.ciphertext, options), (plaintext) => {
     try {
-      return encrypt(ring, transit.nonces, plaintext, input)
+      return encrypt(ring, transit.nonces, plaintext, { ...input, padding_scheme: encrypt_padding_scheme })
     } finally {
       plaintext.fill(0)
     }

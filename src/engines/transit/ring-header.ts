@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { StorageCorrupt } from '../../storage/contract.ts'
 import type { VersionBounds } from './versions.ts'
 
-/** The current algorithm of convergent encryption; 1 and 2 exist only in keys that are older than it. */
+/** The current algorithm of convergent encryption; 1 and 2 exist only in restored keys that are older than it. */
 export const CONVERGENT_VERSION = 3
 
 /** `counter`: HMAC-SHA-256 in counter mode, only of restored keys that are older than HKDF. */
@@ -13,6 +13,8 @@ export type Kdf = (typeof KDFS)[number]
 
 export type VersionHeader = {
   readonly createdAtMs: number
+  /** Nanoseconds beyond the millisecond, of a restored key that has them. */
+  readonly createdNanos?: number
   /** Algorithm of convergent encryption; 0 for a key that is not convergent. */
   readonly convergentVersion: number
   /** The material is a public key alone (SubjectPublicKeyInfo in DER). */
@@ -24,7 +26,7 @@ export type VersionHeader = {
 }
 
 /** When a key was last backed up or restored, and its latest version then. */
-export type BackupNote = { readonly atMs: number; readonly version: number }
+export type BackupNote = { readonly atMs: number; readonly nanos?: number; readonly version: number }
 
 export type RingHeader = VersionBounds & {
   readonly type: string
@@ -121,6 +123,7 @@ function versionFromJson(value: JsonValue): VersionHeader {
   if (managedKey !== undefined && typeof managedKey !== 'string') throw corrupt('managedKey')
   return {
     createdAtMs: count(object, 'createdAtMs'),
+    ...(object.createdNanos === undefined ? {} : { createdNanos: count(object, 'createdNanos') }),
     convergentVersion: count(object, 'convergentVersion'),
     ...(isPublic === undefined ? {} : { isPublic }),
     ...(certificates === undefined ? {} : { certificates }),
@@ -140,7 +143,9 @@ function kdfFromJson({ kdf: value }: JsonObject): Kdf {
 function optionalNote<K extends 'backup' | 'restore'>(object: JsonObject, name: K): { [key in K]?: BackupNote } {
   if (object[name] === undefined) return {}
   const note = requireObject(object[name])
-  return { [name]: { atMs: count(note, 'atMs'), version: count(note, 'version') } } as { [key in K]?: BackupNote }
+  const nanos = note.nanos === undefined ? {} : { nanos: count(note, 'nanos') }
+  const read: BackupNote = { atMs: count(note, 'atMs'), ...nanos, version: count(note, 'version') }
+  return { [name]: read } as { [key in K]?: BackupNote }
 }
 
 function requireObject(value: JsonValue): JsonObject {

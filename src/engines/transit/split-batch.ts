@@ -114,9 +114,8 @@ async function runElsewhere<R>(ring: LoadedRing, items: readonly Item[], work: I
   items.forEach((item, index) => {
     const prepared = tally.attempt(item, () => work.prepare(item))
     if (prepared.isRefused) results[index] = prepared.result
-    // One key a job: items of another version are rare.
-    else if (prepared.value.version === (sent[0]?.prepared ?? prepared.value).version)
-      sent.push({ index, prepared: prepared.value })
+    // One key a job: items of another version, or with another padding, are rare.
+    else if (isLike(prepared.value, sent[0]?.prepared ?? prepared.value)) sent.push({ index, prepared: prepared.value })
     else results[index] = tally.result(item, (reference) => work.whole(item, reference))
   })
   const done = await cipherOf(ring, sent, work)
@@ -128,22 +127,36 @@ async function runElsewhere<R>(ring: LoadedRing, items: readonly Item[], work: I
   return tally.run(results)
 }
 
+const isLike = (one: Prepared, other: Prepared): boolean =>
+  one.version === other.version && one.padding === other.padding
+
 async function cipherOf<R>(
-  { header, type }: LoadedRing,
+  { type }: LoadedRing,
   sent: readonly { readonly prepared: Prepared }[],
   work: ItemWork<R>,
 ): Promise<{ readonly pieces: readonly (Buffer | undefined)[]; readonly packed: Packed | undefined }> {
-  const key = sent[0]?.prepared.version.key
-  if (key === undefined) return { pieces: [], packed: undefined }
+  const first = sent[0]?.prepared
+  if (first === undefined) return { pieces: [], packed: undefined }
   const packed = (part: (prepared: Prepared) => Buffer | undefined) => pack(sent.map(({ prepared }) => part(prepared)))
+  const { key, use } = first.version
   const messages = packed(({ message }) => message)
-  const contexts = header.derived ? packed(({ context }) => context) : undefined
+  const contexts = use === 'plain' ? undefined : packed(({ context }) => context)
+  const nonces = use === 'convergent-1' ? packed(({ nonce }) => nonce) : undefined
   const hasData = sent.some(({ prepared }) => prepared.associatedData !== undefined)
   const associatedData = hasData ? packed((prepared) => prepared.associatedData) : undefined
-  const derivation = header.convergent ? 'convergent' : header.derived ? 'derived' : 'none'
-  const moved = [messages, contexts, associatedData].flatMap((one) =>
+  const moved = [messages, contexts, nonces, associatedData].flatMap((one) =>
     one === undefined ? [] : [one.bytes, one.lengths],
   )
-  const result = await work.elsewhere({ type: type.name, key, derivation, contexts, associatedData, messages }, moved)
+  const input: ManyInput = {
+    type: type.name,
+    key,
+    use,
+    padding: first.padding,
+    contexts,
+    nonces,
+    associatedData,
+    messages,
+  }
+  const result = await work.elsewhere(input, moved)
   return { pieces: unpack(result), packed: result }
 }

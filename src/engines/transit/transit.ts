@@ -11,13 +11,15 @@ import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { AutoRotation } from './auto-rotation.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
-import { datakeyEndpoint } from './datakey-endpoint.ts'
+import { DATAKEY_ENDPOINTS } from './datakey-endpoint.ts'
 import { decryptEndpoint } from './decrypt-endpoint.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
 import { Keys } from './keys.ts'
 import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
 import { LIFE_ENDPOINTS } from './life-endpoints.ts'
+import { MOVING_ENDPOINTS } from './moving-endpoints.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
+import { WrappingKeys } from './wrapping-key.ts'
 
 /** What one mount is given. */
 export type TransitContext = {
@@ -53,6 +55,7 @@ export class Transit implements Engine {
   readonly deviceRandom: DeviceRandom | undefined
   readonly keys: Keys
   readonly nonces: NoncePool
+  readonly wrappingKeys: WrappingKeys
 
   readonly #rotation = new AutoRotation(this)
 
@@ -69,6 +72,7 @@ export class Transit implements Engine {
     this.log = context.log ?? NO_LOG
     this.keys = new Keys(storage)
     this.nonces = new NoncePool(world.random.bytes)
+    this.wrappingKeys = new WrappingKeys({ storage, world, slow })
   }
 
   get lookups() {
@@ -77,6 +81,7 @@ export class Transit implements Engine {
 
   changed(path: string): void {
     this.keys.changed(path)
+    this.wrappingKeys.changed(path)
   }
 
   upkeep(): Promise<void> {
@@ -85,6 +90,7 @@ export class Transit implements Engine {
 
   reset(): void {
     this.keys.reset()
+    this.wrappingKeys.reset()
   }
 }
 
@@ -98,7 +104,8 @@ export const TRANSIT: EngineType<TransitContext> = {
     encryptEndpoint,
     decryptEndpoint,
     rewrapEndpoint,
-    datakeyEndpoint,
+    ...DATAKEY_ENDPOINTS,
+    ...MOVING_ENDPOINTS,
     ...CONFIG_ENDPOINTS,
   ]),
   create: (context) => new Transit(context),

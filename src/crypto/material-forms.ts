@@ -1,0 +1,26 @@
+import { ecForm } from './ec-form.ts'
+import { EC_CURVES } from './ec-parts.ts'
+import { ED25519_FORM } from './ed25519-form.ts'
+import type { MaterialForm } from './material-form.ts'
+import { RSA_FORM } from './rsa-form.ts'
+import { SYMMETRIC_FORM } from './symmetric-form.ts'
+
+/** How the keys of each type are written elsewhere. A type that is missing here stays where it was made. */
+export const MATERIAL_FORMS: ReadonlyMap<string, MaterialForm> = new Map([
+  ['aes128-gcm96', SYMMETRIC_FORM],
+  ['aes256-gcm96', SYMMETRIC_FORM],
+  ['chacha20-poly1305', SYMMETRIC_FORM],
+  ['xchacha20-poly1305', SYMMETRIC_FORM],
+  ['hmac', SYMMETRIC_FORM],
+  ['aes128-cmac', SYMMETRIC_FORM],
+  ['aes192-cmac', SYMMETRIC_FORM],
+  ['aes256-cmac', SYMMETRIC_FORM],
+  ['ed25519', ED25519_FORM],
+  ['ecdsa-p256', ecForm(EC_CURVES.p256)],
+  ['ecdsa-p384', ecForm(EC_CURVES.p384)],
+  ['ecdsa-p521', ecForm(EC_CURVES.p521)],
+  ['ecdsa-secp256k1', ecForm(EC_CURVES.secp256k1)],
+  ['rsa-2048', RSA_FORM],
+  ['rsa-3072', RSA_FORM],
+  ['rsa-4096', RSA_FORM],
+])

@@ -1,0 +1,157 @@
+// A backup as a key ring: what comes in is checked like any input (threats D-06), and a refusal names the member that
+// is wrong. Nothing of it was authenticated: whoever may restore may also make up what is restored.
+import { fail } from '../../api/errors.ts'
+import { KEY_TYPES } from '../../crypto/key-types.ts'
+import type { KeyType } from '../../crypto/key-type.ts'
+import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
+import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
+import { JsonError, type JsonLimits, parseExactJson } from '../../lib/json.ts'
+import type { World } from '../../lib/world.ts'
+import { BackupMembers, MAX_NUMBER, refuseBackup } from './backup-members.ts'
+import { backupTypeName } from './backup-types.ts'
+import { nanosOf, readVersion } from './backup-version.ts'
+import { type StoredRing, type VersionSecrets, wipeRing } from './key-ring.ts'
+import { requireRotatePeriod } from './key-settings.ts'
+import { requireKeyType } from './key-type-field.ts'
+import type { BackupNote, RingHeader } from './ring-header.ts'
+import type { VersionBounds } from './versions.ts'
+
+/** 25,000 versions of one key; parsing takes a second then. */
+const LIMITS: JsonLimits = { depth: 8, containers: 200_000, members: 1_000_000 }
+const NANOS_PER_SECOND = 1_000_000_000n
+
+export type ReadBackup = { readonly name: string; readonly ring: StoredRing }
+
+/** The caller wipes the ring, and looks at the name. @throws Refusal */
+export function readBackup(text: string, world: World): ReadBackup {
+  const whole = parse(text)
+  const policy = requireGroup(whole, 'policy')
+  const type = typeOf(policy)
+  const bounds = boundsOf(policy)
+  const secrets: VersionSecrets[] = []
+  const ring = { header: headerOf(policy, type, bounds), secrets }
+  const shared = { header: ring.header, type, convergentVersion: policy.whole('convergent_version', -1, 3), world }
+  try {
+    const versions = versionsOf(whole, policy, bounds).map((version) => {
+      const { header, material, hmac } = readVersion(version, shared)
+      secrets.push({ material, hmac })
+      return header
+    })
+    const keySizeBytes = type.sizes === undefined ? 0 : (secrets.at(-1)?.material.length ?? 0)
+    return { name: policy.text('name'), ring: { header: { ...ring.header, keySizeBytes, versions }, secrets } }
+  } catch (cause) {
+    wipeRing(ring)
+    throw cause
+  }
+}
+
+function parse(text: string): BackupMembers {
+  let bytes: Buffer
+  try {
+    bytes = decodeBase64(text)
+  } catch (cause) {
+    if (!(cause instanceof Base64Error)) throw cause
+    throw fail('bad_request', [`"backup": ${cause.message}`], cause)
+  }
+  try {
+    return new BackupMembers(parseExactJson(bytes, LIMITS), 'what it holds')
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause
+    throw refuseBackup('what it holds', `is no backup: ${cause.message}`, cause)
+  } finally {
+    bytes.fill(0)
+  }
+}
+
+function requireGroup(whole: BackupMembers, name: string): BackupMembers {
+  const value = whole.value(name)
+  if (value === undefined) throw refuseBackup('what it holds', `is no backup: it has no "${name}"`)
+  return new BackupMembers(value, name)
+}
+
+function typeOf(policy: BackupMembers): KeyType {
+  if (!policy.has('type')) throw policy.refuse('type', 'is missing')
+  const name = backupTypeName(policy, policy.whole('type', 0, MAX_NUMBER))
+  if (name === undefined || !KEY_TYPES.has(name) || !MATERIAL_FORMS.has(name))
+    throw policy.refuse('type', `stands for ${name ?? 'no type that is known'}, which cannot be restored here`)
+  const [derived, convergent] = [policy.flag('derived'), policy.flag('convergent_encryption')]
+  return requireKeyType(name, { derived, convergent })
+}
+
+function boundsOf(policy: BackupMembers): VersionBounds {
+  const latestVersion = policy.whole('latest_version', 1, MAX_NUMBER)
+  // What is as old as this count has no lower bound, which is the same.
+  const minDecryptionVersion = policy.whole('min_decryption_version', 0, latestVersion) || 1
+  const minEncryptionVersion = policy.whole('min_encryption_version', 0, latestVersion)
+  const minAvailableVersion = policy.whole('min_available_version', 0, minDecryptionVersion)
+  if (minEncryptionVersion !== 0 && minEncryptionVersion < minDecryptionVersion)
+    throw policy.refuse('min_encryption_version', 'is neither 0 nor at least min_decryption_version')
+  policy.whole('archive_version', 0, latestVersion)
+  return { latestVersion, minDecryptionVersion, minEncryptionVersion, minAvailableVersion }
+}
+
+/** Without its versions. */
+function headerOf(policy: BackupMembers, type: KeyType, bounds: VersionBounds): RingHeader {
+  const derived = policy.flag('derived')
+  const kdf = derived && policy.whole('kdf', 0, 1) === 0 ? 'counter' : 'hkdf'
+  if (kdf === 'counter' && type.derivation?.deriveByCounter === undefined)
+    throw policy.refuse('kdf', `is 0, which there is not for keys of type ${type.name}`)
+  const imported = policy.flag('Imported')
+  return {
+    ...bounds,
+    type: type.name,
+    derived,
+    convergent: policy.flag('convergent_encryption'),
+    exportable: policy.flag('exportable'),
+    allowPlaintextBackup: policy.flag('allow_plaintext_backup'),
+    deletionAllowed: policy.flag('deletion_allowed'),
+    autoRotatePeriodSeconds: periodOf(policy),
+    keySizeBytes: 0,
+    kdf,
+    imported,
+    allowImportedRotation: imported && policy.flag('AllowImportedKeyRotation'),
+    softDeleted: policy.flag('soft_deleted'),
+    ...noteOf(policy, 'backup_info', 'backup'),
+    versions: [],
+  }
+}
+
+function periodOf(policy: BackupMembers): number {
+  const seconds = (policy.natural('auto_rotate_period') ?? 0n) / NANOS_PER_SECOND
+  if (seconds > MAX_NUMBER) throw policy.refuse('auto_rotate_period', 'is longer than a lifetime')
+  requireRotatePeriod(Number(seconds))
+  return Number(seconds)
+}
+
+function noteOf(policy: BackupMembers, name: string, as: 'backup'): { readonly backup?: BackupNote } {
+  const note = policy.group(name)
+  const instant = note?.time('time')
+  if (note === undefined || instant === undefined) return {}
+  return { [as]: { atMs: instant.ms, ...nanosOf(instant, 'nanos'), version: note.whole('version', 0, MAX_NUMBER) } }
+}
+
+/** Those that can be used, and from the archive those that are too old for it. */
+function versionsOf(whole: BackupMembers, policy: BackupMembers, bounds: VersionBounds): BackupMembers[] {
+  const { latestVersion, minDecryptionVersion, minAvailableVersion } = bounds
+  const keys = requireKeys(policy)
+  for (const name of keys.names)
+    if (!/^[1-9]\d{0,9}$/.test(name) || Number(name) > latestVersion)
+      throw policy.refuse('keys', 'has a name that is no version up to latest_version')
+  const archived = whole.group('archived_keys')?.list('keys') ?? []
+  const versions: BackupMembers[] = []
+  for (let number = minAvailableVersion || 1; number <= latestVersion; number += 1) {
+    const isUsable = number >= minDecryptionVersion
+    const index = number - minAvailableVersion
+    const value = keys.value(String(number)) ?? (isUsable ? undefined : archived[index])
+    const path = keys.has(String(number)) ? `policy.keys.${number}` : `archived_keys.keys[${index}]`
+    if (value === undefined) throw refuseBackup(isUsable ? `policy.keys.${number}` : path, 'is missing')
+    versions.push(new BackupMembers(value, path))
+  }
+  return versions
+}
+
+function requireKeys(policy: BackupMembers): BackupMembers {
+  const keys = policy.group('keys')
+  if (keys === undefined) throw policy.refuse('keys', 'is missing')
+  return keys
+}

@@ -1,0 +1,159 @@
+// One version of a backup.
+import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-type.ts'
+import type { BackupParts, MaterialForm } from '../../crypto/material-form.ts'
+import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
+import { freshBytes } from '../../crypto/random-bytes.ts'
+import { type RsaParts, requireCrtParts } from '../../crypto/rsa-parts.ts'
+import { Secret } from '../../crypto/secret.ts'
+import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
+import type { World } from '../../lib/world.ts'
+import { type BackupMembers, MAX_NUMBER, naturalOf, refuseBackup } from './backup-members.ts'
+import { HMAC_SECRET_BYTES, type VersionSecrets } from './key-ring.ts'
+import { publicPartOf } from './loaded-ring.ts'
+import { CONVERGENT_VERSION, type RingHeader, type VersionHeader } from './ring-header.ts'
+
+/** What all versions of a key have in common. */
+export type SharedByVersions = {
+  readonly header: RingHeader
+  readonly type: KeyType
+  /** As the key says it for versions that say nothing; -1: each says it. */
+  readonly convergentVersion: number
+  readonly world: World
+}
+
+type ReadVersion = VersionSecrets & { readonly header: VersionHeader }
+
+/** The secrets are the caller's to wipe. @throws Refusal naming the member */
+export function readVersion(version: BackupMembers, shared: SharedByVersions): ReadVersion {
+  const { type } = shared
+  const header = headerOf(version, shared)
+  const parts = readParts(version, type)
+  try {
+    return { ...readSecrets(version, parts, shared, header), hmac: hmacSecretOf(version, shared) }
+  } catch (cause) {
+    if (!(cause instanceof InvalidKeyMaterial)) throw cause
+    throw refuseBackup(version.path, `is no key of type ${type.name}. ${cause.message}`, cause)
+  } finally {
+    parts.key?.fill(0)
+  }
+}
+
+function readSecrets(
+  version: BackupMembers,
+  parts: BackupParts,
+  { type, header: { derived } }: SharedByVersions,
+  header: VersionHeader,
+): { readonly header: VersionHeader; readonly material: Secret } {
+  const { material, isPublic } = (MATERIAL_FORMS.get(type.name) as MaterialForm).fromBackup(parts)
+  try {
+    if (isPublic && derived) throw refuseBackup(version.path, 'has no private key, of which others are to be derived')
+    if (isPublic) publicPartOf(type).load(material)
+    else type.load(material)
+    return { header: isPublic ? { ...header, isPublic } : header, material: new Secret(material) }
+  } finally {
+    material.fill(0)
+  }
+}
+
+function headerOf(version: BackupMembers, shared: SharedByVersions): VersionHeader {
+  const made = version.time('time') ?? { ms: 1000 * version.whole('creation_time', 0, MAX_NUMBER), nanos: 0 }
+  return {
+    createdAtMs: made.ms,
+    ...nanosOf(made, 'createdNanos'),
+    convergentVersion: convergentVersionOf(version, shared),
+    ...certificatesOf(version),
+  }
+}
+
+export function nanosOf<K extends string>(
+  { nanos }: { readonly nanos: number },
+  as: K,
+): { readonly [key in K]?: number } {
+  return nanos === 0 ? {} : ({ [as]: nanos } as { readonly [key in K]?: number })
+}
+
+/** Keys that are older than the counting of these algorithms say nothing, and have the first one. */
+function convergentVersionOf(version: BackupMembers, { header, convergentVersion }: SharedByVersions): number {
+  const own = version.whole('convergent_version', 0, CONVERGENT_VERSION)
+  if (!header.convergent) return 0
+  if (own !== 0) return own
+  if (convergentVersion === -1) throw version.refuse('convergent_version', 'is missing')
+  return convergentVersion === 0 ? 1 : convergentVersion
+}
+
+const MAX_CERTIFICATES = 10
+const DER_SEQUENCE = 0x30
+
+function certificatesOf(version: BackupMembers): { readonly certificates?: readonly string[] } {
+  const chain = version.list('certificate_chain')
+  if (chain.length === 0) return {}
+  if (chain.length > MAX_CERTIFICATES)
+    throw version.refuse('certificate_chain', `has more than ${MAX_CERTIFICATES} certificates`)
+  const certificates = chain.map((one) => {
+    if (typeof one !== 'string' || decodeOrEmpty(one)[0] !== DER_SEQUENCE)
+      throw version.refuse('certificate_chain', 'is no list of certificates (base64 of DER)')
+    return decodeOrEmpty(one).toString('base64')
+  })
+  return { certificates }
+}
+
+function decodeOrEmpty(text: string): Buffer {
+  try {
+    return decodeBase64(text)
+  } catch (cause) {
+    if (cause instanceof Base64Error) return Buffer.alloc(0)
+    throw cause
+  }
+}
+
+/** Of keys whose material is the HMAC key, and of keys older than HMAC secrets, one that nobody has used. */
+function hmacSecretOf(version: BackupMembers, { type, world }: SharedByVersions): Secret {
+  const given = type.isHmacKey === true ? undefined : version.bytes('hmac_key')
+  const bytes = given ?? freshBytes(world.random.bytes, HMAC_SECRET_BYTES)
+  try {
+    if (bytes.length !== HMAC_SECRET_BYTES) throw version.refuse('hmac_key', `has not ${HMAC_SECRET_BYTES} bytes`)
+    return new Secret(bytes)
+  } finally {
+    bytes.fill(0)
+  }
+}
+
+function readParts(version: BackupMembers, type: KeyType): BackupParts {
+  // The original keeps some HMAC keys under the second name alone.
+  const key = version.bytes('key') ?? (type.isHmacKey === true ? version.bytes('hmac_key') : undefined)
+  const [x, y, d] = [version.natural('ec_x'), version.natural('ec_y'), version.natural('ec_d')]
+  const rsa = version.group('rsa_key')
+  const rsaPublic = version.group('rsa_public_key')
+  if ((x === undefined) !== (y === undefined) || (x === undefined && d !== undefined))
+    throw refuseBackup(version.path, 'has some of "ec_x", "ec_y" and "ec_d", and not all that belong together')
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(x === undefined || y === undefined ? {} : { ec: { x, y, ...(d === undefined ? {} : { d }) } }),
+    ...(rsa === undefined ? {} : { rsa: readRsa(rsa) }),
+    ...(rsaPublic === undefined ? {} : { rsaPublic: { n: requireNatural(rsaPublic, 'N'), e: requireNatural(rsaPublic, 'E') } }),
+    publicText: version.text('public_key'),
+  }
+}
+
+function readRsa(rsa: BackupMembers): RsaParts {
+  const primes = rsa.list('Primes').map((prime, index) => naturalOf(prime, `${rsa.path}.Primes[${index}]`))
+  const [p, q] = primes
+  if (p === undefined || q === undefined || primes.length !== 2) throw rsa.refuse('Primes', 'are not two')
+  const parts = { n: requireNatural(rsa, 'N'), e: requireNatural(rsa, 'E'), d: requireNatural(rsa, 'D'), p, q }
+  requirePrecomputed(rsa, parts)
+  return parts
+}
+
+/** Other programs compute them again; given, they have to be right. */
+function requirePrecomputed(rsa: BackupMembers, parts: RsaParts): void {
+  const given = rsa.group('Precomputed')
+  const [dp, dq, qInverse] = [given?.natural('Dp'), given?.natural('Dq'), given?.natural('Qinv')]
+  if (dp === undefined || dq === undefined || qInverse === undefined) return
+  requireCrtParts(parts, { dp, dq, qInverse })
+}
+
+function requireNatural(members: BackupMembers, name: string): bigint {
+  const value = members.natural(name)
+  if (value === undefined) throw members.refuse(name, 'is missing')
+  return value
+}

@@ -1,0 +1,111 @@
+// Which version imported material becomes (Interface 4.2, "Import version"): a new one, or the private half that a
+// version known by its public half alone was waiting for.
+import { fail } from '../../api/errors.ts'
+import type { KeyType } from '../../crypto/key-type.ts'
+import { spkiDer } from '../../crypto/public-keys.ts'
+import { freshBytes } from '../../crypto/random-bytes.ts'
+import { Secret } from '../../crypto/secret.ts'
+import type { World } from '../../lib/world.ts'
+import type { ImportedMaterial } from './imported-material.ts'
+import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
+import { requireUsable } from './loaded-ring.ts'
+import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+/** @throws Refusal for a key that takes no imported versions */
+export function requireImportable({ header }: { readonly header: RingHeader }): void {
+  requireUsable({ header })
+  if (header.imported) return
+  throw refuse(
+    'import_version can only be used with an imported key: this one was made here, or was rotated since its import',
+  )
+}
+
+/**
+ * The ring with the material in it; it has copies, and the caller wipes it. `version` is the one to complete, undefined
+ * where the caller named none.
+ * @throws Refusal: then nothing changed
+ */
+export function withImported(
+  ring: StoredRing,
+  type: KeyType,
+  imported: ImportedMaterial,
+  version: number | undefined,
+  world: World,
+): StoredRing {
+  requireImportable(ring)
+  if (version !== undefined) return completed(ring, imported, indexToComplete(ring, type, imported, version))
+  const last = ring.header.versions.length - 1
+  return isOtherHalf(ring, last, type, imported) ? completed(ring, imported, last) : appended(ring, type, imported, world)
+}
+
+/** Where in the list of versions. @throws Refusal */
+function indexToComplete(ring: StoredRing, type: KeyType, imported: ImportedMaterial, version: number): number {
+  const { header } = ring
+  if (version < header.minDecryptionVersion || version > header.latestVersion) {
+    const range = `${header.minDecryptionVersion} to ${header.latestVersion}`
+    throw refuse(`"version": no such key version, those that can be used are ${range}`)
+  }
+  if (type.publicPart === undefined)
+    throw refuse(`"version": versions of type ${type.name} are never incomplete, leave it out`)
+  if (imported.isPublic) throw refuse('"version": a version is completed by "ciphertext", with its private key')
+  const index = version - firstStoredVersion(header)
+  if (header.versions[index]?.isPublic !== true)
+    throw refuse(`"version": version ${version} has its private key already`)
+  if (isOtherHalf(ring, index, type, imported)) return index
+  throw refuse(`cannot import key, key pair does not match: version ${version} has another public key`)
+}
+
+/** Whether the version waits for just this private key. */
+function isOtherHalf({ header, secrets }: StoredRing, index: number, type: KeyType, imported: ImportedMaterial): boolean {
+  if (header.versions[index]?.isPublic !== true || imported.isPublic) return false
+  return secrets[index]?.material.reveal().equals(spkiDer(type.load(imported.material))) === true
+}
+
+/** What was authenticated with the HMAC secret of the version stays so. */
+function completed({ header, secrets }: StoredRing, { material }: ImportedMaterial, index: number): StoredRing {
+  const versions = header.versions.map((version, at): VersionHeader => {
+    if (at !== index) return version
+    const { isPublic: _, ...rest } = version
+    return rest
+  })
+  const changed = secrets.map(({ material: before, hmac }, at): VersionSecrets => {
+    return { material: at === index ? new Secret(material) : before, hmac }
+  })
+  // Its place is taken, so nobody else wipes it.
+  secrets[index]?.material.wipe()
+  return { header: { ...header, versions }, secrets: changed }
+}
+
+function appended(
+  { header, secrets }: StoredRing,
+  type: KeyType,
+  { material, isPublic }: ImportedMaterial,
+  world: World,
+): StoredRing {
+  const version: VersionHeader = {
+    createdAtMs: world.clock.nowMs(),
+    convergentVersion: 0,
+    ...(isPublic ? { isPublic } : {}),
+  }
+  return {
+    header: {
+      ...header,
+      latestVersion: header.latestVersion + 1,
+      keySizeBytes: type.sizes === undefined ? header.keySizeBytes : material.length,
+      versions: [...header.versions, version],
+    },
+    secrets: [...secrets, importedSecrets(material, world)],
+  }
+}
+
+/** A copy of the material, and an HMAC secret of its own. */
+export function importedSecrets(material: Buffer, world: World): VersionSecrets {
+  const hmac = freshBytes(world.random.bytes, HMAC_SECRET_BYTES)
+  try {
+    return { material: new Secret(material), hmac: new Secret(hmac) }
+  } finally {
+    hmac.fill(0)
+  }
+}

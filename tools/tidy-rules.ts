@@ -42,7 +42,7 @@ const YIELDERS = {
 
 const TIMER_MODULES = ['node:timers', 'node:timers/promises', 'timers', 'timers/promises']
 const CRYPTO_WORK =
-  'createCipheriv createDecipheriv createHash createHmac createSign createVerify hash sign verify hkdf hkdfSync ' +
+  'createCipheriv createDecipheriv createHash createHmac createMac createSign createVerify hash sign verify hkdf hkdfSync ' +
   'pbkdf2 pbkdf2Sync scrypt scryptSync argon2 argon2Sync publicEncrypt publicDecrypt privateEncrypt privateDecrypt ' +
   'diffieHellman createDiffieHellman createECDH encapsulate decapsulate webcrypto subtle'
 const CRYPTO_RANDOM = 'randomBytes randomFill randomFillSync randomInt randomUUID randomUUIDv7 getRandomValues'
@@ -56,7 +56,7 @@ export const RULES: readonly Rule[] = [
     applies: inProgram,
     find: anyOf(
       importsOf(['node:crypto'], CRYPTO_WORK.split(' ')),
-      code(/\bcreate(?:Cipheriv|Decipheriv|Hash|Hmac|Sign|Verify)\b|(?<![.\w$])(?:globalThis\.)?crypto\.subtle\b/g),
+      code(/\bcreate(?:Cipheriv|Decipheriv|Hash|Hmac|Mac|Sign|Verify)\b|(?<![.\w$])(?:globalThis\.)?crypto\.subtle\b/g),
     ),
     except: { 'src/crypto/': 'the room for it' },
   },

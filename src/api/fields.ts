@@ -228,6 +228,14 @@ export function anyObject<const O extends Common<JsonObject>>(description: strin
 
 export type ItemField = 'string' | 'int'
 export type Item = Readonly<Record<string, string | number | undefined>>
+type ItemRules = {
+  /** Name of the field without which there is no item. */
+  readonly required: string
+  /** That field may be missing too, for the engine to say so, and numbers are accepted as texts. */
+  readonly lenient?: boolean
+  /** What null stands for: an item without fields, an empty text. Else an item of null is refused, and a text is none. */
+  readonly nulls?: 'empty'
+}
 
 /**
  * Items of a batch. Their shape is checked here and fails the whole request; what their texts hold is checked by the
@@ -235,7 +243,7 @@ export type Item = Readonly<Record<string, string | number | undefined>>
  */
 export function batch<const O extends Common<readonly Item[]>>(
   description: string,
-  item: { readonly fields: Readonly<Record<string, ItemField>>; readonly required: string; readonly lenient?: boolean },
+  item: ItemRules & { readonly fields: Readonly<Record<string, ItemField>> },
   options: O = {} as O,
 ) {
   const names = Object.entries(item.fields)
@@ -261,8 +269,9 @@ function decodeItem(
   value: JsonValue,
   where: string,
   names: readonly (readonly [string, ItemField])[],
-  item: { readonly required: string; readonly lenient?: boolean },
+  item: ItemRules,
 ): Item {
+  if (value === null && item.nulls === 'empty') return {}
   if (!isJsonObject(value)) throw invalid(where, `expected an object, got ${describe(value)}`)
   const result: Record<string, string | number | undefined> = {}
   for (const [name, kind] of names) {
@@ -270,6 +279,7 @@ function decodeItem(
     if (name === item.required && (raw === undefined || raw === null) && item.lenient !== true) {
       throw invalid(`${where}.${name}`, 'is missing')
     }
+    if (raw === null && kind === 'string' && item.nulls === 'empty') result[name] = ''
     if (raw === undefined || raw === null) continue
     if (kind === 'int') {
       if (typeof raw !== 'number' || !Number.isSafeInteger(raw))

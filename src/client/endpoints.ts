@@ -5535,6 +5535,467 @@ export type Endpoints = {
       plaintext?: string
     }
   }
+  /** Signs data with a named key. */
+  'POST transit/sign/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /**
+       * Hash of the input, not for ed25519: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384,
+       * sha3-512, none
+       */
+      hash_algorithm?: string | undefined
+      /** Older name of hash_algorithm, looked at where that one is sent empty */
+      algorithm?: string | undefined
+      /** The input is the hash already, not for ed25519 */
+      prehashed?: boolean | undefined
+      /** RSA: pss or pkcs1v15; empty is pss */
+      signature_algorithm?: string | undefined
+      /** asn1, or jws: base64url, and ECDSA as r and s one after the other */
+      marshaling_algorithm?: string | undefined
+      /** RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes */
+      salt_length?: string | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** What to sign, base64; missing: nothing */
+      input?: string | undefined
+      /** Version of the key that signs; 0 is the latest */
+      key_version?: number | undefined
+      /** Items instead of input and context */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        input?: string | undefined
+        /** As the field of the same name */
+        context?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+    }
+    result: {
+      /** vault:vN: and base64, or base64url where marshaled as jws */
+      signature?: string
+      /** Version of the key that signed */
+      key_version?: number
+      /** Of a key with derivation: the public key for the context, base64 */
+      public_key?: string
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** vault:vN: and base64, or base64url where marshaled as jws */
+        signature?: string
+        /** Version of the key that signed; 0 where the item failed */
+        key_version: number
+        /** Of a key with derivation: the public key for the context, base64 */
+        publickey?: string
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Signs data with a named key. */
+  'POST transit/sign/:name/:hash_algorithm': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /**
+       * Hash of the input, not for ed25519: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384,
+       * sha3-512, none
+       */
+      hash_algorithm: string
+      /** Older name of hash_algorithm, looked at where that one is sent empty */
+      algorithm?: string | undefined
+      /** The input is the hash already, not for ed25519 */
+      prehashed?: boolean | undefined
+      /** RSA: pss or pkcs1v15; empty is pss */
+      signature_algorithm?: string | undefined
+      /** asn1, or jws: base64url, and ECDSA as r and s one after the other */
+      marshaling_algorithm?: string | undefined
+      /** RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes */
+      salt_length?: string | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** What to sign, base64; missing: nothing */
+      input?: string | undefined
+      /** Version of the key that signs; 0 is the latest */
+      key_version?: number | undefined
+      /** Items instead of input and context */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        input?: string | undefined
+        /** As the field of the same name */
+        context?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+    }
+    result: {
+      /** vault:vN: and base64, or base64url where marshaled as jws */
+      signature?: string
+      /** Version of the key that signed */
+      key_version?: number
+      /** Of a key with derivation: the public key for the context, base64 */
+      public_key?: string
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** vault:vN: and base64, or base64url where marshaled as jws */
+        signature?: string
+        /** Version of the key that signed; 0 where the item failed */
+        key_version: number
+        /** Of a key with derivation: the public key for the context, base64 */
+        publickey?: string
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Verifies a signature, an HMAC or a CMAC of a named key. */
+  'POST transit/verify/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /**
+       * Hash of the input, not for ed25519: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384,
+       * sha3-512, none
+       */
+      hash_algorithm?: string | undefined
+      /** Older name of hash_algorithm, looked at where that one is sent empty */
+      algorithm?: string | undefined
+      /** The input is the hash already, not for ed25519 */
+      prehashed?: boolean | undefined
+      /** RSA: pss or pkcs1v15; empty is pss */
+      signature_algorithm?: string | undefined
+      /** asn1, or jws: base64url, and ECDSA as r and s one after the other */
+      marshaling_algorithm?: string | undefined
+      /** RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes */
+      salt_length?: string | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** What was signed or authenticated, base64; missing: nothing */
+      input?: string | undefined
+      /** What sign gave */
+      signature?: string | undefined
+      /** What hmac gave, looked at where there is no signature */
+      hmac?: string | undefined
+      /** What cmac gave, looked at where there is neither of the two */
+      cmac?: string | undefined
+      /** Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash */
+      mac_length?: number | undefined
+      /**
+       * Items instead of input, signature, hmac, cmac and context: all with a signature, all with an hmac, or all with
+       * a cmac
+       */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        input?: string | undefined
+        /** As the field of the same name */
+        signature?: string | undefined
+        /** As the field of the same name */
+        hmac?: string | undefined
+        /** As the field of the same name */
+        cmac?: string | undefined
+        /** As the field of the same name */
+        mac_length?: number | undefined
+        /** As the field of the same name */
+        context?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+    }
+    result: {
+      /** Whether it is one of the input */
+      valid?: boolean
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** Whether it is one of the input */
+        valid: boolean
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Verifies a signature, an HMAC or a CMAC of a named key. */
+  'POST transit/verify/:name/:hash_algorithm': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /**
+       * Hash of the input, not for ed25519: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384,
+       * sha3-512, none
+       */
+      hash_algorithm: string
+      /** Older name of hash_algorithm, looked at where that one is sent empty */
+      algorithm?: string | undefined
+      /** The input is the hash already, not for ed25519 */
+      prehashed?: boolean | undefined
+      /** RSA: pss or pkcs1v15; empty is pss */
+      signature_algorithm?: string | undefined
+      /** asn1, or jws: base64url, and ECDSA as r and s one after the other */
+      marshaling_algorithm?: string | undefined
+      /** RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes */
+      salt_length?: string | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** What was signed or authenticated, base64; missing: nothing */
+      input?: string | undefined
+      /** What sign gave */
+      signature?: string | undefined
+      /** What hmac gave, looked at where there is no signature */
+      hmac?: string | undefined
+      /** What cmac gave, looked at where there is neither of the two */
+      cmac?: string | undefined
+      /** Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash */
+      mac_length?: number | undefined
+      /**
+       * Items instead of input, signature, hmac, cmac and context: all with a signature, all with an hmac, or all with
+       * a cmac
+       */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        input?: string | undefined
+        /** As the field of the same name */
+        signature?: string | undefined
+        /** As the field of the same name */
+        hmac?: string | undefined
+        /** As the field of the same name */
+        cmac?: string | undefined
+        /** As the field of the same name */
+        mac_length?: number | undefined
+        /** As the field of the same name */
+        context?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+    }
+    result: {
+      /** Whether it is one of the input */
+      valid?: boolean
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** Whether it is one of the input */
+        valid: boolean
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Makes an HMAC with a named key. */
+  'POST transit/hmac/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Hash: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 */
+      algorithm?: string | undefined
+      /** What to authenticate, base64; it may be empty */
+      input?: string | undefined
+      /** Version of the key that makes the HMAC; 0 is the latest */
+      key_version?: number | undefined
+      /** Items instead of input */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        input?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+    }
+    result: {
+      /** vault:vN: and base64, in full length */
+      hmac?: string
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** vault:vN: and base64, in full length */
+        hmac?: string
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Makes an HMAC with a named key. */
+  'POST transit/hmac/:name/:algorithm': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Hash: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 */
+      algorithm: string
+      /** What to authenticate, base64; it may be empty */
+      input?: string | undefined
+      /** Version of the key that makes the HMAC; 0 is the latest */
+      key_version?: number | undefined
+      /** Items instead of input */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        input?: string | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+    }
+    result: {
+      /** vault:vN: and base64, in full length */
+      hmac?: string
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** vault:vN: and base64, in full length */
+        hmac?: string
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Makes an AES-CMAC with a named key. */
+  'POST transit/cmac/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Bytes of the CMAC, from its first: 1 to 16; 0 is all of it */
+      mac_length?: number | undefined
+      /** What to authenticate, base64, and not empty */
+      input?: string | undefined
+      /** Version of the key that makes the CMAC; 0 is the latest */
+      key_version?: number | undefined
+      /** Items instead of input */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        input?: string | undefined
+        /** As the field of the same name */
+        mac_length?: number | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+    }
+    result: {
+      /** vault:vN: and base64 */
+      cmac?: string
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** vault:vN: and base64 */
+        cmac?: string
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Makes an AES-CMAC with a named key. */
+  'POST transit/cmac/:name/:mac_length': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Bytes of the CMAC, from its first: 1 to 16; 0 is all of it */
+      mac_length: number
+      /** What to authenticate, base64, and not empty */
+      input?: string | undefined
+      /** Version of the key that makes the CMAC; 0 is the latest */
+      key_version?: number | undefined
+      /** Items instead of input */
+      batch_input?: readonly {
+        /** As the field of the same name */
+        input?: string | undefined
+        /** As the field of the same name */
+        mac_length?: number | undefined
+        /** As the field of the same name */
+        reference?: string | undefined
+      }[] | undefined
+    }
+    result: {
+      /** vault:vN: and base64 */
+      cmac?: string
+      /** Results in the order of the items */
+      batch_results?: readonly {
+        /** vault:vN: and base64 */
+        cmac?: string
+        /** As in the item; empty for none */
+        reference: string
+        /** What is wrong with the item, where it failed */
+        error?: string
+      }[]
+    }
+  }
+  /** Random bytes. */
+  'POST transit/random': {
+    fields: {
+      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      source?: string | undefined
+      /** How many */
+      bytes?: number | undefined
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The bytes */
+      random_bytes: string
+    }
+  }
+  /** Random bytes. */
+  'POST transit/random/:source': {
+    fields: {
+      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      source: string
+      /** How many */
+      bytes?: number | undefined
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The bytes */
+      random_bytes: string
+    }
+  }
+  /** Random bytes. */
+  'POST transit/random/:source/:bytes': {
+    fields: {
+      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      source: string
+      /** How many */
+      bytes: number
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The bytes */
+      random_bytes: string
+    }
+  }
+  /** Hash of the input. */
+  'POST transit/hash': {
+    fields: {
+      /** Data, base64 */
+      input: string
+      /** sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
+      algorithm?: string | undefined
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The hash */
+      sum: string
+    }
+  }
+  /** Hash of the input. */
+  'POST transit/hash/:algorithm': {
+    fields: {
+      /** Data, base64 */
+      input: string
+      /** sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
+      algorithm: string
+      /** Of the answer: hex or base64 */
+      format?: 'hex' | 'base64' | undefined
+    }
+    result: {
+      /** The hash */
+      sum: string
+    }
+  }
   /** Shows the settings for all keys. */
   'GET transit/config/keys': {
     fields: Record<never, never>

@@ -1,17 +1,18 @@
 // Warnings of what a caller sent and the endpoint did not use.
-import type { Fields } from '../api/fields.ts'
+import type { Endpoint } from '../api/endpoint.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Query parameters that belong to the request itself. */
 const CONTROL_PARAMETERS: ReadonlySet<string> = new Set(['list', 'help'])
 
-export function noteIgnored(exchange: Exchange, fields: Fields, input: JsonObject): void {
+export function noteIgnored(exchange: Exchange, { fields, path }: Endpoint, input: JsonObject): void {
   const unknown: string[] = []
   const replaced: string[] = []
   for (const name of Object.keys(input)) {
-    if (Object.hasOwn(exchange.pathParameters, name)) replaced.push(name)
-    else if (!Object.hasOwn(fields, name) && !isControl(exchange, name)) unknown.push(name)
+    if (Object.hasOwn(exchange.pathParameters, name)) {
+      if (!isOptionalIn(path, name)) replaced.push(name)
+    } else if (!Object.hasOwn(fields, name) && !isControl(exchange, name)) unknown.push(name)
   }
   const named = (names: string[]): string => `[${names.sort().join(' ')}]`
   if (unknown.length > 0) exchange.warnings.push(`Endpoint ignored these unrecognized parameters: ${named(unknown)}`)
@@ -20,6 +21,9 @@ export function noteIgnored(exchange: Exchange, fields: Fields, input: JsonObjec
     exchange.warnings.push(`Endpoint replaced the value of these parameters ${why}: ${named(replaced)}`)
   }
 }
+
+/** `hash/sha2-256`: a segment that need not be there is meant to come before the field, and nobody is told. */
+const isOptionalIn = (path: string, name: string): boolean => path.includes(`(/:${name})`)
 
 const isControl = (exchange: Exchange, name: string): boolean =>
   exchange.method !== 'update' && CONTROL_PARAMETERS.has(name)

@@ -174,7 +174,7 @@ const decode = (exchange: Exchange): void => {
   const endpoint = exchange.endpoint as NonNullable<typeof exchange.endpoint>
   const { input, pathParameters } = exchange
   exchange.args = decodeFields(endpoint.fields, input, pathParameters)
-  if (input !== undefined && endpoint.takesAnyFields !== true) noteIgnored(exchange, endpoint.fields, input)
+  if (input !== undefined && endpoint.takesAnyFields !== true) noteIgnored(exchange, endpoint, input)
 }
 
 const handle = (exchange: Exchange): void | Promise<void> => {

@@ -31,6 +31,8 @@ export type KeyType = {
   readonly publicPart?: PublicPart
   /** Whether the material itself is the key of HMACs; else each version has a secret of its own for them. */
   readonly isHmacKey?: true
+  /** The CMAC of an input, in full length. */
+  readonly cmac?: (key: KeyObject, input: Buffer) => Buffer
 }
 
 /** Paddings of RSA encryption by their names on the wire: OAEP with SHA-256, and that of PKCS #1 v1.5. */

@@ -1,6 +1,8 @@
 import { aes128Gcm96, aes256Gcm96, chacha20Poly1305, xchacha20Poly1305 } from './aead-key-types.ts'
+import { aes128Cmac, aes192Cmac, aes256Cmac } from './cmac-key-type.ts'
 import { ecdsaP256, ecdsaP384, ecdsaP521, ecdsaSecp256k1 } from './ecdsa-key-types.ts'
 import { ed25519 } from './ed25519.ts'
+import { hmac } from './hmac-key-type.ts'
 import type { KeyType } from './key-type.ts'
 import { mlDsa44, mlDsa65, mlDsa87 } from './ml-dsa.ts'
 import { rsa2048, rsa3072, rsa4096 } from './rsa-key-types.ts'
@@ -19,6 +21,10 @@ export const KEY_TYPES: ReadonlyMap<string, KeyType> = keyTypeTable([
   rsa2048,
   rsa3072,
   rsa4096,
+  hmac,
+  aes128Cmac,
+  aes192Cmac,
+  aes256Cmac,
   mlDsa44,
   mlDsa65,
   mlDsa87,

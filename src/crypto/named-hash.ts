@@ -16,7 +16,12 @@ const OPENSSL_NAMES: Readonly<Record<string, string>> = {
 export const HASH_NAMES: readonly string[] = Object.keys(OPENSSL_NAMES)
 
 /** Undefined for a name that is not in HASH_NAMES. */
+export function opensslHashName(name: string): string | undefined {
+  return Object.hasOwn(OPENSSL_NAMES, name) ? OPENSSL_NAMES[name] : undefined
+}
+
+/** Undefined for a name that is not in HASH_NAMES. */
 export function namedHash(name: string, data: Buffer): Buffer | undefined {
-  if (!Object.hasOwn(OPENSSL_NAMES, name)) return undefined
-  return hash(OPENSSL_NAMES[name] as string, data, 'buffer')
+  const openssl = opensslHashName(name)
+  return openssl === undefined ? undefined : hash(openssl, data, 'buffer')
 }

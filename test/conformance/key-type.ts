@@ -11,6 +11,7 @@ import { RandomnessFailed } from '../../src/crypto/random-bytes.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { testSeed } from '../fixtures/seed.ts'
+import { type MacVector, macConformance } from './mac-key-type.ts'
 import { type SignatureVector, signingConformance, vectorConformance } from './signing.ts'
 
 /** Hex throughout. */
@@ -65,6 +66,7 @@ export function keyTypeConformance(type: KeyType, file: VectorFile | undefined):
   })
   materialConformance(type)
   if (type.cipher !== undefined) cipherConformance(type, type.cipher, file?.vectors ?? [])
+  macConformance(type, (file?.vectors ?? []) as readonly (CipherVector | MacVector)[] as readonly MacVector[])
   if (type.cipher !== undefined && type.derivation !== undefined) {
     derivationConformance(type, type.cipher, type.derivation)
   }
@@ -94,8 +96,9 @@ function materialConformance(type: KeyType): void {
 
   test(`${type.name}: material of another length is refused without showing it`, async () => {
     const { length } = await materialOf(type)
-    for (let bytes = 0; bytes <= length + SHORT_BYTES; bytes += 1) {
-      if (bytes === length) continue
+    const { min, max } = type.sizes ?? { min: length, max: length }
+    for (let bytes = 0; bytes <= max + SHORT_BYTES; bytes += 1) {
+      if (bytes >= min && bytes <= max) continue
       assert.throws(
         () => type.load(Buffer.alloc(bytes, 0x41)),
         (error) =>

@@ -1,14 +1,17 @@
 // Vectors of Project Wycheproof (Apache 2.0) through our own code, not only through node:crypto. They are not part of
 // the repository; where the folder is not there, this says so.
 import assert from 'node:assert/strict'
-import { createSecretKey } from 'node:crypto'
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from '../../src/crypto/aead.ts'
 import { aes128Gcm96, aes256Gcm96 } from '../../src/crypto/aead-key-types.ts'
+import { aesCmac } from '../../src/crypto/cmac.ts'
+import { constantTimeEqual } from '../../src/crypto/constant-time.ts'
 import { hkdfExpand, hkdfExtract, hkdfSha256 } from '../../src/crypto/derivation.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../src/crypto/key-type.ts'
 import { KEY_TYPES } from '../../src/crypto/key-types.ts'
+import { namedHmac } from '../../src/crypto/named-hmac.ts'
 
 const FOLDER = new URL('../../../shared/vectors/wycheproof/', import.meta.url)
 
@@ -112,7 +115,60 @@ function runHkdf(vector: HkdfCase): void {
   if (vector.salt === '') assert.equal(hkdfSha256(key, info, vector.size).toString('hex'), vector.okm)
 }
 
+type MacCase = {
+  readonly tcId: number
+  readonly key: string
+  readonly msg: string
+  readonly tag: string
+  readonly result: 'valid' | 'invalid'
+}
+type MacGroup = { readonly keySize: number; readonly tagSize: number; readonly tests: readonly MacCase[] }
+
+/** Tags may be shortened, as the group says. Returns how many cases had a key that is taken. */
+function runMacFile(
+  file: string,
+  compute: (key: KeyObject, message: Buffer) => Buffer | undefined,
+  takes: (keyBits: number) => boolean = () => true,
+): number {
+  let count = 0
+  for (const { keySize, tagSize, tests } of readGroups<MacGroup>(file)) {
+    if (!takes(keySize)) continue
+    for (const { tcId, key, msg, tag, result } of tests) {
+      const mac = compute(createSecretKey(fromHex(key)), fromHex(msg))?.subarray(0, tagSize / 8) ?? assert.fail()
+      assert.equal(constantTimeEqual(mac, fromHex(tag)), result === 'valid', `${tcId}`)
+      count++
+    }
+  }
+  return count
+}
+
+const HMAC_FILES = [
+  { file: 'hmac_sha1', hash: 'sha1', cases: 170 },
+  { file: 'hmac_sha224', hash: 'sha2-224', cases: 172 },
+  { file: 'hmac_sha256', hash: 'sha2-256', cases: 174 },
+  { file: 'hmac_sha384', hash: 'sha2-384', cases: 174 },
+  { file: 'hmac_sha512', hash: 'sha2-512', cases: 174 },
+  { file: 'hmac_sha3_224', hash: 'sha3-224', cases: 172 },
+  { file: 'hmac_sha3_256', hash: 'sha3-256', cases: 174 },
+  { file: 'hmac_sha3_384', hash: 'sha3-384', cases: 174 },
+  { file: 'hmac_sha3_512', hash: 'sha3-512', cases: 174 },
+]
+
 if (existsSync(FOLDER)) {
+  test('Q-03 Wycheproof aes_cmac, with keys of AES', () => {
+    assert.equal(
+      runMacFile('aes_cmac_test.json', aesCmac, (bits) => [128, 192, 256].includes(bits)),
+      306,
+    )
+  })
+  for (const { file, hash, cases } of HMAC_FILES) {
+    test(`Q-03 Wycheproof ${file}`, () => {
+      assert.equal(
+        runMacFile(`${file}_test.json`, (key, message) => namedHmac(hash, key, message)),
+        cases,
+      )
+    })
+  }
   test('Q-03 Wycheproof aes_gcm, 128-bit keys, 96-bit nonces', () => {
     assert.equal(runAeadFile('aes_gcm_test.json', AEADS.aes128Gcm, 96), 67)
   })

@@ -2,8 +2,9 @@
 //
 // A scenario: { name, mounts?, auth?, steps: [{ note?, as?, headers?, req: [METHOD, path, body?], save?, expect? }] }.
 // "{{x}}" is a value saved before; alone in a string it keeps its type. In `expect` a string that begins with "$" is a
-// mask, see `fits`. Compared are the status and every member that the recording has; of errors and warnings only
+// mask, see `fits`; {"$hash": …} in a request is the hash of an input. Compared are the status and every member that the recording has; of errors and warnings only
 // whether there are any. `as: null` sends no token.
+import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 
 export type Step = {
@@ -138,7 +139,15 @@ function fill(value: unknown, variables: Variables): unknown {
   }
   if (Array.isArray(value)) return value.map((item) => fill(item, variables))
   if (typeof value !== 'object' || value === null) return value
+  if ('$hash' in value) return hashOf(value.$hash as HashedInput)
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, variables)]))
+}
+
+type HashedInput = { readonly alg: string; readonly input: string }
+
+/** Base64 of both. */
+function hashOf({ alg, input }: HashedInput): string {
+  return createHash(alg).update(Buffer.from(input, 'base64')).digest('base64')
 }
 
 const isObject = (value: unknown): value is Variables =>

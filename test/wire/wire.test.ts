@@ -10,6 +10,7 @@ import { type Difference, difference, replay, type Scenario } from './replay.ts'
 
 const COMMITTED = [
   'transit-symmetric.json',
+  'transit-signing.json',
   'core-first-light.json',
   'core-seals.json',
   'core-policies.json',

@@ -1,8 +1,8 @@
 // A backup as a key ring: what comes in is checked like any input (threats D-06), and a refusal names the member that
 // is wrong. Nothing of it was authenticated: whoever may restore may also make up what is restored.
 import { fail } from '../../api/errors.ts'
-import { KEY_TYPES } from '../../crypto/key-types.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
+import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import { JsonError, type JsonLimits, parseExactJson } from '../../lib/json.ts'

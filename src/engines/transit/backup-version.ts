@@ -130,7 +130,9 @@ function readParts(version: BackupMembers, type: KeyType): BackupParts {
     ...(key === undefined ? {} : { key }),
     ...(x === undefined || y === undefined ? {} : { ec: { x, y, ...(d === undefined ? {} : { d }) } }),
     ...(rsa === undefined ? {} : { rsa: readRsa(rsa) }),
-    ...(rsaPublic === undefined ? {} : { rsaPublic: { n: requireNatural(rsaPublic, 'N'), e: requireNatural(rsaPublic, 'E') } }),
+    ...(rsaPublic === undefined
+      ? {}
+      : { rsaPublic: { n: requireNatural(rsaPublic, 'N'), e: requireNatural(rsaPublic, 'E') } }),
     publicText: version.text('public_key'),
   }
 }

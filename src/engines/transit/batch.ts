@@ -35,7 +35,7 @@ export function runBatch<R>(items: readonly Item[], work: Work<R>, failed: Faile
 }
 
 /** Enough to keep a pool busy; a few such batches do not fill it. */
-const AT_ONCE = 32
+export const AT_ONCE = 32
 
 /** The same for work that is done elsewhere: some items at once, so that a batch does not take all there is. */
 export async function runSlowBatch<R>(
@@ -69,6 +69,19 @@ export class Tally<R> {
     const reference = referenceOf(item)
     try {
       const result = work(reference)
+      this.#count(item)
+      return result
+    } catch (cause) {
+      return this.#refused(cause, reference)
+    }
+  }
+
+  /** Where some work is done here and some elsewhere. */
+  resultWhenDone(item: Item, work: (reference: string) => R | Promise<R>): R | Promise<R> {
+    const reference = referenceOf(item)
+    try {
+      const result = work(reference)
+      if (result instanceof Promise) return this.resultLater(item, () => result)
       this.#count(item)
       return result
     } catch (cause) {
@@ -115,8 +128,13 @@ const referenceOf = ({ reference }: Item): string => (typeof reference === 'stri
 
 /** @throws Refusal */
 export function requireItems(items: readonly Item[]): void {
-  if (items.length === 0) throw fail('bad_request', ['missing batch input to process: "batch_input" has no items'])
+  requireSome(items)
   requireContexts(items)
+}
+
+/** Of batches in which each item may have a context or none. @throws Refusal */
+export function requireSome(items: readonly Item[]): void {
+  if (items.length === 0) throw fail('bad_request', ['missing batch input to process: "batch_input" has no items'])
 }
 
 function requireContexts(items: readonly Item[]): void {

@@ -19,8 +19,12 @@ export type ParsedCiphertext = {
   readonly payload: string
 }
 
+/** What a key made, as refusals of its form name it. */
+export type Made = 'ciphertext' | 'signature' | 'HMAC to verify' | 'CMAC to verify'
+
 /** @throws Refusal naming what is wrong with the form */
-export function parseCiphertext(text: string): ParsedCiphertext {
+export function parseCiphertext(text: string, made: Made = 'ciphertext'): ParsedCiphertext {
+  const invalid = (why: string) => fail('bad_request', [`invalid ${made}: ${why}`])
   if (!text.startsWith(MARK)) throw invalid(`no prefix, it begins with ${MARK}N:`)
   const colon = text.indexOf(':', MARK.length)
   if (colon === -1) throw invalid(`wrong number of fields, it looks like ${MARK}N:BASE64`)
@@ -42,8 +46,4 @@ function parseVersion(text: string, start: number, end: number): number | undefi
     if (version > Number.MAX_SAFE_INTEGER) return undefined
   }
   return sign === MINUS ? -version : version
-}
-
-function invalid(why: string) {
-  return fail('bad_request', [`invalid ciphertext: ${why}`])
 }

@@ -67,8 +67,11 @@ export const ENCRYPTED_OR_BATCH = singleOrBatch(ENCRYPTED, allOptional(ENCRYPTED
 export const DATA_KEY: Shapes = { ...ENCRYPTED, plaintext: optional(text('The data key, for type plaintext; base64')) }
 
 /** Wire text: 400, not 404, for every operation with a key that is not there. */
-export function keyNotFound(name: string) {
-  return fail('bad_request', [`encryption key not found: no key has the name "${name}"`])
+export function keyNotFound(
+  name: string,
+  key: 'encryption key' | 'signing key' | 'signature verification key' = 'encryption key',
+) {
+  return fail('bad_request', [`${key} not found: no key has the name "${name}"`])
 }
 
 /** What is said of an answer of a key besides it. */

@@ -37,7 +37,9 @@ export function withImported(
   requireImportable(ring)
   if (version !== undefined) return completed(ring, imported, indexToComplete(ring, type, imported, version))
   const last = ring.header.versions.length - 1
-  return isOtherHalf(ring, last, type, imported) ? completed(ring, imported, last) : appended(ring, type, imported, world)
+  return isOtherHalf(ring, last, type, imported)
+    ? completed(ring, imported, last)
+    : appended(ring, type, imported, world)
 }
 
 /** Where in the list of versions. @throws Refusal */
@@ -58,7 +60,12 @@ function indexToComplete(ring: StoredRing, type: KeyType, imported: ImportedMate
 }
 
 /** Whether the version waits for just this private key. */
-function isOtherHalf({ header, secrets }: StoredRing, index: number, type: KeyType, imported: ImportedMaterial): boolean {
+function isOtherHalf(
+  { header, secrets }: StoredRing,
+  index: number,
+  type: KeyType,
+  imported: ImportedMaterial,
+): boolean {
   if (header.versions[index]?.isPublic !== true || imported.isPublic) return false
   return secrets[index]?.material.reveal().equals(spkiDer(type.load(imported.material))) === true
 }

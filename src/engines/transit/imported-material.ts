@@ -1,7 +1,8 @@
 // What a caller brings as a key: unwrapped, read, and tried once before anything is stored of it (threats P-15).
-import { AuthenticationFailed } from '../../crypto/aead.ts'
+
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
+import { AuthenticationFailed } from '../../crypto/aead.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-type.ts'
 import type { MaterialForm } from '../../crypto/material-form.ts'
 import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'

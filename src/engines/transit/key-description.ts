@@ -1,7 +1,7 @@
 // What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
 import type { Answer } from '../../api/request.ts'
 import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
-import type { PublicPart } from '../../crypto/key-type.ts'
+import type { KeyType } from '../../crypto/key-type.ts'
 import { formatRfc3339 } from '../../lib/rfc3339.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 import type { BackupNote, Kdf, VersionHeader } from './ring-header.ts'
@@ -41,12 +41,15 @@ export const KEY_DESCRIPTION: Shapes = {
 }
 
 /** Answers that describe a key. */
-export const describedKey = (name: string, ring: LoadedRing): Answer => ({ data: describeKey(name, ring) })
+export const describedKey = (name: string, ring: LoadedRing, context?: Buffer): Answer => ({
+  data: describeKey(name, ring, context),
+})
 
 /** Wire value: which algorithm is in use is a matter of each version. */
 const CONVERGENT_BY_VERSION = -1
 
-export function describeKey(name: string, ring: LoadedRing): object {
+/** `context`: of a key pair with derivation, whose public keys it then shows. */
+export function describeKey(name: string, ring: LoadedRing, context?: Buffer): object {
   const { header, type } = ring
   const { cipher, derivation, signing } = type
   return {
@@ -67,7 +70,7 @@ export function describeKey(name: string, ring: LoadedRing): object {
     min_decryption_version: header.minDecryptionVersion,
     min_encryption_version: header.minEncryptionVersion,
     auto_rotate_period: header.autoRotatePeriodSeconds,
-    keys: describeVersions(ring),
+    keys: describeVersions(ring, context),
     ...(header.keySizeBytes > 0 ? { key_size: header.keySizeBytes } : {}),
     ...(header.imported ? { imported_key_allow_rotation: header.allowImportedRotation } : {}),
     ...(header.backup === undefined ? {} : { backup_info: describeNote(header.backup) }),
@@ -86,21 +89,41 @@ const KDF_NAMES: Readonly<Record<Kdf, object>> = {
 const describeNote = ({ atMs, nanos, version }: BackupNote): object => ({ time: formatRfc3339(atMs, nanos), version })
 
 /** Of a key pair the public key as well, in which case its time is a text. Only versions that can still be used. */
-function describeVersions({ type, versions }: LoadedRing): Record<string, number | object> {
+function describeVersions(
+  { header, type, versions }: LoadedRing,
+  context: Buffer | undefined,
+): Record<string, number | object> {
   const described: Record<string, number | object> = {}
   for (const version of versions) {
-    const { createdAtMs, createdNanos } = version.header
+    const { createdAtMs } = version.header
     described[version.number] =
       type.publicPart === undefined
         ? Math.floor(createdAtMs / 1000)
-        : describePair(type.publicPart, version, formatRfc3339(createdAtMs, createdNanos))
+        : describePair(
+            type.publicPart.name,
+            header.derived ? derivedPublicKey(type, version, context) : type.publicPart.text(version.key),
+            version.header,
+          )
   }
   return described
 }
 
-function describePair({ name, text }: PublicPart, { key, header }: LoadedVersion, time: string): object {
-  return { name, public_key: text(key), certificate_chain: certificateChain(header), creation_time: time }
+function describePair(name: string, publicKey: string, header: VersionHeader): object {
+  return {
+    name,
+    public_key: publicKey,
+    certificate_chain: certificateChain(header),
+    creation_time: formatRfc3339(header.createdAtMs, header.createdNanos),
+  }
 }
+
+/** Empty without a context, and where there is no private half to derive from. */
+function derivedPublicKey({ derivation, publicPart }: KeyType, version: LoadedVersion, context: Buffer = NONE): string {
+  if (derivation === undefined || publicPart === undefined || version.isPublic || context.length === 0) return ''
+  return publicPart.text(derivation.derive(version.key, context))
+}
+
+const NONE = Buffer.alloc(0)
 
 /** In PEM, the leaf first; empty where there is none. */
 export function certificateChain({ certificates = [] }: VersionHeader): string {

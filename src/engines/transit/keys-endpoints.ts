@@ -104,12 +104,15 @@ const readKey = endpoint({
   capability: 'read',
   runsOn: 'any-node',
   summary: 'Describes a key: nothing secret',
+  describe:
+    'A signing key with derivation has another pair for each context: its public keys are shown for the context that ' +
+    'is given, and without one they are empty.',
   fields: { ...nameField, context: bytes('Context of a signing key with derivation; else not used', { secret: true }) },
   response: KEY_DESCRIPTION,
-  handler: async (transit: Transit, { name }) => {
+  handler: async (transit: Transit, { name, context }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return describedKey(name, ring)
+    return describedKey(name, ring, context)
   },
 })
 

@@ -10,15 +10,21 @@ import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { AutoRotation } from './auto-rotation.ts'
+import { cmacEndpoint } from './cmac-endpoint.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { DATAKEY_ENDPOINTS } from './datakey-endpoint.ts'
 import { decryptEndpoint } from './decrypt-endpoint.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
+import { hashEndpoint } from './hash-endpoint.ts'
+import { hmacEndpoint } from './hmac-endpoint.ts'
 import { Keys } from './keys.ts'
 import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
 import { LIFE_ENDPOINTS } from './life-endpoints.ts'
 import { MOVING_ENDPOINTS } from './moving-endpoints.ts'
+import { randomEndpoint } from './random-endpoint.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
+import { signEndpoint } from './sign-endpoint.ts'
+import { verifyEndpoint } from './verify-endpoint.ts'
 import { WrappingKeys } from './wrapping-key.ts'
 
 /** What one mount is given. */
@@ -97,7 +103,7 @@ export class Transit implements Engine {
 export const TRANSIT: EngineType<TransitContext> = {
   type: 'transit',
   kind: 'secret',
-  summary: 'Encrypts, decrypts and makes data keys with named keys that stay here',
+  summary: 'Encrypts, decrypts, signs, authenticates and makes data keys with named keys that stay here',
   router: new Router([
     ...KEYS_ENDPOINTS,
     ...LIFE_ENDPOINTS,
@@ -106,6 +112,12 @@ export const TRANSIT: EngineType<TransitContext> = {
     rewrapEndpoint,
     ...DATAKEY_ENDPOINTS,
     ...MOVING_ENDPOINTS,
+    signEndpoint,
+    verifyEndpoint,
+    hmacEndpoint,
+    cmacEndpoint,
+    randomEndpoint,
+    hashEndpoint,
     ...CONFIG_ENDPOINTS,
   ]),
   create: (context) => new Transit(context),

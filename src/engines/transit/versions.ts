@@ -22,21 +22,23 @@ export const FIRST_BOUNDS: VersionBounds = {
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 
+/** What a version is to do, as refusals name it. */
+export type VersionUse = 'encryption' | 'signing' | 'HMAC' | 'CMAC'
+
 /**
- * The version that encrypts; 0 asks for the latest (Interface 4.3).
- * @throws Refusal for a version that does not exist or may not encrypt
+ * The version that encrypts, signs or makes a MAC; 0 asks for the latest (Interface 4.3).
+ * @throws Refusal for a version that does not exist or may not do so
  */
-export function encryptionVersion(bounds: VersionBounds, requested: number): number {
+export function encryptionVersion(bounds: VersionBounds, requested: number, use: VersionUse = 'encryption'): number {
   if (requested === 0) return bounds.latestVersion
-  if (requested < 0) throw refuse('requested version for encryption is negative, give 0 for the latest')
+  if (requested < 0) throw refuse(`requested version for ${use} is negative, give 0 for the latest`)
   if (requested > bounds.latestVersion) {
-    throw refuse(
-      `requested version for encryption is higher than the latest key version, which is ${bounds.latestVersion}`,
-    )
+    throw refuse(`requested version for ${use} is higher than the latest key version, which is ${bounds.latestVersion}`)
   }
   if (requested < bounds.minEncryptionVersion) {
+    const tooOld = use === 'HMAC' || use === 'CMAC' ? `cannot generate ${use}: version is too old: ` : ''
     throw refuse(
-      'requested version for encryption is less than the minimum encryption key version, ' +
+      `${tooOld}requested version for ${use} is less than the minimum encryption key version, ` +
         `which is ${bounds.minEncryptionVersion}`,
     )
   }
@@ -57,6 +59,25 @@ export function decryptionVersion(bounds: VersionBounds, written: number): numbe
     throw refuse('ciphertext or signature version is disallowed by policy (too old)')
   }
   return version
+}
+
+/** What is verified, as refusals name it. */
+export type VerifiedThing = 'signature' | 'HMAC' | 'CMAC'
+
+/**
+ * The version that verifies what bears the number `written`: unlike ciphertexts, nothing of it was ever without one.
+ * @throws Refusal for a version that does not exist or may not verify
+ */
+export function verificationVersion(bounds: VersionBounds, written: number, what: VerifiedThing): number {
+  if (written > bounds.latestVersion) throw refuse(`invalid ${what}: version is too new`)
+  if (written < bounds.minDecryptionVersion) {
+    throw refuse(
+      what === 'signature'
+        ? 'ciphertext or signature version is disallowed by policy (too old)'
+        : `cannot verify ${what}: version is too old (disallowed by policy)`,
+    )
+  }
+  return written
 }
 
 /** What a change of the minimums asks for; undefined leaves one as it is. */

@@ -1,0 +1,68 @@
+// HMACs and CMACs with the versions of a key: made, and verified in constant time.
+import { fail } from '../../api/errors.ts'
+import { CMAC_BYTES } from '../../crypto/cmac.ts'
+import { constantTimeEqual } from '../../crypto/constant-time.ts'
+import type { KeyType } from '../../crypto/key-type.ts'
+import { HMAC_HASH_NAMES, namedHmac } from '../../crypto/named-hmac.ts'
+import { Base64Error, decodeBase64, encodeBase64 } from '../../lib/base64.ts'
+import { parseCiphertext } from './ciphertext.ts'
+import { decodeField } from './crypt.ts'
+import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
+import { verificationVersion } from './versions.ts'
+
+const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
+const NOTHING = Buffer.alloc(0)
+
+/** The whole MAC of an input under one version. */
+export type ComputeMac = (version: LoadedVersion, input: Buffer) => Buffer
+
+/** @throws Refusal for an unknown hash: before anything is computed */
+export function hmacWith(algorithm: string, field: string): ComputeMac {
+  if (!HMAC_HASH_NAMES.includes(algorithm)) {
+    throw refuse(`"${field}": unsupported algorithm, an HMAC takes ${HMAC_HASH_NAMES.join(', ')}`)
+  }
+  return ({ hmacKey }, input) => {
+    const mac = namedHmac(algorithm, hmacKey, input)
+    if (mac === undefined) throw new Error(`The hash ${algorithm} is listed and cannot be used`)
+    return mac
+  }
+}
+
+/** The first `bytes` of it; 0: all. @throws Refusal for keys that make none, and for a length that cannot be */
+export function cmacOf({ cmac, name }: KeyType, bytes: number): ComputeMac {
+  if (cmac === undefined) throw refuse(`key type ${name} does not support CMAC: take a key of type aes256-cmac`)
+  if (bytes < 0 || bytes > CMAC_BYTES) throw refuse(`"mac_length": must be from 0 to ${CMAC_BYTES}, 0 for all of it`)
+  return ({ key }, input) => cmac(key, input).subarray(0, bytes === 0 ? CMAC_BYTES : bytes)
+}
+
+/** The version's prefix and base64. @throws Refusal for input that is not base64 */
+export function makeMac(compute: ComputeMac, version: LoadedVersion, input: string): string {
+  return version.prefix + encodeBase64(compute(version, decodeInput(input)))
+}
+
+/** Whether `mac` is that of the input. @throws Refusal for what is no MAC of a version that can be used */
+export function isMacOf(
+  compute: ComputeMac,
+  ring: LoadedRing,
+  input: string,
+  mac: string,
+  what: 'HMAC' | 'CMAC',
+): boolean {
+  const { version: written, payload } = parseCiphertext(mac, `${what} to verify`)
+  const version = ring.version(verificationVersion(ring.header, written, what))
+  return constantTimeEqual(compute(version, decodeInput(input)), decodeMac(payload, what))
+}
+
+/** @throws Refusal */
+export function decodeInput(input: string): Buffer {
+  return decodeField('input', input) ?? NOTHING
+}
+
+function decodeMac(payload: string, what: 'HMAC' | 'CMAC'): Buffer {
+  try {
+    return decodeBase64(payload)
+  } catch (cause) {
+    if (!(cause instanceof Base64Error)) throw cause
+    throw refuse(`invalid ${what} to verify: could not decode base64, ${cause.message}`, cause)
+  }
+}

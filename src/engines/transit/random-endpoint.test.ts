@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mountTransit } from '../../../test/fixtures/mounted-transit.ts'
+import { NO_SEAL_ENTROPY } from '../../api/tool-fields.ts'
+
+for (const { path, body = {}, bytes } of [
+  { path: 'random', bytes: 32 },
+  { path: 'random', body: { bytes: '12' }, bytes: 12 },
+  { path: 'random', body: { bytes: 131_072, source: 'all' }, bytes: 131_072 },
+  { path: 'random/16', bytes: 16 },
+  { path: 'random/16', body: { bytes: 4 }, bytes: 16 },
+  { path: 'random/platform', bytes: 32 },
+  { path: 'random/platform/4', bytes: 4 },
+  { path: 'random/all/8', bytes: 8 },
+]) {
+  test(`${path} with ${JSON.stringify(body)} gives ${bytes} bytes, others each time`, async () => {
+    const { client } = mountTransit()
+    const [one, other] = [await client.write(path, body), await client.write(path, body)]
+    assert.deepEqual([one.status, one.warnings], [200, []])
+    assert.equal(Buffer.from(one.data.random_bytes, 'base64').length, bytes)
+    assert.notEqual(one.data.random_bytes, other.data.random_bytes)
+    const { data } = await client.write(path, { ...body, format: 'hex' })
+    assert.match(data.random_bytes, new RegExp(`^[0-9a-f]{${2 * bytes}}$`))
+  })
+}
+
+test('the source "seal" says that the bytes come from the platform', async () => {
+  const { client } = mountTransit()
+  for (const [path, body] of [
+    ['random/seal/8', {}],
+    ['random', { source: 'seal' }],
+  ] as const) {
+    assert.deepEqual((await client.write(path, body)).warnings, [NO_SEAL_ENTROPY])
+  }
+})
+
+for (const [path, body] of [
+  ['random', { bytes: 0 }],
+  ['random', { bytes: -1 }],
+  ['random', { bytes: 131_073 }],
+  ['random', { format: 'base32' }],
+  ['random', { source: 'nowhere' }],
+  ['random/x', {}],
+  ['random/0', {}],
+  ['random/131073', {}],
+  ['random/nowhere/4', {}],
+  ['random/platform/x', {}],
+] as const) {
+  test(`${path} with ${JSON.stringify(body)} is refused`, async () => {
+    assert.equal((await mountTransit().client.write(path, body)).status, 400)
+  })
+}
+
+test('C-03 without randomness there are no random bytes', async () => {
+  const { client, random } = mountTransit()
+  random.bytes = (count) => Buffer.alloc(count)
+  await assert.rejects(client.write('random'), /only zeros/)
+})

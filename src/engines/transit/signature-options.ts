@@ -1,0 +1,68 @@
+// How a signature is to be: what sign and verify have in common (Interface 4.3).
+import { fail } from '../../api/errors.ts'
+import { type Args, bool, string } from '../../api/fields.ts'
+import type { SignatureOptions } from '../../crypto/key-type.ts'
+import { SIGNATURE_HASHES } from '../../crypto/signature-hashes.ts'
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+const NO_HASH = 'none'
+const HASH_NAMES = [...SIGNATURE_HASHES, NO_HASH]
+const USUAL_HASH = 'sha2-256'
+
+export const signatureFields = {
+  hash_algorithm: string(`Hash of the input, not for ed25519: ${HASH_NAMES.join(', ')}`, { default: USUAL_HASH }),
+  algorithm: string('Older name of hash_algorithm, looked at where that one is sent empty', { default: '' }),
+  prehashed: bool('The input is the hash already, not for ed25519', { default: false }),
+  signature_algorithm: string('RSA: pss or pkcs1v15; empty is pss', { default: '' }),
+  marshaling_algorithm: string('asn1, or jws: base64url, and ECDSA as r and s one after the other', {
+    default: 'asn1',
+  }),
+  salt_length: string('RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes', {
+    default: 'auto',
+  }),
+  context: string('Context, for keys with derivation; base64', { secret: true }),
+}
+
+type HashArgs = Pick<Args<typeof signatureFields>, 'hash_algorithm' | 'algorithm'>
+
+/** An explicitly empty one falls back to the older field, and then to the usual one. */
+export function hashNameOf({ hash_algorithm, algorithm }: HashArgs): string {
+  return hash_algorithm || algorithm || USUAL_HASH
+}
+
+/** @throws Refusal for what no key type knows */
+export function readSignatureOptions(args: Omit<Args<typeof signatureFields>, 'context'>): SignatureOptions {
+  const hash = hashNameOf(args)
+  if (!HASH_NAMES.includes(hash)) {
+    throw refuse(`"hash_algorithm": invalid hash algorithm, must be one of ${HASH_NAMES.join(', ')}`)
+  }
+  const { marshaling_algorithm: marshaling, signature_algorithm: algorithm } = args
+  if (marshaling !== 'asn1' && marshaling !== 'jws') {
+    throw refuse('"marshaling_algorithm": invalid marshaling type, must be asn1 or jws')
+  }
+  const padding = algorithm === '' ? 'pss' : algorithm
+  if (padding !== 'pss' && padding !== 'pkcs1v15') {
+    throw refuse('"signature_algorithm": unsupported signature algorithm, must be pss or pkcs1v15')
+  }
+  return { hash, prehashed: args.prehashed, padding, marshaling, saltLength: parseSaltLength(args.salt_length) }
+}
+
+const SALT_NUMBER = /^[+-]?\d{1,9}$/
+
+/** 0 is 'auto' and -1 is 'hash': a salt of no bytes cannot be asked for. */
+function parseSaltLength(text: string): SignatureOptions['saltLength'] {
+  const word = text.toLowerCase()
+  if (word === 'auto' || word === 'hash') return word
+  if (!SALT_NUMBER.test(text)) throw refuse(`"salt_length": salt length neither 'auto', 'hash', nor an int`)
+  const bytes = Number(text)
+  if (bytes < -1) throw refuse(`"salt_length": requested salt length ${bytes} is invalid, it is 1 or more bytes`)
+  return bytes === 0 ? 'auto' : bytes === -1 ? 'hash' : bytes
+}
+
+/** Interface 7.7: the input stands in the signature as it is, and only one padding can hold it. @throws Refusal */
+export function requireHashOrRaw({ hash, prehashed, padding }: SignatureOptions): void {
+  if (hash === NO_HASH && !(prehashed && padding === 'pkcs1v15')) {
+    throw refuse('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15')
+  }
+}

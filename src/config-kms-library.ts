@@ -25,7 +25,7 @@ export const KMS_LIBRARY_STANZA: Stanza = {
 export function kmsLibrariesOf(body: HclObject): { readonly kmsLibraries?: readonly KmsLibrary[] } {
   const found = blocksOf(body, 'kms_library', 1).map(({ labels, body: own, line }) => {
     if (labels[0] !== 'pkcs11')
-      throw new ConfigError(`line ${line}: the kms_library "${labels[0]}" is not offered, use pkcs11`)
+      throw new ConfigError(`line ${line}: kms_library "${labels[0]}" is not offered, use pkcs11`)
     checkKeys(own, KMS_LIBRARY_STANZA.settings, KMS_LIBRARY_STANZA.title)
     const [name, library] = [textIn(own, 'name'), textIn(own, 'library')]
     if (name === undefined || library === undefined)

@@ -1,5 +1,5 @@
-// The process of the devices: what a maker's library does wrong, it does here, and not where keys and tokens are. It ends
-// with the server that started it.
+// The process of the devices: what a maker's library does wrong, it does here, and not where keys and tokens are. It
+// ends with the server that started it.
 import { DeviceService } from './managed-keys/device-service.ts'
 import type { FromDevices, ToDevices } from './managed-keys/orders.ts'
 import { PinGuard } from './managed-keys/pin-guard.ts'

@@ -5,7 +5,8 @@
 export type ManagedUse = 'encrypt' | 'decrypt' | 'sign' | 'verify'
 
 /** What a managed key is, as its mechanism says. */
-export type ManagedScheme = 'aes-gcm' | 'rsa-oaep' | 'rsa-pkcs1' | 'rsa-pss' | 'ecdsa'
+export const MANAGED_SCHEMES = ['aes-gcm', 'rsa-oaep', 'rsa-pkcs1', 'rsa-pss', 'ecdsa'] as const
+export type ManagedScheme = (typeof MANAGED_SCHEMES)[number]
 
 /** Hashes that devices have for RSA-OAEP and RSA-PSS. */
 export const DEVICE_HASHES = ['sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const

@@ -1,5 +1,5 @@
-// Managed keys in use: which mount may use which, and what a device answers, told as what a caller or an operator can do
-// about it.
+// Managed keys in use: which mount may use which, and what a device answers, told as what a caller or an operator can
+// do about it.
 import { type Edition, requireFeature } from '../api/edition.ts'
 import { fail } from '../api/errors.ts'
 import type {
@@ -14,7 +14,7 @@ import type { MountEntry } from '../api/mount.ts'
 import type { Devices } from './device-link.ts'
 import type { ManagedKeyRecord } from './managed-key-record.ts'
 import type { ManagedKeyStore } from './managed-key-store.ts'
-import { findMechanism, type ManagedMechanism } from './mechanisms.ts'
+import { type ManagedMechanism, mechanismOf } from './mechanisms.ts'
 import type { Fault, FaultKind, KeyPlace, Outcome, Parameter } from './orders.ts'
 
 export type ServiceParts = {
@@ -104,11 +104,9 @@ class DeviceKey implements ManagedKey {
   readonly #mechanism: ManagedMechanism
 
   constructor(record: ManagedKeyRecord, devices: Devices) {
-    const mechanism = findMechanism(record.mechanism)
-    if (mechanism === undefined) throw new Error('A managed key has an unknown mechanism')
     this.#record = record
     this.#devices = devices
-    this.#mechanism = mechanism
+    this.#mechanism = mechanismOf(record.mechanism)
   }
 
   get id() {

@@ -30,5 +30,12 @@ export function findMechanism(text: string): ManagedMechanism | undefined {
   return MECHANISMS.find(({ name, number: own }) => own === number || name === text.toUpperCase())
 }
 
+/** Of a record. */
+export function mechanismOf(name: string): ManagedMechanism {
+  const mechanism = findMechanism(name)
+  if (mechanism === undefined) throw new Error('A managed key has an unknown mechanism')
+  return mechanism
+}
+
 /** As reads show it. */
 export const mechanismText = ({ number }: ManagedMechanism): string => `0x${number.toString(16).padStart(4, '0')}`

@@ -1,5 +1,5 @@
-// The binding to PKCS #11 that an operator installed (docs/runbooks/managed-keys.md). It lies outside of the packages that
-// `npm ci` installs, since it is compiled where it runs.
+// The binding to PKCS #11 that an operator installed (docs/runbooks/managed-keys.md). It lies outside of the packages
+// that `npm ci` installs, since it is compiled where it runs.
 import { createRequire } from 'node:module'
 import type { Cryptoki } from './cryptoki.ts'
 import { DeviceFault } from './device-fault.ts'

@@ -1,5 +1,5 @@
-// The way to one token: its slot, who is logged in, the sessions, and the keys that were found. Log-in is a matter of the
-// whole process (PKCS #11 section 2.6.8), so one place holds it.
+// The way to one token: its slot, who is logged in, the sessions, and the keys that were found. Log-in is a matter of
+// the whole process (PKCS #11 usage guide, section 2.6), so one place holds it.
 import {
   CKF_LOGIN_REQUIRED,
   CKF_RW_SESSION,

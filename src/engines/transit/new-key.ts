@@ -8,7 +8,13 @@ import { signWith, verifyWith } from '../../crypto/signing-jobs.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
-import { CONVERGENT_VERSION, MADE_HERE, type RingHeader, type VersionHeader } from './ring-header.ts'
+import {
+  CONVERGENT_VERSION,
+  MADE_HERE,
+  type ManagedReference,
+  type RingHeader,
+  type VersionHeader,
+} from './ring-header.ts'
 import { FIRST_BOUNDS } from './versions.ts'
 
 /** What is chosen when a key is made. */
@@ -21,30 +27,36 @@ export type NewKey = Pick<
   readonly keySizeBytes: number
 }
 
+/** What a new version holds, besides what all versions have. */
+export type NewVersion = VersionSecrets & { readonly managedKey?: ManagedReference }
+
 /** What new keys are made with. */
 export type KeyMaker = { readonly world: World; readonly slow: SlowWork }
 
 /** A ring with its first version; the caller wipes it. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
   const keySizeBytes = flags.keySizeBytes || (type.sizes?.usual ?? 0)
-  const secrets = [await newSecrets(type, keySizeBytes, maker)]
+  return ringOf({ type, ...flags, keySizeBytes }, await newSecrets(type, keySizeBytes, maker), maker.world)
+}
+
+/** The ring whose first version this is. */
+export function ringOf({ type, ...flags }: NewKey, { managedKey, ...secrets }: NewVersion, world: World): StoredRing {
   const header: RingHeader = {
     ...FIRST_BOUNDS,
     ...MADE_HERE,
     ...flags,
-    keySizeBytes,
     type: type.name,
     deletionAllowed: false,
-    versions: [newVersionHeader(flags.convergent, maker.world)],
+    versions: [newVersionHeader(flags.convergent, world, managedKey)],
   }
-  return { header, secrets }
+  return { header, secrets: [secrets] }
 }
 
 /**
  * The ring with one version more, which has copies of `fresh`: as often as a transaction is tried. The minimums stay as
  * they are. The caller wipes the ring.
  */
-export function withNewVersion({ header, secrets }: StoredRing, fresh: VersionSecrets, world: World): StoredRing {
+export function withNewVersion({ header, secrets }: StoredRing, fresh: NewVersion, world: World): StoredRing {
   const copies = { material: new Secret(fresh.material.reveal()), hmac: new Secret(fresh.hmac.reveal()) }
   return {
     header: {
@@ -53,14 +65,18 @@ export function withNewVersion({ header, secrets }: StoredRing, fresh: VersionSe
       // What was made here cannot be completed by what others have (Interface 3.4).
       imported: false,
       allowImportedRotation: false,
-      versions: [...header.versions, newVersionHeader(header.convergent, world)],
+      versions: [...header.versions, newVersionHeader(header.convergent, world, fresh.managedKey)],
     },
     secrets: [...secrets, copies],
   }
 }
 
-function newVersionHeader(convergent: boolean, world: World): VersionHeader {
-  return { createdAtMs: world.clock.nowMs(), convergentVersion: convergent ? CONVERGENT_VERSION : 0 }
+function newVersionHeader(convergent: boolean, world: World, managedKey?: ManagedReference): VersionHeader {
+  return {
+    createdAtMs: world.clock.nowMs(),
+    convergentVersion: convergent ? CONVERGENT_VERSION : 0,
+    ...(managedKey === undefined ? {} : { managedKey }),
+  }
 }
 
 /** Of one version; the caller wipes them. */

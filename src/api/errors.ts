@@ -191,6 +191,13 @@ export const ERRORS = {
     message: () => 'The write could not be made durable, this node is stopping',
     remedy: 'Look at the disk and at the log, then start the node again: what was answered before is kept.',
   },
+  device_failed: {
+    status: 502,
+    message: (what: string, why: string) => `${what}: ${why}`,
+    remedy:
+      'The device behind a managed key is not there, or does not do what it should: docs/runbooks/managed-keys.md. ' +
+      'Whoever gave the managed key away can do nothing about it; what was made with it stays readable.',
+  },
   sealed: {
     status: 503,
     message: () => 'Vault is sealed', // Wire text: clients match "sealed".
@@ -229,13 +236,6 @@ export const ERRORS = {
     status: 503,
     message: () => 'The thread that writes ended; whether the request was carried out is not known',
     remedy: 'Start the node again, and read what the request was to change before it is sent again.',
-  },
-  device_failed: {
-    status: 502,
-    message: (what: string, why: string) => `${what}: ${why}`,
-    remedy:
-      'The device behind a managed key is not there, or does not do what it should: docs/runbooks/managed-keys.md. ' +
-      'Whoever gave the managed key away can do nothing about it; what was made with it stays readable.',
   },
   storage_full: {
     status: 507,

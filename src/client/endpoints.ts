@@ -1279,6 +1279,8 @@ export type Endpoints = {
           audit_non_hmac_request_keys?: readonly string[]
           /** Fields of answers that audit shows in clear */
           audit_non_hmac_response_keys?: readonly string[]
+          /** Managed keys that the engine may use */
+          allowed_managed_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1343,6 +1345,8 @@ export type Endpoints = {
         audit_non_hmac_request_keys?: readonly string[]
         /** Fields of answers that audit shows in clear */
         audit_non_hmac_response_keys?: readonly string[]
+        /** Managed keys that the engine may use */
+        allowed_managed_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -1413,7 +1417,7 @@ export type Endpoints = {
         passthrough_request_headers?: readonly string[] | undefined
         /** Headers the engine may set */
         allowed_response_headers?: readonly string[] | undefined
-        /** Managed keys the engine may use */
+        /** Names of managed keys that the engine may use */
         allowed_managed_keys?: readonly string[] | undefined
         /** Only the built-in version is offered */
         plugin_version?: string | undefined
@@ -1450,6 +1454,8 @@ export type Endpoints = {
       audit_non_hmac_request_keys?: readonly string[]
       /** Fields of answers that audit shows in clear */
       audit_non_hmac_response_keys?: readonly string[]
+      /** Managed keys that the engine may use */
+      allowed_managed_keys?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1505,7 +1511,7 @@ export type Endpoints = {
       passthrough_request_headers?: readonly string[] | undefined
       /** Headers the engine may set */
       allowed_response_headers?: readonly string[] | undefined
-      /** Managed keys the engine may use */
+      /** Names of managed keys that the engine may use */
       allowed_managed_keys?: readonly string[] | undefined
       /** Only the built-in version is offered */
       plugin_version?: string | undefined
@@ -1556,6 +1562,8 @@ export type Endpoints = {
           audit_non_hmac_request_keys?: readonly string[]
           /** Fields of answers that audit shows in clear */
           audit_non_hmac_response_keys?: readonly string[]
+          /** Managed keys that the engine may use */
+          allowed_managed_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1620,6 +1628,8 @@ export type Endpoints = {
         audit_non_hmac_request_keys?: readonly string[]
         /** Fields of answers that audit shows in clear */
         audit_non_hmac_response_keys?: readonly string[]
+        /** Managed keys that the engine may use */
+        allowed_managed_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -1690,7 +1700,7 @@ export type Endpoints = {
         passthrough_request_headers?: readonly string[] | undefined
         /** Headers the engine may set */
         allowed_response_headers?: readonly string[] | undefined
-        /** Managed keys the engine may use */
+        /** Names of managed keys that the engine may use */
         allowed_managed_keys?: readonly string[] | undefined
         /** Only the built-in version is offered */
         plugin_version?: string | undefined
@@ -1727,6 +1737,8 @@ export type Endpoints = {
       audit_non_hmac_request_keys?: readonly string[]
       /** Fields of answers that audit shows in clear */
       audit_non_hmac_response_keys?: readonly string[]
+      /** Managed keys that the engine may use */
+      allowed_managed_keys?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1782,7 +1794,7 @@ export type Endpoints = {
       passthrough_request_headers?: readonly string[] | undefined
       /** Headers the engine may set */
       allowed_response_headers?: readonly string[] | undefined
-      /** Managed keys the engine may use */
+      /** Names of managed keys that the engine may use */
       allowed_managed_keys?: readonly string[] | undefined
       /** Only the built-in version is offered */
       plugin_version?: string | undefined
@@ -1866,6 +1878,8 @@ export type Endpoints = {
           audit_non_hmac_request_keys?: readonly string[]
           /** Fields of answers that audit shows in clear */
           audit_non_hmac_response_keys?: readonly string[]
+          /** Managed keys that the engine may use */
+          allowed_managed_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1923,6 +1937,8 @@ export type Endpoints = {
           audit_non_hmac_request_keys?: readonly string[]
           /** Fields of answers that audit shows in clear */
           audit_non_hmac_response_keys?: readonly string[]
+          /** Managed keys that the engine may use */
+          allowed_managed_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1987,6 +2003,8 @@ export type Endpoints = {
         audit_non_hmac_request_keys?: readonly string[]
         /** Fields of answers that audit shows in clear */
         audit_non_hmac_response_keys?: readonly string[]
+        /** Managed keys that the engine may use */
+        allowed_managed_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -3676,6 +3694,120 @@ export type Endpoints = {
     }
     result: undefined
   }
+  /** Names of the managed keys. */
+  'LIST sys/managed-keys/pkcs11': {
+    fields: Record<never, never>
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** A managed key, without its PIN. */
+  'GET sys/managed-keys/pkcs11/:name': {
+    fields: {
+      /** Name of the managed key */
+      name: string
+    }
+    result: {
+      /** What uses the key knows it by this */
+      UUID: string
+      /** Name */
+      name: string
+      /** pkcs11 */
+      type: string
+      /** Name of the kms_library in the configuration */
+      library: string
+      /** Number of the slot */
+      slot?: string
+      /** Label of the token */
+      token_label?: string
+      /** Label of the key */
+      key_label?: string
+      /** Id of the key, in hexadecimal */
+      key_id?: string
+      /** Number of the mechanism */
+      mechanism: string
+      /** Bits of a key that is made */
+      key_bits?: number
+      /** Curve of a key that is made */
+      curve?: string
+      /** Hash of RSA-OAEP */
+      rsa_oaep_hash?: string
+      /** The key is made where there is none */
+      allow_generate_key: boolean
+      /** Kept and not used: nothing here replaces a key in a device */
+      allow_replace_key: boolean
+      /** Kept and not used: nothing here brings a key into a device */
+      allow_store_key: boolean
+      /** Every mount may use it */
+      any_mount: boolean
+      /** What it may be used for */
+      usages: readonly string[]
+      /** At most so many operations at once */
+      max_parallel: number
+    }
+  }
+  /** Makes or changes a managed key: what is sent. */
+  'POST sys/managed-keys/pkcs11/:name': {
+    fields: {
+      /** Name of the managed key */
+      name: string
+      /** Name of a kms_library in the configuration */
+      library?: string | undefined
+      /** Number of the slot, in decimal; or token_label */
+      slot?: string | undefined
+      /** Label of the token; or slot */
+      token_label?: string | undefined
+      /** PIN of the token; it is never shown */
+      pin?: string | undefined
+      /** Label of the key */
+      key_label?: string | undefined
+      /** Id of the key, in hexadecimal with 0x; with key_label, both must fit */
+      key_id?: string | undefined
+      /**
+       * What the key does: 0x0001 (CKM_RSA_PKCS), 0x0009 (CKM_RSA_PKCS_OAEP), 0x000d (CKM_RSA_PKCS_PSS), 0x1041
+       * (CKM_ECDSA), 0x1087 (CKM_AES_GCM); needed
+       */
+      mechanism?: string | undefined
+      /** Of a key that is made: 128 or 256 of AES, 2048, 3072 or 4096 of RSA */
+      key_bits?: number | undefined
+      /** Of a key that is made: p256, p384, p521 */
+      curve?: string | undefined
+      /** Of RSA-OAEP: sha1, sha224, sha256, sha384, sha512; sha256 where nothing was said */
+      rsa_oaep_hash?: string | undefined
+      /** Makes the key in the device where there is none */
+      allow_generate_key?: boolean | undefined
+      /** Kept and not used: nothing here replaces a key in a device */
+      allow_replace_key?: boolean | undefined
+      /** Kept and not used: nothing here brings a key into a device */
+      allow_store_key?: boolean | undefined
+      /** Every mount may use it; else those whose allowed_managed_keys have its name */
+      any_mount?: boolean | undefined
+      /** What it may be used for: encrypt, decrypt, sign, verify; all that its mechanism can */
+      usages?: readonly string[] | undefined
+      /** At most so many operations at once; a device does one after the other */
+      max_parallel?: number | undefined
+    }
+    result: undefined
+  }
+  /** Forgets a managed key; the key in the device stays. */
+  'DELETE sys/managed-keys/pkcs11/:name': {
+    fields: {
+      /** Name of the managed key */
+      name: string
+    }
+    result: undefined
+  }
+  /** Signs random bytes with a managed key, and verifies them. */
+  'POST sys/managed-keys/pkcs11/:name/test/sign': {
+    fields: {
+      /** Name of the managed key */
+      name: string
+      /** Hash of what is signed */
+      hash_algorithm?: string | undefined
+    }
+    result: undefined
+  }
   /** Makes a token, a child of the caller. */
   'POST auth/token/create': {
     fields: {
@@ -5359,6 +5491,221 @@ export type Endpoints = {
       convergent_encryption_version?: number
     }
   }
+  /** Deletes the versions of a key below min_available_version, for good. */
+  'POST transit/keys/:name/trim': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** The lowest version that is kept */
+      min_available_version?: number | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Takes a key out of use until it is restored: nothing of it is deleted. */
+  'DELETE transit/keys/:name/soft-delete': {
+    fields: {
+      /** Name of the key */
+      name: string
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
+  /** Brings a key back into use that was taken out of it with soft-delete. */
+  'POST transit/keys/:name/soft-delete-restore': {
+    fields: {
+      /** Name of the key */
+      name: string
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** Each request gives a context, from which the key for it is derived */
+      derived: boolean
+      /** Can be exported */
+      exportable: boolean
+      /** Can be backed up in plaintext */
+      allow_plaintext_backup: boolean
+      /** Can be deleted */
+      deletion_allowed: boolean
+      /** Was imported */
+      imported_key: boolean
+      /** Is marked as deleted */
+      soft_deleted: boolean
+      /** Encrypts */
+      supports_encryption: boolean
+      /** Decrypts */
+      supports_decryption: boolean
+      /** Signs */
+      supports_signing: boolean
+      /** Can be made with derivation */
+      supports_derivation: boolean
+      /** The version that encrypts */
+      latest_version: number
+      /** Older versions were deleted for good; 0: none was */
+      min_available_version: number
+      /** Older versions decrypt nothing */
+      min_decryption_version: number
+      /** Older versions encrypt nothing; 0: no bound is set */
+      min_encryption_version: number
+      /** Seconds after which it is rotated; 0: only when asked to */
+      auto_rotate_period: number
+      /** The versions that can be used, by number */
+      keys: Readonly<Record<string, unknown>>
+      /** Bytes of a key, of types that come in several sizes */
+      key_size?: number
+      /** Of an imported key: whether it can be rotated */
+      imported_key_allow_rotation?: boolean
+      /** When it was last backed up */
+      backup_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** When it was last restored */
+      restore_info?: {
+        /** RFC 3339 */
+        time: string
+        /** The latest version then */
+        version: number
+      }
+      /** How keys are derived, with derivation */
+      kdf?: string
+      /** Of keys whose kdf is older than HKDF */
+      kdf_mode?: string
+      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      convergent_encryption?: boolean
+      /** -1: each version has its own, the current one */
+      convergent_encryption_version?: number
+    }
+  }
   /** Encrypts data with a named key. */
   'POST transit/encrypt/:name': {
     fields: {
@@ -5370,8 +5717,10 @@ export type Endpoints = {
       context?: string | undefined
       /** Authenticated with the message, not encrypted; base64 */
       associated_data?: string | undefined
-      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
       nonce?: string | undefined
+      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      padding_scheme?: string | undefined
       /** Version of the key that encrypts; 0 is the latest */
       key_version?: number | undefined
       /** Items to encrypt instead of plaintext, each with its own options */
@@ -5386,6 +5735,8 @@ export type Endpoints = {
         nonce?: string | undefined
         /** As the field of the same name */
         reference?: string | undefined
+        /** As the field of the same name */
+        padding_scheme?: string | undefined
         /** As the field of the same name */
         key_version?: number | undefined
       }[] | undefined
@@ -5425,8 +5776,10 @@ export type Endpoints = {
       context?: string | undefined
       /** Authenticated with the message, not encrypted; base64 */
       associated_data?: string | undefined
-      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
       nonce?: string | undefined
+      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      padding_scheme?: string | undefined
       /** Items to decrypt instead of ciphertext, each with its own options */
       batch_input?: readonly {
         /** As the field of the same name */
@@ -5439,6 +5792,8 @@ export type Endpoints = {
         nonce?: string | undefined
         /** As the field of the same name */
         reference?: string | undefined
+        /** As the field of the same name */
+        padding_scheme?: string | undefined
       }[] | undefined
       /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
       partial_failure_response_code?: number | undefined
@@ -5468,8 +5823,18 @@ export type Endpoints = {
       context?: string | undefined
       /** Authenticated with the message, not encrypted; base64 */
       associated_data?: string | undefined
-      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
       nonce?: string | undefined
+      /**
+       * Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it: of the ciphertext that is
+       * given
+       */
+      decrypt_padding_scheme?: string | undefined
+      /**
+       * Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it: of the ciphertext that is
+       * made
+       */
+      encrypt_padding_scheme?: string | undefined
       /** Version of the key that encrypts; 0 is the latest */
       key_version?: number | undefined
       /** Items to rewrap instead of ciphertext, each with its own options */
@@ -5486,6 +5851,10 @@ export type Endpoints = {
         reference?: string | undefined
         /** As the field of the same name */
         key_version?: number | undefined
+        /** As the field of the same name */
+        decrypt_padding_scheme?: string | undefined
+        /** As the field of the same name */
+        encrypt_padding_scheme?: string | undefined
       }[] | undefined
       /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
       partial_failure_response_code?: number | undefined
@@ -5521,8 +5890,10 @@ export type Endpoints = {
       context?: string | undefined
       /** Authenticated with the message, not encrypted; base64 */
       associated_data?: string | undefined
-      /** Never used: 12 bytes are accepted for convergent keys, which once needed them; base64 */
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
       nonce?: string | undefined
+      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      padding_scheme?: string | undefined
       /** Version of the key that encrypts; 0 is the latest */
       key_version?: number | undefined
     }
@@ -5534,6 +5905,209 @@ export type Endpoints = {
       /** The data key, for type plaintext; base64 */
       plaintext?: string
     }
+  }
+  /** Makes many data keys and encrypts each with a named key. */
+  'POST transit/datakeys/:type/:name': {
+    fields: {
+      /** plaintext: the key in clear and encrypted; wrapped: only encrypted */
+      type: string
+      /** Name of the key */
+      name: string
+      /** Length of the key: 128, 256 or 512 */
+      bits?: number | undefined
+      /** Context, for keys with derivation; base64 */
+      context?: string | undefined
+      /** Authenticated with the message, not encrypted; base64 */
+      associated_data?: string | undefined
+      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
+      nonce?: string | undefined
+      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      padding_scheme?: string | undefined
+      /** Version of the key that encrypts; 0 is the latest */
+      key_version?: number | undefined
+      /** How many, 1 to 1000 */
+      count: number
+    }
+    result: {
+      /** The data keys */
+      key_pairs: readonly {
+        /** vault:vN: and base64 */
+        ciphertext: string
+        /** For type plaintext; base64 */
+        plaintext?: string
+      }[]
+      /** Version of the key that encrypted them */
+      key_version: number
+    }
+  }
+  /** Shows the public key for which keys are wrapped that are to be imported: RSA with 4096 bits. */
+  'GET transit/wrapping_key': {
+    fields: Record<never, never>
+    result: {
+      /** PEM */
+      public_key: string
+    }
+  }
+  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
+  'GET transit/byok-export/:destination/:source': {
+    fields: {
+      /** Name of an RSA key, whose latest version wraps */
+      destination: string
+      /** Name of the key to be wrapped */
+      source: string
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash?: string | undefined
+    }
+    result: {
+      /** Name of the source */
+      name: string
+      /** Type of the source */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
+  'GET transit/byok-export/:destination/:source/:version...': {
+    fields: {
+      /** Name of an RSA key, whose latest version wraps */
+      destination: string
+      /** Name of the key to be wrapped */
+      source: string
+      /** Number of a version, or latest; without it all that can be used */
+      version: string
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash?: string | undefined
+    }
+    result: {
+      /** Name of the source */
+      name: string
+      /** Type of the source */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Makes a named key of one that was made elsewhere. */
+  'POST transit/keys/:name/import': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type?: string | undefined
+      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
+      ciphertext?: string | undefined
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash_function?: string | undefined
+      /** Instead of ciphertext: the public half alone, in PEM */
+      public_key?: string | undefined
+      /** It can be rotated here; afterwards no version of it can be imported */
+      allow_rotation?: boolean | undefined
+      /** Each request gives a context, from which the key for it is derived */
+      derived?: boolean | undefined
+      /** Accepted and not used */
+      context?: string | undefined
+      /** Can be exported; stays so */
+      exportable?: boolean | undefined
+      /** Can be backed up in plaintext; stays so */
+      allow_plaintext_backup?: boolean | undefined
+      /** Time after which it is rotated, an hour or more; needs allow_rotation */
+      auto_rotate_period?: Duration | undefined
+      /** Refused: a key from elsewhere cannot be convergent */
+      convergent_encryption?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Adds a version that was made elsewhere to an imported key, or completes one. */
+  'POST transit/keys/:name/import_version': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
+      ciphertext?: string | undefined
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash_function?: string | undefined
+      /** Instead of ciphertext: the public half alone, in PEM */
+      public_key?: string | undefined
+      /** Version of which only the public half is known, to be completed by its private key */
+      version?: number | undefined
+    }
+    result: undefined
+  }
+  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
+  'GET transit/export/:type/:name': {
+    fields: {
+      /** What of the key: encryption-key, signing-key, hmac-key, public-key, certificate-chain */
+      type: string
+      /** Name of the key */
+      name: string
+      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
+      format?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
+  'GET transit/export/:type/:name/:version...': {
+    fields: {
+      /** What of the key: encryption-key, signing-key, hmac-key, public-key, certificate-chain */
+      type: string
+      /** Name of the key */
+      name: string
+      /** Number of a version, or latest; without it all that can be used */
+      version: string
+      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
+      format?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows a key with all its versions and settings in clear, for restore. */
+  'GET transit/backup/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+    }
+    result: {
+      /** What restore takes */
+      backup: string
+    }
+  }
+  /** Makes a key of a backup, with all its versions and settings. */
+  'POST transit/restore': {
+    fields: {
+      /** Name of the key; without it the one in the backup */
+      name?: string | undefined
+      /** What backup showed */
+      backup?: string | undefined
+      /** Takes the place of a key of that name */
+      force?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Makes a key of a backup, with all its versions and settings. */
+  'POST transit/restore/:name...': {
+    fields: {
+      /** Name of the key; without it the one in the backup */
+      name: string
+      /** What backup showed */
+      backup?: string | undefined
+      /** Takes the place of a key of that name */
+      force?: boolean | undefined
+    }
+    result: undefined
   }
   /** Signs data with a named key. */
   'POST transit/sign/:name': {
@@ -6013,6 +6587,25 @@ export type Endpoints = {
     result: {
       /** Whether encrypt makes no keys */
       disable_upsert: boolean
+    }
+  }
+  /** Shows how many keys are kept ready for use. */
+  'GET transit/cache-config': {
+    fields: Record<never, never>
+    result: {
+      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      size: number
+    }
+  }
+  /** Changes how many keys are kept ready for use. */
+  'POST transit/cache-config': {
+    fields: {
+      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      size?: number | undefined
+    }
+    result: {
+      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      size: number
     }
   }
   /** What the calling token keeps at a path. */

@@ -8,6 +8,7 @@ import type { World } from './lib/world.ts'
 import { DeviceDesk, type DeviceProcess } from './managed-keys/device-desk.ts'
 import { DeviceLink, type Devices, NO_DEVICES } from './managed-keys/device-link.ts'
 import type { FromDevices } from './managed-keys/orders.ts'
+import { isBindingInstalled, NOT_INSTALLED } from './managed-keys/pkcs11-binding.ts'
 
 /** What a thread is given; the port is transferred to it. */
 export type DevicePlace = { readonly port: MessagePort; readonly libraries: readonly string[] }
@@ -21,6 +22,7 @@ export type RunningDevices = {
 export function startDevices(config: ServerConfig, world: World, log: Log): RunningDevices {
   const { kmsLibraries } = config
   if (kmsLibraries.length === 0) return { place: () => undefined, stop: async () => {} }
+  if (!isBindingInstalled()) log('warn', `Managed keys will be refused. ${NOT_INSTALLED}`)
   const names = kmsLibraries.map(({ name }) => name)
   const running = new Set<Promise<void>>()
   const desk = new DeviceDesk({

@@ -102,8 +102,8 @@ const write = endpoint({
   summary: 'Makes or changes a managed key: what is sent',
   describe:
     'Says where a key is, in a device that the configuration names (kms_library), and how it is used. The device is ' +
-    'not asked yet: test/sign does, and whatever uses the key. The mechanism stays as it was first written. A PIN that ' +
-    'the token refused is tried once more after it was written.',
+    'not asked yet: test/sign does, and whatever uses the key. The mechanism stays as it was first written. A PIN ' +
+    'that the token refused is tried once more after it was written.',
   fields: {
     ...nameField,
     library: string('Name of a kms_library in the configuration'),

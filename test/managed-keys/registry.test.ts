@@ -344,7 +344,8 @@ test('a sealed server forgets its devices', async () => {
 })
 
 for (const edition of ['enterprise', 'plus', 'community'] as const) {
-  test(`edition ${edition}: managed keys and the sources seal and all are ${edition === 'community' ? 'refused by name' : 'there'}`, async () => {
+  const what = edition === 'community' ? 'refused by name' : 'there'
+  test(`edition ${edition}: managed keys and the sources seal and all are ${what}`, async () => {
     const { write, read, call } = await newServer(edition)
     const isOff = edition === 'community'
     const rows: readonly (readonly [string, Promise<Called>])[] = [
@@ -370,7 +371,7 @@ for (const edition of ['enterprise', 'plus', 'community'] as const) {
   })
 }
 
-test('seal and all mix the generator of the device with that of this machine, and one alone is never told', async () => {
+test('C-03 seal and all mix the generator of the device with that of this machine: neither alone is told', async () => {
   const { write, device } = await newServer()
   for (const path of ['transit/random/seal/64', 'transit/random/all/64', 'sys/tools/random/seal/64']) {
     device.orders.length = 0

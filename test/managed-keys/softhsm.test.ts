@@ -85,7 +85,7 @@ suite('managed keys with SoftHSM', { skip: noSoftHsm() }, () => {
     assert.deepEqual(deviceProcesses(server.pid), [])
   })
 
-  test('AES-GCM: empty and long messages, associated data, and what does not open', async () => {
+  test('C-11 AES-GCM: empty and long messages, associated data, and one refusal of what does not open', async () => {
     await addKey('aes', { mechanism: '0x1087' })
     await addRing('aes')
     for (const plaintext of ['', HELLO, Buffer.alloc(100_000, 7).toString('base64')]) {
@@ -107,7 +107,7 @@ suite('managed keys with SoftHSM', { skip: noSoftHsm() }, () => {
     assert.equal(deviceProcesses(server.pid).length, 1)
   })
 
-  test('RSA-OAEP: what others encrypt for the public half opens here', async () => {
+  test('P-15 RSA-OAEP: what the public half encrypts opens, and a key that cannot do that is not made', async () => {
     await addKey('oaep', { mechanism: 'CKM_RSA_PKCS_OAEP', rsa_oaep_hash: 'sha1', key_bits: 2048 })
     await addRing('oaep')
     for (const plaintext of ['', HELLO]) {
@@ -213,7 +213,7 @@ suite('managed keys with SoftHSM', { skip: noSoftHsm() }, () => {
     done(await write('transit/encrypt/aes', { plaintext: HELLO }))
   })
 
-  test('neither PIN nor keys are in the log, the audit or the data', () => {
+  test('U-01 the PIN is in no log, not in the audit, and not in the data', () => {
     const audit = readFileSync(join(directory.path, 'audit.log'), 'utf8')
     assert.ok(audit.includes('managed-keys/pkcs11/aes'))
     for (const text of [audit, server.output()]) assert.ok(!text.includes(PIN))

@@ -29,7 +29,7 @@ export function generateEcKey(curve: Curve, random: RandomBytes, slow: SlowWork)
 }
 
 /** FIPS 186-5 appendix A.2.2: a number from 1 to the order less one, each as likely; others are drawn again. */
-function drawScalar({ order }: Curve, random: RandomBytes): Buffer {
+export function drawScalar({ order }: Curve, random: RandomBytes): Buffer {
   const topBits = 0xff >> Math.clz32((order[0] ?? 0) << 24)
   for (;;) {
     const scalar = freshBytes(random, order.length)
@@ -58,7 +58,7 @@ const PUBLIC_KEY = 0xa1
 const NO_UNUSED_BITS = Buffer.alloc(1)
 
 /** What stands before and after the number is made first, so that the number is in no other buffer. */
-function encodePkcs8(curve: Curve, scalar: Buffer, point: Uint8Array): Buffer {
+export function encodePkcs8(curve: Curve, scalar: Buffer, point: Uint8Array): Buffer {
   const publicKey = within(PUBLIC_KEY, within(BIT_STRING, Buffer.concat([NO_UNUSED_BITS, point])))
   const following = scalar.length + publicKey.length
   let before = Buffer.concat([VERSION_1, derHead(OCTET_STRING, scalar.length)])

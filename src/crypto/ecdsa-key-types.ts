@@ -1,10 +1,11 @@
 // ECDSA keys (FIPS 186-5). The material is PKCS #8 in DER with the curve by its name.
-import { createPrivateKey, type KeyObject, sign, verify } from 'node:crypto'
+import { type KeyObject, sign, verify } from 'node:crypto'
 import { type Curve, P256, P384, P521, SECP256K1, scalarBytes } from './ec-curves.ts'
 import { generateEcKey } from './ec-private-key.ts'
 import { signDigest, verifyDigest } from './ecdsa-over-digest.ts'
 import { readEcdsaDer, writeEcdsaDer } from './ecdsa-signature.ts'
 import { InvalidKeyMaterial, type KeyType, type SignatureOptions, type Signing } from './key-type.ts'
+import { loadPkcs8 } from './private-keys.ts'
 import { loadSpki, spkiPem } from './public-keys.ts'
 import { signatureHash } from './signature-hashes.ts'
 
@@ -15,7 +16,7 @@ export function ecdsaKeyType(name: string, curve: Curve): KeyType {
   return {
     name,
     generate: (random, slow) => generateEcKey(curve, random, slow),
-    load: (material) => load(name, curve, material),
+    load: (material) => requireCurve(name, curve, loadPkcs8(name, material)),
     signing: {
       sign: (key, input, options) => signEcdsa(curve, key, input, options),
       verify: (key, input, signature, options) => verifyEcdsa(curve, key, input, signature, options),
@@ -30,10 +31,12 @@ export function ecdsaKeyType(name: string, curve: Curve): KeyType {
 }
 
 function signEcdsa(curve: Curve, key: KeyObject, input: Buffer, options: SignatureOptions): Buffer {
-  const both = options.prehashed
-    ? signDigest(curve, key, input)
-    : sign(signatureHash(options.hash).algorithm, input, { key, dsaEncoding: 'ieee-p1363' })
-  return options.marshaling === 'jws' ? both : writeEcdsaDer(both)
+  const isDer = options.marshaling === 'asn1'
+  if (options.prehashed) {
+    const both = signDigest(curve, key, input)
+    return isDer ? writeEcdsaDer(both) : both
+  }
+  return sign(signatureHash(options.hash).algorithm, input, { key, dsaEncoding: isDer ? 'der' : 'ieee-p1363' })
 }
 
 function verifyEcdsa(
@@ -50,17 +53,6 @@ function verifyEcdsa(
   if (both?.length !== 2 * bytes) return false
   if (hash === undefined) return verifyDigest(curve, key, input, both)
   return verify(hash.algorithm, input, { key, dsaEncoding: 'ieee-p1363' }, both)
-}
-
-function load(name: string, curve: Curve, material: Buffer): KeyObject {
-  let key: KeyObject
-  try {
-    key = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
-  } catch {
-    // The cause could quote the material.
-    throw new InvalidKeyMaterial(`A key of type ${name} is a private key in PKCS #8 (DER)`)
-  }
-  return requireCurve(name, curve, key)
 }
 
 function requireCurve(name: string, curve: Curve, key: KeyObject): KeyObject {

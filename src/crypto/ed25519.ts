@@ -3,6 +3,7 @@
 import { createPrivateKey, createSecretKey, type KeyObject, sign, verify } from 'node:crypto'
 import { hkdfSha256 } from './derivation.ts'
 import { InvalidKeyMaterial, type KeyType, UnusableInput } from './key-type.ts'
+import { loadPkcs8 } from './private-keys.ts'
 import { loadSpki, publicHalf } from './public-keys.ts'
 import { freshBytes } from './random-bytes.ts'
 
@@ -21,7 +22,7 @@ export const ed25519: KeyType = {
     seed.fill(0)
     return material
   },
-  load,
+  load: (material) => requireEd25519(loadPkcs8(NAME, material)),
   signing: {
     sign: (key, input) => sign(null, input, key),
     verify: (key, input, signature) => verify(null, input, key, signature),
@@ -37,15 +38,6 @@ export const ed25519: KeyType = {
 /** The 32 bytes of the point, of either half. */
 function rawPublic(key: KeyObject): Buffer {
   return publicHalf(key).export({ format: 'raw-public' })
-}
-
-function load(material: Buffer): KeyObject {
-  try {
-    return requireEd25519(createPrivateKey({ key: material, format: 'der', type: 'pkcs8' }))
-  } catch {
-    // The cause could quote the material.
-    throw new InvalidKeyMaterial(`A key of type ${NAME} is a private key in PKCS #8 (DER) with the OID 1.3.101.112`)
-  }
 }
 
 function requireEd25519(key: KeyObject): KeyObject {

@@ -1,7 +1,8 @@
 // ML-DSA (FIPS 204, pure, with an empty context: the algorithm hashes by itself, and what a caller says of a hash is
 // not looked at). The material is PKCS #8 with the seed alone (RFC 9881 section 6).
-import { createPrivateKey, type KeyObject, sign, verify } from 'node:crypto'
+import { type KeyObject, sign, verify } from 'node:crypto'
 import { InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { loadPkcs8 } from './private-keys.ts'
 import { loadSpki, publicHalf } from './public-keys.ts'
 import { freshBytes } from './random-bytes.ts'
 
@@ -26,7 +27,7 @@ export function mlDsaKeyType(parameterSet: ParameterSet, oidEnd: string): KeyTyp
       seed.fill(0)
       return material
     },
-    load: (material) => load(name, material),
+    load: (material) => requireMlDsa(name, loadPkcs8(name, material)),
     signing: {
       sign: (key, input) => sign(null, input, key),
       verify: (key, input, signature) => verify(null, input, key, signature),
@@ -39,17 +40,6 @@ export function mlDsaKeyType(parameterSet: ParameterSet, oidEnd: string): KeyTyp
       load: (spki) => requireMlDsa(name, loadSpki(name, spki)),
     },
   }
-}
-
-function load(name: string, material: Buffer): KeyObject {
-  let key: KeyObject
-  try {
-    key = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
-  } catch {
-    // The cause could quote the material.
-    throw new InvalidKeyMaterial(`A key of type ${name} is a private key in PKCS #8 (DER)`)
-  }
-  return requireMlDsa(name, key)
 }
 
 function requireMlDsa(name: string, key: KeyObject): KeyObject {

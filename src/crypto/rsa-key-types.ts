@@ -1,8 +1,9 @@
 // RSA keys: the material is PKCS #8 (RFC 5208) in DER. Whoever may read a key sees its public half.
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Job } from '../lib/slow-work.ts'
 import { AuthenticationFailed } from './aead.ts'
 import { type Cipher, InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { loadPkcs8 } from './private-keys.ts'
 import { loadSpki, spkiPem } from './public-keys.ts'
 import { maxOaepPlaintextBytes, OPEN_OAEP, openOaep, sealOaep } from './rsa-oaep.ts'
 import type { RsaOpening } from './rsa-opening.ts'
@@ -11,6 +12,8 @@ import { rsaSigning } from './rsa-signing.ts'
 
 /** FIPS 186-5 appendix A.1.1 allows others; this is the one that every other program takes. */
 const PUBLIC_EXPONENT = 65_537
+/** The same appendix: above 2^16, and below 2^256, so that nobody's key makes verifying a long work. */
+const EXPONENTS = { least: 65_537n, below: 1n << 256n }
 
 /** Seconds, with 4096 bits. The key comes back as a handle: its material is nowhere as bytes. */
 export const GENERATE_RSA: Job<number, KeyObject> = {
@@ -29,7 +32,7 @@ export function rsaKeyType(modulusBits: number): KeyType {
       return key.export({ type: 'pkcs8', format: 'der' })
     },
     generatesSlowly: true,
-    load: (material) => loadRsa(name, modulusBits, material),
+    load: (material) => requireRsa(name, modulusBits, loadPkcs8(name, material)),
     cipher,
     paddings: { oaep: cipher, pkcs1v15: rsaCipher(modulusBits, PKCS1) },
     signing: rsaSigning(modulusBits / 8),
@@ -82,20 +85,12 @@ function rsaCipher(modulusBits: number, padding: Padding): Cipher {
   }
 }
 
-function loadRsa(name: string, modulusBits: number, material: Buffer): KeyObject {
-  let key: KeyObject
-  try {
-    key = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
-  } catch {
-    // The cause could quote the material.
-    throw new InvalidKeyMaterial(`A key of type ${name} is a private key in PKCS #8 (DER)`)
-  }
-  return requireRsa(name, modulusBits, key)
-}
-
 function requireRsa(name: string, modulusBits: number, key: KeyObject): KeyObject {
   if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== modulusBits)
     throw new InvalidKeyMaterial(`A key of type ${name} is an RSA key with a modulus of ${modulusBits} bits`)
+  const { publicExponent = 0n } = key.asymmetricKeyDetails
+  if (publicExponent < EXPONENTS.least || publicExponent >= EXPONENTS.below)
+    throw new InvalidKeyMaterial(`A key of type ${name} has a public exponent of 65537 or more, with at most 256 bits`)
   return key
 }
 

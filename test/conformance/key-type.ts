@@ -107,6 +107,12 @@ function materialConformance(type: KeyType): void {
     }
   })
 
+  test(`${type.name}: material with a byte more at its end is refused`, async () => {
+    const material = await materialOf(type)
+    assert.throws(() => type.load(Buffer.concat([material, Buffer.of(0)])), InvalidKeyMaterial)
+    assert.throws(() => type.load(material.subarray(0, -1)), InvalidKeyMaterial)
+  })
+
   // Keys that are generated slowly come from the generator of the library, which nobody can hand in.
   if (type.generatesSlowly !== true) {
     test(`C-03 ${type.name}: a broken random source generates nothing`, () => {

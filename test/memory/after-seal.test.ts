@@ -57,7 +57,11 @@ function keysOf(data: string, unsealKey: Buffer): { readonly secrets: Secrets; r
     ...[...keyring.terms].map(([term, { key }]) => [`data key ${term}`, key.export()] as const),
   ])
   const wrapping = barrier.open('root/core/wrapping-key', stored('root/core/wrapping-key'))
-  const pairs = new Map([...pairSecrets(materialOf('pair')), ...scalarOf(wrapping)])
+  const pairs = new Map([
+    ...pairSecrets(materialOf('pair')),
+    ...scalarOf(wrapping),
+    ...SIGNING_TYPES.flatMap((type) => [...signingSecrets(type, materialOf(`signs-${type}`))]),
+  ])
   database.close()
   return { secrets, pairs }
 }
@@ -72,6 +76,18 @@ function pairSecrets(material: Buffer): Secrets {
     found.set(`RSA ${name} loaded`, Buffer.from(number.subarray(32, 64)).reverse())
   }
   return found
+}
+
+/** Of the pairs, what is in memory as long as they are in use. */
+const LOADED = ['RSA p loaded', 'RSA q loaded', 'P-521 d loaded', 'ed25519 seed', 'ecdsa-p521 loaded', 'ml-dsa-65 seed']
+const SIGNING_TYPES = ['ed25519', 'ecdsa-p521', 'ml-dsa-65']
+
+/** Seeds as they are, which stand at the end; the number of a curve as it is computed with. */
+function signingSecrets(type: string, material: Buffer): Secrets {
+  if (!type.startsWith('ecdsa-')) return new Map([[`${type} seed`, Buffer.from(material.subarray(-32))]])
+  const key = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
+  const part = key.export({ format: 'raw-private' }).subarray(-32)
+  return new Map([[`${type} loaded`, Buffer.from(part).reverse()]])
 }
 
 /** The same of the key that signs wrapping tokens, which has 66 bytes. */
@@ -91,6 +107,8 @@ async function work(server: RunningProcess, token: string): Promise<void> {
   await call('POST', 'sys/rotate')
   await call('POST', 'transit/keys/k2', {})
   await call('POST', 'transit/keys/pair', { type: 'rsa-2048' })
+  for (const type of SIGNING_TYPES)
+    assert.equal((await call('POST', `transit/keys/signs-${type}`, { type })).status, 200)
   const batch_input = Array.from({ length: 1000 }, () => ({ plaintext: 'c29tZQ==' }))
   assert.equal((await call('POST', 'transit/encrypt/k', { batch_input })).status, 200)
   const sealed = (await call('POST', 'transit/encrypt/pair', { plaintext: 'c29tZQ==' })).body.data?.ciphertext
@@ -135,7 +153,7 @@ test('P-14: after seal nothing is left of the keys of a server that shares opene
     token,
     new Map([...keys, ...pairs, ['unseal key', unsealKey], ...given]),
   )
-  for (const name of [...keys.keys(), 'RSA p loaded', 'RSA q loaded', 'P-521 d loaded'])
+  for (const name of [...keys.keys(), ...LOADED])
     assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
   const inText = found(after).filter(([name]) => name.startsWith('share') && !name.endsWith('raw'))
   assert.deepEqual(
@@ -161,7 +179,7 @@ test('P-14: nor of a static key and what it opened', { skip }, async (context) =
     token,
     new Map([...keys, ...pairs, ['static key', staticKey]]),
   )
-  for (const name of [...keys.keys(), 'RSA p loaded', 'RSA q loaded', 'P-521 d loaded'])
+  for (const name of [...keys.keys(), ...LOADED])
     assert.ok((before.get(`${name} raw`) ?? 0) > 0, `${name} is searched for wrongly`)
   assert.deepEqual(found(after), [])
 })

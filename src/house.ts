@@ -13,7 +13,7 @@ import type { TokenLimits } from './auth/token-rules.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { newMountEntry } from './core/mount-entries.ts'
-import { MountTable } from './core/mount-table.ts'
+import { type AskWriter, MountTable } from './core/mount-table.ts'
 import { Upkeep } from './core/upkeep.ts'
 import { importSecret } from './crypto/secret-key.ts'
 import { engineTypes, needsSudo, SYSTEM_ROUTER } from './engine-types.ts'
@@ -64,6 +64,8 @@ export type HouseParts = {
   readonly sealOperations?: () => SealOperations
   /** Only where it does not. */
   readonly forward?: (request: WireRequest) => Promise<WireResponse>
+  /** The same for what engines ask. */
+  readonly askWriter?: AskWriter
   /** Brings the caches up to what another thread committed; undefined: nothing to do. */
   readonly audit?: AuditPlace
   readonly catchUp?: (invalidation: Invalidation) => Promise<void> | undefined
@@ -135,6 +137,7 @@ export function buildHouse(parts: HouseParts): House {
   const types = engineTypes(system, accounts)
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
+  const questions = parts.askWriter && refusedTogether(parts.askWriter)
   const engineParts = {
     world,
     slow,
@@ -143,6 +146,7 @@ export function buildHouse(parts: HouseParts): House {
     log: namedLog(log, 'core'),
     managedKeysOf: (mount: () => MountEntry) => managedKeys.forMount(mount),
     deviceRandom: managedKeys,
+    askWriter: questions,
   }
   const mounts = new MountTable(types, always, storage, engineParts, invalidation)
   tieAccounts(accounts, mounts)
@@ -259,6 +263,17 @@ function snapshotSaver({ store, world, sealStatus }: HouseParts, barrier: Barrie
     const clusterId = sealStatus().cluster?.id ?? ''
     const open = () => store.snapshot()
     return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
+  }
+}
+
+/** As `translated`. */
+function refusedTogether(ask: AskWriter): AskWriter {
+  return async (mount, question) => {
+    try {
+      return await ask(mount, question)
+    } catch (cause) {
+      throw fail('writer_gone', [], cause)
+    }
   }
 }
 

@@ -94,6 +94,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     turnEnd,
     sealStatus: () => status,
     forward: (request) => link.forward(request),
+    askWriter: (mount, question) => link.ask(mount, question),
     catchUp: () => follower?.catchUp(),
   })
   const state = new ServingState({

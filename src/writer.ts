@@ -84,6 +84,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const links: ServingLinks<SealNews> = new ServingLinks<SealNews>(
     (request) => house.core.handle(request),
     () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
+    (mount, question) => house.mounts.answer(mount, question),
   )
   const counts = new EntryCounts(store, own.telemetry.row, world.timers.sleep)
   const house: WriterHouse = await buildWriterHouse({

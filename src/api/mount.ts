@@ -49,6 +49,8 @@ export interface Engine {
   reset(): void
   /** What is due without a request: called again and again where writes are made. */
   upkeep?(): Promise<void>
+  /** Where writes are made: what the same mount asks on a thread that serves. Both are plain data. */
+  answer?(question: unknown): Promise<unknown>
   /** Look-ups in its cache since it was made; missing where it has none. */
   readonly lookups?: { readonly hits: number; readonly misses: number }
 }

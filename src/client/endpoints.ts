@@ -5229,6 +5229,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5302,6 +5304,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5406,6 +5410,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5481,6 +5487,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5554,6 +5562,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5625,6 +5635,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */
@@ -5696,6 +5708,8 @@ export type Endpoints = {
         /** The latest version then */
         version: number
       }
+      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      encryption_counts?: Readonly<Record<string, number>>
       /** How keys are derived, with derivation */
       kdf?: string
       /** Of keys whose kdf is older than HKDF */

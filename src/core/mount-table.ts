@@ -57,12 +57,18 @@ export type EngineContext = {
   /** Those that this mount may use; missing: there are none. */
   readonly managedKeys?: ManagedKeys
   readonly deviceRandom?: DeviceRandom
+  /** Where another thread writes: what the mount's engine there answers. Missing where this one does. */
+  readonly askWriter?: (question: unknown) => Promise<unknown>
 }
 
 /** What is the same for all mounts. */
-type Given = Omit<EngineContext, 'mount' | 'storage' | 'managedKeys'> & {
+type Given = Omit<EngineContext, 'mount' | 'storage' | 'askWriter' | 'managedKeys'> & {
+  readonly askWriter?: AskWriter | undefined
   readonly managedKeysOf?: (mount: () => MountEntry) => ManagedKeys
 }
+
+/** `mount` is the UUID. */
+export type AskWriter = (mount: string, question: unknown) => Promise<unknown>
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -150,6 +156,14 @@ export class MountTable implements Mounts {
     return { mount: mounted.entry, method: mounted.engine as LoginMethod }
   }
 
+  /** Where writes are made: what a mount on another thread asks of itself here. @throws where it is not there */
+  async answer(uuid: string, question: unknown): Promise<unknown> {
+    if (this.#stale) await this.refresh()
+    const engine = this.#byUuid.get(uuid)?.engine
+    if (engine?.answer === undefined) throw new Error('No mount answers that')
+    return engine.answer(question)
+  }
+
   /** The mount forgets what it keeps in memory; nothing happens where there is none. */
   resetEngine(uuid: string): void {
     this.#byUuid.get(uuid)?.engine.reset()
@@ -219,9 +233,10 @@ export class MountTable implements Mounts {
 
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
-    const { managedKeysOf, ...given } = this.#given
-    const keys = managedKeysOf === undefined ? {} : { managedKeys: managedKeysOf(mount) }
-    return { ...given, ...keys, mount, storage: this.#view(entry) }
+    const { askWriter, managedKeysOf, ...given } = this.#given
+    const ask = askWriter && { askWriter: (question: unknown) => askWriter(entry.uuid, question) }
+    const keys = managedKeysOf && { managedKeys: managedKeysOf(mount) }
+    return { ...given, ...ask, ...keys, mount, storage: this.#view(entry) }
   }
 
   #forget(entry: MountEntry): void {

@@ -61,3 +61,20 @@ test('who waits for a writer that ends is told, and nobody waits after that', as
   await assert.rejects(waiting, WriterGone)
   await assert.rejects(link.forward(wireRequest('POST', 'a')), WriterGone)
 })
+
+test('what an engine asks the same mount answers, or refuses without a reason, or loses with the writer', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const link = new WriterLink<string>(port1, async () => {})
+  const handle = async () => ({ status: 200, body: undefined })
+  new ServingLink<string>(port2, handle, async (mount, question) => {
+    if (mount === 'slow') return new Promise(() => {})
+    if (mount !== 'there') throw new Error('a secret')
+    return { asked: question }
+  })
+  assert.deepEqual(await link.ask('there', { kind: 'life' }), { asked: { kind: 'life' } })
+  await assert.rejects(link.ask('gone', {}), (cause) => cause instanceof WriterGone && !/secret/.test(cause.message))
+  const waiting = link.ask('slow', {})
+  port2.close()
+  await assert.rejects(waiting, WriterGone)
+  await assert.rejects(link.ask('there', {}), WriterGone)
+})

@@ -12,10 +12,22 @@ export type Port = {
 
 type Up =
   | { readonly kind: 'request'; readonly id: number; readonly request: WireRequest }
+  | { readonly kind: 'ask'; readonly id: number; readonly mount: string; readonly question: unknown }
   | { readonly kind: 'confirmed'; readonly id: number }
 type Down<S> =
   | { readonly kind: 'response'; readonly id: number; readonly response: WireResponse }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
+  /** The question had no answer. */
+  | { readonly kind: 'unanswered'; readonly id: number }
   | { readonly kind: 'state'; readonly id: number; readonly state: S }
+
+/** What a mount, by its UUID, answers to itself on a thread that serves. */
+export type Answerer = (mount: string, question: unknown) => Promise<unknown>
+
+/** Where no engine asks anything. */
+export const answerNothing: Answerer = async () => {
+  throw new Error('Nothing is answered here')
+}
 
 /** Requests that may wait for the writer at once; beyond it the caller is told to come back. */
 const MAX_WAITING = 10_000
@@ -28,10 +40,13 @@ export class WriterGone extends Error {
   override name = 'WriterGone'
 }
 
+type Waiting<T> = { readonly resolve: (value: T) => void; readonly reject: (cause: Error) => void }
+
 /** The end in a thread that serves. */
 export class WriterLink<S> {
   readonly #port: Port
-  readonly #waiting = new Map<number, { resolve: (response: WireResponse) => void; reject: (cause: Error) => void }>()
+  readonly #waiting = new Map<number, Waiting<WireResponse>>()
+  readonly #asking = new Map<number, Waiting<unknown>>()
   #lastId = 0
   #gone = false
 
@@ -41,6 +56,9 @@ export class WriterLink<S> {
     port.on('message', (received) => {
       const message = received as Down<S>
       if (message.kind === 'response') this.#answered(message.id, message.response)
+      else if (message.kind === 'answer') this.#told(message.id, (asked) => asked.resolve(message.answer))
+      else if (message.kind === 'unanswered')
+        this.#told(message.id, (asked) => asked.reject(new WriterGone('The writing thread has no answer')))
       else if (message.kind === 'state') {
         const confirm = () => port.postMessage({ kind: 'confirmed', id: message.id } satisfies Up, [])
         apply(message.state).then(confirm, confirm)
@@ -52,6 +70,23 @@ export class WriterLink<S> {
   #answered(id: number, response: WireResponse): void {
     this.#waiting.get(id)?.resolve(response)
     this.#waiting.delete(id)
+  }
+
+  #told(id: number, tell: (asked: Waiting<unknown>) => void): void {
+    const asked = this.#asking.get(id)
+    this.#asking.delete(id)
+    if (asked !== undefined) tell(asked)
+  }
+
+  /** What the same mount answers there. @throws WriterGone where it does not */
+  ask(mount: string, question: unknown): Promise<unknown> {
+    if (this.#gone || this.#asking.size >= MAX_WAITING)
+      return Promise.reject(new WriterGone('The writing thread takes no questions'))
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#asking.set(id, { resolve, reject })
+      this.#port.postMessage({ kind: 'ask', id, mount, question } satisfies Up, [])
+    })
   }
 
   /** @throws WriterGone where the writer ended, or is overloaded: whether the request was carried out is not known */
@@ -68,8 +103,10 @@ export class WriterLink<S> {
   /** The writer is no more: nobody waits for it in vain. */
   close(): void {
     this.#gone = true
-    for (const { reject } of this.#waiting.values()) reject(new WriterGone('The writing thread ended'))
-    this.#waiting.clear()
+    for (const waiting of [this.#waiting, this.#asking]) {
+      for (const { reject } of waiting.values()) reject(new WriterGone('The writing thread ended'))
+      waiting.clear()
+    }
   }
 }
 
@@ -80,7 +117,7 @@ export class ServingLink<S> {
   #lastId = 0
   #closed = false
 
-  constructor(port: Port, handle: (request: WireRequest) => Promise<WireResponse>) {
+  constructor(port: Port, handle: (request: WireRequest) => Promise<WireResponse>, answer: Answerer = answerNothing) {
     this.#port = port
     port.on('message', (received) => {
       const message = received as Up
@@ -88,6 +125,13 @@ export class ServingLink<S> {
         void handle(message.request).then((response) => {
           port.postMessage({ kind: 'response', id: message.id, response } satisfies Down<S>, streamsOf(response))
         })
+      } else if (message.kind === 'ask') {
+        const { id } = message
+        const tell = (down: Down<S>): void => port.postMessage(down, [])
+        answer(message.mount, message.question).then(
+          (answered) => tell({ kind: 'answer', id, answer: answered }),
+          () => tell({ kind: 'unanswered', id }),
+        )
       } else if (message.kind === 'confirmed') {
         this.#confirmations.get(message.id)?.()
         this.#confirmations.delete(message.id)

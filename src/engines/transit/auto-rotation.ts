@@ -75,7 +75,7 @@ export class AutoRotation {
       await complete(
         storage,
         (after, limit) => keys.list({ after, limit }),
-        (tx, name) => keys.headerIn(tx, name).catch(passOverCorrupt),
+        (tx, name) => keys.readIn(tx, name, ({ header }) => header).catch(passOverCorrupt),
       )
     }
     this.#isComplete = true

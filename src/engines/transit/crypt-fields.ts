@@ -74,15 +74,25 @@ export function keyNotFound(
   return fail('bad_request', [`${key} not found: no key has the name "${name}"`])
 }
 
-/** What is said of an answer of a key besides it. */
-export function warningsOf(ring: LoadedRing, isNonceGiven: boolean): readonly string[] {
-  return isNonceGiven && !ring.takesNonces ? [NONCE_UNUSED] : []
+/** What is said of an answer of a key besides it; `sealedWith`: the version that encrypted, where one did. */
+export function warningsOf(ring: LoadedRing, isNonceGiven: boolean, sealedWith?: number): readonly string[] {
+  const warnings = isNonceGiven && !ring.takesNonces ? [NONCE_UNUSED] : []
+  if (sealedWith !== undefined && ring.version(sealedWith).budget?.isNearLimit === true)
+    warnings.push(nearLimit(sealedWith))
+  return warnings
 }
 
 /** The same of a batch, whose run knows whether a nonce was given. */
-export function withWarnings<R>(ring: LoadedRing, run: BatchRun<R>): BatchRun<R> {
-  return { ...run, warnings: warningsOf(ring, run.warnings.includes(NONCE_UNUSED)) }
+export function withWarnings<R>(ring: LoadedRing, run: BatchRun<R>, seals = false): BatchRun<R> {
+  const warnings = warningsOf(ring, run.warnings.includes(NONCE_UNUSED))
+  if (!seals) return { ...run, warnings }
+  const near = ring.versions.filter(({ budget }) => budget?.isNearLimit === true)
+  return { ...run, warnings: [...warnings, ...near.map(({ number }) => nearLimit(number))] }
 }
+
+const nearLimit = (version: number): string =>
+  `version ${version} of the key has encrypted more than 2^31 messages, half of what its nonces are good for: ` +
+  'rotate the key'
 
 /** Warns whoever sent a nonce and was not refused. */
 export const NONCE_UNUSED = 'The given nonce was not used and need not be sent: each ciphertext holds its own'

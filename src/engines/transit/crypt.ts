@@ -46,7 +46,7 @@ export type Prepared = MessageParts & {
   readonly message: Buffer
 }
 
-/** @throws Refusal */
+/** Counts the message as sealed. @throws Refusal, BudgetSpent */
 export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: EncryptOptions): Prepared {
   requireUsable(ring)
   const context = decodeField('context', options.context)
@@ -61,7 +61,7 @@ export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: 
     const is = `"plaintext": it has ${plaintext.length} bytes`
     throw refuse(`${is}, a key of type ${ring.type.name} encrypts at most ${maxPlaintextBytes}`)
   }
-  return {
+  const prepared = {
     version,
     padding,
     cipher,
@@ -70,9 +70,11 @@ export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: 
     nonce: version.use === 'convergent-1' ? requireNonce(given) : undefined,
     associatedData,
   }
+  version.budget?.take((options.key_version ?? 0) !== 0)
+  return prepared
 }
 
-/** @throws Refusal */
+/** @throws Refusal, BudgetSpent */
 export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, options: EncryptOptions): Encrypted {
   const prepared = prepareEncryption(ring, plaintext, options)
   return encrypted(prepared.version, sealMessage(sealingOf(ring, prepared), nonces, plaintext, prepared))

@@ -1,5 +1,5 @@
-// datakey/:type/:name (Interface 4.3): a random key for the caller's own use, encrypted with a named key; datakeys gives
-// many at once. The type is part of the path so that policies can tell who may see it.
+// datakey/:type/:name (Interface 4.3): a random key for the caller's own use, encrypted with a named key; datakeys
+// gives many at once. The type is part of the path so that policies can tell who may see it.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, int, string } from '../../api/fields.ts'
@@ -9,6 +9,7 @@ import { freshBytes } from '../../crypto/random-bytes.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import { AT_ONCE } from './batch.ts'
+import { counted } from './counted-work.ts'
 import type { Encrypted } from './crypt.ts'
 import {
   allOptional,
@@ -41,6 +42,7 @@ const fields = {
 }
 type DatakeyArgs = Args<typeof fields>
 type Made = Encrypted & { readonly plaintext?: string }
+type Versioned = { readonly key_version: number }
 
 const datakey = endpoint({
   id: 'transit-datakey',
@@ -51,7 +53,7 @@ const datakey = endpoint({
   summary: 'Makes a data key and encrypts it with a named key',
   fields,
   response: DATA_KEY,
-  handler: (transit: Transit, args) => withKey(transit, args, (ring) => makeOne(transit, ring, args)),
+  handler: (transit: Transit, args) => withKey(transit, args, 1, (ring) => makeOne(transit, ring, args)),
 })
 
 const datakeys = endpoint({
@@ -73,12 +75,12 @@ const datakeys = endpoint({
     key_version: integer('Version of the key that encrypted them'),
   },
   handler: (transit: Transit, args) =>
-    withKey(transit, args, (ring) =>
+    withKey(transit, args, args.count, (ring) =>
       whenDone(makeMany(transit, ring, args, args.count), (made) => ({
         key_pairs: made.map(({ ciphertext, plaintext }) =>
           plaintext === undefined ? { ciphertext } : { ciphertext, plaintext },
         ),
-        key_version: made[0]?.key_version,
+        key_version: made[0]?.key_version ?? 0,
       })),
     ),
 })
@@ -87,7 +89,8 @@ const datakeys = endpoint({
 function withKey(
   transit: Transit,
   args: DatakeyArgs,
-  make: (ring: LoadedRing) => object | Promise<object>,
+  count: number,
+  make: (ring: LoadedRing) => Versioned | Promise<Versioned>,
 ): Answer | Promise<Answer> {
   if (args.type !== 'plaintext' && args.type !== 'wrapped') {
     throw fail('bad_request', ["Invalid path, must be 'plaintext' or 'wrapped'"])
@@ -95,11 +98,15 @@ function withKey(
   if (!BITS.includes(args.bits)) throw fail('bad_request', ['invalid bit length, "bits" must be 128, 256 or 512'])
   const answer = (ring: LoadedRing | undefined): Answer | Promise<Answer> => {
     if (ring === undefined) throw keyNotFound(args.name)
-    const warnings = warningsOf(ring, isGiven(args.nonce))
-    return whenDone(make(ring), (data) => ({ data, warnings }))
+    return whenDone(make(ring), (data) => ({
+      data,
+      warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+    }))
   }
-  const ring = transit.keys.find(args.name)
-  return ring instanceof LoadedRing ? answer(ring) : ring.then(answer)
+  return counted(transit, count, () => {
+    const ring = transit.keys.find(args.name)
+    return ring instanceof LoadedRing ? answer(ring) : ring.then(answer)
+  })
 }
 
 function makeMany(transit: Transit, ring: LoadedRing, args: DatakeyArgs, count: number): Made[] | Promise<Made[]> {

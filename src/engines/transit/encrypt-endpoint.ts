@@ -7,6 +7,9 @@ import { SEAL_MANY } from '../../crypto/many.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type BatchRun, batchAnswer, runSlowBatch } from './batch.ts'
+import { FREE_MESSAGES, putGranted } from './budget-ledger.ts'
+import { isCounted } from './counted-version.ts'
+import { counted, requireBudget } from './counted-work.ts'
 import { decodeField, type Encrypted, type EncryptOptions, encrypted, prepareEncryption } from './crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
@@ -71,14 +74,15 @@ export const encryptEndpoint = endpoint({
     const ring = transit.keys.find(name)
     return ring instanceof LoadedRing ? true : ring.then((found) => found !== undefined)
   },
-  handler: (transit: Transit, args, request) => {
-    const ring = transit.keys.find(args.name)
-    // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.
-    if (ring instanceof LoadedRing) return encryptWith(transit, judged(ring, request), args)
-    return ring.then((found) =>
-      found ? encryptWith(transit, judged(found, request), args) : makeKeyAndEncrypt(transit, args, request),
-    )
-  },
+  handler: (transit: Transit, args, request) =>
+    counted(transit, args.batch_input?.length ?? 1, () => {
+      const ring = transit.keys.find(args.name)
+      // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.
+      if (ring instanceof LoadedRing) return encryptWith(transit, judged(ring, request), args)
+      return ring.then((found) =>
+        found ? encryptWith(transit, judged(found, request), args) : makeKeyAndEncrypt(transit, args, request),
+      )
+    }),
 })
 
 /** A key that was not there when the policy was asked for `create` is used only by one who may `update`. */
@@ -90,19 +94,22 @@ function judged(ring: LoadedRing, request: RequestInfo): LoadedRing {
 function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
   if (args.batch_input === undefined) return encryptOne(transit, ring, args)
   return whenDone(encryptBatch(transit, ring, args.batch_input), (run) =>
-    batchAnswer(withWarnings(ring, run), args.partial_failure_response_code),
+    batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code),
   )
 }
 
 function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
   if (args.plaintext === undefined) throw fail('bad_request', ['missing plaintext to encrypt'])
-  const warnings = warningsOf(ring, isGiven(args.nonce))
-  return whenDone(encryptText(transit, ring, args), (data) => ({ data, warnings }))
+  return whenDone(encryptText(transit, ring, args), (data) => ({
+    data,
+    warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+  }))
 }
 
 type Run = BatchRun<EncryptResult>
 
 function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  requireBudget(ring, items)
   const failed = (error: string, reference: string): EncryptResult => ({ error, reference })
   if (isManaged(ring)) {
     const work = async (item: Item, reference: string) => ({
@@ -148,11 +155,19 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
     const ring = new LoadedRing(made)
     const run = args.batch_input && (await encryptBatch(transit, ring, args.batch_input))
     const answer = run
-      ? batchAnswer(withWarnings(ring, run), args.partial_failure_response_code)
+      ? batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code)
       : await encryptOne(transit, ring, args)
     if (run?.succeeded === 0) return answer
-    const stored = await transit.keys.add(args.name, made, requireAllowed)
+    // What was sealed counts before anybody has it.
+    const sealed = run?.succeeded ?? 1
+    if (isCounted(wanted.type)) await transit.budgets.begin()
+    const stored = await transit.keys.add(args.name, made, async (tx) => {
+      await requireAllowed(tx)
+      if (isCounted(wanted.type) && sealed > FREE_MESSAGES)
+        putGranted(tx, args.name, made.header, {}, made.header.latestVersion, sealed)
+    })
     if (stored.header !== made.header) throw new Reconsider('another request made the key')
+    if (sealed <= FREE_MESSAGES) (await transit.keys.find(args.name))?.version(1).budget?.spend(sealed)
     return answer
   } finally {
     wipeRing(made)

@@ -35,6 +35,12 @@ export const KEY_DESCRIPTION: Shapes = {
   imported_key_allow_rotation: optional(flag('Of an imported key: whether it can be rotated')),
   backup_info: optional(group(NOTE, 'When it was last backed up')),
   restore_info: optional(group(NOTE, 'When it was last restored')),
+  encryption_counts: optional(
+    mapOf(
+      integer('Messages'),
+      'In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages',
+    ),
+  ),
   kdf: optional(text('How keys are derived, with derivation')),
   kdf_mode: optional(text('Of keys whose kdf is older than HKDF')),
   convergent_encryption: optional(flag('Equal plaintexts under one context give equal ciphertexts, with derivation')),

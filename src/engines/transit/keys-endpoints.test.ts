@@ -31,7 +31,8 @@ test('create describes the key as read does', async () => {
   const created = await client.write('keys/k')
   assert.equal(created.status, 200)
   assert.deepEqual(created.data, DESCRIBED)
-  assert.deepEqual((await client.read('keys/k')).data, DESCRIBED)
+  const { encryption_counts: _, ...read } = (await client.read('keys/k')).data
+  assert.deepEqual(read, DESCRIBED)
 })
 
 test('create takes every flag, and read shows it', async () => {

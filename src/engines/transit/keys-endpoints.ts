@@ -5,6 +5,7 @@ import { type Args, bool, bytes, duration, int, string } from '../../api/fields.
 import { DONE } from '../../api/request.ts'
 import { LISTED } from '../../api/shape.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
+import { encryptionCounts } from './budget-ledger.ts'
 import { nameField } from './crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
@@ -52,7 +53,7 @@ const createKey = endpoint({
     const existing = await transit.keys.find(args.name)
     if (existing !== undefined) return describedKey(args.name, existing)
     const made = managed
-      ? ringOf(wanted, await newManagedVersion(managed, transit), transit.world)
+      ? ringOf(wanted, await newManagedVersion(managed, transit), transit.world, await transit.ledger.livesBefore())
       : await newRing(wanted, transit)
     try {
       return describedKey(args.name, await transit.keys.add(args.name, made))
@@ -104,7 +105,8 @@ const readKey = endpoint({
   handler: async (transit: Transit, { name, context }) => {
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
-    return describedKey(name, ring, context)
+    const { data } = describedKey(name, ring, context)
+    return { data: { ...data, ...(await encryptionCounts(transit.storage, name, ring)) } }
   },
 })
 

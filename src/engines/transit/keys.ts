@@ -3,9 +3,12 @@ import { fail } from '../../api/errors.ts'
 import { CoherentCache, type Lookups } from '../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import type { BudgetBook } from './budget-book.ts'
+import { type Granting, readGranted, USE_FOLDER } from './budget-ledger.ts'
 import { cacheSize } from './cache-setting.ts'
+import { identityOf, isCounted } from './counted-version.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
-import { LoadedRing } from './loaded-ring.ts'
+import { type FindBudget, LoadedRing } from './loaded-ring.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
 import { reschedule } from './rotation-schedule.ts'
 
@@ -18,12 +21,14 @@ export const MAX_NAME_CHARACTERS = 512
 
 export class Keys {
   readonly #storage: View
+  readonly #budgets: BudgetBook
   readonly #cache = new CoherentCache<LoadedRing>(USUAL_CACHED_RINGS)
   /** Of the setting: read with the first key, and again after a reset. */
   #sizing: Promise<void> | undefined
 
-  constructor(storage: View) {
+  constructor(storage: View, budgets: BudgetBook) {
     this.#storage = storage
+    this.#budgets = budgets
   }
 
   /** Look-ups in the cache, since the beginning. */
@@ -40,7 +45,18 @@ export class Keys {
     if (name.length > MAX_NAME_CHARACTERS) return undefined
     await this.#size()
     const bytes = await this.#storage.get(FOLDER + name)
-    return bytes && useStored(bytes, (stored) => new LoadedRing(stored))
+    if (bytes === undefined) return undefined
+    const granted = await readGranted(this.#storage, name)
+    return useStored(bytes, (stored) => {
+      const ring = new LoadedRing(stored, this.#budgetsOf(name, granted))
+      if (isCounted(ring.type)) this.#budgets.beginAhead()
+      return ring
+    })
+  }
+
+  #budgetsOf(name: string, granted: Granting): FindBudget {
+    return (version, { countedFrom = 0 }, secrets) =>
+      this.#budgets.of({ name, version, identity: identityOf(secrets), granted: granted[version] ?? 0, countedFrom })
   }
 
   #size(): Promise<void> {
@@ -109,10 +125,15 @@ export class Keys {
     return stored
   }
 
-  /** Undefined where no key has the name. */
-  async headerIn(tx: ViewTransaction, name: string): Promise<RingHeader | undefined> {
+  /** What `read` makes of the ring, which it must not keep; undefined where no key has the name. */
+  async readIn<T>(tx: ViewTransaction, name: string, read: (ring: StoredRing) => T): Promise<T | undefined> {
     const bytes = await tx.get(FOLDER + name)
-    return bytes && useStored(bytes, ({ header }) => header)
+    return bytes && useStored(bytes, read)
+  }
+
+  /** The key is read anew when it is asked for. */
+  forget(name: string): void {
+    this.#cache.forget(name)
   }
 
   /** Removes the key unless `refuse` throws. False where no key has the name. */
@@ -124,6 +145,7 @@ export class Keys {
       refuse(header)
       tx.delete(FOLDER + name)
       reschedule(tx, name, header, undefined)
+      if ((await tx.get(USE_FOLDER + name)) !== undefined) tx.delete(USE_FOLDER + name)
       return true
     })
   }
@@ -135,7 +157,8 @@ export class Keys {
 
   /** `path` is relative to the mount. */
   changed(path: string): void {
-    if (path.startsWith(FOLDER)) this.#cache.forget(path.slice(FOLDER.length))
+    for (const folder of [FOLDER, USE_FOLDER])
+      if (path.startsWith(folder)) this.#cache.forget(path.slice(folder.length))
   }
 
   reset(): void {

@@ -3,7 +3,6 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { int } from '../../api/fields.ts'
-import { DONE } from '../../api/request.ts'
 import { nameField } from './crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
 import type { StoredRing } from './key-ring.ts'
@@ -74,8 +73,8 @@ async function mark(transit: Transit, name: string, softDeleted: boolean, alread
     isChanged = stored.header.softDeleted !== softDeleted
     return isChanged ? { ...stored, header: { ...stored.header, softDeleted } satisfies RingHeader } : stored
   })
-  // Wire status: no refusal.
-  if (ring === undefined) return DONE
+  // Differs: docs/differences.md#transit, an answer without a body would say that it was done.
+  if (ring === undefined) throw fail('bad_request', [`key not found: no key has the name "${name}"`])
   const answer = describedKey(name, ring)
   return isChanged ? answer : { ...answer, warnings: [already] }
 }

@@ -8,9 +8,11 @@ import { KEY_TYPES } from '../../crypto/key-types.ts'
 import type { KeyUse } from '../../crypto/message.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { versionPrefix } from './ciphertext.ts'
+import { isCounted } from './counted-version.ts'
 import type { StoredRing, VersionSecrets } from './key-ring.ts'
 import { keyUseOf } from './key-use.ts'
 import { MANAGED_KEY, managedTypeOf } from './managed-type.ts'
+import type { MessageBudget } from './message-budget.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
 export type LoadedVersion = {
@@ -25,7 +27,11 @@ export type LoadedVersion = {
   /** For HMACs, with whatever type of key. */
   readonly hmacKey: KeyObject
   readonly header: VersionHeader
+  /** What may still be sealed; undefined where messages are not counted, or this ring seals none. */
+  readonly budget: MessageBudget | undefined
 }
+
+export type FindBudget = (number: number, header: VersionHeader, secrets: VersionSecrets) => MessageBudget
 
 /** @throws StorageCorrupt where a newer program stored a type that this one does not know */
 export function keyTypeOf(header: RingHeader): KeyType {
@@ -42,8 +48,11 @@ export class LoadedRing {
   /** From the lowest version that decrypts to the latest. */
   readonly #versions: readonly LoadedVersion[]
 
-  /** Takes copies: the stored ring stays the caller's to wipe. @throws StorageCorrupt */
-  constructor(stored: StoredRing) {
+  /**
+   * Takes copies: the stored ring stays the caller's to wipe. `budgets`: for a ring that is to seal.
+   * @throws StorageCorrupt
+   */
+  constructor(stored: StoredRing, budgets?: FindBudget) {
     const { header, secrets } = stored
     this.header = header
     this.type = keyTypeOf(header)
@@ -52,7 +61,9 @@ export class LoadedRing {
       const number = header.minDecryptionVersion + index
       const version = header.versions[number - first]
       if (version === undefined) throw new StorageCorrupt('A key ring has more secrets than versions')
-      return loadVersion(this.type, number, version, one, keyUseOf(header, version, this.type))
+      const use = keyUseOf(header, version, this.type)
+      const budget = isCounted(this.type) ? budgets?.(number, version, one) : undefined
+      return { ...loadVersion(this.type, number, version, one), use, budget }
     })
   }
 
@@ -79,13 +90,12 @@ function loadVersion(
   number: number,
   header: VersionHeader,
   secrets: VersionSecrets,
-  use: KeyUse,
-): LoadedVersion {
+): Omit<LoadedVersion, 'use' | 'budget'> {
   const material = secrets.material.reveal()
   const key = header.isPublic === true ? publicPartOf(type).load(material) : type.load(material)
   const isPublic = header.isPublic === true || header.managedKey !== undefined
   const hmacKey = type.isHmacKey === true ? key : createSecretKey(secrets.hmac.reveal())
-  return { number, prefix: versionPrefix(number), key, isPublic, use, hmacKey, header }
+  return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header }
 }
 
 /** Of a type whose keys are pairs. @throws StorageCorrupt */

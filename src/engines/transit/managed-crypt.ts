@@ -79,6 +79,7 @@ async function encryptInDevice(
     return encrypted(version, sealDeviceOaep(version.key, plaintext, key.oaepHash))
   }
   requireLength(plaintext, MOST_DEVICE_BYTES)
+  version.budget?.take((options.key_version ?? 0) !== 0)
   const nonce = transit.nonces.take(NONCE_BYTES)
   const sealed = await key.seal(nonce, plaintext, associatedData ?? NOTHING)
   return encrypted(version, Buffer.concat([nonce, sealed]))

@@ -39,8 +39,11 @@ export const NEW_MANAGED_KEY: KeyType = {
   load: (material) => (material.length === 0 ? NO_SECRET : publicPart.load(material)),
 }
 
+/** Its nonces are drawn here: a version seals only so many messages. */
+export const MANAGED_AES_GCM: KeyType = { ...NEW_MANAGED_KEY }
+
 const TYPES: Readonly<Record<ManagedScheme, KeyType>> = {
-  'aes-gcm': NEW_MANAGED_KEY,
+  'aes-gcm': MANAGED_AES_GCM,
   'rsa-oaep': { ...NEW_MANAGED_KEY, publicPart },
   'rsa-pkcs1': { ...NEW_MANAGED_KEY, publicPart, signing },
   'rsa-pss': { ...NEW_MANAGED_KEY, publicPart, signing },

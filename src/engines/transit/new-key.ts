@@ -31,32 +31,49 @@ export type NewKey = Pick<
 export type NewVersion = VersionSecrets & { readonly managedKey?: ManagedReference }
 
 /** What new keys are made with. */
-export type KeyMaker = { readonly world: World; readonly slow: SlowWork }
+export type KeyMaker = {
+  readonly world: World
+  readonly slow: SlowWork
+  /** With which lives of the mount a new version has nothing to do (budget-ledger.ts). */
+  readonly ledger?: { livesBefore(): Promise<number> }
+}
 
 /** A ring with its first version; the caller wipes it. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
   const keySizeBytes = flags.keySizeBytes || (type.sizes?.usual ?? 0)
-  return ringOf({ type, ...flags, keySizeBytes }, await newSecrets(type, keySizeBytes, maker), maker.world)
+  const secrets = await newSecrets(type, keySizeBytes, maker)
+  const livesBefore = (await maker.ledger?.livesBefore()) ?? 0
+  return ringOf({ type, ...flags, keySizeBytes }, secrets, maker.world, livesBefore)
 }
 
 /** The ring whose first version this is. */
-export function ringOf({ type, ...flags }: NewKey, { managedKey, ...secrets }: NewVersion, world: World): StoredRing {
+export function ringOf(
+  { type, ...flags }: NewKey,
+  { managedKey, ...secrets }: NewVersion,
+  world: World,
+  livesBefore: number,
+): StoredRing {
   const header: RingHeader = {
     ...FIRST_BOUNDS,
     ...MADE_HERE,
     ...flags,
     type: type.name,
     deletionAllowed: false,
-    versions: [newVersionHeader(flags.convergent, world, managedKey)],
+    versions: [newVersionHeader(flags.convergent, world, livesBefore, managedKey)],
   }
   return { header, secrets: [secrets] }
 }
 
 /**
  * The ring with one version more, which has copies of `fresh`: as often as a transaction is tried. The minimums stay as
- * they are. The caller wipes the ring.
+ * they are. `livesBefore` as the ledger of the mount has it. The caller wipes the ring.
  */
-export function withNewVersion({ header, secrets }: StoredRing, fresh: NewVersion, world: World): StoredRing {
+export function withNewVersion(
+  { header, secrets }: StoredRing,
+  fresh: NewVersion,
+  world: World,
+  livesBefore = 0,
+): StoredRing {
   const copies = { material: new Secret(fresh.material.reveal()), hmac: new Secret(fresh.hmac.reveal()) }
   return {
     header: {
@@ -65,16 +82,22 @@ export function withNewVersion({ header, secrets }: StoredRing, fresh: NewVersio
       // What was made here cannot be completed by what others have (Interface 3.4).
       imported: false,
       allowImportedRotation: false,
-      versions: [...header.versions, newVersionHeader(header.convergent, world, fresh.managedKey)],
+      versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore, fresh.managedKey)],
     },
     secrets: [...secrets, copies],
   }
 }
 
-function newVersionHeader(convergent: boolean, world: World, managedKey?: ManagedReference): VersionHeader {
+function newVersionHeader(
+  convergent: boolean,
+  world: World,
+  livesBefore: number,
+  managedKey?: ManagedReference,
+): VersionHeader {
   return {
     createdAtMs: world.clock.nowMs(),
     convergentVersion: convergent ? CONVERGENT_VERSION : 0,
+    ...(livesBefore === 0 ? {} : { countedFrom: livesBefore }),
     ...(managedKey === undefined ? {} : { managedKey }),
   }
 }

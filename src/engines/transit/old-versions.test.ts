@@ -69,7 +69,7 @@ for (const [version, ciphertext] of [
   [1, VERSION_1],
   [2, VERSION_2],
 ] as const) {
-  test(`a key of convergent version ${version} rotates to 3, and its ciphertexts are rewrapped to that`, async () => {
+  test(`C-02 a key of convergent version ${version} rotates to 3, and is rewrapped to it`, async () => {
     const { client } = planted(convergent(version))
     assert.equal((await client.read('keys/k')).data.convergent_encryption_version, -1)
     await client.write('keys/k/rotate')

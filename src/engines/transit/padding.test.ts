@@ -67,7 +67,7 @@ test('a padding that there is not, or that the key cannot have, is refused by na
   assert.equal((await write('encrypt/rsa', { plaintext: base64(Buffer.alloc(191)) })).status, 400)
 })
 
-test('C-11 wrong padding of PKCS #1 v1.5 is not told from right padding: it opens, the same way each time', async () => {
+test('C-11 wrong padding of PKCS #1 v1.5 is not told from right: it opens, the same way each time', async () => {
   const answers = new Set<string>()
   for (let first = 1; first <= 40; first += 1) {
     const sealed = Buffer.alloc(256, first)

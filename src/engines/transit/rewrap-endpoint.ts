@@ -4,6 +4,7 @@ import { type Args, batch, type Item, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import { type BatchRun, batchAnswer, runBatch, runSlowBatch } from './batch.ts'
+import { counted, requireBudget } from './counted-work.ts'
 import type { Encrypted, EncryptOptions } from './crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
@@ -65,24 +66,29 @@ export const rewrapEndpoint = endpoint({
   describe: 'The plaintext is not shown. Associated data stay the same.',
   fields,
   response: ENCRYPTED_OR_BATCH,
-  handler: (transit: Transit, args) => {
-    const ring = transit.keys.find(args.name)
-    if (ring instanceof LoadedRing) return rewrapWith(transit, ring, args)
-    return ring.then((found) => rewrapWith(transit, found, args))
-  },
+  handler: (transit: Transit, args) =>
+    counted(transit, args.batch_input?.length ?? 1, () => {
+      const ring = transit.keys.find(args.name)
+      if (ring instanceof LoadedRing) return rewrapWith(transit, ring, args)
+      return ring.then((found) => rewrapWith(transit, found, args))
+    }),
 })
 
 function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: RewrapArgs): Answer | Promise<Answer> {
   if (ring === undefined) throw keyNotFound(args.name)
   if (args.batch_input !== undefined) {
     return whenDone(rewrapBatch(transit, ring, args.batch_input), (run) =>
-      batchAnswer(withWarnings(ring, run), args.partial_failure_response_code),
+      batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code),
     )
   }
-  return whenDone(rewrap(transit, ring, args), (data) => ({ data, warnings: warningsOf(ring, isGiven(args.nonce)) }))
+  return whenDone(rewrap(transit, ring, args), (data) => ({
+    data,
+    warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+  }))
 }
 
 function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  requireBudget(ring, items)
   const failed = (error: string, reference: string): RewrapResult => ({ error, reference })
   const done = (item: Item) => rewrap(transit, ring, item as RewrapInput)
   return opensElsewhere(ring)

@@ -27,6 +27,8 @@ export type VersionHeader = {
   readonly certificates?: readonly string[]
   /** Of a version that is a key in a device; its material is the public half of a pair, else there is none. */
   readonly managedKey?: ManagedReference
+  /** Lives of the mount before this version was made (budget-ledger.ts); missing: 0, which counts too many. */
+  readonly countedFrom?: number
 }
 
 /** When a key was last backed up or restored, and its latest version then. */
@@ -121,7 +123,7 @@ export function headerFromJson(value: JsonValue, format: 1 | 2): RingHeader {
 
 function versionFromJson(value: JsonValue): VersionHeader {
   const object = requireObject(value)
-  const { isPublic, certificates, managedKey } = object
+  const { isPublic, certificates, managedKey, countedFrom } = object
   if (isPublic !== undefined && isPublic !== true) throw corrupt('isPublic')
   if (certificates !== undefined && !isTexts(certificates)) throw corrupt('certificates')
   return {
@@ -131,6 +133,7 @@ function versionFromJson(value: JsonValue): VersionHeader {
     ...(isPublic === undefined ? {} : { isPublic }),
     ...(certificates === undefined ? {} : { certificates }),
     ...(managedKey === undefined ? {} : { managedKey: referenceFromJson(managedKey) }),
+    ...(countedFrom === undefined ? {} : { countedFrom: count(object, 'countedFrom') }),
   }
 }
 

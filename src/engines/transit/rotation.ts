@@ -43,6 +43,7 @@ export async function rotate(
   const { keySizeBytes } = ring.header
   const managed = await requestedKey(transit, ring.header.type, reference)
   if (managed !== undefined) requireSuccessor(ring.header, managed)
+  const livesBefore = await transit.ledger.livesBefore()
   const fresh = managed ? await newManagedVersion(managed, transit) : await newSecrets(ring.type, keySizeBytes, transit)
   try {
     return await transit.keys.update(name, (stored) => {
@@ -50,7 +51,7 @@ export async function rotate(
       if (stored.header.type !== ring.type.name || stored.header.keySizeBytes !== keySizeBytes)
         throw new Reconsider('another key has the name meanwhile')
       if (managed !== undefined) requireSuccessor(stored.header, managed)
-      return withNewVersion(stored, fresh, transit.world)
+      return withNewVersion(stored, fresh, transit.world, livesBefore)
     })
   } finally {
     fresh.material.wipe()

@@ -10,6 +10,8 @@ import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { AutoRotation } from './auto-rotation.ts'
+import { BudgetBook } from './budget-book.ts'
+import { type BudgetAnswer, BudgetLedger, type BudgetQuestion } from './budget-ledger.ts'
 import { cmacEndpoint } from './cmac-endpoint.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { DATAKEY_ENDPOINTS } from './datakey-endpoint.ts'
@@ -41,6 +43,8 @@ export type TransitContext = {
   /** Missing: there are none. */
   readonly managedKeys?: ManagedKeys
   readonly deviceRandom?: DeviceRandom
+  /** Where another thread writes: asks the same mount there. */
+  readonly askWriter?: (question: unknown) => Promise<unknown>
 }
 
 /** What the engine wants to know of its mount. */
@@ -59,6 +63,9 @@ export class Transit implements Engine {
   readonly log: Log
   readonly managedKeys: ManagedKeys | undefined
   readonly deviceRandom: DeviceRandom | undefined
+  /** Where messages are counted, in the thread that writes. */
+  readonly ledger = new BudgetLedger(this)
+  readonly budgets: BudgetBook
   readonly keys: Keys
   readonly nonces: NoncePool
   readonly wrappingKeys: WrappingKeys
@@ -76,7 +83,9 @@ export class Transit implements Engine {
     this.role = context.role ?? (() => ACTIVE_PRIMARY)
     this.mount = context.mount ?? (() => ({ path: '', local: false }))
     this.log = context.log ?? NO_LOG
-    this.keys = new Keys(storage)
+    const { askWriter = (question) => this.answer(question) } = context
+    this.budgets = new BudgetBook((question) => askWriter(question) as Promise<BudgetAnswer>)
+    this.keys = new Keys(storage, this.budgets)
     this.nonces = new NoncePool(world.random.bytes)
     this.wrappingKeys = new WrappingKeys({ storage, world, slow })
   }
@@ -88,6 +97,10 @@ export class Transit implements Engine {
   changed(path: string): void {
     this.keys.changed(path)
     this.wrappingKeys.changed(path)
+  }
+
+  answer(question: unknown): Promise<BudgetAnswer> {
+    return this.ledger.answer(question as BudgetQuestion)
   }
 
   upkeep(): Promise<void> {

@@ -1,0 +1,154 @@
+// The budgets of one thread for the keys of one mount. Most keys are used little: of each version a thread may seal
+// some messages without asking, which costs no write, because it is counted how many threads there ever were
+// (budget-ledger.ts). Who needs more gets it in blocks that grow with use, before it is needed.
+import { fail } from '../../api/errors.ts'
+import { StorageFull, StorageReadOnly } from '../../storage/contract.ts'
+import { type BudgetAnswer, type BudgetQuestion, FREE_MESSAGES, MOST_MESSAGES } from './budget-ledger.ts'
+import { type BudgetSpent, MessageBudget } from './message-budget.ts'
+
+const FIRST_BLOCK = 2 ** 16
+/** Seconds of work for a thread. */
+const LAST_BLOCK = 2 ** 22
+/** About 200 bytes each. Beyond it the thread begins anew, as if it were another. */
+const MAX_BUDGETS = 50_000
+
+export type AskLedger = (question: BudgetQuestion) => Promise<BudgetAnswer>
+
+/** What is stored of a key version that is loaded. */
+export type CountedVersion = {
+  readonly name: string
+  readonly version: number
+  readonly identity: string
+  /** Messages in blocks that were given. */
+  readonly granted: number
+  /** Threads that there had been when it was made. */
+  readonly countedFrom: number
+}
+
+export class BudgetBook {
+  readonly #ask: AskLedger
+  readonly #budgets = new Map<string, MessageBudget>()
+  readonly #refills = new Map<MessageBudget, Promise<BudgetAnswer>>()
+  /** Number of this thread among all that there were with this mount. */
+  #life: number | undefined
+  #beginning: Promise<number> | undefined
+
+  constructor(ask: AskLedger) {
+    this.#ask = ask
+  }
+
+  /** Of a version that is being loaded: the one that there is, with what is left of it. */
+  of(version: CountedVersion): MessageBudget {
+    const key = `${version.name}/${version.version}/${version.identity}`
+    let budget = this.#budgets.get(key)
+    if (budget === undefined) {
+      if (this.#budgets.size >= MAX_BUDGETS) this.#beginAnew()
+      budget = new MessageBudget(this, version)
+      this.#budgets.set(key, budget)
+    }
+    budget.total = Math.max(budget.total, version.granted + FREE_MESSAGES * this.#livesSince(version))
+    if (this.#life !== undefined) this.#giveFree(budget)
+    return budget
+  }
+
+  #livesSince({ countedFrom }: { readonly countedFrom: number }): number {
+    return Math.max(0, (this.#life ?? 0) - countedFrom)
+  }
+
+  #beginAnew(): void {
+    this.#budgets.clear()
+    this.#life = undefined
+    this.#beginning = undefined
+  }
+
+  #giveFree(budget: MessageBudget): void {
+    if (budget.hasFree) return
+    budget.hasFree = true
+    if (budget.total <= MOST_MESSAGES) budget.add(FREE_MESSAGES)
+  }
+
+  /** Has this thread counted among those that there were. @throws what storing it throws */
+  begin(): Promise<number> {
+    this.#beginning ??= this.#begin()
+    return this.#beginning
+  }
+
+  async #begin(): Promise<number> {
+    try {
+      const answer = requireDone(await this.#ask({ kind: 'life' }))
+      this.#life = answer.life
+      for (const budget of this.#budgets.values()) {
+        budget.total += FREE_MESSAGES * this.#livesSince(budget)
+        this.#giveFree(budget)
+      }
+      return answer.life
+    } catch (cause) {
+      this.#beginning = undefined
+      throw cause
+    }
+  }
+
+  /** The same while nobody waits: what hinders it shows where it is needed. */
+  beginAhead(): void {
+    if (this.#life === undefined) this.begin().catch(() => {})
+  }
+
+  /** While there is something left: nobody waits for it, and a failure shows when nothing is left. */
+  refillAhead(budget: MessageBudget): void {
+    if (this.#refills.has(budget)) return
+    this.#refill(budget, 1).catch(() => budget.lower())
+  }
+
+  /**
+   * More for a budget that is spent, for `messages` at least. True where another version may have taken the place of
+   * the one that was used: the key is to be loaded anew.
+   * @throws Refusal where the version has sealed as many as it may; what storing it throws
+   */
+  async more({ budget, isAskedFor }: BudgetSpent, messages: number): Promise<boolean> {
+    if (!budget.hasFree) {
+      await this.begin()
+      // It is none of this book's any more, which began anew.
+      if (!budget.hasFree) return true
+      if (budget.left >= messages) return false
+    }
+    const answer = requireDone(await this.#refill(budget, messages))
+    if (answer.granted > 0) return false
+    if (answer.isOther || (!isAskedFor && answer.latestVersion > budget.version)) return true
+    throw exhausted(budget)
+  }
+
+  #refill(budget: MessageBudget, messages: number): Promise<BudgetAnswer> {
+    const known = this.#refills.get(budget)
+    if (known !== undefined) return known
+    const refill = this.#grant(budget, messages).finally(() => this.#refills.delete(budget))
+    this.#refills.set(budget, refill)
+    return refill
+  }
+
+  async #grant(budget: MessageBudget, messages: number): Promise<BudgetAnswer> {
+    const { name, version, identity } = budget
+    budget.block = Math.min(LAST_BLOCK, Math.max(FIRST_BLOCK, 2 * budget.block))
+    const wanted = Math.max(budget.block, messages)
+    const answer = requireDone(
+      await this.#ask({ kind: 'block', name, version, identity, wanted, atLeast: Math.min(wanted, messages) }),
+    )
+    budget.total = Math.max(budget.total, answer.total)
+    if (answer.granted > 0) budget.add(answer.granted)
+    else budget.lower()
+    return answer
+  }
+}
+
+/** What travels between threads has no classes. */
+function requireDone(answer: BudgetAnswer): Exclude<BudgetAnswer, { readonly failed: string }> {
+  if (!('failed' in answer)) return answer
+  if (answer.failed === 'full') throw new StorageFull('The storage device is full')
+  throw new StorageReadOnly('Where the messages of keys are counted nothing is written')
+}
+
+function exhausted({ name, version }: MessageBudget) {
+  return fail('bad_request', [
+    `version ${version} of the key has encrypted 2^32 messages, as many as its nonces are good for: rotate the key ` +
+      `with keys/${name}/rotate, and set auto_rotate_period so that it rotates by itself`,
+  ])
+}

@@ -42,9 +42,9 @@ const YIELDERS = {
 
 const TIMER_MODULES = ['node:timers', 'node:timers/promises', 'timers', 'timers/promises']
 const CRYPTO_WORK =
-  'createCipheriv createDecipheriv createHash createHmac createMac createSign createVerify hash sign verify hkdf hkdfSync ' +
-  'pbkdf2 pbkdf2Sync scrypt scryptSync argon2 argon2Sync publicEncrypt publicDecrypt privateEncrypt privateDecrypt ' +
-  'diffieHellman createDiffieHellman createECDH encapsulate decapsulate webcrypto subtle'
+  'createCipheriv createDecipheriv createHash createHmac createMac createSign createVerify hash sign verify hkdf ' +
+  'hkdfSync pbkdf2 pbkdf2Sync scrypt scryptSync argon2 argon2Sync publicEncrypt publicDecrypt privateEncrypt ' +
+  'privateDecrypt diffieHellman createDiffieHellman createECDH encapsulate decapsulate webcrypto subtle'
 const CRYPTO_RANDOM = 'randomBytes randomFill randomFillSync randomInt randomUUID randomUUIDv7 getRandomValues'
 
 /** Each has a case in tidy.test.ts, in this order. */

@@ -233,7 +233,7 @@ type ItemRules = {
   readonly required: string
   /** That field may be missing too, for the engine to say so, and numbers are accepted as texts. */
   readonly lenient?: boolean
-  /** What null stands for: an item without fields, an empty text. Else an item of null is refused, and a text is none. */
+  /** Null is an item without fields, or an empty text. Else it is no item, and a text that was not sent. */
   readonly nulls?: 'empty'
 }
 
@@ -250,7 +250,8 @@ export function batch<const O extends Common<readonly Item[]>>(
   const required = item.lenient === true ? [] : [item.required]
   const members = Object.fromEntries(names.map(([name, kind]) => [name, itemMember(kind, required.includes(name))]))
   const properties = Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema]))
-  const items = { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
+  const nullable = item.nulls === 'empty' ? { nullable: true } : {}
+  const items = { type: 'object', properties, ...nullable, ...(required.length === 0 ? {} : { required }) }
   const schema = { type: 'array', items }
   const field = define<readonly Item[], O>('batch', description, options, schema, (value, name) => {
     if (value === null) return undefined

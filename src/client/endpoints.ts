@@ -5954,175 +5954,6 @@ export type Endpoints = {
       key_version: number
     }
   }
-  /** Shows the public key for which keys are wrapped that are to be imported: RSA with 4096 bits. */
-  'GET transit/wrapping_key': {
-    fields: Record<never, never>
-    result: {
-      /** PEM */
-      public_key: string
-    }
-  }
-  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
-  'GET transit/byok-export/:destination/:source': {
-    fields: {
-      /** Name of an RSA key, whose latest version wraps */
-      destination: string
-      /** Name of the key to be wrapped */
-      source: string
-      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
-      hash?: string | undefined
-    }
-    result: {
-      /** Name of the source */
-      name: string
-      /** Type of the source */
-      type: string
-      /** By number of the version */
-      keys: Readonly<Record<string, string>>
-    }
-  }
-  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
-  'GET transit/byok-export/:destination/:source/:version...': {
-    fields: {
-      /** Name of an RSA key, whose latest version wraps */
-      destination: string
-      /** Name of the key to be wrapped */
-      source: string
-      /** Number of a version, or latest; without it all that can be used */
-      version: string
-      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
-      hash?: string | undefined
-    }
-    result: {
-      /** Name of the source */
-      name: string
-      /** Type of the source */
-      type: string
-      /** By number of the version */
-      keys: Readonly<Record<string, string>>
-    }
-  }
-  /** Makes a named key of one that was made elsewhere. */
-  'POST transit/keys/:name/import': {
-    fields: {
-      /** Name of the key */
-      name: string
-      /** Type of the key */
-      type?: string | undefined
-      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
-      ciphertext?: string | undefined
-      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
-      hash_function?: string | undefined
-      /** Instead of ciphertext: the public half alone, in PEM */
-      public_key?: string | undefined
-      /** It can be rotated here; afterwards no version of it can be imported */
-      allow_rotation?: boolean | undefined
-      /** Each request gives a context, from which the key for it is derived */
-      derived?: boolean | undefined
-      /** Accepted and not used */
-      context?: string | undefined
-      /** Can be exported; stays so */
-      exportable?: boolean | undefined
-      /** Can be backed up in plaintext; stays so */
-      allow_plaintext_backup?: boolean | undefined
-      /** Time after which it is rotated, an hour or more; needs allow_rotation */
-      auto_rotate_period?: Duration | undefined
-      /** Refused: a key from elsewhere cannot be convergent */
-      convergent_encryption?: boolean | undefined
-    }
-    result: undefined
-  }
-  /** Adds a version that was made elsewhere to an imported key, or completes one. */
-  'POST transit/keys/:name/import_version': {
-    fields: {
-      /** Name of the key */
-      name: string
-      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
-      ciphertext?: string | undefined
-      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
-      hash_function?: string | undefined
-      /** Instead of ciphertext: the public half alone, in PEM */
-      public_key?: string | undefined
-      /** Version of which only the public half is known, to be completed by its private key */
-      version?: number | undefined
-    }
-    result: undefined
-  }
-  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
-  'GET transit/export/:type/:name': {
-    fields: {
-      /** What of the key: encryption-key, signing-key, hmac-key, public-key, certificate-chain */
-      type: string
-      /** Name of the key */
-      name: string
-      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
-      format?: string | undefined
-    }
-    result: {
-      /** Name of the key */
-      name: string
-      /** Type of the key */
-      type: string
-      /** By number of the version */
-      keys: Readonly<Record<string, string>>
-    }
-  }
-  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
-  'GET transit/export/:type/:name/:version...': {
-    fields: {
-      /** What of the key: encryption-key, signing-key, hmac-key, public-key, certificate-chain */
-      type: string
-      /** Name of the key */
-      name: string
-      /** Number of a version, or latest; without it all that can be used */
-      version: string
-      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
-      format?: string | undefined
-    }
-    result: {
-      /** Name of the key */
-      name: string
-      /** Type of the key */
-      type: string
-      /** By number of the version */
-      keys: Readonly<Record<string, string>>
-    }
-  }
-  /** Shows a key with all its versions and settings in clear, for restore. */
-  'GET transit/backup/:name': {
-    fields: {
-      /** Name of the key */
-      name: string
-    }
-    result: {
-      /** What restore takes */
-      backup: string
-    }
-  }
-  /** Makes a key of a backup, with all its versions and settings. */
-  'POST transit/restore': {
-    fields: {
-      /** Name of the key; without it the one in the backup */
-      name?: string | undefined
-      /** What backup showed */
-      backup?: string | undefined
-      /** Takes the place of a key of that name */
-      force?: boolean | undefined
-    }
-    result: undefined
-  }
-  /** Makes a key of a backup, with all its versions and settings. */
-  'POST transit/restore/:name...': {
-    fields: {
-      /** Name of the key; without it the one in the backup */
-      name: string
-      /** What backup showed */
-      backup?: string | undefined
-      /** Takes the place of a key of that name */
-      force?: boolean | undefined
-    }
-    result: undefined
-  }
   /** Signs data with a named key. */
   'POST transit/sign/:name': {
     fields: {
@@ -6272,8 +6103,7 @@ export type Endpoints = {
       /** Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash */
       mac_length?: number | undefined
       /**
-       * Items instead of input, signature, hmac, cmac and context: all with a signature, all with an hmac, or all with
-       * a cmac
+       * Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac
        */
       batch_input?: readonly {
         /** As the field of the same name */
@@ -6339,8 +6169,7 @@ export type Endpoints = {
       /** Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash */
       mac_length?: number | undefined
       /**
-       * Items instead of input, signature, hmac, cmac and context: all with a signature, all with an hmac, or all with
-       * a cmac
+       * Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac
        */
       batch_input?: readonly {
         /** As the field of the same name */
@@ -6583,6 +6412,177 @@ export type Endpoints = {
       /** The hash */
       sum: string
     }
+  }
+  /** Shows the public key for which keys are wrapped that are to be imported: RSA with 4096 bits. */
+  'GET transit/wrapping_key': {
+    fields: Record<never, never>
+    result: {
+      /** PEM */
+      public_key: string
+    }
+  }
+  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
+  'GET transit/byok-export/:destination/:source': {
+    fields: {
+      /** Name of an RSA key, whose latest version wraps */
+      destination: string
+      /** Name of the key to be wrapped */
+      source: string
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash?: string | undefined
+    }
+    result: {
+      /** Name of the source */
+      name: string
+      /** Type of the source */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
+  'GET transit/byok-export/:destination/:source/:version...': {
+    fields: {
+      /** Name of an RSA key, whose latest version wraps */
+      destination: string
+      /** Name of the key to be wrapped */
+      source: string
+      /** Number of a version, or latest; without it all that can be used */
+      version: string
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash?: string | undefined
+    }
+    result: {
+      /** Name of the source */
+      name: string
+      /** Type of the source */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Makes a named key of one that was made elsewhere. */
+  'POST transit/keys/:name/import': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type?: string | undefined
+      /** With the type ml-dsa, which one: 44, 65, 87. The same as the type ml-dsa-N */
+      parameter_set?: string | undefined
+      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
+      ciphertext?: string | undefined
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash_function?: string | undefined
+      /** Instead of ciphertext: the public half alone, in PEM */
+      public_key?: string | undefined
+      /** It can be rotated here; afterwards no version of it can be imported */
+      allow_rotation?: boolean | undefined
+      /** Each request gives a context, from which the key for it is derived */
+      derived?: boolean | undefined
+      /** Accepted and not used */
+      context?: string | undefined
+      /** Can be exported; stays so */
+      exportable?: boolean | undefined
+      /** Can be backed up in plaintext; stays so */
+      allow_plaintext_backup?: boolean | undefined
+      /** Time after which it is rotated, an hour or more; needs allow_rotation */
+      auto_rotate_period?: Duration | undefined
+      /** Refused: a key from elsewhere cannot be convergent */
+      convergent_encryption?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Adds a version that was made elsewhere to an imported key, or completes one. */
+  'POST transit/keys/:name/import_version': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
+      ciphertext?: string | undefined
+      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      hash_function?: string | undefined
+      /** Instead of ciphertext: the public half alone, in PEM */
+      public_key?: string | undefined
+      /** Version of which only the public half is known, to be completed by its private key */
+      version?: number | undefined
+    }
+    result: undefined
+  }
+  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
+  'GET transit/export/:type/:name': {
+    fields: {
+      /** What of the key: encryption-key, signing-key, hmac-key, cmac-key, public-key, certificate-chain */
+      type: string
+      /** Name of the key */
+      name: string
+      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
+      format?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
+  'GET transit/export/:type/:name/:version...': {
+    fields: {
+      /** What of the key: encryption-key, signing-key, hmac-key, cmac-key, public-key, certificate-chain */
+      type: string
+      /** Name of the key */
+      name: string
+      /** Number of a version, or latest; without it all that can be used */
+      version: string
+      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
+      format?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** By number of the version */
+      keys: Readonly<Record<string, string>>
+    }
+  }
+  /** Shows a key with all its versions and settings in clear, for restore. */
+  'GET transit/backup/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+    }
+    result: {
+      /** What restore takes */
+      backup: string
+    }
+  }
+  /** Makes a key of a backup, with all its versions and settings. */
+  'POST transit/restore': {
+    fields: {
+      /** Name of the key; without it the one in the backup */
+      name?: string | undefined
+      /** What backup showed */
+      backup?: string | undefined
+      /** Takes the place of a key of that name */
+      force?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Makes a key of a backup, with all its versions and settings. */
+  'POST transit/restore/:name...': {
+    fields: {
+      /** Name of the key; without it the one in the backup */
+      name: string
+      /** What backup showed */
+      backup?: string | undefined
+      /** Takes the place of a key of that name */
+      force?: boolean | undefined
+    }
+    result: undefined
   }
   /** Shows the settings for all keys. */
   'GET transit/config/keys': {

@@ -1,13 +1,14 @@
 // Keys on a curve: PKCS #8 for imports, SEC 1 for those who ask for nothing else, numbers in a backup.
-import type { createPublicKey } from 'node:crypto'
-import { type EcCurve, ecParts, ecPkcs8, ecPkcs8OfParts, ecSpki } from './ec-parts.ts'
+import type { KeyObject } from 'node:crypto'
+import type { Curve } from './ec-curves.ts'
+import { type EcParts, ecParts, ecPkcs8, ecPkcs8OfParts, ecSpki } from './ec-parts.ts'
 import { InvalidKeyMaterial } from './key-type.ts'
 import type { MaterialForm } from './material-form.ts'
 import { PemError, readPem } from './pem.ts'
 import { readPrivateKeyInfo } from './private-key-info.ts'
 import { loadSpki, spkiDer, spkiPem } from './public-keys.ts'
 
-export function ecForm(curve: EcCurve): MaterialForm {
+export function ecForm(curve: Curve): MaterialForm {
   return {
     fromImport: (bytes) => {
       const info = readPrivateKeyInfo(bytes)
@@ -43,7 +44,7 @@ export function ecForm(curve: EcCurve): MaterialForm {
   }
 }
 
-function spkiOf(curve: EcCurve, pem: string): Buffer {
+function spkiOf(curve: Curve, pem: string): Buffer {
   let der: Buffer
   try {
     der = readPem(pem)
@@ -56,7 +57,7 @@ function spkiOf(curve: EcCurve, pem: string): Buffer {
   return ecSpki(curve, { x, y })
 }
 
-function ecPartsOrRefuse(key: ReturnType<typeof createPublicKey>, curve: EcCurve) {
+function ecPartsOrRefuse(key: KeyObject, curve: Curve): EcParts {
   if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== curve.opensslName)
     throw new InvalidKeyMaterial(`"public_key" is no key on the curve ${curve.name}`)
   return ecParts(key)

@@ -9,7 +9,7 @@ const SIZES = { usual: 32, min: 32, max: 512 } as const
 export const hmac: KeyType = {
   name: 'hmac',
   sizes: SIZES,
-  generate: (random, _slow, keyBytes = SIZES.usual) => freshBytes(random, keyBytes),
+  generate: (random, _slow, keyBytes) => freshBytes(random, keyBytes || SIZES.usual),
   load: (material) => {
     if (material.length < SIZES.min || material.length > SIZES.max)
       throw new InvalidKeyMaterial(`A key of type hmac has ${SIZES.min} to ${SIZES.max} bytes`)

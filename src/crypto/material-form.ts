@@ -18,8 +18,8 @@ export type MaterialForm = {
   /** What has to be looked at once more, and takes long: two numbers that should be primes. */
   readonly primesOf?: (material: Buffer) => readonly [bigint, bigint]
   /**
-   * Of a private or secret key, as export writes it; undefined where it is not written in this format. A text by nature:
-   * nothing wipes it.
+   * Of a private or secret key, as export writes it; undefined where it is not written in this format. It is a text,
+   * which nothing wipes.
    */
   readonly secretText: (key: KeyObject, format: ExportFormat) => string | undefined
   /** The same of a public half, where there is one. */

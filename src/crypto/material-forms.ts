@@ -1,7 +1,8 @@
+import { P256, P384, P521, SECP256K1 } from './ec-curves.ts'
 import { ecForm } from './ec-form.ts'
-import { EC_CURVES } from './ec-parts.ts'
 import { ED25519_FORM } from './ed25519-form.ts'
 import type { MaterialForm } from './material-form.ts'
+import { mlDsaForm } from './ml-dsa-form.ts'
 import { RSA_FORM } from './rsa-form.ts'
 import { SYMMETRIC_FORM } from './symmetric-form.ts'
 
@@ -16,10 +17,13 @@ export const MATERIAL_FORMS: ReadonlyMap<string, MaterialForm> = new Map([
   ['aes192-cmac', SYMMETRIC_FORM],
   ['aes256-cmac', SYMMETRIC_FORM],
   ['ed25519', ED25519_FORM],
-  ['ecdsa-p256', ecForm(EC_CURVES.p256)],
-  ['ecdsa-p384', ecForm(EC_CURVES.p384)],
-  ['ecdsa-p521', ecForm(EC_CURVES.p521)],
-  ['ecdsa-secp256k1', ecForm(EC_CURVES.secp256k1)],
+  ['ecdsa-p256', ecForm(P256)],
+  ['ecdsa-p384', ecForm(P384)],
+  ['ecdsa-p521', ecForm(P521)],
+  ['ecdsa-secp256k1', ecForm(SECP256K1)],
+  ['ml-dsa-44', mlDsaForm('44')],
+  ['ml-dsa-65', mlDsaForm('65')],
+  ['ml-dsa-87', mlDsaForm('87')],
   ['rsa-2048', RSA_FORM],
   ['rsa-3072', RSA_FORM],
   ['rsa-4096', RSA_FORM],

@@ -1,5 +1,5 @@
-// HMAC (RFC 2104) with the hashes that callers may choose by name. SHA-1 is among them, which `hash` does not offer: what
-// is known to break it does not break its HMAC, and MACs of long ago must be verified.
+// HMAC (RFC 2104) with the hashes that callers may choose by name. SHA-1 is among them, which `hash` does not offer:
+// what is known to break it does not break its HMAC, and MACs of long ago must be verified.
 import { createHmac, type KeyObject } from 'node:crypto'
 import { HASH_NAMES, opensslHashName } from './named-hash.ts'
 

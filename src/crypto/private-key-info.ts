@@ -2,14 +2,15 @@
 // program alone, whatever form it came in. Beyond the usual forms two that OpenSSL refuses or takes for another kind:
 // ed25519 keys in the container of other curves (NSS writes them so), and RSA keys under the name of RSASSA-PSS.
 import { DER, DerError, DerReader } from './der.ts'
-import { EC_CURVES, EC_OID, type EcCurve } from './ec-parts.ts'
+import type { Curve } from './ec-curves.ts'
+import { CURVES_BY_OID, EC_OID } from './ec-parts.ts'
 import { ED25519_BYTES, ED25519_OID } from './ed25519-parts.ts'
 import { InvalidKeyMaterial } from './key-type.ts'
 
 /** Buffers are views of the input. */
 export type PrivateKeyInfo =
   | { readonly kind: 'rsa'; readonly pkcs1: Buffer }
-  | { readonly kind: 'ec'; readonly curve: EcCurve; readonly scalar: Buffer; readonly point: Buffer | undefined }
+  | { readonly kind: 'ec'; readonly curve: Curve; readonly scalar: Buffer; readonly point: Buffer | undefined }
   | { readonly kind: 'ed25519'; readonly seed: Buffer; readonly publicKey: Buffer | undefined }
   /** A kind that is read no further. */
   | { readonly kind: 'other'; readonly oid: string }
@@ -78,7 +79,7 @@ function readEc(algorithm: DerReader, inner: Buffer): PrivateKeyInfo {
   if (oid === undefined) throw new DerError('no curve is named')
   if (inside !== undefined && inside !== oid) throw new DerError('two curves are named')
   if (ED25519_CURVE_OIDS.includes(oid)) return ed25519OnCurve(scalar, point)
-  const curve = Object.values(EC_CURVES).find((one) => one.oid === oid)
+  const curve = CURVES_BY_OID.get(oid)
   return curve === undefined ? { kind: 'other', oid } : { kind: 'ec', curve, scalar, point }
 }
 

@@ -46,7 +46,6 @@ export function readPkcs1(pkcs1: Buffer): RsaParts {
   if (fields.natural() !== 0n) throw new InvalidKeyMaterial('An RSA key here has two primes')
   const [n, e, d, p, q] = [fields.natural(), fields.natural(), fields.natural(), fields.natural(), fields.natural()]
   const parts = { n, e, d, p, q }
-  requireRsaParts(parts)
   requireCrtParts(parts, { dp: fields.natural(), dq: fields.natural(), qInverse: fields.natural() })
   fields.end()
   return parts
@@ -74,8 +73,9 @@ export function crtParts({ d, p, q }: RsaParts): RsaCrtParts {
   return { dp: d % (p - 1n), dq: d % (q - 1n), qInverse: inverse(q, p) }
 }
 
-/** @throws InvalidKeyMaterial where the given ones are not those that follow */
+/** @throws InvalidKeyMaterial where the given ones are not those that follow, or the others do not fit together */
 export function requireCrtParts(parts: RsaParts, { dp, dq, qInverse }: RsaCrtParts): void {
+  requireRsaParts(parts)
   const right = crtParts(parts)
   if (dp !== right.dp || dq !== right.dq || qInverse !== right.qInverse)
     throw new InvalidKeyMaterial('The precomputed numbers of the RSA key do not follow from its primes and exponent')

@@ -62,7 +62,8 @@ export function unwrapFromRsa(
   }
 }
 
-function openHead(wrappingKey: KeyObject, hash: OaepHash, head: Buffer): Buffer | undefined {
+/** The first part alone: RSAES-OAEP with an empty label. Undefined where it does not open. */
+export function openHead(wrappingKey: KeyObject, hash: OaepHash, head: Buffer): Buffer | undefined {
   try {
     return privateDecrypt(oaep(wrappingKey, hash), head)
   } catch {
@@ -77,7 +78,12 @@ export const UNWRAP_FROM_RSA: Job<Unwrapping, ArrayBuffer | undefined> = {
   name: 'rsa-unwrap-key',
   takes: 'short',
   run: ({ wrappingKey, hash, blob }, { random }) => {
-    const key = unwrapFromRsa(wrappingKey, hash, Buffer.from(blob.buffer, blob.byteOffset, blob.length), random.bytes)
+    const key = unwrapFromRsa(
+      wrappingKey,
+      hash,
+      Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength),
+      random.bytes,
+    )
     if (key === undefined) return undefined
     const memory = new ArrayBuffer(key.length)
     key.copy(new Uint8Array(memory))

@@ -1,5 +1,6 @@
 // The client node-vault for Node.js, unmodified, against a real server that it initialises itself.
 import { strict as assert } from 'node:assert'
+import { createPublicKey, verify } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { after, before } from 'node:test'
@@ -112,6 +113,20 @@ run.flow('transit keys and ciphertexts', async () => {
   await vault.transitDeleteKey({ name: 'kw' })
   await assert.rejects(vault.transitReadKey({ name: 'kw' }), isRefusal(404))
   await vault.transitCreateKey({ name: 'kw', type: 'aes256-gcm96' })
+})
+
+run.flow('transit HMACs, signatures, hashes and random bytes, by write', async () => {
+  await vault.transitCreateKey({ name: 'signer', type: 'ecdsa-p256' })
+  const { hmac } = (await vault.write('transit/hmac/kw', { input: PLAINTEXT })).data
+  assert.equal((await vault.write('transit/verify/kw', { input: PLAINTEXT, hmac })).data.valid, true)
+  const { signature } = (await vault.write('transit/sign/signer/sha2-512', { input: PLAINTEXT })).data
+  assert.equal((await vault.write('transit/verify/signer/sha2-512', { input: PLAINTEXT, signature })).data.valid, true)
+  assert.equal((await vault.write('transit/verify/signer', { input: PLAINTEXT, signature })).data.valid, false)
+  const key = createPublicKey((await vault.transitReadKey({ name: 'signer' })).data.keys[1].public_key)
+  const bytes = Buffer.from(signature.slice('vault:v1:'.length), 'base64')
+  assert.ok(verify('sha512', Buffer.from(PLAINTEXT, 'base64'), key, bytes))
+  assert.equal((await vault.write('transit/hash/sha2-224', { input: PLAINTEXT })).data.sum.length, 56)
+  assert.equal(Buffer.from((await vault.write('transit/random/24', {})).data.random_bytes, 'base64').length, 24)
 })
 
 run.flow('policies', async () => {

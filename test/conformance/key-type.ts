@@ -34,6 +34,7 @@ export type VectorFile = {
   readonly licence: string
   readonly vectors: readonly CipherVector[]
   readonly signatures?: readonly SignatureVector[]
+  readonly macs?: readonly MacVector[]
 }
 
 /** The longest message whose every length is tried, and the longest truncation. */
@@ -63,10 +64,11 @@ export function keyTypeConformance(type: KeyType, file: VectorFile | undefined):
     assert.ok(file.origin !== '' && file.licence !== '')
     if (type.cipher !== undefined) assert.ok(file.vectors.length > 0)
     if (type.signing !== undefined) assert.ok((file.signatures ?? []).length > 0)
+    if (type.cmac !== undefined || type.isHmacKey) assert.ok((file.macs ?? []).length > 0)
   })
   materialConformance(type)
   if (type.cipher !== undefined) cipherConformance(type, type.cipher, file?.vectors ?? [])
-  macConformance(type, (file?.vectors ?? []) as readonly (CipherVector | MacVector)[] as readonly MacVector[])
+  macConformance(type, file?.macs ?? [])
   if (type.cipher !== undefined && type.derivation !== undefined) {
     derivationConformance(type, type.cipher, type.derivation)
   }
@@ -108,9 +110,12 @@ function materialConformance(type: KeyType): void {
   })
 
   test(`${type.name}: material with a byte more at its end is refused`, async () => {
-    const material = await materialOf(type)
-    assert.throws(() => type.load(Buffer.concat([material, Buffer.of(0)])), InvalidKeyMaterial)
-    assert.throws(() => type.load(material.subarray(0, -1)), InvalidKeyMaterial)
+    // Where there are several lengths, only the first and the last have one beside them that is none.
+    const of = async (bytes?: number) => type.generate((count) => randomBytes(count), slow, bytes)
+    const longest = type.sizes === undefined ? await materialOf(type) : await of(type.sizes.max)
+    const shortest = type.sizes === undefined ? longest : await of(type.sizes.min)
+    assert.throws(() => type.load(Buffer.concat([longest, Buffer.of(0)])), InvalidKeyMaterial)
+    assert.throws(() => type.load(shortest.subarray(0, -1)), InvalidKeyMaterial)
   })
 
   // Keys that are generated slowly come from the generator of the library, which nobody can hand in.

@@ -86,9 +86,11 @@ function casesOf({ endpoint }: Placed): Case[] {
 function misfitsOf({ kind, schema }: Member): JsonValue[] {
   const found = MISFITS[kind]
   assert(found !== undefined, `say in MISFITS what the kind ${kind} refuses`)
-  const { minimum, maximum } = schema
+  const { minimum, maximum, items } = schema
+  // An item of null may stand for an empty one.
+  const takesNulls = kind === 'batch' && (items as { nullable?: true }).nullable === true
   return [
-    ...found,
+    ...(takesNulls ? found.filter((value) => !Array.isArray(value) || value[0] !== null) : found),
     ...(Array.isArray(schema.enum) ? ['none of them'] : []),
     ...(typeof minimum === 'number' ? [minimum - 1, String(minimum - 1)] : []),
     ...(typeof maximum === 'number' ? [maximum + 1, String(maximum + 1)] : []),

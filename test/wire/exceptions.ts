@@ -13,7 +13,12 @@ const SIGNATURE_HINT =
 const TOKEN_LENGTH =
   'decision 1.1: tokens begin with hvs., so they and their one-time passwords have 28 characters (core.md 2.2)'
 
+const UNCALLABLE_NAME = 'transit.md 4.14: a key whose name is none could never be called, so it is not restored'
+const NAMES_ONLY = 'contract 4.2: the list of keys returns the names of keys only, and the wrapping key is none of them'
+
 export const EXCEPTIONS: readonly Exception[] = [
   { scenario: 'generate-root attempt', steps: [0, 2, 3], because: TOKEN_LENGTH },
+  { scenario: 'backup and restore', steps: [30], because: UNCALLABLE_NAME },
+  { scenario: 'wrapping key is stable', steps: [2], because: NAMES_ONLY },
   { scenario: 'sign/rsa-2048', steps: [65], because: SIGNATURE_HINT },
 ]

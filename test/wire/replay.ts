@@ -2,10 +2,11 @@
 //
 // A scenario: { name, mounts?, auth?, steps: [{ note?, as?, headers?, req: [METHOD, path, body?], save?, expect? }] }.
 // "{{x}}" is a value saved before; alone in a string it keeps its type. In `expect` a string that begins with "$" is a
-// mask, see `fits`; {"$hash": …} in a request is the hash of an input. Compared are the status and every member that the recording has; of errors and warnings only
-// whether there are any. `as: null` sends no token.
+// mask, see `fits`; {"$hash": …} in a request is the hash of an input. Compared are the status and every member that
+// the recording has; of errors and warnings only whether there are any. `as: null` sends no token.
 import { createHash } from 'node:crypto'
 import { request } from 'node:http'
+import { type MaterialToWrap, wrappedMaterial } from './wrapped-material.ts'
 
 export type Step = {
   readonly note?: string
@@ -140,6 +141,7 @@ function fill(value: unknown, variables: Variables): unknown {
   if (Array.isArray(value)) return value.map((item) => fill(item, variables))
   if (typeof value !== 'object' || value === null) return value
   if ('$hash' in value) return hashOf(value.$hash as HashedInput)
+  if ('$import' in value) return wrappedMaterial(fill(value.$import, variables) as MaterialToWrap)
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, variables)]))
 }
 

@@ -11,6 +11,7 @@ import { type Difference, difference, replay, type Scenario } from './replay.ts'
 const COMMITTED = [
   'transit-symmetric.json',
   'transit-signing.json',
+  'transit-moving.json',
   'transit-life.json',
   'core-first-light.json',
   'core-seals.json',

@@ -2,7 +2,10 @@
 // has another number in each, or is unknown to one.
 import type { BackupMembers } from './backup-members.ts'
 
-/** As written here; where the two differ, as the fork writes them. The last ones are known to neither. */
+/**
+ * As written here; where the two differ, as the fork writes them. The last ones are of this program: the fork has no
+ * such types, and of the original it is not known how it writes them.
+ */
 const IDS: Readonly<Record<string, number>> = {
   'aes256-gcm96': 0,
   'ecdsa-p256': 1,
@@ -20,6 +23,9 @@ const IDS: Readonly<Record<string, number>> = {
   'aes256-cmac': 13,
   'aes192-cmac': 16,
   'ecdsa-secp256k1': 20_001,
+  'ml-dsa-44': 20_044,
+  'ml-dsa-65': 20_065,
+  'ml-dsa-87': 20_087,
 }
 
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(IDS).map(([name, id]) => [id, name]))

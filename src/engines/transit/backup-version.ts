@@ -1,14 +1,16 @@
 // One version of a backup.
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-type.ts'
-import type { BackupParts, MaterialForm } from '../../crypto/material-form.ts'
+import type { BackupParts, FromBackup, MaterialForm } from '../../crypto/material-form.ts'
 import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
 import { freshBytes } from '../../crypto/random-bytes.ts'
 import { type RsaParts, requireCrtParts } from '../../crypto/rsa-parts.ts'
 import { Secret } from '../../crypto/secret.ts'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import type { World } from '../../lib/world.ts'
+import { StorageCorrupt } from '../../storage/contract.ts'
 import { type BackupMembers, MAX_NUMBER, naturalOf, refuseBackup } from './backup-members.ts'
 import { HMAC_SECRET_BYTES, type VersionSecrets } from './key-ring.ts'
+import { keyUseOf } from './key-use.ts'
 import { publicPartOf } from './loaded-ring.ts'
 import { CONVERGENT_VERSION, type RingHeader, type VersionHeader } from './ring-header.ts'
 
@@ -27,24 +29,20 @@ type ReadVersion = VersionSecrets & { readonly header: VersionHeader }
 export function readVersion(version: BackupMembers, shared: SharedByVersions): ReadVersion {
   const { type } = shared
   const header = headerOf(version, shared)
-  const parts = readParts(version, type)
   try {
-    return { ...readSecrets(version, parts, shared, header), hmac: hmacSecretOf(version, shared) }
+    return { ...readSecrets(version, shared, header), hmac: hmacSecretOf(version, shared) }
   } catch (cause) {
     if (!(cause instanceof InvalidKeyMaterial)) throw cause
     throw refuseBackup(version.path, `is no key of type ${type.name}. ${cause.message}`, cause)
-  } finally {
-    parts.key?.fill(0)
   }
 }
 
 function readSecrets(
   version: BackupMembers,
-  parts: BackupParts,
   { type, header: { derived } }: SharedByVersions,
   header: VersionHeader,
 ): { readonly header: VersionHeader; readonly material: Secret } {
-  const { material, isPublic } = (MATERIAL_FORMS.get(type.name) as MaterialForm).fromBackup(parts)
+  const { material, isPublic } = fromBackup(version, type)
   try {
     if (isPublic && derived) throw refuseBackup(version.path, 'has no private key, of which others are to be derived')
     if (isPublic) publicPartOf(type).load(material)
@@ -55,14 +53,26 @@ function readSecrets(
   }
 }
 
+function fromBackup(version: BackupMembers, type: KeyType): FromBackup {
+  const parts = readParts(version, type)
+  try {
+    return (MATERIAL_FORMS.get(type.name) as MaterialForm).fromBackup(parts)
+  } finally {
+    parts.key?.fill(0)
+  }
+}
+
 function headerOf(version: BackupMembers, shared: SharedByVersions): VersionHeader {
   const made = version.time('time') ?? { ms: 1000 * version.whole('creation_time', 0, MAX_NUMBER), nanos: 0 }
-  return {
-    createdAtMs: made.ms,
-    ...nanosOf(made, 'createdNanos'),
-    convergentVersion: convergentVersionOf(version, shared),
-    ...certificatesOf(version),
+  const convergentVersion = convergentVersionOf(version, shared)
+  try {
+    keyUseOf(shared.header, { convergentVersion }, shared.type)
+  } catch (cause) {
+    if (!(cause instanceof StorageCorrupt)) throw cause
+    const what = `"kdf" and a "convergent_version" of ${convergentVersion} together`
+    throw refuseBackup(version.path, `cannot be: keys of type ${shared.type.name} do not have ${what}`, cause)
   }
+  return { createdAtMs: made.ms, ...nanosOf(made, 'createdNanos'), convergentVersion, ...certificatesOf(version) }
 }
 
 export function nanosOf<K extends string>(

@@ -42,8 +42,8 @@ export const cmacEndpoint = endpoint({
   runsOn: 'any-node',
   summary: 'Makes an AES-CMAC with a named key',
   describe:
-    'The key is of type aes128-cmac, aes192-cmac or aes256-cmac. An item of a batch may have a mac_length of its own. ' +
-    'Each byte that is left out makes it 256 times easier to guess a CMAC.',
+    'The key is of type aes128-cmac, aes192-cmac or aes256-cmac. An item of a batch may have a mac_length of its ' +
+    'own. Each byte that is left out makes it 256 times easier to guess a CMAC.',
   fields,
   response: singleOrBatch(CMAC, allOptional(CMAC)),
   handler: (transit: Transit, args) =>

@@ -26,16 +26,20 @@ type Kind = {
 
 const KINDS: Readonly<Record<string, Kind>> = {
   'encryption-key': {
-    check: ({ type }) => require(type.cipher !== undefined, type.name, 'encrypt'),
+    check: ({ type }) => requireThat(type.cipher !== undefined, type.name, 'encrypt'),
     write: writeSecret,
   },
   'signing-key': {
-    check: ({ type }) => require(type.signing !== undefined, type.name, 'sign'),
+    check: ({ type }) => requireThat(type.signing !== undefined, type.name, 'sign'),
     write: writeSecret,
   },
   'hmac-key': {
     check: () => {},
     write: (_ring, { hmacKey }, format) => SYMMETRIC_FORM.secretText(hmacKey, format),
+  },
+  'cmac-key': {
+    check: ({ type }) => requireThat(type.cmac !== undefined, type.name, 'make CMACs'),
+    write: writeSecret,
   },
   'public-key': {
     isPublic: true,
@@ -46,12 +50,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   'certificate-chain': {
     isPublic: true,
-    check: ({ type }) => require(type.signing !== undefined, type.name, 'sign'),
+    check: ({ type }) => requireThat(type.signing !== undefined, type.name, 'sign'),
     write: writeCertificates,
   },
 }
 
-function require(can: boolean, typeName: string, what: string): void {
+function requireThat(can: boolean, typeName: string, what: string): void {
   if (!can) throw refuse(`invalid export type: keys of type ${typeName} do not ${what}`)
 }
 

@@ -105,7 +105,7 @@ test('minimums of versions: encryption for making, decryption for verifying, and
   }
 })
 
-test('C-09 a batch gives the same as single requests, in order, and 200 with what each failed item lacks', async (t) => {
+test('C-09 a batch gives the same as single requests, in order, and 200 with what failed items lack', async (t) => {
   const { client } = mountTransit()
   await client.write('keys/k', { type: 'hmac' })
   const item = fc.record(

@@ -5,11 +5,12 @@ import { type Args, bool, bytes, duration, int, string } from '../../api/fields.
 import { DONE, Reconsider } from '../../api/request.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { nameField } from './crypt-fields.ts'
-import { importedSecrets, requireImportable, withImported } from './import-version.ts'
+import { importedSecrets, importedVersion, requireImportable, withImported } from './import-version.ts'
 import { type ImportedMaterial, importFields, importMaterial } from './imported-material.ts'
 import { type StoredRing, wipeRing } from './key-ring.ts'
 import { requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
+import { keyTypeName, parameterSetField } from './parameter-set.ts'
 import { MADE_HERE } from './ring-header.ts'
 import type { Transit } from './transit.ts'
 import { FIRST_BOUNDS } from './versions.ts'
@@ -19,6 +20,7 @@ const refuse = (sentence: string) => fail('bad_request', [sentence])
 const newFields = {
   ...nameField,
   type: string('Type of the key', { default: 'aes256-gcm96' }),
+  ...parameterSetField,
   ...importFields,
   allow_rotation: bool('It can be rotated here; afterwards no version of it can be imported', { default: false }),
   derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
@@ -49,7 +51,8 @@ const importKey = endpoint({
       throw refuse(`import cannot be used with an existing key: "${args.name}" exists, import_version adds to it`)
     }
     const imported = await importMaterial(transit, type, args)
-    const ring = importedRing(transit, type, imported, args)
+    const countedFrom = await transit.ledger.livesBefore()
+    const ring = importedRing(transit, type, imported, args, countedFrom)
     try {
       await transit.keys.place(args.name, ring, false)
       return DONE
@@ -68,14 +71,22 @@ function requireNewKey(args: NewArgs): KeyType {
   if (args.auto_rotate_period > 0 && !args.allow_rotation)
     throw refuse('allow_rotation must be set to true if auto-rotation is enabled')
   // Wire rule: unlike at creation, capitals are accepted.
-  const type = requireKeyType(args.type.toLowerCase(), { derived: args.derived, convergent: false })
+  const type = requireKeyType(keyTypeName(args.type.toLowerCase(), args.parameter_set), {
+    derived: args.derived,
+    convergent: false,
+  })
   if (args.derived && args.ciphertext === undefined && (args.public_key ?? '') !== '')
     throw refuse('"public_key": keys are derived from the private half, so with derived it has to be there')
   return type
 }
 
-function importedRing(transit: Transit, type: KeyType, imported: ImportedMaterial, args: NewArgs): StoredRing {
-  const { world } = transit
+function importedRing(
+  { world }: Transit,
+  type: KeyType,
+  imported: ImportedMaterial,
+  args: NewArgs,
+  countedFrom: number,
+): StoredRing {
   return {
     header: {
       ...FIRST_BOUNDS,
@@ -88,11 +99,11 @@ function importedRing(transit: Transit, type: KeyType, imported: ImportedMateria
       deletionAllowed: false,
       autoRotatePeriodSeconds: args.auto_rotate_period,
       keySizeBytes: type.sizes === undefined ? 0 : imported.material.length,
+      // As other programs of this API have it, whose ciphertexts and signatures are to be opened and made here.
+      kdf: type.derivation?.deriveByCounter === undefined || !args.derived ? 'hkdf' : 'counter',
       imported: true,
       allowImportedRotation: args.allow_rotation,
-      versions: [
-        { createdAtMs: world.clock.nowMs(), convergentVersion: 0, ...(imported.isPublic ? { isPublic: true } : {}) },
-      ],
+      versions: [importedVersion(imported, world, countedFrom)],
     },
     secrets: [importedSecrets(imported.material, world)],
   }
@@ -122,9 +133,10 @@ const importKeyVersion = endpoint({
     try {
       if (ring.header.derived && imported.isPublic)
         throw refuse('"public_key": keys are derived from the private half, so for a derived key it has to be there')
+      const countedFrom = await transit.ledger.livesBefore()
       const changed = await transit.keys.update(args.name, (stored) => {
         if (stored.header.type !== type.name) throw new Reconsider('another key has the name meanwhile')
-        return withImported(stored, type, imported, args.version, transit.world)
+        return withImported(stored, type, imported, { version: args.version, world: transit.world, countedFrom })
       })
       if (changed === undefined) throw notFound(args.name)
       return DONE

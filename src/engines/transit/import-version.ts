@@ -22,24 +22,29 @@ export function requireImportable({ header }: { readonly header: RingHeader }): 
   )
 }
 
+type Import = {
+  /** The one to complete; undefined where the caller named none. */
+  readonly version: number | undefined
+  readonly world: World
+  /** As the ledger of the mount has it. */
+  readonly countedFrom: number
+}
+
 /**
- * The ring with the material in it; it has copies, and the caller wipes it. `version` is the one to complete, undefined
- * where the caller named none.
+ * The ring with the material in it; it has copies, and the caller wipes it.
  * @throws Refusal: then nothing changed
  */
 export function withImported(
   ring: StoredRing,
   type: KeyType,
   imported: ImportedMaterial,
-  version: number | undefined,
-  world: World,
+  { version, world, countedFrom }: Import,
 ): StoredRing {
   requireImportable(ring)
   if (version !== undefined) return completed(ring, imported, indexToComplete(ring, type, imported, version))
   const last = ring.header.versions.length - 1
-  return isOtherHalf(ring, last, type, imported)
-    ? completed(ring, imported, last)
-    : appended(ring, type, imported, world)
+  if (isOtherHalf(ring, last, type, imported)) return completed(ring, imported, last)
+  return appended(ring, type, imported, { world, version: importedVersion(imported, world, countedFrom) })
 }
 
 /** Where in the list of versions. @throws Refusal */
@@ -88,14 +93,9 @@ function completed({ header, secrets }: StoredRing, { material }: ImportedMateri
 function appended(
   { header, secrets }: StoredRing,
   type: KeyType,
-  { material, isPublic }: ImportedMaterial,
-  world: World,
+  { material }: ImportedMaterial,
+  { world, version }: { readonly world: World; readonly version: VersionHeader },
 ): StoredRing {
-  const version: VersionHeader = {
-    createdAtMs: world.clock.nowMs(),
-    convergentVersion: 0,
-    ...(isPublic ? { isPublic } : {}),
-  }
   return {
     header: {
       ...header,
@@ -104,6 +104,16 @@ function appended(
       versions: [...header.versions, version],
     },
     secrets: [...secrets, importedSecrets(material, world)],
+  }
+}
+
+/** What was sealed with it elsewhere nobody counted; `countedFrom` is as the ledger of the mount has it. */
+export function importedVersion({ isPublic }: ImportedMaterial, world: World, countedFrom: number): VersionHeader {
+  return {
+    createdAtMs: world.clock.nowMs(),
+    convergentVersion: 0,
+    ...(isPublic ? { isPublic } : {}),
+    ...(countedFrom === 0 ? {} : { countedFrom }),
   }
 }
 

@@ -139,9 +139,8 @@ export function certificateChain({ certificates = [] }: VersionHeader): string {
   return certificates.map(pemOf).join('\n')
 }
 
-const PEM_LINE_CHARACTERS = 64
-
 function pemOf(base64: string): string {
-  const lines = base64.match(new RegExp(`.{1,${PEM_LINE_CHARACTERS}}`, 'g')) ?? []
+  // RFC 7468 section 2.
+  const lines = base64.match(/.{1,64}/g) ?? []
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----'].join('\n')
 }

@@ -104,10 +104,15 @@ export class Keys {
   async place(name: string, ring: StoredRing, replaces: boolean): Promise<void> {
     requireNameLength(name)
     await this.#storage.transaction(async (tx) => {
-      const existing = await tx.get(FOLDER + name)
-      existing?.fill(0)
-      if (existing !== undefined && !replaces) throw fail('bad_request', [`key "${name}" already exists`])
+      const bytes = await tx.get(FOLDER + name)
+      if (bytes !== undefined && !replaces) throw fail('bad_request', [`key "${name}" already exists`])
+      const before =
+        bytes && useStored(bytes, (other) => ({ header: other.header, isSame: shareVersions(other, ring) }))
       store(tx, name, ring)
+      reschedule(tx, name, before?.header, ring.header)
+      // What another key had sealed is none of this one's; what this one had sealed before stays counted.
+      const isCounted = (await tx.get(USE_FOLDER + name)) !== undefined
+      if (isCounted && before?.isSame !== true) tx.delete(USE_FOLDER + name)
     })
     await this.#readBack(name)
   }
@@ -165,6 +170,16 @@ export class Keys {
     this.#cache.clear()
     this.#sizing = undefined
   }
+}
+
+/** Whether one is the other at another time: the latest version of one is a version of the other. */
+function shareVersions(a: StoredRing, b: StoredRing): boolean {
+  const [last, other] = [a, b].map(({ secrets }) => secrets.at(-1))
+  if (last === undefined || other === undefined) return false
+  return (
+    b.secrets.some((one) => identityOf(one) === identityOf(last)) ||
+    a.secrets.some((one) => identityOf(one) === identityOf(other))
+  )
 }
 
 function requireNameLength(name: string): void {

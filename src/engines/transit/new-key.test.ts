@@ -32,7 +32,7 @@ for (const type of KEY_TYPES.values()) {
       ...FLAGS,
       deletionAllowed: false,
       autoRotatePeriodSeconds: 7200,
-      keySizeBytes: 0,
+      keySizeBytes: type.sizes?.usual ?? 0,
       ...MADE_HERE,
       latestVersion: 1,
       minDecryptionVersion: 1,

@@ -1,5 +1,5 @@
-// Batches of which each item is quick work, or is done by others: there may be a hundred thousand items, and requests of
-// others are let in between.
+// Batches of which each item is quick work, or is done elsewhere: there may be a hundred thousand items, and other
+// requests are let in between.
 import type { Item } from '../../api/fields.ts'
 import type { World } from '../../lib/world.ts'
 import { AT_ONCE, type BatchRun, type Failed, requireSome, Tally, type Work } from './batch.ts'

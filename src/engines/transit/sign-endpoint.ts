@@ -1,4 +1,5 @@
-// sign/:name(/:hash_algorithm) (Interface 4.3). The hash is part of the path so that policies can tell who may use which.
+// sign/:name(/:hash_algorithm) (Interface 4.3). The hash may be part of the path, so that policies can tell who may use
+// which.
 import { endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, batch, type Item, int, string } from '../../api/fields.ts'

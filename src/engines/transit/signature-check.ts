@@ -1,5 +1,5 @@
-// Verifying the signatures of one request, and why one did not verify, where that is an option that is easily got wrong:
-// tried only after it failed, so that what is valid pays nothing for it.
+// Verifying the signatures of one request, and why one did not verify, where that is an option that is easily got
+// wrong: tried only after it failed, so that what is valid pays nothing for it.
 import { fail, Refusal } from '../../api/errors.ts'
 import type { Item } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'

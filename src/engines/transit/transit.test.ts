@@ -16,26 +16,39 @@ test('the engine offers the endpoints of the interface, and those that always wr
     'delete keys/:name writer',
     'delete keys/:name/soft-delete writer',
     'list keys any-node',
+    'read backup/:name writer',
+    'read byok-export/:destination/:source(/:version...) any-node',
     'read cache-config any-node',
     'read config/keys any-node',
+    'read export/:type/:name(/:version...) any-node',
     'read keys/:name any-node',
+    'read wrapping_key any-node',
     'update cache-config writer',
+    'update cmac/:name(/:mac_length) any-node',
     'update config/keys writer',
     'update datakey/:type/:name any-node',
     'update datakeys/:type/:name any-node',
     'update decrypt/:name any-node',
     'update encrypt/:name any-node',
+    'update hash(/:algorithm) any-node',
+    'update hmac/:name(/:algorithm) any-node',
     'update keys/:name writer',
     'update keys/:name/config writer',
+    'update keys/:name/import writer',
+    'update keys/:name/import_version writer',
     'update keys/:name/rotate writer',
     'update keys/:name/soft-delete-restore writer',
     'update keys/:name/trim writer',
+    'update random(/:source)(/:bytes) any-node',
+    'update restore(/:name...) writer',
     'update rewrap/:name any-node',
+    'update sign/:name(/:hash_algorithm) any-node',
+    'update verify/:name(/:hash_algorithm) any-node',
   ])
 })
 
 test('what a client sends in confidence is marked so', () => {
-  const SECRET = ['plaintext', 'ciphertext', 'context', 'nonce', 'associated_data', 'batch_input']
+  const SECRET = ['plaintext', 'ciphertext', 'context', 'nonce', 'associated_data', 'batch_input', 'backup']
   for (const { id, fields } of TRANSIT.router.endpoints) {
     for (const name of SECRET) assert.ok(fields[name]?.secret ?? true, `${id} ${name}`)
   }

@@ -162,7 +162,7 @@ for (const { type, plant } of signers()) {
   })
 }
 
-test('P-43 a signature that was cut, bent or made of nothing is refused or not valid, and never an error', async (t) => {
+test('P-43 a signature that was cut, bent or made of nothing is refused or not valid', async (t) => {
   const { client } = mountTransit()
   for (const type of ['ed25519', 'ecdsa-p256']) {
     await client.write(`keys/${type}`, { type })

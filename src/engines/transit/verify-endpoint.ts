@@ -29,7 +29,7 @@ const fields = {
     default: 0,
   }),
   batch_input: batch(
-    'Items instead of input, signature, hmac, cmac and context: all with a signature, all with an hmac, or all with a cmac',
+    'Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac',
     {
       fields: {
         input: 'string',

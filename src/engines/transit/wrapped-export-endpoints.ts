@@ -79,7 +79,7 @@ function requireRsa({ versions, type }: LoadedRing) {
 
 function base64Of(blob: Uint8Array | undefined): string {
   if (blob === undefined) throw new Error('A key was not wrapped')
-  return Buffer.from(blob.buffer, blob.byteOffset, blob.length).toString('base64')
+  return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength).toString('base64')
 }
 
 export const WRAPPED_EXPORT_ENDPOINTS: readonly Endpoint[] = [readWrappingKey, exportWrapped]

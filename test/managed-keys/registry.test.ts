@@ -214,6 +214,18 @@ test('a key in a device encrypts, decrypts, rewraps and makes data keys, single 
   assert.equal(new Set(pairs.map((pair) => JSON.stringify(pair))).size, 40)
 })
 
+test('C-13 messages of AES-GCM in a device are counted, as those of keys that are here', async () => {
+  const { write, read } = await newServer()
+  for (const [name, key] of Object.entries({ k: AES, ec: EC })) {
+    done(await write(`sys/managed-keys/pkcs11/${name}`, { ...key, any_mount: true }))
+    done(await write(`transit/keys/${name}`, { type: 'managed_key', managed_key_name: name }))
+  }
+  done(await write('transit/encrypt/k', { plaintext: HELLO }))
+  const { encryption_counts: counts } = (await read('transit/keys/k')).body.data as { encryption_counts: object }
+  assert.deepEqual(Object.keys(counts), ['1'])
+  assert.equal((await read('transit/keys/ec')).body.data?.encryption_counts, undefined)
+})
+
 test('a signing key in a device signs as one that is here, and its public half verifies', async () => {
   const { write, device } = await newServer()
   done(await write('sys/managed-keys/pkcs11/ec', { ...EC, any_mount: true }))

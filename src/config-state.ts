@@ -27,6 +27,7 @@ export function sanitizedConfig(config: ServerConfig): object {
             log_retention_bytes: (storage.retention ?? DEFAULT_RETENTION).bytes,
             log_retention_time: (storage.retention ?? DEFAULT_RETENTION).ms / 1000,
           },
+    kms_libraries: config.kmsLibraries.map(({ name }) => ({ type: 'pkcs11', name })),
     seals: [
       seal === undefined
         ? { type: 'shamir', disabled: false }

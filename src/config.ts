@@ -5,6 +5,7 @@ import type { AuditSettings } from './audit/device-changes.ts'
 import { auditOf } from './config-audit.ts'
 import { editionOf } from './config-edition.ts'
 import { type HardeningConfig, hardeningOf, NO_HARDENING } from './config-hardening.ts'
+import { type KmsLibrary, kmsLibrariesOf } from './config-kms-library.ts'
 import { type SharedLimits, settledLimits, sharedLimitsOf } from './config-limits.ts'
 import { addressText, type GivenListener, type ListenerConfig, listenersOf } from './config-listener.ts'
 import { DEFAULT_LOG, type LogConfig, logOf } from './config-log.ts'
@@ -36,6 +37,8 @@ export type ServerConfig = {
   readonly maxTtlSeconds: number
   /** Undefined: shares open the server. */
   readonly seal: StaticSealConfig | undefined
+  /** Files of PKCS #11, for managed keys. */
+  readonly kmsLibraries: readonly KmsLibrary[]
   readonly edition: Edition
   /** Whether a 403 tells the holder of a valid token what its policies lack. */
   readonly permissionHints: boolean
@@ -109,6 +112,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   defaultTtlSeconds: 768 * 3600,
   maxTtlSeconds: 768 * 3600,
   seal: undefined,
+  kmsLibraries: [],
   edition: DEFAULT_EDITION,
   permissionHints: true,
   rawStorage: false,
@@ -141,6 +145,7 @@ export function parseBody(body: HclObject, { isPlainAllowed }: ParseOptions): Co
     () => sharedLimitsPart(body),
     () => storageOf(body),
     () => sealOf(body),
+    () => kmsLibrariesOf(body),
     () => logOf(body),
     () => telemetryOf(body),
     () => hardeningOf(body),

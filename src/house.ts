@@ -1,6 +1,8 @@
 // Puts the rooms together over one store: the same in the thread that writes and in those that serve.
 import { type Accounts, buildAccounts, tieAccounts } from './accounts.ts'
+import { DEFAULT_EDITION } from './api/edition.ts'
 import { fail } from './api/errors.ts'
+import type { MountEntry } from './api/mount.ts'
 import { ACTIVE_PRIMARY } from './api/node-role.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { ByteStream } from './api/request.ts'
@@ -21,6 +23,9 @@ import { type Log, namedLog } from './lib/log.ts'
 import type { SlowWork } from './lib/slow-work.ts'
 import { TurnEnd } from './lib/turn-end.ts'
 import type { World } from './lib/world.ts'
+import { type Devices, NO_DEVICES } from './managed-keys/device-link.ts'
+import { ManagedKeyService } from './managed-keys/managed-key-service.ts'
+import { ManagedKeyStore } from './managed-keys/managed-key-store.ts'
 import { QuotaStore } from './quotas/quota-store.ts'
 import { RateLimiter } from './quotas/rate-limiter.ts'
 import { Barrier } from './storage/barrier.ts'
@@ -43,6 +48,8 @@ export type HouseParts = {
   readonly store: Store | ReadStore
   readonly world: World
   readonly slow: SlowWork
+  /** Missing: the configuration has none. */
+  readonly devices?: Devices
   readonly log: Log
   /** Of the data; missing: they are in memory. */
   readonly directory?: string
@@ -106,7 +113,12 @@ export function buildHouse(parts: HouseParts): House {
   const quotas = new QuotaStore(storage, invalidation)
   const saveSnapshot = snapshotSaver(parts, barrier)
   const audit = buildAudit(parts, storage, invalidation)
-  const services = servicesOf(parts, { storage, invalidation, accounts, telemetry, mounts: table })
+  const managedKeys = new ManagedKeyService({
+    store: new ManagedKeyStore(storage, invalidation),
+    devices: parts.devices ?? NO_DEVICES,
+    edition: facts.edition ?? DEFAULT_EDITION,
+  })
+  const services = servicesOf(parts, { storage, invalidation, accounts, telemetry, managedKeys, mounts: table })
   const own = {
     services,
     world,
@@ -132,6 +144,8 @@ export function buildHouse(parts: HouseParts): House {
     edition: system.edition,
     role: () => ACTIVE_PRIMARY,
     log: namedLog(log, 'core'),
+    managedKeysOf: (mount: () => MountEntry) => managedKeys.forMount(mount),
+    deviceRandom: managedKeys,
     askWriter: questions,
   }
   const mounts = new MountTable(types, always, storage, engineParts, invalidation)
@@ -211,11 +225,13 @@ function servicesOf(
     readonly invalidation: Invalidation
     readonly accounts: Accounts
     readonly telemetry: Telemetry
+    readonly managedKeys: ManagedKeyService
     readonly mounts: () => MountTable
   },
 ): SystemServices {
   return buildServices(rooms.storage, rooms.invalidation, {
     world,
+    managedKeys: rooms.managedKeys,
     surveyed: {
       entityCount: () => rooms.accounts.identities.countEntities(),
       requests: () => rooms.telemetry.requestsTaken(),

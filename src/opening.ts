@@ -5,7 +5,6 @@ import { addMissingIndexes } from './auth/token-indexes.ts'
 import type { House } from './house.ts'
 import type { Log } from './lib/log.ts'
 import { OneAtATime } from './lib/one-at-a-time.ts'
-import type { SlowWork } from './lib/slow-work.ts'
 import { Sealed, StorageFull, type Store } from './storage/contract.ts'
 import type { Keyring } from './storage/keyring.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
@@ -31,8 +30,8 @@ export type OpeningParts = {
   readonly attempts: readonly { forget(): void }[]
   /** Resolves when every thread that serves has taken it over. */
   readonly announce: (news: SealNews) => Promise<void>
-  /** Forgets with the server what it holds of keys. */
-  readonly slow: SlowWork
+  /** What forgets with the server what it holds of keys: the pool for slow work, devices. */
+  readonly forgetful: readonly { forget(): Promise<void> }[]
   readonly log: Log
 }
 
@@ -180,7 +179,7 @@ export class Opening {
   }
 
   async #forget(): Promise<void> {
-    const { attempts, rotation, seal, store, house, slow } = this.#parts
+    const { attempts, rotation, seal, store, house, forgetful } = this.#parts
     for (const attempt of attempts) attempt.forget()
     rotation.close()
     house.expiry.stop()
@@ -191,7 +190,7 @@ export class Opening {
     await this.announce()
     store.setLeafKey(undefined)
     house.close()
-    await slow.forget()
+    await Promise.all(forgetful.map((one) => one.forget()))
   }
 
   async #openByItself(): Promise<void> {

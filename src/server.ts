@@ -5,6 +5,7 @@ import { newBoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { addressText } from './config-listener.ts'
 import { runSelfTests } from './crypto/self-test.ts'
+import { devicesOf, startDevices } from './device-host.ts'
 import { newSharedFigures } from './http/shared-figures.ts'
 import type { Log } from './lib/log.ts'
 import { type LogLevels, newLogLevels } from './lib/log-levels.ts'
@@ -100,10 +101,12 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config)
   const turnEnd = new TurnEnd()
   const store = createMemoryStore({ random: world.random, clock: world.clock, onCommitted: commitMeter(shared) })
+  const devices = startDevices(config, world, log)
   const house = await buildWriterHouse({
     store,
     world,
     slow: inlineWork(world),
+    devices: devicesOf(devices.place()),
     log,
     facts: factsOf(config, 'inmem'),
     telemetry: own,
@@ -160,6 +163,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
       await own.flush()
       await house.audit.stop()
       await store.close()
+      await devices.stop()
     },
   }
 }
@@ -175,12 +179,23 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const shared = sharedTelemetry(options, servingThreads(config))
   const pool = startSlowPool({ ...options, meter: poolMeter(shared, world.clock) })
   const slow = pool.place()
+  const devices = startDevices(config, world, log)
+  const ownDevices = devices.place()
   const board = newBoardMemory()
-  const data: WriterData = { config, directory, published, slow, shared, board, development: options.development }
+  const data: WriterData = {
+    config,
+    directory,
+    published,
+    slow,
+    devices: ownDevices,
+    shared,
+    board,
+    development: options.development,
+  }
   const writer = new Worker(new URL('./writer.ts', import.meta.url), {
     name: 'writer',
     workerData: data,
-    transferList: [slow.port],
+    transferList: [slow.port, ...(ownDevices === undefined ? [] : [ownDevices.port])],
     stdout: false,
     stderr: false,
   })
@@ -190,7 +205,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     const reloads = new ReloadDesk<ReloadState>(world.timers, RELOAD_PATIENCE_MS)
     reloads.add(writer, (state) => ({ ...state, tls: [] }))
     const data = { config, world, writer, directory, published, shared, board, reloads }
-    const serving = new ServingThreads({ ...data, slow: pool.place, tls: () => tls.materials })
+    const serving = new ServingThreads({ ...data, slow: pool.place, devices: devices.place, tls: () => tls.materials })
     await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
     const group = await ThreadGroup.start({
       kind: 'serving',
@@ -213,6 +228,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
         await group.stop()
         await stopWriter(writer)
         await pool.stop()
+        await devices.stop()
       },
     }
   } catch (cause) {
@@ -220,6 +236,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     stopping.add(writer)
     await writer.terminate()
     await pool.stop()
+    await devices.stop()
     throw cause
   }
 }

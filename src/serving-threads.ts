@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { BoardMemory } from './audit/stream-board.ts'
 import type { ServerConfig } from './config.ts'
+import type { DevicePlace } from './device-host.ts'
 import { newSharedFigures, type SharedFigures } from './http/shared-figures.ts'
 import type { ReloadPart } from './lib/reload.ts'
 import type { World } from './lib/world.ts'
@@ -36,6 +37,7 @@ export type ServingPlace = {
   readonly shared: SharedTelemetry
   readonly board: BoardMemory
   readonly slow: () => SlowPlace
+  readonly devices: () => DevicePlace | undefined
   readonly tls: () => TlsMaterials
   /** Knows the writing thread already. */
   readonly reloads: ReloadDesk<ReloadState>
@@ -102,6 +104,7 @@ export class ServingThreads {
     if (row === undefined) throw new Error('More threads serve than there are places')
     const holdsUnix = this.#unixHolder === undefined
     const slow = this.#place.slow()
+    const devices = this.#place.devices()
     const place = this.#placeOf(row, holdsUnix)
     const metricRow = this.#metricRows.take()
     const data: ServingData = {
@@ -110,6 +113,7 @@ export class ServingThreads {
       published,
       writer: port2,
       slow,
+      devices,
       shared,
       board,
       metricRow,
@@ -119,7 +123,7 @@ export class ServingThreads {
     const worker = new Worker(new URL('./serving.ts', import.meta.url), {
       name: 'serving',
       workerData: data,
-      transferList: [port2, slow.port],
+      transferList: [port2, slow.port, ...(devices === undefined ? [] : [devices.port])],
     })
     this.#workers.add(worker)
     if (holdsUnix) this.#unixHolder = worker

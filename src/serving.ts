@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { BoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
+import { type DevicePlace, devicesOf } from './device-host.ts'
 import { buildHouse, type House } from './house.ts'
 import { ReloadList } from './lib/reload.ts'
 import { TurnEnd } from './lib/turn-end.ts'
@@ -33,6 +34,7 @@ export type ServingData = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly slow: SlowPlace
+  readonly devices: DevicePlace | undefined
   readonly board: BoardMemory
   readonly writer: MessagePort
   readonly shared: SharedTelemetry
@@ -83,6 +85,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     store,
     world,
     slow: new PooledWork(data.slow.port, data.slow.load),
+    devices: devicesOf(data.devices),
     log,
     directory: data.directory,
     facts: factsOf(config, 'sqlite'),

@@ -57,7 +57,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     rotation,
     attempts,
     announce: parts.announce,
-    slow: parts.slow,
+    forgetful: [parts.slow, ...(parts.devices === undefined ? [] : [parts.devices])],
     log: namedLog(log, 'seal'),
   })
   const restore = new Restore({

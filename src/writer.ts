@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { BoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
+import { type DevicePlace, devicesOf } from './device-host.ts'
 import { namedLog } from './lib/log.ts'
 import { RELOAD_PARTS, ReloadList } from './lib/reload.ts'
 import type { SealNews } from './opening.ts'
@@ -30,6 +31,7 @@ export type WriterData = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly slow: SlowPlace
+  readonly devices: DevicePlace | undefined
   readonly shared: SharedTelemetry
   readonly board: BoardMemory
   /** The development server opens itself; undefined for every other. */
@@ -92,6 +94,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     store: own.isTracing ? tracedStore(store) : store,
     world,
     slow: new PooledWork(data.slow.port, data.slow.load),
+    devices: devicesOf(data.devices),
     log: own.log,
     directory: data.directory,
     telemetry: own,

@@ -17,12 +17,17 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   // What is counted, logged and traced; it knows endpoints by what all have in common.
   ['telemetry', ['lib', 'storage', 'api']],
   ['quotas', ['lib', 'crypto', 'storage', 'api']],
+  // Where managed keys are: the registry, and the process that calls devices.
+  ['managed-keys', ['lib', 'crypto', 'storage', 'api']],
   // It knows what tokens and policies ask of it.
   ['identity', ['lib', 'storage', 'api', 'auth']],
   // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.
   ['engines', ['lib', 'crypto', 'storage', 'api']],
   ['replication', ['lib', 'crypto', 'storage']],
-  ['system', ['lib', 'crypto', 'storage', 'api', 'auth', 'hardening', 'replication', 'telemetry', 'quotas']],
+  [
+    'system',
+    ['lib', 'crypto', 'storage', 'api', 'auth', 'hardening', 'replication', 'telemetry', 'quotas', 'managed-keys'],
+  ],
   ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication', 'telemetry', 'quotas']],
   ['http', ['lib', 'api', 'core']],
   ['threads', ['lib', 'api', 'core', 'storage']],

@@ -1,5 +1,6 @@
 // docs/configuration.md: every key of the configuration, from the tables that the parser reads.
 import { ENVIRONMENT, PREFIXES } from '../src/config-environment.ts'
+import { KMS_LIBRARY_STANZA } from '../src/config-kms-library.ts'
 import { TCP_STANZA, UNIX_STANZA } from '../src/config-listener.ts'
 import { SEAL_STANZA } from '../src/config-seal.ts'
 import type { Setting, Stanza } from '../src/config-setting.ts'
@@ -16,6 +17,7 @@ export const STANZAS: readonly Stanza[] = [
   INNER_STANZA,
   STORAGE_STANZA,
   SEAL_STANZA,
+  KMS_LIBRARY_STANZA,
 ]
 
 const HEAD = `# Configuration

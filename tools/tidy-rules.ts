@@ -198,6 +198,8 @@ export const RULES: readonly Rule[] = [
     ),
     except: {
       'src/main.ts': 'loads only the part that the command line asks for',
+      'src/managed-keys/pkcs11-binding.ts':
+        'what an operator installs who has a device (docs/decisions/0010-pkcs11.md)',
       'src/crypto/pgp.ts': 'a large library that most servers never need (docs/decisions/0005-openpgp.md)',
       'src/crypto/ecdsa-over-digest.ts': 'the same (docs/decisions/0008-curves-and-ciphers.md)',
     },
@@ -207,7 +209,7 @@ export const RULES: readonly Rule[] = [
     message: 'the program starts no other program',
     applies: inProgram,
     find: importsOf(['node:child_process', 'child_process']),
-    except: {},
+    except: { 'src/device-host.ts': 'native code runs beside the server, not in it (docs/decisions/0010-pkcs11.md)' },
   },
   {
     id: 'Z-14',

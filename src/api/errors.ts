@@ -196,6 +196,13 @@ export const ERRORS = {
     message: () => 'Transfer-Encoding: only chunked is offered',
     remedy: 'Send the body as it is, with Content-Length or in chunks.',
   },
+  device_failed: {
+    status: 502,
+    message: (what: string, why: string) => `${what}: ${why}`,
+    remedy:
+      'The device behind a managed key is not there, or does not do what it should: docs/runbooks/managed-keys.md. ' +
+      'Whoever gave the managed key away can do nothing about it; what was made with it stays readable.',
+  },
   sealed: {
     status: 503,
     message: () => 'Vault is sealed', // Wire text: clients match "sealed".

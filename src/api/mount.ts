@@ -14,6 +14,8 @@ export type MountConfig = {
   /** Members of data that audit shows in clear; absent: none. */
   readonly auditNonHmacRequestKeys?: readonly string[]
   readonly auditNonHmacResponseKeys?: readonly string[]
+  /** Names of managed keys that the engine may use; absent: none but those that any mount may. */
+  readonly allowedManagedKeys?: readonly string[]
   /** Of a login mount: 'service' | 'batch' | 'default-service' | 'default-batch'; absent: 'default-service'. */
   readonly tokenType?: string
   /** Of a login mount: what guessing at it leads to; absent: DEFAULT_LOCKOUT. */

@@ -1279,6 +1279,8 @@ export type Endpoints = {
           audit_non_hmac_request_keys?: readonly string[]
           /** Fields of answers that audit shows in clear */
           audit_non_hmac_response_keys?: readonly string[]
+          /** Managed keys that the engine may use */
+          allowed_managed_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1343,6 +1345,8 @@ export type Endpoints = {
         audit_non_hmac_request_keys?: readonly string[]
         /** Fields of answers that audit shows in clear */
         audit_non_hmac_response_keys?: readonly string[]
+        /** Managed keys that the engine may use */
+        allowed_managed_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -1413,7 +1417,7 @@ export type Endpoints = {
         passthrough_request_headers?: readonly string[] | undefined
         /** Headers the engine may set */
         allowed_response_headers?: readonly string[] | undefined
-        /** Managed keys the engine may use */
+        /** Names of managed keys that the engine may use */
         allowed_managed_keys?: readonly string[] | undefined
         /** Only the built-in version is offered */
         plugin_version?: string | undefined
@@ -1450,6 +1454,8 @@ export type Endpoints = {
       audit_non_hmac_request_keys?: readonly string[]
       /** Fields of answers that audit shows in clear */
       audit_non_hmac_response_keys?: readonly string[]
+      /** Managed keys that the engine may use */
+      allowed_managed_keys?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1505,7 +1511,7 @@ export type Endpoints = {
       passthrough_request_headers?: readonly string[] | undefined
       /** Headers the engine may set */
       allowed_response_headers?: readonly string[] | undefined
-      /** Managed keys the engine may use */
+      /** Names of managed keys that the engine may use */
       allowed_managed_keys?: readonly string[] | undefined
       /** Only the built-in version is offered */
       plugin_version?: string | undefined
@@ -1556,6 +1562,8 @@ export type Endpoints = {
           audit_non_hmac_request_keys?: readonly string[]
           /** Fields of answers that audit shows in clear */
           audit_non_hmac_response_keys?: readonly string[]
+          /** Managed keys that the engine may use */
+          allowed_managed_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1620,6 +1628,8 @@ export type Endpoints = {
         audit_non_hmac_request_keys?: readonly string[]
         /** Fields of answers that audit shows in clear */
         audit_non_hmac_response_keys?: readonly string[]
+        /** Managed keys that the engine may use */
+        allowed_managed_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -1690,7 +1700,7 @@ export type Endpoints = {
         passthrough_request_headers?: readonly string[] | undefined
         /** Headers the engine may set */
         allowed_response_headers?: readonly string[] | undefined
-        /** Managed keys the engine may use */
+        /** Names of managed keys that the engine may use */
         allowed_managed_keys?: readonly string[] | undefined
         /** Only the built-in version is offered */
         plugin_version?: string | undefined
@@ -1727,6 +1737,8 @@ export type Endpoints = {
       audit_non_hmac_request_keys?: readonly string[]
       /** Fields of answers that audit shows in clear */
       audit_non_hmac_response_keys?: readonly string[]
+      /** Managed keys that the engine may use */
+      allowed_managed_keys?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1782,7 +1794,7 @@ export type Endpoints = {
       passthrough_request_headers?: readonly string[] | undefined
       /** Headers the engine may set */
       allowed_response_headers?: readonly string[] | undefined
-      /** Managed keys the engine may use */
+      /** Names of managed keys that the engine may use */
       allowed_managed_keys?: readonly string[] | undefined
       /** Only the built-in version is offered */
       plugin_version?: string | undefined
@@ -1866,6 +1878,8 @@ export type Endpoints = {
           audit_non_hmac_request_keys?: readonly string[]
           /** Fields of answers that audit shows in clear */
           audit_non_hmac_response_keys?: readonly string[]
+          /** Managed keys that the engine may use */
+          allowed_managed_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1923,6 +1937,8 @@ export type Endpoints = {
           audit_non_hmac_request_keys?: readonly string[]
           /** Fields of answers that audit shows in clear */
           audit_non_hmac_response_keys?: readonly string[]
+          /** Managed keys that the engine may use */
+          allowed_managed_keys?: readonly string[]
           /** Kind of token a login gives */
           token_type?: string
           /** What guessing leads to */
@@ -1987,6 +2003,8 @@ export type Endpoints = {
         audit_non_hmac_request_keys?: readonly string[]
         /** Fields of answers that audit shows in clear */
         audit_non_hmac_response_keys?: readonly string[]
+        /** Managed keys that the engine may use */
+        allowed_managed_keys?: readonly string[]
         /** Kind of token a login gives */
         token_type?: string
         /** What guessing leads to */
@@ -3673,6 +3691,120 @@ export type Endpoints = {
       enable_rate_limit_response_headers?: boolean | undefined
       /** Records what a quota refuses: each refusal then costs as much as a request that is recorded */
       enable_rate_limit_audit_logging?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Names of the managed keys. */
+  'LIST sys/managed-keys/pkcs11': {
+    fields: Record<never, never>
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** A managed key, without its PIN. */
+  'GET sys/managed-keys/pkcs11/:name': {
+    fields: {
+      /** Name of the managed key */
+      name: string
+    }
+    result: {
+      /** What uses the key knows it by this */
+      UUID: string
+      /** Name */
+      name: string
+      /** pkcs11 */
+      type: string
+      /** Name of the kms_library in the configuration */
+      library: string
+      /** Number of the slot */
+      slot?: string
+      /** Label of the token */
+      token_label?: string
+      /** Label of the key */
+      key_label?: string
+      /** Id of the key, in hexadecimal */
+      key_id?: string
+      /** Number of the mechanism */
+      mechanism: string
+      /** Bits of a key that is made */
+      key_bits?: number
+      /** Curve of a key that is made */
+      curve?: string
+      /** Hash of RSA-OAEP */
+      rsa_oaep_hash?: string
+      /** The key is made where there is none */
+      allow_generate_key: boolean
+      /** Kept and not used: nothing here replaces a key in a device */
+      allow_replace_key: boolean
+      /** Kept and not used: nothing here brings a key into a device */
+      allow_store_key: boolean
+      /** Every mount may use it */
+      any_mount: boolean
+      /** What it may be used for */
+      usages: readonly string[]
+      /** At most so many operations at once */
+      max_parallel: number
+    }
+  }
+  /** Makes or changes a managed key: what is sent. */
+  'POST sys/managed-keys/pkcs11/:name': {
+    fields: {
+      /** Name of the managed key */
+      name: string
+      /** Name of a kms_library in the configuration */
+      library?: string | undefined
+      /** Number of the slot, in decimal; or token_label */
+      slot?: string | undefined
+      /** Label of the token; or slot */
+      token_label?: string | undefined
+      /** PIN of the token; it is never shown */
+      pin?: string | undefined
+      /** Label of the key */
+      key_label?: string | undefined
+      /** Id of the key, in hexadecimal with 0x; with key_label, both must fit */
+      key_id?: string | undefined
+      /**
+       * What the key does: 0x0001 (CKM_RSA_PKCS), 0x0009 (CKM_RSA_PKCS_OAEP), 0x000d (CKM_RSA_PKCS_PSS), 0x1041
+       * (CKM_ECDSA), 0x1087 (CKM_AES_GCM); needed
+       */
+      mechanism?: string | undefined
+      /** Of a key that is made: 128 or 256 of AES, 2048, 3072 or 4096 of RSA */
+      key_bits?: number | undefined
+      /** Of a key that is made: p256, p384, p521 */
+      curve?: string | undefined
+      /** Of RSA-OAEP: sha1, sha224, sha256, sha384, sha512; sha256 where nothing was said */
+      rsa_oaep_hash?: string | undefined
+      /** Makes the key in the device where there is none */
+      allow_generate_key?: boolean | undefined
+      /** Kept and not used: nothing here replaces a key in a device */
+      allow_replace_key?: boolean | undefined
+      /** Kept and not used: nothing here brings a key into a device */
+      allow_store_key?: boolean | undefined
+      /** Every mount may use it; else those whose allowed_managed_keys have its name */
+      any_mount?: boolean | undefined
+      /** What it may be used for: encrypt, decrypt, sign, verify; all that its mechanism can */
+      usages?: readonly string[] | undefined
+      /** At most so many operations at once; a device does one after the other */
+      max_parallel?: number | undefined
+    }
+    result: undefined
+  }
+  /** Forgets a managed key; the key in the device stays. */
+  'DELETE sys/managed-keys/pkcs11/:name': {
+    fields: {
+      /** Name of the managed key */
+      name: string
+    }
+    result: undefined
+  }
+  /** Signs random bytes with a managed key, and verifies them. */
+  'POST sys/managed-keys/pkcs11/:name/test/sign': {
+    fields: {
+      /** Name of the managed key */
+      name: string
+      /** Hash of what is signed */
+      hash_algorithm?: string | undefined
     }
     result: undefined
   }

@@ -9,6 +9,7 @@ import type { Edition } from '../api/edition.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
+import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { Router } from '../api/router.ts'
@@ -53,13 +54,17 @@ export type EngineContext = {
   /** What this node is among others, as it is at the call. */
   readonly role: () => NodeRole
   readonly log: Log
+  /** Those that this mount may use; missing: there are none. */
+  readonly managedKeys?: ManagedKeys
+  readonly deviceRandom?: DeviceRandom
   /** Where another thread writes: what the mount's engine there answers. Missing where this one does. */
   readonly askWriter?: (question: unknown) => Promise<unknown>
 }
 
 /** What is the same for all mounts. */
-type Given = Omit<EngineContext, 'mount' | 'storage' | 'askWriter'> & {
+type Given = Omit<EngineContext, 'mount' | 'storage' | 'askWriter' | 'managedKeys'> & {
   readonly askWriter?: AskWriter | undefined
+  readonly managedKeysOf?: (mount: () => MountEntry) => ManagedKeys
 }
 
 /** `mount` is the UUID. */
@@ -228,9 +233,10 @@ export class MountTable implements Mounts {
 
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
-    const { askWriter, ...given } = this.#given
+    const { askWriter, managedKeysOf, ...given } = this.#given
     const ask = askWriter && { askWriter: (question: unknown) => askWriter(entry.uuid, question) }
-    return { ...given, ...ask, mount, storage: this.#view(entry) }
+    const keys = managedKeysOf && { managedKeys: managedKeysOf(mount) }
+    return { ...given, ...ask, ...keys, mount, storage: this.#view(entry) }
   }
 
   #forget(entry: MountEntry): void {

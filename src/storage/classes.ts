@@ -24,6 +24,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'sys/password-policy/', class: 'replicated' },
   { path: 'sys/config/', class: 'replicated' },
   { path: 'sys/quota/', class: 'replicated' },
+  { path: 'sys/managed-key/', class: 'replicated' },
   { path: 'sys/identity/', class: 'replicated' },
   { path: 'sys/local-identity/', class: 'local' },
   { path: 'core/mounts/', class: 'replicated' },

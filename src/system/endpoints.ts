@@ -16,6 +16,7 @@ import { LEASE_ENDPOINTS } from './lease-endpoints.ts'
 import { LICENSE_ENDPOINTS } from './license-endpoints.ts'
 import { LOCKED_USER_ENDPOINTS } from './locked-user-endpoints.ts'
 import { LOGGER_ENDPOINTS } from './logger-endpoints.ts'
+import { MANAGED_KEY_ENDPOINTS } from './managed-key-endpoints.ts'
 import { metrics } from './metrics-endpoint.ts'
 import { MOUNT_ENDPOINTS } from './mount-endpoints.ts'
 import { NODE_ENDPOINTS } from './node-endpoints.ts'
@@ -72,4 +73,5 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
   inFlight,
   ...LOGGER_ENDPOINTS,
   ...QUOTA_ENDPOINTS,
+  ...MANAGED_KEY_ENDPOINTS,
 ]

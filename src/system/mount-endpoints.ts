@@ -16,7 +16,9 @@ import {
   folder,
   LOCKOUT,
   lockoutBody,
+  MANAGED_KEYS,
   MOUNT,
+  managedKeysBody,
 } from './mount-view.ts'
 import type { System } from './system.ts'
 
@@ -52,6 +54,7 @@ const TUNING: Shapes = {
   force_no_cache: flag('Nothing is cached'),
   listing_visibility: optional(text('unauth: listed to everybody')),
   ...CLEAR_KEYS,
+  ...MANAGED_KEYS,
   options: optional(nullable(mapOf(text('Option'), 'Options of the engine'))),
   token_type: optional(text('Kind of token a login gives')),
   user_lockout_config: optional(LOCKOUT),
@@ -119,6 +122,7 @@ function endpointsOf(of: Kind): readonly Endpoint[] {
       const type = args.type === 'plugin' || args.type === '' ? args.plugin_name : args.type
       if (type === '') throw fail('field_missing', ['type'])
       refuseUnoffered(args)
+      requireManagedKeys(system, args.config)
       const { random } = system.world
       await system.mounts.mount({
         format: 1,
@@ -208,6 +212,7 @@ function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endp
       if (FIXED.has(type)) throw fail('bad_request', [`cannot tune "${folder(args.path)}"`])
       if (path === TOKEN_MOUNT && args.token_type !== undefined)
         throw fail('bad_request', ["'token_type' cannot be set for 'token' or 'ns_token' auth mounts"])
+      requireManagedKeys(system, args)
       await system.mounts.tune(path, (entry) => tuned(entry, args))
       return DONE
     },
@@ -242,6 +247,7 @@ function tuningBody(system: System, { kind, config, description, options }: Moun
     ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
     ...(hasOptions ? { options } : {}),
     ...clearKeysBody(config),
+    ...managedKeysBody(config),
     ...(kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
     ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
   }
@@ -261,6 +267,11 @@ function refuseUnoffered(args: MountArgs): void {
   if (args.external_entropy_access) throw fail('field_invalid', ['external_entropy_access', NOT_OFFERED])
   if (args.plugin_version !== '')
     throw fail('field_invalid', ['plugin_version', 'only the built-in version is offered'])
+}
+
+/** What would be of no use is not set either. @throws Refusal where the edition has no managed keys */
+function requireManagedKeys({ services }: System, given: GivenConfig | undefined): void {
+  if ((given?.allowed_managed_keys?.length ?? 0) > 0) services.managedKeys.requireOffered()
 }
 
 const MAX_MOUNT_PATH_LENGTH = 128

@@ -31,13 +31,13 @@ export const CONFIG_FIELDS = {
   audit_non_hmac_response_keys: strings('Fields that audit shows in clear'),
   passthrough_request_headers: strings('Headers handed to the engine'),
   allowed_response_headers: strings('Headers the engine may set'),
-  allowed_managed_keys: strings('Managed keys the engine may use'),
+  allowed_managed_keys: strings('Names of managed keys that the engine may use'),
   plugin_version: string('Only the built-in version is offered'),
 }
 
 export type GivenConfig = Partial<Args<typeof CONFIG_FIELDS>>
 
-const UNOFFERED = ['passthrough_request_headers', 'allowed_response_headers', 'allowed_managed_keys'] as const
+const UNOFFERED = ['passthrough_request_headers', 'allowed_response_headers'] as const
 
 const NOTHING: MountConfig = {
   defaultLeaseTtlSeconds: 0,
@@ -67,6 +67,7 @@ export function changedConfig(
     forceNoCache: given.force_no_cache ?? before.forceNoCache,
     listingVisibility: given.listing_visibility ?? before.listingVisibility,
     ...clearKeys(given),
+    ...managedKeys(given),
     ...tokenType(given.token_type, kind),
     ...lockout(given.user_lockout_config, kind, before.lockout),
   }
@@ -74,6 +75,10 @@ export function changedConfig(
   if (maxLeaseTtlSeconds > 0 && defaultLeaseTtlSeconds > maxLeaseTtlSeconds)
     throw fail('field_invalid', [`${prefix}default_lease_ttl`, 'must not be longer than max_lease_ttl'])
   return config
+}
+
+function managedKeys({ allowed_managed_keys: names }: GivenConfig): Pick<MountConfig, 'allowedManagedKeys'> {
+  return names === undefined ? {} : { allowedManagedKeys: names }
 }
 
 /** None: as if it had never been said. */

@@ -35,6 +35,14 @@ export const clearKeysBody = ({ auditNonHmacRequestKeys, auditNonHmacResponseKey
   ...(isGiven(auditNonHmacResponseKeys) ? { audit_non_hmac_response_keys: auditNonHmacResponseKeys } : {}),
 })
 
+/** Managed keys that the mount may use. */
+export const MANAGED_KEYS: Shapes = {
+  allowed_managed_keys: optional(listOf(text('Name'), 'Managed keys that the engine may use')),
+}
+
+export const managedKeysBody = ({ allowedManagedKeys }: MountConfig): object =>
+  isGiven(allowedManagedKeys) ? { allowed_managed_keys: allowedManagedKeys } : {}
+
 const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undefined && keys.length > 0
 
 export const MOUNT: Shapes = {
@@ -57,6 +65,7 @@ export const MOUNT: Shapes = {
       force_no_cache: flag('Nothing is cached'),
       listing_visibility: optional(text('unauth: listed to everybody')),
       ...CLEAR_KEYS,
+      ...MANAGED_KEYS,
       token_type: optional(text('Kind of token a login gives')),
       user_lockout_config: optional(LOCKOUT),
       passthrough_request_headers: optional(listOf(text('Header'), 'Those of a request that its endpoints may read')),
@@ -95,6 +104,7 @@ export function mountBody(entry: MountEntry, version: string): object {
       force_no_cache: config.forceNoCache,
       ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
       ...clearKeysBody(config),
+      ...managedKeysBody(config),
       ...(entry.kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
       ...(passed === undefined ? {} : { passthrough_request_headers: passed }),
       ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),

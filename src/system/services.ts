@@ -1,6 +1,7 @@
 // What the endpoints under sys/ work with besides the rooms themselves: settings, histories, counts.
 import { CORS_OFF, type CorsSettings } from '../api/cors.ts'
 import type { World } from '../lib/world.ts'
+import type { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { PasswordPolicies } from './password-policies.ts'
@@ -26,6 +27,7 @@ export type SystemServices = Surveyed & {
   readonly versions: VersionHistory
   readonly reloads: Reloads
   readonly raw: RawStorage
+  readonly managedKeys: ManagedKeyService
 }
 
 export function buildServices(
@@ -34,6 +36,7 @@ export function buildServices(
   parts: {
     readonly world: World
     readonly surveyed: Surveyed
+    readonly managedKeys: ManagedKeyService
     /** Makes this thread forget what it keeps of a mount. */
     readonly resetMount: (uuid: string) => void
     /** Whether a mount stays out of replication. */
@@ -48,5 +51,6 @@ export function buildServices(
     versions: new VersionHistory(storage, parts.world.clock),
     reloads: new Reloads(storage, invalidation, { world: parts.world, reset: parts.resetMount }),
     raw: new RawStorage(storage, parts.isLocalMount),
+    managedKeys: parts.managedKeys,
   }
 }

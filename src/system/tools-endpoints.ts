@@ -1,17 +1,17 @@
 // sys/tools: hashes and random bytes, without a mount.
 
-import { requireFeature } from '../api/edition.ts'
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
+import { drawRandom } from '../api/random-source.ts'
 import {
   encoded,
   HASH_FIELDS,
   HASH_RESPONSE,
-  NO_SEAL_ENTROPY,
   RANDOM_FIELDS,
   RANDOM_RESPONSE,
   readRandomRequest,
 } from '../api/tool-fields.ts'
+import { mixedBytes } from '../crypto/mixed-random.ts'
 import { HASH_NAMES, namedHash } from '../crypto/named-hash.ts'
 import { freshBytes } from '../crypto/random-bytes.ts'
 import type { System } from './system.ts'
@@ -40,14 +40,19 @@ const random = endpoint({
   runsOn: 'any-node',
   summary: 'Random bytes',
   describe:
-    'No seal here is a source of randomness: with `seal` the bytes come from this machine, and a warning says so.',
+    'With `seal` and `all` the bytes of this machine are mixed with those of the device that is configured ' +
+    '(kms_library). Where there is none they are of this machine alone, and with `seal` a warning says so.',
   fields: RANDOM_FIELDS,
   response: RANDOM_RESPONSE,
-  handler: (system: System, args) => {
+  handler: async (system: System, args) => {
     const { source, count } = readRandomRequest(args)
-    if (source !== 'platform') requireFeature(system.edition, 'Entropy Augmentation')
-    const bytes = freshBytes(system.world.random.bytes, count)
-    const warnings = source === 'seal' ? [NO_SEAL_ENTROPY] : []
+    const { edition, world } = system
+    const { bytes, warnings } = await drawRandom(source, count, {
+      edition,
+      device: system.services.managedKeys,
+      platform: (wanted) => freshBytes(world.random.bytes, wanted),
+      mixed: (device) => mixedBytes(world.random.bytes, device),
+    })
     return { data: { random_bytes: encoded(bytes, args.format) }, warnings }
   },
 })

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { PROJECT, temporaryDirectory } from '../fixtures/server-process.ts'
+import { noSoftHsm } from '../fixtures/softhsm.ts'
 import { assertRunnable, type FollowOptions, followPage, localLinks, readPage } from './follow-page.ts'
 
 const DIRECTORY = join(PROJECT, 'docs/runbooks')
@@ -38,6 +39,7 @@ const NEEDS: Readonly<Record<string, () => Needs>> = {
   }),
   'full-disk.md': () => onDevice(device('data', '8m')),
   'lost-audit-device.md': () => onDevice(device('audit', '128k')),
+  'managed-keys.md': () => ({ skip: noSoftHsm() }),
   'start-and-unseal.md': () => ({ skip: isInstalled('gpg') ? false : 'the Debian package gnupg is not installed' }),
   'install-and-harden.md': () => ({
     skip: isInstalled('systemd-analyze') ? false : 'the Debian package systemd is not installed',

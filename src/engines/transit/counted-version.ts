@@ -2,12 +2,13 @@
 import { sha256 } from '../../crypto/digest.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import type { VersionSecrets } from './key-ring.ts'
+import { MANAGED_AES_GCM } from './managed-type.ts'
 
 /** 96 bits: chance could repeat a nonce within what a key may live to seal. With 192 bits it cannot. */
 const COUNTED_NONCE_BYTES = 12
 
-export function isCounted({ cipher }: KeyType): boolean {
-  return cipher?.nonceBytes === COUNTED_NONCE_BYTES
+export function isCounted(type: KeyType): boolean {
+  return type === MANAGED_AES_GCM || type.cipher?.nonceBytes === COUNTED_NONCE_BYTES
 }
 
 const IDENTITY_BYTES = 12

@@ -200,7 +200,8 @@ function requireContext(context: Buffer | undefined): Buffer {
   )
 }
 
-function decodePayload(payload: string): Buffer {
+/** @throws Refusal */
+export function decodePayload(payload: string): Buffer {
   try {
     return decodeBase64(payload)
   } catch (cause) {

@@ -7,8 +7,10 @@ import type { Answer } from '../../api/request.ts'
 import { group, integer, listOf, text } from '../../api/shape.ts'
 import { freshBytes } from '../../crypto/random-bytes.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
+import { whenDone } from '../../lib/when-done.ts'
+import { AT_ONCE } from './batch.ts'
 import { counted } from './counted-work.ts'
-import { type Encrypted, encrypt } from './crypt.ts'
+import type { Encrypted } from './crypt.ts'
 import {
   allOptional,
   DATA_KEY,
@@ -21,6 +23,9 @@ import {
   warningsOf,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
+import { encryptAnywhere } from './managed-crypt.ts'
+import { isManaged } from './managed-type.ts'
+import { thenWipe } from './then-wipe.ts'
 import type { Transit } from './transit.ts'
 
 const BITS = [128, 256, 512]
@@ -37,6 +42,7 @@ const fields = {
 }
 type DatakeyArgs = Args<typeof fields>
 type Made = Encrypted & { readonly plaintext?: string }
+type Versioned = { readonly key_version: number }
 
 const datakey = endpoint({
   id: 'transit-datakey',
@@ -69,15 +75,14 @@ const datakeys = endpoint({
     key_version: integer('Version of the key that encrypted them'),
   },
   handler: (transit: Transit, args) =>
-    withKey(transit, args, args.count, (ring) => {
-      const made = Array.from({ length: args.count }, () => makeOne(transit, ring, args))
-      return {
+    withKey(transit, args, args.count, (ring) =>
+      whenDone(makeMany(transit, ring, args, args.count), (made) => ({
         key_pairs: made.map(({ ciphertext, plaintext }) =>
           plaintext === undefined ? { ciphertext } : { ciphertext, plaintext },
         ),
         key_version: made[0]?.key_version ?? 0,
-      }
-    }),
+      })),
+    ),
 })
 
 /** @throws Refusal */
@@ -85,16 +90,18 @@ function withKey(
   transit: Transit,
   args: DatakeyArgs,
   count: number,
-  make: (ring: LoadedRing) => { readonly key_version: number },
+  make: (ring: LoadedRing) => Versioned | Promise<Versioned>,
 ): Answer | Promise<Answer> {
   if (args.type !== 'plaintext' && args.type !== 'wrapped') {
     throw fail('bad_request', ["Invalid path, must be 'plaintext' or 'wrapped'"])
   }
   if (!BITS.includes(args.bits)) throw fail('bad_request', ['invalid bit length, "bits" must be 128, 256 or 512'])
-  const answer = (ring: LoadedRing | undefined): Answer => {
+  const answer = (ring: LoadedRing | undefined): Answer | Promise<Answer> => {
     if (ring === undefined) throw keyNotFound(args.name)
-    const data = make(ring)
-    return { data, warnings: warningsOf(ring, isGiven(args.nonce), data.key_version) }
+    return whenDone(make(ring), (data) => ({
+      data,
+      warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+    }))
   }
   return counted(transit, count, () => {
     const ring = transit.keys.find(args.name)
@@ -102,14 +109,26 @@ function withKey(
   })
 }
 
-function makeOne(transit: Transit, ring: LoadedRing, args: DatakeyArgs): Made {
-  const key = freshBytes(transit.world.random.bytes, args.bits / 8)
-  try {
-    const made = encrypt(ring, transit.nonces, key, args)
-    return args.type === 'plaintext' ? { ...made, plaintext: encodeBase64(key) } : made
-  } finally {
-    key.fill(0)
+function makeMany(transit: Transit, ring: LoadedRing, args: DatakeyArgs, count: number): Made[] | Promise<Made[]> {
+  if (isManaged(ring)) return makeInDevice(transit, ring, args, count)
+  return Array.from({ length: count }, () => makeOne(transit, ring, args) as Made)
+}
+
+/** Some at once, so that others come to the device meanwhile. */
+async function makeInDevice(transit: Transit, ring: LoadedRing, args: DatakeyArgs, count: number): Promise<Made[]> {
+  const made: Made[] = []
+  while (made.length < count) {
+    const length = Math.min(AT_ONCE, count - made.length)
+    made.push(...(await Promise.all(Array.from({ length }, () => makeOne(transit, ring, args)))))
   }
+  return made
+}
+
+function makeOne(transit: Transit, ring: LoadedRing, args: DatakeyArgs): Made | Promise<Made> {
+  const key = freshBytes(transit.world.random.bytes, args.bits / 8)
+  const shown = (made: Encrypted): Made =>
+    args.type === 'plaintext' ? { ...made, plaintext: encodeBase64(key) } : made
+  return thenWipe(key, () => whenDone(encryptAnywhere(transit, ring, key, args), shown))
 }
 
 export const DATAKEY_ENDPOINTS: readonly Endpoint[] = [datakey, datakeys]

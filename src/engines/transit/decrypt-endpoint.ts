@@ -7,7 +7,7 @@ import { OPEN_MANY } from '../../crypto/many.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import { type BatchRun, batchAnswer, runSlowBatch } from './batch.ts'
-import { type CryptOptions, decrypt, decryptsSlowly, prepareDecryption, unopened } from './crypt.ts'
+import { type CryptOptions, prepareDecryption, unopened } from './crypt.ts'
 import {
   isGiven,
   keyNotFound,
@@ -21,6 +21,7 @@ import {
   withWarnings,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
+import { decryptAnywhere, opensElsewhere } from './managed-crypt.ts'
 import { runLargeBatch } from './split-batch.ts'
 import type { Transit } from './transit.ts'
 
@@ -66,7 +67,7 @@ function decryptWith(transit: Transit, ring: LoadedRing | undefined, args: Decry
       batchAnswer(withWarnings(ring, run), args.partial_failure_response_code),
     )
   }
-  return whenDone(decrypt(ring, transit.slow, args.ciphertext, args), (plaintext) => {
+  return whenDone(decryptAnywhere(transit, ring, args.ciphertext, args), (plaintext) => {
     const data = { plaintext: encodeBase64(plaintext) }
     return { data, warnings: warningsOf(ring, isGiven(args.nonce)) }
   })
@@ -76,8 +77,8 @@ function decryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]
   const { slow } = transit
   const failed = (error: string, reference: string): DecryptResult => ({ plaintext: '', error, reference })
   const shown = (opened: Buffer, reference: string): DecryptResult => ({ plaintext: encodeBase64(opened), reference })
-  const open = (input: DecryptInput) => decrypt(ring, slow, input.ciphertext, input)
-  if (decryptsSlowly(ring)) {
+  const open = (input: DecryptInput) => decryptAnywhere(transit, ring, input.ciphertext, input)
+  if (opensElsewhere(ring)) {
     return runSlowBatch(items, async (item, reference) => shown(await open(item as DecryptInput), reference), failed)
   }
   return runLargeBatch(ring, slow, items, {

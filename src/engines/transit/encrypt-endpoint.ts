@@ -6,11 +6,11 @@ import { type Answer, Reconsider, type RequestInfo } from '../../api/request.ts'
 import { SEAL_MANY } from '../../crypto/many.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
-import { type BatchRun, batchAnswer } from './batch.ts'
+import { type BatchRun, batchAnswer, runSlowBatch } from './batch.ts'
 import { FREE_MESSAGES, putGranted } from './budget-ledger.ts'
 import { isCounted } from './counted-version.ts'
 import { counted, requireBudget } from './counted-work.ts'
-import { decodeField, type Encrypted, type EncryptOptions, encrypt, encrypted, prepareEncryption } from './crypt.ts'
+import { decodeField, type Encrypted, type EncryptOptions, encrypted, prepareEncryption } from './crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
   isGiven,
@@ -27,6 +27,8 @@ import {
 import { wipeRing } from './key-ring.ts'
 import { requireKeyType } from './key-type-field.ts'
 import { LoadedRing } from './loaded-ring.ts'
+import { encryptAnywhere } from './managed-crypt.ts'
+import { isManaged } from './managed-type.ts'
 import { type NewKey, newRing } from './new-key.ts'
 import { runLargeBatch } from './split-batch.ts'
 import type { Transit } from './transit.ts'
@@ -96,30 +98,40 @@ function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Ans
   )
 }
 
-function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer {
+function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
   if (args.plaintext === undefined) throw fail('bad_request', ['missing plaintext to encrypt'])
-  const data = encryptText(transit, ring, args)
-  return { data, warnings: warningsOf(ring, isGiven(args.nonce), data.key_version) }
+  return whenDone(encryptText(transit, ring, args), (data) => ({
+    data,
+    warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+  }))
 }
 
 type Run = BatchRun<EncryptResult>
 
 function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
   requireBudget(ring, items)
+  const failed = (error: string, reference: string): EncryptResult => ({ error, reference })
+  if (isManaged(ring)) {
+    const work = async (item: Item, reference: string) => ({
+      ...(await encryptText(transit, ring, item as EncryptInput)),
+      reference,
+    })
+    return runSlowBatch<EncryptResult>(items, work, failed)
+  }
   return runLargeBatch<EncryptResult>(ring, transit.slow, items, {
-    whole: (item, reference) => ({ ...encryptText(transit, ring, item as EncryptInput), reference }),
+    whole: (item, reference) => ({ ...(encryptText(transit, ring, item as EncryptInput) as Encrypted), reference }),
     prepare: (item) => prepareEncryption(ring, decodePlaintext(item as EncryptInput), item as EncryptInput),
     elsewhere: (input, moved) => transit.slow.run(SEAL_MANY, input, moved),
     finish: ({ version }, sealed, reference) => {
       if (sealed === undefined) throw new Error('A message was not sealed')
       return { ...encrypted(version, sealed), reference }
     },
-    failed: (error, reference) => ({ error, reference }),
+    failed,
   })
 }
 
-function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): Encrypted {
-  return encrypt(ring, transit.nonces, decodePlaintext(input), input)
+function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): Encrypted | Promise<Encrypted> {
+  return encryptAnywhere(transit, ring, decodePlaintext(input), input)
 }
 
 function decodePlaintext({ plaintext }: EncryptInput): Buffer {
@@ -144,7 +156,7 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
     const run = args.batch_input && (await encryptBatch(transit, ring, args.batch_input))
     const answer = run
       ? batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code)
-      : encryptOne(transit, ring, args)
+      : await encryptOne(transit, ring, args)
     if (run?.succeeded === 0) return answer
     // What was sealed counts before anybody has it.
     const sealed = run?.succeeded ?? 1

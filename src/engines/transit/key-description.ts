@@ -4,6 +4,7 @@ import { anything, flag, group, integer, mapOf, optional, type Shapes, text } fr
 import type { KeyType } from '../../crypto/key-type.ts'
 import { formatRfc3339 } from '../../lib/rfc3339.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
+import { schemeOf } from './managed-type.ts'
 import type { BackupNote, Kdf, VersionHeader } from './ring-header.ts'
 
 const NOTE: Shapes = { time: text('RFC 3339'), version: integer('The latest version then') }
@@ -58,6 +59,8 @@ const CONVERGENT_BY_VERSION = -1
 export function describeKey(name: string, ring: LoadedRing, context?: Buffer): object {
   const { header, type } = ring
   const { cipher, derivation, signing } = type
+  const scheme = schemeOf(header)
+  const encrypts = cipher !== undefined || scheme === 'aes-gcm' || scheme === 'rsa-oaep'
   return {
     name,
     type: header.type,
@@ -67,8 +70,8 @@ export function describeKey(name: string, ring: LoadedRing, context?: Buffer): o
     deletion_allowed: header.deletionAllowed,
     imported_key: header.imported,
     soft_deleted: header.softDeleted,
-    supports_encryption: cipher !== undefined,
-    supports_decryption: cipher !== undefined,
+    supports_encryption: encrypts,
+    supports_decryption: encrypts,
     supports_signing: signing !== undefined,
     supports_derivation: derivation !== undefined,
     latest_version: header.latestVersion,

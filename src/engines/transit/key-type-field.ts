@@ -4,6 +4,8 @@ import { isName } from '../../api/pattern.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 
+import { MANAGED_KEY, NEW_MANAGED_KEY } from './managed-type.ts'
+
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 
 /** What was sent is repeated only where it looks like a type and is not long. */
@@ -18,10 +20,10 @@ export function requireKeyType(
   if (wanted.convergent && !wanted.derived) {
     throw refuse('convergent encryption requires derivation to be enabled')
   }
-  const type = KEY_TYPES.get(name)
+  const type = name === MANAGED_KEY ? NEW_MANAGED_KEY : KEY_TYPES.get(name)
   if (type === undefined) {
     const shown = isName(name) && name.length <= MAX_SHOWN_CHARACTERS ? ` ${name}` : ''
-    throw refuse(`unknown key type${shown}, offered are ${[...KEY_TYPES.keys()].join(', ')}`)
+    throw refuse(`unknown key type${shown}, offered are ${[...KEY_TYPES.keys(), MANAGED_KEY].join(', ')}`)
   }
   if (wanted.derived && type.derivation === undefined) {
     throw refuse(`key derivation and convergent encryption not supported for keys of type ${type.name}`)

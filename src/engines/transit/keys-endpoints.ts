@@ -11,23 +11,12 @@ import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
 import { changeSettings, requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
-import { type NewKey, newRing } from './new-key.ts'
+import { isManaged } from './managed-type.ts'
+import { managedKeyFields, newManagedVersion, requestedKey, requireManagedSettings } from './managed-version.ts'
+import { type NewKey, newRing, ringOf } from './new-key.ts'
 import { keyTypeName, parameterSetField } from './parameter-set.ts'
 import { rotate } from './rotation.ts'
 import type { Transit } from './transit.ts'
-
-const managedKeyFields = {
-  managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
-  managed_key_id: string('UUID of a managed key, only for keys of type managed_key', { default: '' }),
-}
-
-/** @throws Refusal: no type that is offered takes one */
-function refuseManagedKey(args: Args<typeof managedKeyFields>): void {
-  for (const name of ['managed_key_name', 'managed_key_id'] as const) {
-    if (args[name] !== '')
-      throw fail('bad_request', [`"${name}" is only for keys of type managed_key, which is not offered`])
-  }
-}
 
 const createFields = {
   ...nameField,
@@ -59,9 +48,13 @@ const createKey = endpoint({
   response: KEY_DESCRIPTION,
   handler: async (transit: Transit, args) => {
     const wanted = wantedKey(args)
+    const managed = await requestedKey(transit, wanted.type.name, args)
+    if (managed !== undefined) requireManagedSettings(wanted)
     const existing = await transit.keys.find(args.name)
     if (existing !== undefined) return describedKey(args.name, existing)
-    const made = await newRing(wanted, transit)
+    const made = managed
+      ? ringOf(wanted, await newManagedVersion(managed, transit), transit.world, await transit.ledger.livesBefore())
+      : await newRing(wanted, transit)
     try {
       return describedKey(args.name, await transit.keys.add(args.name, made))
     } finally {
@@ -75,7 +68,6 @@ function wantedKey(args: Args<typeof createFields>): NewKey {
   const { derived, convergent_encryption: convergent } = args
   const type = requireKeyType(keyTypeName(args.type, args.parameter_set), { derived, convergent })
   requireKeySize(type, args.key_size)
-  refuseManagedKey(args)
   return {
     type,
     derived,
@@ -190,6 +182,7 @@ const configureKey = endpoint({
     }
     const configured = await transit.keys.update(args.name, (ring) => {
       const changed = changeSettings(ring.header, wanted)
+      if (isManaged(ring)) requireManagedSettings(changed)
       return changed === ring.header ? ring : { ...ring, header: changed }
     })
     if (configured === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
@@ -208,8 +201,7 @@ const rotateKey = endpoint({
   fields: { ...nameField, ...managedKeyFields },
   response: KEY_DESCRIPTION,
   handler: async (transit: Transit, args) => {
-    refuseManagedKey(args)
-    const rotated = await rotate(transit, args.name)
+    const rotated = await rotate(transit, args.name, undefined, args)
     if (rotated === undefined) throw notFound(args.name)
     return describedKey(args.name, rotated)
   },

@@ -11,6 +11,7 @@ import { versionPrefix } from './ciphertext.ts'
 import { isCounted } from './counted-version.ts'
 import type { StoredRing, VersionSecrets } from './key-ring.ts'
 import { keyUseOf } from './key-use.ts'
+import { MANAGED_KEY, managedTypeOf } from './managed-type.ts'
 import type { MessageBudget } from './message-budget.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
@@ -18,7 +19,7 @@ export type LoadedVersion = {
   readonly number: number
   /** Begins everything that this version makes. */
   readonly prefix: string
-  /** Where `isPublic`, the public half of the pair alone. */
+  /** Where `isPublic`, the public half of the pair alone; of a secret key in a device nothing. */
   readonly key: KeyObject
   readonly isPublic: boolean
   /** How the key of a message comes from `key`. */
@@ -33,7 +34,9 @@ export type LoadedVersion = {
 export type FindBudget = (number: number, header: VersionHeader, secrets: VersionSecrets) => MessageBudget
 
 /** @throws StorageCorrupt where a newer program stored a type that this one does not know */
-export function keyTypeOf({ type: name }: RingHeader): KeyType {
+export function keyTypeOf(header: RingHeader): KeyType {
+  const { type: name } = header
+  if (name === MANAGED_KEY) return managedTypeOf(header)
   const type = KEY_TYPES.get(name)
   if (type === undefined) throw new StorageCorrupt(`A key ring has the type "${name}", which is not known here`)
   return type
@@ -89,8 +92,8 @@ function loadVersion(
   secrets: VersionSecrets,
 ): Omit<LoadedVersion, 'use' | 'budget'> {
   const material = secrets.material.reveal()
-  const isPublic = header.isPublic === true
-  const key = isPublic ? publicPartOf(type).load(material) : type.load(material)
+  const key = header.isPublic === true ? publicPartOf(type).load(material) : type.load(material)
+  const isPublic = header.isPublic === true || header.managedKey !== undefined
   const hmacKey = type.isHmacKey === true ? key : createSecretKey(secrets.hmac.reveal())
   return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header }
 }
@@ -109,7 +112,10 @@ export function requireUsable({ header }: { readonly header: RingHeader }): void
 }
 
 /** The private half, or the secret key. @throws Refusal where only the public half was imported */
-export function privateKeyOf({ key, isPublic, number }: LoadedVersion): KeyObject {
+export function privateKeyOf({ key, isPublic, number, header }: LoadedVersion): KeyObject {
+  if (header.managedKey !== undefined) {
+    throw fail('bad_request', [`version ${number} of the key is a managed key: its secret is in a device`])
+  }
   if (isPublic) {
     throw fail('bad_request', [
       `version ${number} of the key does not contain a private part: import_version can complete it`,

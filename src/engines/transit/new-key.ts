@@ -8,7 +8,13 @@ import { signWith, verifyWith } from '../../crypto/signing-jobs.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
-import { CONVERGENT_VERSION, MADE_HERE, type RingHeader, type VersionHeader } from './ring-header.ts'
+import {
+  CONVERGENT_VERSION,
+  MADE_HERE,
+  type ManagedReference,
+  type RingHeader,
+  type VersionHeader,
+} from './ring-header.ts'
 import { FIRST_BOUNDS } from './versions.ts'
 
 /** What is chosen when a key is made. */
@@ -21,6 +27,9 @@ export type NewKey = Pick<
   readonly keySizeBytes: number
 }
 
+/** What a new version holds, besides what all versions have. */
+export type NewVersion = VersionSecrets & { readonly managedKey?: ManagedReference }
+
 /** What new keys are made with. */
 export type KeyMaker = {
   readonly world: World
@@ -32,17 +41,27 @@ export type KeyMaker = {
 /** A ring with its first version; the caller wipes it. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
   const keySizeBytes = flags.keySizeBytes || (type.sizes?.usual ?? 0)
-  const secrets = [await newSecrets(type, keySizeBytes, maker)]
+  const secrets = await newSecrets(type, keySizeBytes, maker)
+  const livesBefore = (await maker.ledger?.livesBefore()) ?? 0
+  return ringOf({ type, ...flags, keySizeBytes }, secrets, maker.world, livesBefore)
+}
+
+/** The ring whose first version this is. */
+export function ringOf(
+  { type, ...flags }: NewKey,
+  { managedKey, ...secrets }: NewVersion,
+  world: World,
+  livesBefore: number,
+): StoredRing {
   const header: RingHeader = {
     ...FIRST_BOUNDS,
     ...MADE_HERE,
     ...flags,
-    keySizeBytes,
     type: type.name,
     deletionAllowed: false,
-    versions: [newVersionHeader(flags.convergent, maker.world, (await maker.ledger?.livesBefore()) ?? 0)],
+    versions: [newVersionHeader(flags.convergent, world, livesBefore, managedKey)],
   }
-  return { header, secrets }
+  return { header, secrets: [secrets] }
 }
 
 /**
@@ -51,7 +70,7 @@ export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Prom
  */
 export function withNewVersion(
   { header, secrets }: StoredRing,
-  fresh: VersionSecrets,
+  fresh: NewVersion,
   world: World,
   livesBefore = 0,
 ): StoredRing {
@@ -63,17 +82,23 @@ export function withNewVersion(
       // What was made here cannot be completed by what others have (Interface 3.4).
       imported: false,
       allowImportedRotation: false,
-      versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore)],
+      versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore, fresh.managedKey)],
     },
     secrets: [...secrets, copies],
   }
 }
 
-function newVersionHeader(convergent: boolean, world: World, livesBefore: number): VersionHeader {
+function newVersionHeader(
+  convergent: boolean,
+  world: World,
+  livesBefore: number,
+  managedKey?: ManagedReference,
+): VersionHeader {
   return {
     createdAtMs: world.clock.nowMs(),
     convergentVersion: convergent ? CONVERGENT_VERSION : 0,
     ...(livesBefore === 0 ? {} : { countedFrom: livesBefore }),
+    ...(managedKey === undefined ? {} : { managedKey }),
   }
 }
 

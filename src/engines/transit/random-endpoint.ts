@@ -1,6 +1,8 @@
 // random(/:source)(/:bytes) (Interface 4.3).
 import { endpoint } from '../../api/endpoint.ts'
-import { encoded, NO_SEAL_ENTROPY, RANDOM_FIELDS, RANDOM_RESPONSE, readRandomRequest } from '../../api/tool-fields.ts'
+import { drawRandom } from '../../api/random-source.ts'
+import { encoded, RANDOM_FIELDS, RANDOM_RESPONSE, readRandomRequest } from '../../api/tool-fields.ts'
+import { mixedBytes } from '../../crypto/mixed-random.ts'
 import { freshBytes } from '../../crypto/random-bytes.ts'
 import type { Transit } from './transit.ts'
 
@@ -12,13 +14,19 @@ export const randomEndpoint = endpoint({
   runsOn: 'any-node',
   summary: 'Random bytes',
   describe:
-    'No seal here is a source of randomness: with `seal` the bytes come from this machine, and a warning says so.',
+    'With `seal` and `all` the bytes of this machine are mixed with those of the device that is configured ' +
+    '(kms_library). Where there is none they are of this machine alone, and with `seal` a warning says so.',
   fields: RANDOM_FIELDS,
   response: RANDOM_RESPONSE,
-  handler: (transit: Transit, args) => {
+  handler: async (transit: Transit, args) => {
     const { source, count } = readRandomRequest(args)
-    const bytes = freshBytes(transit.world.random.bytes, count)
-    const warnings = source === 'seal' ? [NO_SEAL_ENTROPY] : []
+    const { edition, world } = transit
+    const { bytes, warnings } = await drawRandom(source, count, {
+      edition,
+      device: transit.deviceRandom,
+      platform: (wanted) => freshBytes(world.random.bytes, wanted),
+      mixed: (device) => mixedBytes(world.random.bytes, device),
+    })
     return { data: { random_bytes: encoded(bytes, args.format) }, warnings }
   },
 })

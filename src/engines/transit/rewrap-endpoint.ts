@@ -5,7 +5,7 @@ import type { Answer } from '../../api/request.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import { type BatchRun, batchAnswer, runBatch, runSlowBatch } from './batch.ts'
 import { counted, requireBudget } from './counted-work.ts'
-import { decrypt, decryptsSlowly, type Encrypted, type EncryptOptions, encrypt } from './crypt.ts'
+import type { Encrypted, EncryptOptions } from './crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
   isGiven,
@@ -20,6 +20,8 @@ import {
   withWarnings,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
+import { decryptAnywhere, encryptAnywhere, opensElsewhere } from './managed-crypt.ts'
+import { thenWipe } from './then-wipe.ts'
 import type { Transit } from './transit.ts'
 
 const fields = {
@@ -89,7 +91,7 @@ function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[])
   requireBudget(ring, items)
   const failed = (error: string, reference: string): RewrapResult => ({ error, reference })
   const done = (item: Item) => rewrap(transit, ring, item as RewrapInput)
-  return decryptsSlowly(ring)
+  return opensElsewhere(ring)
     ? runSlowBatch<RewrapResult>(items, async (item, reference) => ({ ...(await done(item)), reference }), failed)
     : runBatch<RewrapResult>(items, (item, reference) => ({ ...(done(item) as Encrypted), reference }), failed)
 }
@@ -97,11 +99,8 @@ function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[])
 function rewrap(transit: Transit, ring: LoadedRing, input: RewrapInput): Encrypted | Promise<Encrypted> {
   const { decrypt_padding_scheme, encrypt_padding_scheme } = input
   const options = { ...input, padding_scheme: decrypt_padding_scheme }
-  return whenDone(decrypt(ring, transit.slow, input.ciphertext, options), (plaintext) => {
-    try {
-      return encrypt(ring, transit.nonces, plaintext, { ...input, padding_scheme: encrypt_padding_scheme })
-    } finally {
-      plaintext.fill(0)
-    }
+  return whenDone(decryptAnywhere(transit, ring, input.ciphertext, options), (plaintext) => {
+    const encryptOptions = { ...input, padding_scheme: encrypt_padding_scheme }
+    return thenWipe(plaintext, () => encryptAnywhere(transit, ring, plaintext, encryptOptions))
   })
 }

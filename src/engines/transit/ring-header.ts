@@ -1,5 +1,6 @@
 // What is known of a key ring besides its secrets.
 import { strict as assert } from 'node:assert'
+import { MANAGED_SCHEMES, type ManagedScheme } from '../../api/managed-keys.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import type { VersionBounds } from './versions.ts'
@@ -11,6 +12,9 @@ export const CONVERGENT_VERSION = 3
 export const KDFS = ['hkdf', 'counter'] as const
 export type Kdf = (typeof KDFS)[number]
 
+/** A managed key, by its UUID, and what it is: that never changes. */
+export type ManagedReference = { readonly id: string; readonly scheme: ManagedScheme }
+
 export type VersionHeader = {
   readonly createdAtMs: number
   /** Nanoseconds beyond the millisecond, of a restored key that has them. */
@@ -21,10 +25,10 @@ export type VersionHeader = {
   readonly isPublic?: true
   /** Certificates for the public key, the leaf first: base64 of DER. */
   readonly certificates?: readonly string[]
+  /** Of a version that is a key in a device; its material is the public half of a pair, else there is none. */
+  readonly managedKey?: ManagedReference
   /** Lives of the mount before this version was made (budget-ledger.ts); missing: 0, which counts too many. */
   readonly countedFrom?: number
-  /** UUID of the managed key that this version is; there is no material. */
-  readonly managedKey?: string
 }
 
 /** When a key was last backed up or restored, and its latest version then. */
@@ -122,16 +126,22 @@ function versionFromJson(value: JsonValue): VersionHeader {
   const { isPublic, certificates, managedKey, countedFrom } = object
   if (isPublic !== undefined && isPublic !== true) throw corrupt('isPublic')
   if (certificates !== undefined && !isTexts(certificates)) throw corrupt('certificates')
-  if (managedKey !== undefined && typeof managedKey !== 'string') throw corrupt('managedKey')
   return {
     createdAtMs: count(object, 'createdAtMs'),
     ...(object.createdNanos === undefined ? {} : { createdNanos: count(object, 'createdNanos') }),
     convergentVersion: count(object, 'convergentVersion'),
     ...(isPublic === undefined ? {} : { isPublic }),
     ...(certificates === undefined ? {} : { certificates }),
-    ...(managedKey === undefined ? {} : { managedKey }),
+    ...(managedKey === undefined ? {} : { managedKey: referenceFromJson(managedKey) }),
     ...(countedFrom === undefined ? {} : { countedFrom: count(object, 'countedFrom') }),
   }
+}
+
+function referenceFromJson(value: JsonValue): ManagedReference {
+  const object = requireObject(value)
+  const scheme = MANAGED_SCHEMES.find((one) => one === object.scheme)
+  if (scheme === undefined) throw corrupt('managedKey')
+  return { id: text(object, 'id'), scheme }
 }
 
 const isTexts = (value: JsonValue): value is string[] =>

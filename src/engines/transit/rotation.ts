@@ -2,6 +2,7 @@
 import { fail } from '../../api/errors.ts'
 import { Reconsider } from '../../api/request.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
+import { newManagedVersion, requestedKey, requireSuccessor } from './managed-version.ts'
 import { newSecrets, withNewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 import type { Transit } from './transit.ts'
@@ -17,15 +18,19 @@ export function requireRotatable(ring: { readonly header: RingHeader }): void {
   }
 }
 
+const NO_REFERENCE = { managed_key_name: '', managed_key_id: '' }
+
 /**
  * Adds a version, which encrypts from now on. `allow` is asked before the version is made, and again in the
- * transaction: what it throws leaves the key as it was. Undefined where no key has the name.
+ * transaction: what it throws leaves the key as it was.
+ * `reference`: of a key of type managed_key, which managed key the version is. Undefined where no key has the name.
  * @throws Refusal
  */
 export async function rotate(
   transit: Transit,
   name: string,
   allow: (header: RingHeader) => void = () => {},
+  reference = NO_REFERENCE,
 ): Promise<LoadedRing | undefined> {
   const requireAllowed = (ring: { readonly header: RingHeader }): void => {
     requireRotatable(ring)
@@ -36,13 +41,16 @@ export async function rotate(
   // Before the transaction, which may be tried several times and must not wait.
   requireAllowed(ring)
   const { keySizeBytes } = ring.header
+  const managed = await requestedKey(transit, ring.header.type, reference)
+  if (managed !== undefined) requireSuccessor(ring.header, managed)
   const livesBefore = await transit.ledger.livesBefore()
-  const fresh = await newSecrets(ring.type, keySizeBytes, transit)
+  const fresh = managed ? await newManagedVersion(managed, transit) : await newSecrets(ring.type, keySizeBytes, transit)
   try {
     return await transit.keys.update(name, (stored) => {
       requireAllowed(stored)
       if (stored.header.type !== ring.type.name || stored.header.keySizeBytes !== keySizeBytes)
         throw new Reconsider('another key has the name meanwhile')
+      if (managed !== undefined) requireSuccessor(stored.header, managed)
       return withNewVersion(stored, fresh, transit.world, livesBefore)
     })
   } finally {

@@ -9,9 +9,10 @@ import type { SignatureOptions } from '../../crypto/key-type.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import { keyNotFound, nameField, singleOrBatch } from './crypt-fields.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
+import { signAnywhere, withPaddingOf } from './managed-signing.ts'
 import { runPatiently } from './patient-batch.ts'
 import { readSignatureOptions, requireHashOrRaw, signatureFields } from './signature-options.ts'
-import { requireSigning, type Signed, sign } from './signing.ts'
+import { requireSigning, type Signed } from './signing.ts'
 import type { Transit } from './transit.ts'
 
 const PUBLIC_KEY = optional(text('Of a key with derivation: the public key for the context, base64'))
@@ -76,26 +77,30 @@ export const signEndpoint = endpoint({
 })
 
 function signWith(
-  { slow, world }: Transit,
+  transit: Transit,
   ring: LoadedRing,
   args: SignArgs,
-  options: SignatureOptions,
+  asked: SignatureOptions,
 ): Answer | Promise<Answer> {
   requireUsable(ring)
   requireSigning(ring.type, 'signing')
+  const options = withPaddingOf(ring, asked, args.signature_algorithm)
   requireHashOrRaw(options)
   const { key_version: version, batch_input: items } = args
   if (items === undefined) {
-    return whenDone(sign(ring, slow, args, version, options), ({ signature, version: number, publicKey }) => ({
-      data: { signature, key_version: number, ...(publicKey === undefined ? {} : { public_key: publicKey }) },
-    }))
+    return whenDone(
+      signAnywhere(transit, ring, args, version, options),
+      ({ signature, version: number, publicKey }) => ({
+        data: { signature, key_version: number, ...(publicKey === undefined ? {} : { public_key: publicKey }) },
+      }),
+    )
   }
   const run = runPatiently<SignResult>(
     items,
     (item, reference) =>
-      whenDone(sign(ring, slow, requireInput(item), version, options), (signed) => shown(signed, reference)),
+      whenDone(signAnywhere(transit, ring, requireInput(item), version, options), (signed) => shown(signed, reference)),
     (error, reference) => ({ key_version: 0, error, reference }),
-    world,
+    transit.world,
   )
   return whenDone(run, ({ results }) => ({ data: { batch_results: results } }))
 }

@@ -10,6 +10,7 @@ import { parseCiphertext } from './ciphertext.ts'
 import { decodeField } from './crypt.ts'
 import { type LoadedRing, type LoadedVersion, privateKeyOf } from './loaded-ring.ts'
 import { decodeInput } from './mac.ts'
+import { verifyingType } from './managed-type.ts'
 import { encryptionVersion, verificationVersion } from './versions.ts'
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
@@ -80,7 +81,7 @@ export function verify(
 ): boolean | Promise<boolean> {
   requireSigning(type, 'verification')
   const signature = decodeSignature(payload, options)
-  return orRefusal(() => verifyWith(type, slow, key, input, signature, options))
+  return orRefusal(() => verifyWith(verifyingType(type, key), slow, key, input, signature, options))
 }
 
 /** The key of the version, or the one for the context. */
@@ -108,7 +109,7 @@ function refuseUnusable(cause: unknown): never {
 }
 
 /** jws is base64url without padding, for all types of keys. */
-function encodeSignature(bytes: Buffer, { marshaling }: SignatureOptions): string {
+export function encodeSignature(bytes: Buffer, { marshaling }: SignatureOptions): string {
   return marshaling === 'jws' ? encodeBase64Url(bytes) : encodeBase64(bytes)
 }
 

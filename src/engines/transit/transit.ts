@@ -1,5 +1,6 @@
 // The transit engine: named keys that do not leave the service, and what they do with data sent to it.
 import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
+import type { DeviceRandom, ManagedKeys } from '../../api/managed-keys.ts'
 import type { Engine, EngineType } from '../../api/mount.ts'
 import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
 import { Router } from '../../api/router.ts'
@@ -39,6 +40,9 @@ export type TransitContext = {
   readonly role?: () => NodeRole
   readonly mount?: () => MountFacts
   readonly log?: Log
+  /** Missing: there are none. */
+  readonly managedKeys?: ManagedKeys
+  readonly deviceRandom?: DeviceRandom
   /** Where another thread writes: asks the same mount there. */
   readonly askWriter?: (question: unknown) => Promise<unknown>
 }
@@ -57,6 +61,8 @@ export class Transit implements Engine {
   readonly role: () => NodeRole
   readonly mount: () => MountFacts
   readonly log: Log
+  readonly managedKeys: ManagedKeys | undefined
+  readonly deviceRandom: DeviceRandom | undefined
   /** Where messages are counted, in the thread that writes. */
   readonly ledger = new BudgetLedger(this)
   readonly budgets: BudgetBook
@@ -72,6 +78,8 @@ export class Transit implements Engine {
     this.world = world
     this.slow = slow
     this.edition = edition
+    this.managedKeys = context.managedKeys
+    this.deviceRandom = context.deviceRandom
     this.role = context.role ?? (() => ACTIVE_PRIMARY)
     this.mount = context.mount ?? (() => ({ path: '', local: false }))
     this.log = context.log ?? NO_LOG

@@ -9,6 +9,7 @@ import { requireSome } from './batch.ts'
 import { keyNotFound, nameField, singleOrBatch } from './crypt-fields.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
 import { cmacOf, hmacWith, isMacOf } from './mac.ts'
+import { withPaddingOf } from './managed-signing.ts'
 import { runPatiently } from './patient-batch.ts'
 import { SignatureCheck } from './signature-check.ts'
 import { hashNameOf, readSignatureOptions, requireHashOrRaw, signatureFields } from './signature-options.ts'
@@ -76,8 +77,9 @@ export const verifyEndpoint = endpoint({
       requireUsable(ring)
       if (options === undefined) return answer(transit, args, macCheck(ring, args, proof))
       requireSigning(ring.type, 'verification')
-      requireHashOrRaw(options)
-      const check = new SignatureCheck(ring, transit.slow, options)
+      const padded = withPaddingOf(ring, options, args.signature_algorithm)
+      requireHashOrRaw(padded)
+      const check = new SignatureCheck(ring, transit.slow, padded)
       return whenDone(
         answer(transit, args, (item) => check.isValid(item)),
         (plain) => check.withHints(plain),

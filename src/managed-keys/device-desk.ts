@@ -1,0 +1,158 @@
+// Between the threads of the server and the process of the devices: orders wait here and go to it one by one. A device
+// that does not answer is given up with its process, so that nothing else waits for it.
+import type { Log } from '../lib/log.ts'
+import type { Timer, Timers } from '../lib/world.ts'
+import type { DevicePort, FromThread, ToThread } from './device-link.ts'
+import type { DeviceOrder, FromDevices, Outcome, ToDevices } from './orders.ts'
+
+/** The process, as far as it is needed. */
+export type DeviceProcess = {
+  send(message: ToDevices): void
+  /**
+   * Ends it, and resolves when it is no more. 'politely': it is let close its sessions, for a moment; a call of the
+   * device that hangs does not hold it up.
+   */
+  end(how: 'politely' | 'now'): Promise<void>
+  readonly onMessage: (listener: (message: FromDevices) => void) => void
+  /** Called once, with a reason for the log. */
+  readonly onEnd: (listener: (reason: string) => void) => void
+}
+
+export type DeskParts = {
+  /** Files by the names of the configuration. */
+  readonly libraries: Readonly<Record<string, string>>
+  readonly start: () => DeviceProcess
+  readonly timers: Timers
+  /** A secret of this server's life: under it PINs that were refused are told apart. */
+  readonly pinSalt: string
+  readonly log: Log
+}
+
+/** Devices take milliseconds, new RSA keys seconds; what takes longer hangs. */
+const PATIENCE_MS = 30_000
+/** Orders that wait; at 5 ms each the last one is answered within two seconds. */
+const MOST_WAITING = 400
+
+type Waiting = { readonly port: DevicePort; readonly id: number; readonly order: DeviceOrder }
+
+export class DeviceDesk {
+  readonly #parts: DeskParts
+  readonly #queue: Waiting[] = []
+  readonly #refusedPins = new Set<string>()
+  readonly #ports = new Set<DevicePort>()
+  #process: DeviceProcess | undefined
+  #current: (Waiting & { readonly timer: Timer; readonly number: number }) | undefined
+  #lastNumber = 0
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts
+  }
+
+  /** A thread joins, until its port closes. */
+  addThread(port: DevicePort): void {
+    this.#ports.add(port)
+    port.on('message', (message) => this.#asked(port, message as FromThread))
+    port.on('close', () => {
+      this.#ports.delete(port)
+      const kept = this.#queue.filter((one) => one.port !== port)
+      this.#queue.splice(0, this.#queue.length, ...kept)
+    })
+  }
+
+  /** Ends the process; the threads are told no more. */
+  async stop(): Promise<void> {
+    this.#queue.length = 0
+    await this.#end('forgotten')
+    for (const port of this.#ports) port.close?.()
+  }
+
+  #asked(port: DevicePort, message: FromThread): void {
+    if (message.kind === 'forget') {
+      for (const one of this.#queue.splice(0)) refuse(one, 'forgotten')
+      void this.#end('forgotten').then(() => {
+        port.postMessage({ kind: 'forgotten', id: message.id } satisfies ToThread)
+      })
+    } else if (message.kind === 'forgive') {
+      this.#refusedPins.clear()
+      this.#process?.send({ kind: 'forgive' })
+    } else {
+      const waiting: Waiting = { port, id: message.id, order: message.order }
+      if (this.#queue.length >= MOST_WAITING) refuse(waiting, 'overloaded')
+      else this.#queue.push(waiting)
+      this.#next()
+    }
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return
+    const waiting = this.#queue.shift()
+    if (waiting === undefined) return
+    const number = ++this.#lastNumber
+    const timer = this.#parts.timers.after(PATIENCE_MS, () => {
+      this.#parts.log('error', 'A device does not answer: its process is ended', { afterMs: PATIENCE_MS })
+      void this.#end('late')
+      this.#next()
+    })
+    this.#current = { ...waiting, timer, number }
+    try {
+      this.#running().send({ kind: 'order', id: number, order: waiting.order })
+    } catch (cause) {
+      this.#parts.log('error', 'The process of the devices does not start', { reason: nameOf(cause) })
+      void this.#end('died')
+      this.#next()
+    }
+  }
+
+  /** Started with the first order, and again after it ended. */
+  #running(): DeviceProcess {
+    if (this.#process !== undefined) return this.#process
+    const { libraries, pinSalt, log } = this.#parts
+    const started = this.#parts.start()
+    this.#process = started
+    started.onMessage((message) => this.#heard(started, message))
+    started.onEnd((reason) => {
+      if (this.#process !== started) return
+      log('error', 'The process of the devices ended, the next order starts another', { reason })
+      void this.#end('died')
+      this.#next()
+    })
+    started.send({ kind: 'begin', libraries, pinSalt, refusedPins: [...this.#refusedPins] })
+    return started
+  }
+
+  #heard(from: DeviceProcess, message: FromDevices): void {
+    if (this.#process !== from) return
+    if (message.kind === 'pin-refused') {
+      this.#refusedPins.add(message.tag)
+      return
+    }
+    const current = this.#current
+    if (current?.number !== message.id) return
+    current.timer.cancel()
+    this.#current = undefined
+    answer(current, message.outcome)
+    this.#next()
+  }
+
+  /** Ends the process, and with it every session and log-in; what was under way fails. */
+  #end(why: Exclude<Refused, 'overloaded'>): Promise<void> {
+    const [ended, current] = [this.#process, this.#current]
+    this.#process = undefined
+    this.#current = undefined
+    current?.timer.cancel()
+    if (current !== undefined) refuse(current, why)
+    return ended?.end(why === 'forgotten' ? 'politely' : 'now') ?? Promise.resolve()
+  }
+}
+
+type Refused = Extract<ToThread, { readonly kind: 'refused' }>['why']
+
+function answer({ port, id }: Waiting, outcome: Outcome): void {
+  port.postMessage({ kind: 'outcome', id, outcome } satisfies ToThread)
+}
+
+function refuse({ port, id }: Waiting, why: Refused): void {
+  port.postMessage({ kind: 'refused', id, why } satisfies ToThread)
+}
+
+const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : 'unknown')

@@ -1,0 +1,25 @@
+import { codeOf } from './cryptoki.ts'
+import type { Fault, FaultKind } from './orders.ts'
+
+/** Why a device does not do what it is asked. Inside its process alone: outside it is an outcome. */
+export class DeviceFault extends Error {
+  override name = 'DeviceFault'
+  readonly kind: FaultKind
+
+  constructor(kind: FaultKind, detail: string, cause?: unknown) {
+    super(detail, cause === undefined ? undefined : { cause })
+    this.kind = kind
+  }
+
+  get outcome(): Fault {
+    return { fault: this.kind, detail: this.message }
+  }
+}
+
+/** What the device said, by its name: 'CKR_DEVICE_ERROR'. Messages of a binding that are no such name are left out. */
+export function nameOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : ''
+  if (/^CKR_[A-Z0-9_]{1,60}$/.test(message)) return message
+  const code = codeOf(cause)
+  return code === undefined ? 'an unknown failure' : `CKR 0x${code.toString(16)}`
+}

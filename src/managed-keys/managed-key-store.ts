@@ -1,0 +1,74 @@
+// The managed keys as they are stored, and those in use kept in memory:
+//
+//   root/sys/managed-key/pkcs11/NAME    the managed key
+//   root/sys/managed-key/id/UUID        its name: what uses it knows it by its UUID, which no other ever has
+import { fail } from '../api/errors.ts'
+import { CoherentCache } from '../lib/coherent-cache.ts'
+import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import type { Invalidation } from '../storage/invalidation.ts'
+import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+import { decodeRecord, encodeRecord, type ManagedKeyRecord } from './managed-key-record.ts'
+
+const BY_NAME = 'pkcs11/'
+const BY_ID = 'id/'
+const MOST_KEYS = 1_000
+
+export class ManagedKeyStore {
+  readonly #view: View
+  readonly #cache = new CoherentCache<ManagedKeyRecord>(MOST_KEYS)
+
+  constructor(storage: SealedStorage, invalidation: Invalidation) {
+    this.#view = storage.view(systemScope, `${ROOT_NAMESPACE}/sys/managed-key/`)
+    const stale = (): void => this.#cache.clear()
+    invalidation.register({ prefix: 'sys/managed-key/', changed: stale, reset: stale })
+  }
+
+  names(): Promise<string[]> {
+    return this.#view.list(BY_NAME)
+  }
+
+  async findByName(name: string): Promise<ManagedKeyRecord | undefined> {
+    return this.#cache.get(BY_NAME + name, this.#load)
+  }
+
+  async findById(id: string): Promise<ManagedKeyRecord | undefined> {
+    return this.#cache.get(BY_ID + id, this.#loadById)
+  }
+
+  readonly #load = async (path: string): Promise<ManagedKeyRecord | undefined> => {
+    const bytes = await this.#view.get(path)
+    return bytes && decodeRecord(bytes)
+  }
+
+  readonly #loadById = async (path: string): Promise<ManagedKeyRecord | undefined> => {
+    const name = await this.#view.get(path)
+    return name && this.#load(BY_NAME + name.toString())
+  }
+
+  /** `change` gets what has the name so far. @throws Refusal where there are too many; and what `change` throws */
+  async write(
+    name: string,
+    change: (before: ManagedKeyRecord | undefined) => ManagedKeyRecord,
+  ): Promise<ManagedKeyRecord> {
+    return this.#view.transaction(async (tx) => {
+      const bytes = await tx.get(BY_NAME + name)
+      const record = change(bytes && decodeRecord(bytes))
+      if (bytes === undefined && (await tx.list(BY_NAME)).length >= MOST_KEYS) {
+        throw fail('bad_request', [`There are ${MOST_KEYS} managed keys, which is the limit`])
+      }
+      tx.put(BY_NAME + name, encodeRecord(record))
+      tx.put(BY_ID + record.uuid, Buffer.from(name))
+      return record
+    })
+  }
+
+  /** The key in the device stays. Nothing happens where there is none. */
+  async delete(name: string): Promise<void> {
+    await this.#view.transaction(async (tx) => {
+      const bytes = await tx.get(BY_NAME + name)
+      if (bytes === undefined) return
+      tx.delete(BY_NAME + name)
+      tx.delete(BY_ID + decodeRecord(bytes).uuid)
+    })
+  }
+}

@@ -1,0 +1,41 @@
+// The mechanisms of PKCS #11 with which a managed key can be used. Each is for one thing: a key that both encrypts and
+// signs is two managed keys.
+import type { ManagedScheme, ManagedUse } from '../api/managed-keys.ts'
+import { CKM_AES_GCM, CKM_ECDSA, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS } from './cryptoki.ts'
+import type { KeyFamily } from './orders.ts'
+
+export type ManagedMechanism = {
+  /** As PKCS #11 writes it. */
+  readonly name: string
+  readonly number: number
+  readonly scheme: ManagedScheme
+  readonly family: KeyFamily
+  readonly uses: readonly ManagedUse[]
+}
+
+const CRYPTS: readonly ManagedUse[] = ['encrypt', 'decrypt']
+const SIGNS: readonly ManagedUse[] = ['sign', 'verify']
+
+export const MECHANISMS: readonly ManagedMechanism[] = [
+  { name: 'CKM_RSA_PKCS', number: CKM_RSA_PKCS, scheme: 'rsa-pkcs1', family: 'rsa', uses: SIGNS },
+  { name: 'CKM_RSA_PKCS_OAEP', number: CKM_RSA_PKCS_OAEP, scheme: 'rsa-oaep', family: 'rsa', uses: CRYPTS },
+  { name: 'CKM_RSA_PKCS_PSS', number: CKM_RSA_PKCS_PSS, scheme: 'rsa-pss', family: 'rsa', uses: SIGNS },
+  { name: 'CKM_ECDSA', number: CKM_ECDSA, scheme: 'ecdsa', family: 'ec', uses: SIGNS },
+  { name: 'CKM_AES_GCM', number: CKM_AES_GCM, scheme: 'aes-gcm', family: 'aes', uses: CRYPTS },
+]
+
+/** By number, in hexadecimal with 0x or in decimal, or by name; undefined for one that is not offered. */
+export function findMechanism(text: string): ManagedMechanism | undefined {
+  const number = /^(?:0x[0-9a-f]{1,8}|\d{1,9})$/i.test(text) ? Number(text) : undefined
+  return MECHANISMS.find(({ name, number: own }) => own === number || name === text.toUpperCase())
+}
+
+/** Of a record. */
+export function mechanismOf(name: string): ManagedMechanism {
+  const mechanism = findMechanism(name)
+  if (mechanism === undefined) throw new Error('A managed key has an unknown mechanism')
+  return mechanism
+}
+
+/** As reads show it. */
+export const mechanismText = ({ number }: ManagedMechanism): string => `0x${number.toString(16).padStart(4, '0')}`

@@ -1,0 +1,33 @@
+// Whether a managed key signs, as an operator asks before anything depends on it.
+import { createPublicKey } from 'node:crypto'
+import { fail } from '../api/errors.ts'
+import type { ManagedKey } from '../api/managed-keys.ts'
+import { signWithDevice } from '../crypto/device-signing.ts'
+import { type SignatureOptions, UnusableInput } from '../crypto/key-type.ts'
+import { managedPublicType } from '../crypto/managed-public-type.ts'
+import { freshBytes, type RandomBytes } from '../crypto/random-bytes.ts'
+import { verifyWith } from '../crypto/signing-jobs.ts'
+import type { SlowWork } from '../lib/slow-work.ts'
+
+const INPUT_BYTES = 32
+
+/** @throws Refusal where it does not sign, or what it signed does not verify with its public half */
+export async function testSign(key: ManagedKey, hash: string, random: RandomBytes, slow: SlowWork): Promise<void> {
+  const { scheme } = key
+  if (scheme === 'aes-gcm' || scheme === 'rsa-oaep' || !key.can('sign')) {
+    throw fail('bad_request', [`managed key "${key.name}" does not sign: see its mechanism and its usages`])
+  }
+  const { bits, publicKey } = await key.facts()
+  if (publicKey === undefined) throw fail('bad_request', ['the device does not show the public half of the key'])
+  const padding = scheme === 'rsa-pkcs1' ? 'pkcs1v15' : 'pss'
+  const options: SignatureOptions = { hash, prehashed: false, padding, saltLength: 'hash', marshaling: 'asn1' }
+  const input = freshBytes(random, INPUT_BYTES)
+  try {
+    const signature = await signWithDevice(key, { scheme, bits }, input, options)
+    const half = createPublicKey({ key: publicKey, format: 'der', type: 'spki' })
+    if (await verifyWith(managedPublicType(half), slow, half, input, signature, options)) return
+  } catch (cause) {
+    throw cause instanceof UnusableInput ? fail('bad_request', [cause.message], cause) : cause
+  }
+  throw fail('device_failed', [`managed key "${key.name}"`, 'what it signed does not verify with its public half'])
+}

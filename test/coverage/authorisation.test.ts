@@ -283,19 +283,31 @@ for (const placed of inOrder) {
       const status = async (token: string | undefined): Promise<number> =>
         (await call(WIRE_METHODS[operation], path, token)).status
       const exact: readonly Capability[] = sudo === true ? [needed, 'sudo'] : [needed]
-      assert.equal(await status(undefined), 403, 'without a token')
-      assert.equal(await status(GARBAGE_TOKEN), statusOfGarbage(placed), 'with a token that does not exist')
-      assert.equal(await status(powerless), 403, 'with a token that may do nothing')
-      for (const [why, token] of Object.entries(gone))
-        assert.equal(await status(token), statusOfGarbage(placed), `with a token that ${why}`)
-      const elsewhere = await callIn('team-a', WIRE_METHODS[operation], path, server.token)
-      assert.equal(elsewhere, 404, 'in a namespace that does not exist, with a root token')
-      for (const missing of exact) {
-        const others = CAPABILITIES.filter((capability) => capability !== missing && capability !== 'deny')
-        assert.equal(await status(await tokenFor(path, others)), 403, `with all capabilities but ${missing}`)
-      }
-      assert.equal(await status(await tokenFor(`${path}/below`, exact)), 403, 'with the capability below the path')
-      const granted = await call(WIRE_METHODS[operation], path, await tokenFor(path, exact))
+      const without = (missing: Capability): readonly Capability[] =>
+        CAPABILITIES.filter((capability) => capability !== missing && capability !== 'deny')
+      // None of these does anything, so their order is no matter, and they need not wait for one another.
+      const refused: readonly (readonly [
+        why: string,
+        expected: number,
+        token: Promise<string> | string | undefined,
+      ])[] = [
+        ['without a token', 403, undefined],
+        ['with a token that does not exist', statusOfGarbage(placed), GARBAGE_TOKEN],
+        ['with a token that may do nothing', 403, powerless],
+        ...Object.entries(gone).map(
+          ([why, token]) => [`with a token that ${why}`, statusOfGarbage(placed), token] as const,
+        ),
+        ...exact.map(
+          (missing) => [`with all capabilities but ${missing}`, 403, tokenFor(path, without(missing))] as const,
+        ),
+        ['with the capability below the path', 403, tokenFor(`${path}/below`, exact)],
+      ]
+      const exactToken = tokenFor(path, exact)
+      const elsewhere = callIn('team-a', WIRE_METHODS[operation], path, server.token)
+      const statuses = await Promise.all(refused.map(async ([, , token]) => status(await token)))
+      for (const [at, [why, expected]] of refused.entries()) assert.equal(statuses[at], expected, why)
+      assert.equal(await elsewhere, 404, 'in a namespace that does not exist, with a root token')
+      const granted = await call(WIRE_METHODS[operation], path, await exactToken)
       // Who may look up a token is told that it is none, with the same status.
       const isBadToken = id === 'token-lookup-by-path' && JSON.stringify(granted.body) === '{"errors":["bad token"]}'
       assert(granted.status !== 403 || isBadToken, `with ${exact}`)
@@ -308,8 +320,10 @@ for (const placed of PLACED_ENDPOINTS) {
   const { id, operation, whileSealed } = placed.endpoint
   test(`P-58: sealed: ${id} ${whileSealed === true ? 'answers' : 'is refused'}`, async () => {
     for (const path of pathsOf(placed, missingName(placed))) {
-      for (const token of [undefined, server.token]) {
-        const { status, body } = await call(WIRE_METHODS[operation], path, token)
+      const tokens = [undefined, server.token]
+      const asked = tokens.map((token) => call(WIRE_METHODS[operation], path, token))
+      for (const answer of asked) {
+        const { status, body } = await answer
         const isSealed = status === 503 && JSON.stringify(body) === '{"errors":["Vault is sealed"]}'
         assert.equal(isSealed, whileSealed !== true, `${path}: ${status}`)
       }

@@ -155,6 +155,7 @@ export class Opening {
       await house.wrappingJwt.addKey()
       house.expiry.start()
       house.policySweep.start()
+      house.mounts.start()
       await this.announce(keyring)
     } catch (cause) {
       await this.#forget()

@@ -1,4 +1,5 @@
 // docs/configuration.md: every key of the configuration, from the tables that the parser reads.
+import { CLOUD_STANZA } from '../src/config-cloud.ts'
 import { ENVIRONMENT, PREFIXES } from '../src/config-environment.ts'
 import { TCP_STANZA, UNIX_STANZA } from '../src/config-listener.ts'
 import { SEAL_STANZA } from '../src/config-seal.ts'
@@ -16,6 +17,7 @@ export const STANZAS: readonly Stanza[] = [
   INNER_STANZA,
   STORAGE_STANZA,
   SEAL_STANZA,
+  CLOUD_STANZA,
 ]
 
 const HEAD = `# Configuration

@@ -45,6 +45,10 @@ export interface Engine {
   changed(path: string): void
   /** Everything may have changed. */
   reset(): void
+  /** Begins what it does by itself: on the thread that writes, once the server is open. Missing: nothing. */
+  start?(): void
+  /** Ends that: the server is being sealed, or the mount is gone. */
+  stop?(): void
   /** Look-ups in its cache since it was made; missing where it has none. */
   readonly lookups?: { readonly hits: number; readonly misses: number }
 }

@@ -29,6 +29,8 @@ const ALLOWED = [
     path: 'test/wire/a.ts',
     source: `import { b } from '../../src/core/b.ts'\nimport fc from 'fast-check'`,
   },
+  { name: 'lib in the emulator', path: 'emulator/a.ts', source: `import { b } from '../src/lib/b.ts'` },
+  { name: 'the emulator in a test', path: 'test/clients/a.ts', source: `import { b } from '../../emulator/b.ts'` },
   { name: 'a module of the runtime', path: 'src/lib/a.ts', source: `import { isIP } from 'node:net'` },
   { name: 'a package of run time', path: 'src/lib/a.ts', source: `import { b } from '@noble/curves/nist.js'` },
 ]
@@ -40,6 +42,24 @@ for (const { name, path, source } of ALLOWED) {
 }
 
 const REFUSED = [
+  {
+    name: 'the emulator in the product',
+    path: 'src/main.ts',
+    source: `import { b } from '../emulator/b.ts'`,
+    finding: 'src/main.ts:1: src may not import emulator/b.ts, which is no part of the program',
+  },
+  {
+    name: 'a room of the product in the emulator',
+    path: 'emulator/a.ts',
+    source: `import { b } from '../src/crypto/b.ts'`,
+    finding: 'emulator/a.ts:1: the emulator may not import src/crypto/b.ts, only src/lib/',
+  },
+  {
+    name: 'a development package in the emulator',
+    path: 'emulator/a.ts',
+    source: `import { b } from '@azure/identity'`,
+    finding: 'emulator/a.ts:1: @azure/identity is not among the "dependencies" of package.json',
+  },
   {
     name: 'a room above',
     path: 'src/lib/a.ts',

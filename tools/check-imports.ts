@@ -30,6 +30,8 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['client', ['lib']],
   ['cli', ['lib', 'crypto', 'api', 'client']],
 ])
+/** A development thing beside src, which the product never imports, and what it takes of the product besides packages. */
+const EMULATOR = { folder: 'emulator/', imports: 'src/lib/' }
 /** The room of the files that lie in src itself. */
 const ASSEMBLY = 'the assembly'
 const CONTRACT = 'src/storage/contract.ts'
@@ -38,7 +40,9 @@ const CONTRACT = 'src/storage/contract.ts'
 export function checkImports(tree: Tree, packages: readonly string[]): Finding[] {
   const imports = new Map([...tree].map(([path, source]) => [path, readImports(readSource(source))]))
   const findings = [...imports].flatMap(([path, list]) => {
-    if (!path.startsWith('src/') || isTest(path)) return []
+    if (isTest(path)) return []
+    if (path.startsWith(EMULATOR.folder)) return list.flatMap((each) => emulatorFindings(path, each, packages))
+    if (!path.startsWith('src/')) return []
     if (roomOf(path) === undefined) {
       return [
         {
@@ -81,6 +85,15 @@ function refusal(from: string, { specifier, typeOnly }: Import, packages: readon
     return `an engine takes only types (import type) or ${CONTRACT} from storage`
   }
   return undefined
+}
+
+function emulatorFindings(path: string, { specifier, line }: Import, packages: readonly string[]): Finding[] {
+  const at = (message: string | undefined): Finding[] => (message === undefined ? [] : [{ path, line, message }])
+  if (specifier === undefined) return at('import() of a computed path cannot be checked: write the path out')
+  if (!specifier.startsWith('.')) return at(packageRefusal(specifier, packages))
+  const to = resolve(path, specifier)
+  const allowed = [EMULATOR.folder, EMULATOR.imports].some((folder) => to.startsWith(folder)) && !isTest(to)
+  return at(allowed ? undefined : `the emulator may not import ${to}, only ${EMULATOR.imports}`)
 }
 
 function packageRefusal(specifier: string, packages: readonly string[]): string | undefined {

@@ -9,7 +9,7 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { TestReport } from './test-report.ts'
 
-const TEST_FILES = '{src,test,tools,bench}/**/*.test.ts'
+const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
 /** A file that hangs is ended, and named, before whoever waits for the run loses patience. */
 const MOST_FILE_MS = 10 * 60 * 1000
 

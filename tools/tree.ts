@@ -14,7 +14,7 @@ export type Finding = {
 }
 
 /** Every folder that holds TypeScript of ours. */
-const FOLDERS = ['src', 'test', 'tools', 'bench', 'examples']
+const FOLDERS = ['src', 'test', 'tools', 'bench', 'examples', 'emulator']
 
 /** All TypeScript of ours below `root`, in the order of the paths. */
 export function readTree(root: string): Tree {

@@ -1,0 +1,64 @@
+// Signed tokens, good and bad. The good ones get their claims from access-tokens.ts.
+import { constants, createHmac, type KeyObject, sign } from 'node:crypto'
+import type { SigningKey, SigningKeys } from './signing-keys.ts'
+
+/** Members whose value is undefined are left out. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Who signs: a key of the directory (`current`, `previous`), one that it never had, no key at all, an HMAC keyed with
+ * the PEM or DER of the public key, or a key that the caller brings. */
+export type TokenKey = 'current' | 'previous' | 'foreign' | 'none' | 'hmac-pem' | 'hmac-der' | SigningKey
+
+export type TokenForm = {
+  /** Laid over `typ`, `alg`, `x5t` and `kid`. */
+  readonly header?: Claims
+  readonly key?: TokenKey
+  /** What the signature is made with; the header says the same unless it is laid over. Unsigned with the key `none`. */
+  readonly algorithm?: keyof typeof SIGNERS
+}
+
+const SIGNERS = {
+  RS256: (data: Buffer, key: KeyObject) => sign('sha256', data, key),
+  RS384: (data: Buffer, key: KeyObject) => sign('sha384', data, key),
+  RS512: (data: Buffer, key: KeyObject) => sign('sha512', data, key),
+  PS256: (data: Buffer, key: KeyObject) =>
+    sign('sha256', data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }),
+  ES256: (data: Buffer, key: KeyObject) => sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' }),
+} as const
+
+/** A token of exactly these claims, in the compact form of RFC 7515. */
+export async function signToken(keys: SigningKeys, claims: Claims, form: TokenForm = {}): Promise<string> {
+  const { key = 'current', algorithm = 'RS256' } = form
+  const signing = await findKey(keys, key)
+  const alg = key === 'none' ? 'none' : typeof key === 'string' && key.startsWith('hmac') ? 'HS256' : algorithm
+  const header = { typ: 'JWT', alg, x5t: signing.kid, kid: signing.kid, ...form.header }
+  const signed = `${encodePart(header)}.${encodePart(claims)}`
+  return `${signed}.${signature(Buffer.from(signed), key, signing, algorithm).toString('base64url')}`
+}
+
+async function findKey(keys: SigningKeys, key: TokenKey): Promise<SigningKey> {
+  if (typeof key !== 'string') return key
+  if (key === 'previous') return keys.previous
+  // With the id of a real key: only the signature tells it from a good one.
+  if (key === 'foreign') return { ...(await keys.foreign()), kid: keys.current.kid }
+  return keys.current
+}
+
+function signature(
+  data: Buffer,
+  key: TokenKey,
+  { publicKey, privateKey }: SigningKey,
+  algorithm: keyof typeof SIGNERS,
+): Buffer {
+  if (key === 'none') return Buffer.alloc(0)
+  if (key !== 'hmac-pem' && key !== 'hmac-der') return SIGNERS[algorithm](data, privateKey)
+  const secret =
+    key === 'hmac-pem'
+      ? (publicKey.export({ type: 'spki', format: 'pem' }) as string)
+      : publicKey.export({ type: 'spki', format: 'der' })
+  return createHmac('sha256', secret).update(data).digest()
+}
+
+function encodePart(part: Claims): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}

@@ -88,8 +88,8 @@ const rotateRoot = endpoint({
   summary: 'Makes a new secret for the application of the mount, which nobody else knows',
   describe:
     'It is used as soon as the directory takes it, within ten minutes or not at all; then the one that the service ' +
-    'made before is removed. One that an operator wrote stays in the directory, and reading the configuration names it. ' +
-    'MOUNT/rotate-root without auth/ before it is the same.',
+    'made before is removed. One that an operator wrote stays in the directory, and reading the configuration names ' +
+    'it. MOUNT/rotate-root without auth/ before it is the same.',
   fields: {},
   handler: async (cloud: CloudAuth) => {
     await cloud.rotation.begin()

@@ -23,7 +23,7 @@ const logIn = async (mount?: string, input = {}) => {
   return house.login({ role: 'r', jwt, ...place, ...input }, mount)
 }
 const counts = () => ({
-  documents: house.emulator.requests.count({ service: 'authority', path: '**/openid-configuration' }),
+  documents: house.emulator.requests.count({ service: 'authority', path: '/*/.well-known/*' }),
   keys: house.emulator.requests.count({ service: 'authority', path: '**/keys' }),
   tokens: house.emulator.requests.count({ service: 'authority', path: '**/token' }),
   machines: house.emulator.requests.count({ service: 'resourceManager', path: '**/vm1' }),

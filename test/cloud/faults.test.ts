@@ -8,8 +8,9 @@ import { SAMPLE } from '../../emulator/sample-plan.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
 
-// The real clock: what is about time limits must see them pass.
-const house: CloudHouse = await startCloudHouse({ world: { clock: realWorld().clock } })
+// Time limits must be seen to pass: ten times as fast as they are.
+const SPEED = 10
+const house: CloudHouse = await startCloudHouse({ speed: SPEED })
 after(() => house.stop())
 const { emulator } = house
 const ROLE = { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }
@@ -78,10 +79,10 @@ test('F4: L-08: a flood of unknown keys leads to one look at the keys', async ()
 
 test('F5: L-11: keys at another place, and redirects, are not gone to', async () => {
   const elsewhere = emulator.origin('elsewhere')
-  hit('authority', { kind: 'merge', json: { jwks_uri: `${elsewhere}/keys` } }, undefined, '**/openid-configuration')
+  hit('authority', { kind: 'merge', json: { jwks_uri: `${elsewhere}/keys` } }, undefined, '/*/.well-known/*')
   assert.equal((await logIn()).status, 502)
   for (const [service, path] of [
-    ['authority', '**/openid-configuration'],
+    ['authority', '/*/.well-known/*'],
     ['authority', '**/keys'],
     ['authority', '**/token'],
     ['resourceManager', '**'],
@@ -98,14 +99,14 @@ test('F6: Retry-After is kept where it fits, and else the login fails at once', 
   hit('resourceManager', { kind: 'throttle', retryAfter: '1' }, 1)
   const startedMs = performance.now()
   assert.equal((await logIn()).status, 200)
-  assert.ok(performance.now() - startedMs >= 950)
+  assert.ok(performance.now() - startedMs >= 950 / SPEED)
   for (const retryAfter of ['600', new Date(Date.now() + 600_000).toUTCString()]) {
     await house.configure({ root_password_ttl: 1_000 + ++turn })
     emulator.faults.clear()
     hit('resourceManager', { kind: 'throttle', retryAfter })
     const beganMs = performance.now()
     assert.equal((await logIn()).status, 502)
-    assert.ok(performance.now() - beganMs < 900)
+    assert.ok(performance.now() - beganMs < 500)
   }
 })
 
@@ -121,14 +122,14 @@ test('F8: a login ends within 10 s, while others that need no cloud go on', asyn
   const startedMs = performance.now()
   const jwt = await token()
   const logins = Promise.all(Array.from({ length: 500 }, () => logIn(jwt)))
-  await realWorld().timers.sleep(300)
+  await realWorld().timers.sleep(100)
   for (let i = 0; i < 20; i++) {
     const askedMs = performance.now()
     assert.equal((await house.call('GET', 'auth/cloud/role/r')).status, 200)
     assert.ok(performance.now() - askedMs < 200, 'somebody who needs no cloud was kept waiting')
   }
   for (const { status } of await logins) assert.equal(status, 502)
-  assert.ok(performance.now() - startedMs < 11_000)
+  assert.ok(performance.now() - startedMs < 10_000 / SPEED + 2_000)
   // One machine: whoever asks while it is asked waits for the same answer, and there are four attempts at most.
   assert.ok(emulator.requests.count({ service: 'resourceManager' }) <= 4)
 })
@@ -175,8 +176,11 @@ test('F11: V-07: what we may not read is said in our words, with the permission 
 })
 
 test('F11: our credential is refused: 502, and not a word of the secret', async () => {
-  await house.configure({ root_password_ttl: 1_000 + ++turn, client_secret: 'a-wrong-secret-of-ours' })
-  const { status, body } = await logIn()
+  // Of its own, so that the log is not full of what the others did.
+  await house.call('POST', 'sys/auth/wrong', { type: 'azure' })
+  await house.configure({ client_secret: 'a-wrong-secret-of-ours' }, 'auth/wrong')
+  await house.role('r', ROLE, 'auth/wrong')
+  const { status, body } = await house.login(await request(), 'auth/wrong')
   assert.equal(status, 502)
   assert.match(String(body.errors), /refused this server's own credential/)
   assert.ok(!`${JSON.stringify(body)}${house.lines.join()}`.includes('a-wrong-secret-of-ours'))

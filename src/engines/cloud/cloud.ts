@@ -105,7 +105,7 @@ export class CloudAuth implements LoginMethod {
   /** The one that is there, as long as the settings are the same. @throws Refusal where they are incomplete */
   #providerFor(config: CloudConfig): Provider {
     const settings = settingsOf(config, this.surroundings)
-    const key = JSON.stringify(settings)
+    const key = JSON.stringify([config.generation, settings])
     if (this.#provider?.key !== key) {
       this.#provider = { key, provider: new Provider(this.world, this.#context.gate, settings) }
     }

@@ -50,6 +50,7 @@ export function changedConfig(given: GivenConfig, before: CloudConfig = NEW_CONF
     rotationSchedule: given.rotation_schedule ?? before.rotationSchedule,
     rotationWindowSeconds: given.rotation_window ?? before.rotationWindowSeconds,
     disableAutomatedRotation: given.disable_automated_rotation ?? before.disableAutomatedRotation,
+    generation: before.generation + 1,
     ...secretOf(given.client_secret, before),
   }
   if (config.tenantId !== '' && !isTenant(config.tenantId))

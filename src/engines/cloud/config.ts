@@ -50,6 +50,8 @@ export type CloudConfig = {
   readonly rotationSchedule: string
   readonly rotationWindowSeconds: number
   readonly disableAutomatedRotation: boolean
+  /** Of the writes by operators: what is kept of the cloud is of one of them. */
+  readonly generation: number
   readonly rotation: RotationState
 }
 
@@ -72,6 +74,7 @@ export const NEW_CONFIG: CloudConfig = {
   rotationSchedule: '',
   rotationWindowSeconds: 0,
   disableAutomatedRotation: false,
+  generation: 0,
   rotation: NO_ROTATION,
 }
 

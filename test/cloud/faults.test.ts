@@ -141,7 +141,7 @@ const BROKEN: readonly FaultAction[] = [
   { kind: 'large', bytes: 5_000_000 },
   { kind: 'deep', levels: 200 },
   { kind: 'byteOrderMark' },
-  { kind: 'gzipBomb', bytes: 50_000_000 },
+  { kind: 'gzipBomb', bytes: 5_000_000 },
   { kind: 'reset' },
   { kind: 'reset', afterBytes: 10 },
 ]
@@ -256,6 +256,8 @@ test('F14: machines whose identities are told in odd ways', async () => {
 test('L-12: a flood of failing logins is a bounded part of the log', async () => {
   const before = house.lines.length
   const jwt = await token({ aud: 'elsewhere' })
-  for (let i = 0; i < 2_000; i++) assert.equal((await logIn(jwt)).status, 403)
-  assert.ok(house.lines.length - before <= 110, String(house.lines.length - before))
+  const startedMs = performance.now()
+  for (let i = 0; i < 1_000; i++) assert.equal((await logIn(jwt)).status, 403)
+  const periods = Math.ceil(((performance.now() - startedMs) * SPEED) / 10_000) + 1
+  assert.ok(house.lines.length - before <= 51 * periods, String(house.lines.length - before))
 })

@@ -92,8 +92,12 @@ const rotateRoot = endpoint({
     'it. MOUNT/rotate-root without auth/ before it is the same.',
   fields: {},
   handler: async (cloud: CloudAuth) => {
-    await cloud.rotation.begin()
-    cloud.rotationClock.soon()
+    try {
+      await cloud.rotation.begin()
+    } finally {
+      // Also where it failed: what was begun is taken back.
+      cloud.rotationClock.soon()
+    }
     return DONE
   },
 })

@@ -57,7 +57,12 @@ export class Rotation {
     const application = await asked(() => this.#application(provider, config, deadline))
     const name = NAME + world.random.uuid()
     // Before it is made: a secret of which nobody learns can be found by its name.
-    await this.#change(config, (now) => ({ ...now, rotation: { ...now.rotation, asked: name } }))
+    const { asked: before, over } = config.rotation
+    const unknown = before === undefined ? [] : [{ keyId: '', name: before }]
+    await this.#change(config, (now) => ({
+      ...now,
+      rotation: { ...now.rotation, asked: name, over: [...over, ...unknown] },
+    }))
     const endMs = world.clock.nowMs() + config.rootPasswordTtlSeconds * 1000
     const secret = await asked(() => provider.graph.addSecret(application.objectId, name, endMs, deadline))
     const left = strangers(application, config, provider.settings.clientSecret)

@@ -1,5 +1,5 @@
-// The cases of cloud logins, each with the verdict and the reason of a refusal. Unless a case says otherwise the role is
-// bound to vm1's own identity, the token is a good one of it, and the request names vm1.
+// The cases of cloud logins, each with the verdict and the reason of a refusal. Unless a case says otherwise the role
+// is bound to vm1's own identity, the token is a good one of it, and the request names vm1.
 import { SAMPLE } from '../../emulator/sample-plan.ts'
 import type { Claims } from '../../emulator/tokens.ts'
 import type { CloudHouse } from '../fixtures/cloud-house.ts'

@@ -1,5 +1,5 @@
-// Changes of the credential: the stored one works at every moment, also after a crash at any of them, and what was begun
-// comes to an end.
+// Changes of the credential: the stored one works at every moment, also after a crash at any of them, and what was
+// begun comes to an end.
 import { strict as assert } from 'node:assert'
 import { after, afterEach, beforeEach, test } from 'node:test'
 import type { FaultAction } from '../../emulator/faults.ts'

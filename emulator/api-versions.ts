@@ -4,6 +4,7 @@ import { resourceError } from './resource-errors.ts'
 import type { ResourceId } from './resource-id.ts'
 
 const COMPUTE = [
+  '2026-04-01',
   '2025-04-01',
   '2024-11-01',
   '2024-07-01',

@@ -1,7 +1,7 @@
 // What the library does, over HTTP: for programs that are not written in JavaScript, and for trying out by hand.
 import type { JsonObject, JsonValue } from '../src/lib/json.ts'
 import type { Emulator } from './emulator.ts'
-import { type Handler, jsonBody, Refusal, type Routes, route, type Service } from './exchange.ts'
+import { type Handler, jsonBody, Refusal, type Route, route, type Service } from './exchange.ts'
 import type { Fault } from './faults.ts'
 import type { Minted } from './minting.ts'
 import type { CloudPlan } from './plan.ts'
@@ -13,7 +13,7 @@ const SHOWN_HEADERS = ['accept', 'content-type', 'metadata', 'user-agent', 'x-fo
 type Order = { readonly emulator: Emulator; readonly body: JsonObject; readonly query: URLSearchParams }
 
 export function control(emulator: Emulator): Handler {
-  const routes = Object.entries(ORDERS).map(([name, obey]): [string, Routes[string]] => [
+  const routes = Object.entries(ORDERS).map(([name, obey]): [string, Route] => [
     name.replace(' ', ' /_emulator/'),
     async (request) => {
       const body = request.body.length === 0 ? {} : jsonBody(request)
@@ -25,7 +25,7 @@ export function control(emulator: Emulator): Handler {
       }
     },
   ])
-  return route(Object.fromEntries(routes) as Routes, ({ method, path }) => {
+  return route(Object.fromEntries(routes), ({ method, path }) => {
     throw refused(`${method} ${path} is none of ${Object.keys(ORDERS).join(', ')} below /_emulator/`)
   })
 }

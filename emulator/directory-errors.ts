@@ -12,6 +12,7 @@ export function directoryErrorBody(error: string, code: number, text: string): J
     error,
     error_description: `AADSTS${code}: ${text}`,
     error_codes: [code],
+    // Always the same: they are for people who ask the vendor.
     timestamp: '1970-01-01 00:00:00Z',
     trace_id: '00000000-0000-0000-0000-000000000000',
     correlation_id: '00000000-0000-0000-0000-000000000000',

@@ -70,10 +70,11 @@ export function decodePart(part: string): string {
   }
 }
 
+/** Answers one kind of request, given the parts of its path by name. */
+export type Route = (request: CloudRequest, parts: Record<string, string>) => CloudAnswer | Promise<CloudAnswer>
+
 /** `GET /:tenant/discovery/keys` and what answers it, in order. */
-export type Routes = Readonly<
-  Record<string, (request: CloudRequest, parts: Record<string, string>) => CloudAnswer | Promise<CloudAnswer>>
->
+export type Routes = Readonly<Record<string, Route>>
 
 /** Answers by the first route that fits; `refuse` where none does. */
 export function route(routes: Routes, refuse: Handler): Handler {

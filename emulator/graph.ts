@@ -3,7 +3,7 @@ import type { JsonObject } from '../src/lib/json.ts'
 import type { Clock } from '../src/lib/world.ts'
 import type { Caller, CheckBearer } from './bearer.ts'
 import type { Application, ClientSecret, Directory, Principal } from './directory.ts'
-import { type CloudRequest, type Handler, jsonBody, type Routes, route } from './exchange.ts'
+import { type CloudRequest, type Handler, jsonBody, type Route, type Routes, route } from './exchange.ts'
 import { graphDenied, graphError, graphMissing } from './graph-errors.ts'
 
 export type GraphParts = {
@@ -43,30 +43,6 @@ function routesOf(parts: GraphParts): Routes {
     if (found === undefined) throw graphMissing(id)
     return found
   }
-  const principalOf = (id = ''): Principal => {
-    const found = directory.findPrincipal(id)
-    if (found === undefined) throw graphMissing(id)
-    return found
-  }
-  const members: Routes[string] = async (request, { id }) => {
-    await admit(parts, request, READS_MEMBERS)
-    return { status: 200, body: { value: [...principalOf(id).groups] } }
-  }
-  const checkMembers: Routes[string] = async (request, { id }) => {
-    await admit(parts, request, READS_MEMBERS)
-    const asked = jsonBody(request)?.groupIds
-    if (!Array.isArray(asked)) throw graphError(400, 'Request_BadRequest', 'groupIds is missing.')
-    if (asked.length > MOST_CHECKED) throw graphError(400, 'Request_BadRequest', `More than ${MOST_CHECKED} groupIds.`)
-    const { groups } = principalOf(id)
-    return { status: 200, body: { value: asked.filter((each) => groups.has(String(each))) } }
-  }
-  const memberRoutes = ['servicePrincipals', 'users', 'directoryObjects'].flatMap(
-    (kind): [string, Routes[string]][] => [
-      [`POST /v1.0/${kind}/:id/getMemberObjects`, members],
-      [`POST /v1.0/${kind}/:id/getMemberGroups`, members],
-      [`POST /v1.0/${kind}/:id/checkMemberGroups`, checkMembers],
-    ],
-  )
   return {
     'GET /v1.0/applications': async (request) => {
       const caller = await admit(parts, request, READS)
@@ -100,8 +76,35 @@ function routesOf(parts: GraphParts): Routes {
       if (directory.removeSecret(application, keyId)) return { status: 204 }
       throw graphError(400, 'Request_BadRequest', `No credentials found to be removed with keyId '${keyId}'.`)
     },
-    ...Object.fromEntries(memberRoutes),
-  } as Routes
+    ...memberRoutes(parts),
+  }
+}
+
+/** Alike for everything that can be a member of groups. */
+function memberRoutes(parts: GraphParts): Routes {
+  const principalOf = (id = ''): Principal => {
+    const found = parts.directory.findPrincipal(id)
+    if (found === undefined) throw graphMissing(id)
+    return found
+  }
+  const members: Route = async (request, { id }) => {
+    await admit(parts, request, READS_MEMBERS)
+    return { status: 200, body: { value: [...principalOf(id).groups] } }
+  }
+  const checkMembers: Route = async (request, { id }) => {
+    await admit(parts, request, READS_MEMBERS)
+    const asked = jsonBody(request)?.groupIds
+    if (!Array.isArray(asked)) throw graphError(400, 'Request_BadRequest', 'groupIds is missing.')
+    if (asked.length > MOST_CHECKED) throw graphError(400, 'Request_BadRequest', `More than ${MOST_CHECKED} groupIds.`)
+    const { groups } = principalOf(id)
+    return { status: 200, body: { value: asked.filter((each) => groups.has(String(each))) } }
+  }
+  const rows = ['servicePrincipals', 'users', 'directoryObjects'].flatMap((kind): [string, Route][] => [
+    [`POST /v1.0/${kind}/:id/getMemberObjects`, members],
+    [`POST /v1.0/${kind}/:id/getMemberGroups`, members],
+    [`POST /v1.0/${kind}/:id/checkMemberGroups`, checkMembers],
+  ])
+  return Object.fromEntries(rows)
 }
 
 /** @throws Refusal for whoever has no token for graph, or none of `permissions`. */

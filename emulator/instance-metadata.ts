@@ -23,7 +23,7 @@ export type InstanceMetadataParts = {
 }
 
 export function instanceMetadata(parts: InstanceMetadataParts): Handler {
-  return route(
+  const answer = route(
     {
       'GET /metadata/identity/oauth2/token': (request) => {
         requireMetadataHeader(request)
@@ -43,6 +43,8 @@ export function instanceMetadata(parts: InstanceMetadataParts): Handler {
     },
     ({ path }) => ({ status: 404, body: { error: 'not_found', error_description: `No such address: ${path}` } }),
   )
+  // The vendor's own library ends the path in a slash.
+  return (request) => answer({ ...request, path: request.path.replace(/\/$/, '') })
 }
 
 function metadataError(status: number, error: string, text: string): Refusal {

@@ -48,7 +48,9 @@ type Target =
   | { readonly kind: 'list'; readonly scope: string; readonly namespace: string; readonly type: string }
   | { readonly kind: 'provider'; readonly subscription: string; readonly namespace: string }
 
-async function answerRead(parts: ResourceManagerParts, request: CloudRequest): Promise<CloudAnswer> {
+async function answerRead(parts: ResourceManagerParts, asked: CloudRequest): Promise<CloudAnswer> {
+  // The vendor's own library puts a slash before an id that begins with one, so the service takes two of them there.
+  const request = { ...asked, path: asked.path.replace(/^\/\//, '/') }
   if (isDisguised(request.path)) throw resourceError(400, 'InvalidRequestUri', 'The request path is not valid.')
   const caller = await parts.checkBearer(request, parts.audiences)
   if (typeof caller === 'string') throw unauthenticated(caller, parts.authority(request))

@@ -2,10 +2,15 @@
 // a careless comparison takes for one another.
 import type { CloudPlan } from './plan.ts'
 
+const SUBSCRIPTION = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
+const FIRST = `/subscriptions/${SUBSCRIPTION}`
+const GROUP = `${FIRST}/resourceGroups/rg-app`
+const IDENTITIES = 'providers/Microsoft.ManagedIdentity/userAssignedIdentities'
+
 export const SAMPLE = {
   tenant: '11111111-1111-4111-8111-111111111111',
   otherTenant: '22222222-2222-4222-8222-222222222222',
-  subscription: 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa',
+  subscription: SUBSCRIPTION,
   /** Of the same tenant. */
   otherSubscription: 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb',
   /** Of the other tenant. */
@@ -13,13 +18,15 @@ export const SAMPLE = {
   /** The application that a key server is, and its secret. */
   clientId: 'dddddddd-dddd-4ddd-8ddd-dddddddddddd',
   clientSecret: 'a secret of the emulator, worth nothing',
+  /** Ids of what is in the first subscription. */
+  group: GROUP,
+  vm1: `${GROUP}/providers/Microsoft.Compute/virtualMachines/vm1`,
+  u1: `${FIRST}/resourceGroups/rg-id/${IDENTITIES}/u1`,
+  u2: `${FIRST}/resourceGroups/rg-id/${IDENTITIES}/u2`,
+  u3: `${FIRST}/resourceGroups/rg-evil/${IDENTITIES}/u3`,
 } as const
 
-const [first, second] = [SAMPLE.subscription, SAMPLE.otherSubscription].map((id) => `/subscriptions/${id}`)
-const [u1, u2, u3] = ['rg-id/u1', 'rg-id/u2', 'rg-evil/u3'].map((place) => {
-  const [group, name] = place.split('/')
-  return `${first}/resourceGroups/${group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/${name}`
-}) as [string, string, string]
+const { u1, u2, u3 } = SAMPLE
 
 export const SAMPLE_PLAN: CloudPlan = {
   tenants: [{ id: SAMPLE.tenant, domains: ['example.test'] }, { id: SAMPLE.otherTenant }],
@@ -52,7 +59,7 @@ export const SAMPLE_PLAN: CloudPlan = {
   flexibleSets: [{ name: 'ss-f', userIdentities: [u2], instances: 0 }],
   members: [
     {
-      set: `${first}/resourceGroups/rg-app/providers/Microsoft.Compute/virtualMachineScaleSets/ss-f`,
+      set: `${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/ss-f`,
       name: 'ss-f_1a2b3c4d',
       userIdentities: [u2],
     },
@@ -73,7 +80,7 @@ export const SAMPLE_PLAN: CloudPlan = {
       secret: SAMPLE.clientSecret,
       permissions: ['Application.ReadWrite.OwnedBy', 'GroupMember.Read.All'],
       ownsItself: true,
-      reads: [first, second].map(String),
+      reads: [FIRST, `/subscriptions/${SAMPLE.otherSubscription}`],
     },
   ],
 }

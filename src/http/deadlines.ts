@@ -1,16 +1,17 @@
 // Times that many requests may take, looked at once a second: a timer for each request would cost more than the
 // request.
+import { LinkedList, type Place } from '../lib/linked-list.ts'
 import type { Clock, Timer, Timers } from '../lib/world.ts'
 
 const TICK_MS = 1_000
 
-export type Deadline = { readonly atMs: number; readonly onLate: () => void }
+export type Deadline = Place<{ readonly atMs: number; readonly onLate: () => void }>
 
 /** Deadlines of one length, so that they come in the order in which they were set. */
 export class DeadlineQueue {
   readonly #deadlines: Deadlines
   readonly #lengthMs: number
-  readonly #waiting = new Set<Deadline>()
+  readonly #waiting = new LinkedList<Deadline['value']>()
 
   constructor(deadlines: Deadlines, lengthMs: number) {
     this.#deadlines = deadlines
@@ -20,20 +21,18 @@ export class DeadlineQueue {
   /** `onLate` is called once, not before the time and at most two ticks after it, unless it is removed before. */
   add(onLate: () => void): Deadline | undefined {
     if (this.#lengthMs === 0) return undefined
-    const deadline = { atMs: this.#deadlines.tickMs + TICK_MS + this.#lengthMs, onLate }
-    this.#waiting.add(deadline)
-    return deadline
+    return this.#waiting.add({ atMs: this.#deadlines.tickMs + TICK_MS + this.#lengthMs, onLate })
   }
 
   remove(deadline: Deadline | undefined): void {
-    if (deadline !== undefined) this.#waiting.delete(deadline)
+    if (deadline !== undefined) this.#waiting.remove(deadline)
   }
 
   expire(nowMs: number): void {
-    for (const deadline of this.#waiting) {
-      if (deadline.atMs > nowMs) return
-      this.#waiting.delete(deadline)
-      deadline.onLate()
+    for (let next = this.#waiting.first; next !== undefined; next = this.#waiting.first) {
+      if (next.value.atMs > nowMs) return
+      this.#waiting.remove(next)
+      next.value.onLate()
     }
   }
 }

@@ -2,6 +2,7 @@
 // endpoint calls secret.
 import type { Endpoint } from '../api/endpoint.ts'
 import { parsePattern } from '../api/pattern.ts'
+import { LinkedList, type Place } from '../lib/linked-list.ts'
 import type { Clock } from '../lib/world.ts'
 
 /** As much of a request's way as says where it went; the pipeline fills it in. */
@@ -34,14 +35,14 @@ export const MAX_SHOWN = 1_000
 const MAX_PATH_CHARACTERS = 512
 
 export class Flights {
-  readonly #flights = new Set<Flight>()
+  readonly #flights = new LinkedList<Flight>()
 
-  add(flight: Flight): void {
-    this.#flights.add(flight)
+  add(flight: Flight): Place<Flight> {
+    return this.#flights.add(flight)
   }
 
-  delete(flight: Flight): void {
-    this.#flights.delete(flight)
+  remove(place: Place<Flight>): void {
+    this.#flights.remove(place)
   }
 
   get size(): number {

@@ -1,5 +1,6 @@
 // What one thread notes of every request: where it begins and where it ends. A request that another thread passed on is
 // counted there, and keeps its id.
+import type { Place } from '../lib/linked-list.ts'
 import type { Clock, Random } from '../lib/world.ts'
 import { type Flight, Flights, type Routed } from './flights.ts'
 import type { RequestMeter } from './request-meter.ts'
@@ -18,7 +19,12 @@ export type Noted = {
   readonly passedOn?: PassedOn | undefined
 }
 
-export type Watched = Flight & { readonly isPassedOn: boolean; readonly trace: RequestTrace | undefined }
+export type Watched = Flight & {
+  readonly isPassedOn: boolean
+  readonly trace: RequestTrace | undefined
+  /** Among the flights of this thread; undefined where another thread passed it on. */
+  place: Place<Flight> | undefined
+}
 
 const NOWHERE: Routed = { endpoint: undefined, mounted: undefined, pathParameters: {} }
 
@@ -41,21 +47,30 @@ export class RequestWatch {
     const trace = this.#tracer === undefined ? undefined : this.#trace(headers.traceparent, passedOn)
     const isPassedOn = passedOn !== undefined
     const id = passedOn?.id ?? this.#random.uuid()
-    const watched: Watched = { id, method, remoteAddress, startedMs, routed: undefined, isPassedOn, trace }
+    const watched: Watched = {
+      id,
+      method,
+      remoteAddress,
+      startedMs,
+      routed: undefined,
+      isPassedOn,
+      trace,
+      place: undefined,
+    }
     if (!isPassedOn) {
       this.#meter.begun()
-      this.flights.add(watched)
+      watched.place = this.flights.add(watched)
     }
     return watched
   }
 
   /** Gives how long it took, in seconds. */
   end(watched: Watched, status: number): number {
-    const { routed = NOWHERE, trace, isPassedOn, startedMs } = watched
+    const { routed = NOWHERE, trace, place, startedMs } = watched
     const seconds = (this.#clock.monotonicMs() - startedMs) / 1000
-    if (!isPassedOn) {
+    if (place !== undefined) {
       this.#meter.ended(routed.endpoint, status, seconds)
-      this.flights.delete(watched)
+      this.flights.remove(place)
     }
     trace?.end(watched, routed, status)
     return seconds

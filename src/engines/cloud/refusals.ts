@@ -5,7 +5,7 @@ import { fail, type Refusal } from '../../api/errors.ts'
 /** 403: the constraint, and where it helps what was presented. */
 export const refuse = (what: string, cause?: unknown): Refusal => fail('login_refused', [what], cause)
 
-const MAX_SHOWN = 80
+const MAX_SHOWN = 200
 
 /** What a caller sent, in a form that is safe to show: short, on one line, in quotes. */
 export function shown(text: string): string {

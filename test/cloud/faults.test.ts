@@ -42,7 +42,7 @@ const hit = (service: Service, action: FaultAction, times?: number, path?: strin
     ...(path === undefined ? {} : { path }),
   })
 
-test('F1: the directory fails at the first login, and then does not', async () => {
+test('F1: F-18: the directory fails at the first login, and then does not', async () => {
   hit('authority', { kind: 'status', status: 500 }, 3)
   const first = await logIn()
   assert.deepEqual([first.status, first.body.errors], [502, ['identity provider unavailable']])

@@ -103,7 +103,7 @@ function generatedInput(): Record<string, string> {
   }
 }
 
-test(`${LOGINS} generated logins`, async (context) => {
+test(`P-31: ${LOGINS} generated logins`, async (context) => {
   random = pseudoRandom(testSeed(context))
   const made = await tokens()
   const principals = made.flatMap(({ claims }) => (typeof claims.oid === 'string' ? [claims.oid] : []))

@@ -102,7 +102,7 @@ test('T13: quotas of a role count its logins', async () => {
   await house.call('DELETE', 'sys/quotas/rate-limit/of-a-role')
 })
 
-test('N1, N2, N3: renewal by the role’s lifetimes of now and the token’s own policies', async () => {
+test('N1, N2, N3: T-23: renewal by the role’s lifetimes of now and the token’s own policies', async () => {
   const answer = await logIn({ token_ttl: 600, token_max_ttl: 3600, token_policies: 'p1', token_num_uses: 0 })
   const renew = (body: object = {}) => as(answer, 'POST', 'auth/token/renew-self', { role: 'other', ...body })
   await house.role('r', { token_ttl: 300, token_policies: 'p2' })

@@ -191,7 +191,11 @@ export class Emulator {
       return (await handler?.(request)) ?? { status: 503 }
     } catch (cause) {
       if (cause instanceof Refusal) return cause.answer
-      throw cause
+      // A fault of the emulator itself: whoever writes the test has to see it.
+      return {
+        status: 500,
+        body: { emulator: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) },
+      }
     }
   }
 }

@@ -93,6 +93,20 @@ function wasReset({ cause }: Error): boolean {
   return (cause as NodeJS.ErrnoException).code === 'ECONNRESET'
 }
 
+test('clients that go away in the middle disturb nobody', async () => {
+  hit({ kind: 'delay', ms: 40 }, { times: 1 })
+  await assert.rejects(fetch(DISCOVERY, { signal: AbortSignal.timeout(10) }))
+  hit({ kind: 'trickle', bytes: 10, everyMs: 5 }, { from: 1, times: 1 })
+  const answer = await fetch(DISCOVERY)
+  await answer.body?.cancel()
+  const { hostname, port } = new URL(authority)
+  const socket = connect(Number(port), hostname).resume()
+  socket.end('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf')
+  await once(socket, 'close')
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  assert.deepEqual(await statuses(1), [200])
+})
+
 test('a connection can be reset before the answer, and within it', async () => {
   hit({ kind: 'reset' }, { times: 1 })
   await assert.rejects(fetch(DISCOVERY), wasReset)

@@ -45,7 +45,8 @@ export class Listener {
     if (this.#server !== undefined) return
     const { scheme, certificate, host } = this.#options
     const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-      this.#take(incoming, outgoing).catch((cause: unknown) => outgoing.destroy(cause as Error))
+      // Only where the client is gone before it has said everything.
+      this.#take(incoming, outgoing).catch(() => outgoing.destroy())
     }
     const server: Server =
       scheme === 'http'

@@ -49,7 +49,7 @@ test('two clouds of one name', () => {
   assert.throws(() => parseConfig(`${GOOD}\n${GOOD.replace('TestCloud', 'testcloud')}`), /two clouds with the name/)
 })
 
-test('L-11: only the addresses of the table and of the configuration can be reached, the vendor’s in the internet only', () => {
+test('L-11: only addresses of table and configuration can be reached, the vendor’s in the internet only', () => {
   const stanza = parseConfig(GOOD).clouds?.[0] ?? assert.fail()
   const reaches = cloudReaches({ environment: {}, clouds: [definedCloud(stanza)] })
   const origins = reaches.map(({ origin }) => origin)

@@ -1,5 +1,5 @@
-// Generated logins. Login and explain agree on every one; whoever is let in is, by the cloud's own records, what the role
-// asks for; and where the reference would let in and we do not, docs/differences.md says why. LOGINS sets how many.
+// Generated logins. Login and explain agree on every one; whoever is let in is, by the cloud's own records, what the
+// role asks for; and where the reference would let in and we do not, docs/differences.md says why. LOGINS sets how many.
 import { strict as assert } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -92,7 +92,7 @@ async function roles(principals: readonly string[]): Promise<Generated['bounds']
 function generatedInput(): Record<string, string> {
   const subscription = chance() < 0.8 ? SAMPLE.subscription : SAMPLE.otherSubscription
   const group = chance() < 0.7 ? 'rg-app' : pick(GROUPS)
-  const site = `/subscriptions/${subscription}/resourceGroups/${group}/providers/Microsoft.Web/sites/${pick(['site1', 'site9', 'site3'])}`
+  const site = house.site(pick(['site1', 'site9', 'site3']), group, subscription)
   const which = chance()
   return {
     subscription_id: subscription,

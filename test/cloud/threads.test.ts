@@ -15,7 +15,8 @@ after(async () => {
   await server.stop()
   await emulator.close()
 })
-const machine = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-app/providers/Microsoft.Compute/virtualMachines/vm1`
+const group = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-app`
+const machine = `${group}/providers/Microsoft.Compute/virtualMachines/vm1`
 const jwt = await emulator.minting.ofResource(machine)
 const role = { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }
 for (const [path, body] of [

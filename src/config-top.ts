@@ -31,6 +31,7 @@ export const TOP_STANZA: Stanza = {
     log_format: setting('"standard", "json"', 'standard', 'Form of a line of the log'),
     telemetry: setting('stanza', 'none', 'Where traces go; see docs/telemetry.md'),
     audit: setting('stanza', 'none', 'Where requests are recorded; see docs/audit-format.md'),
+    cloud: setting('stanza', 'none', 'A cloud that login mounts can belong to besides those of the vendor; see below'),
     unsafe_allow_api_audit_creation: setting('bool', 'true', 'Whether requests may make audit devices'),
     strict_hardening: setting('bool', 'false', 'What would be a warning of the checks at start stops the start'),
     require_audit: setting('bool', 'false', 'Without a stanza `audit` the server does not start'),

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { DEFAULT_EDITION, type Edition } from './api/edition.ts'
 import type { AuditSettings } from './audit/device-changes.ts'
 import { auditOf } from './config-audit.ts'
+import { type CloudConfigured, cloudsOf } from './config-cloud.ts'
 import { editionOf } from './config-edition.ts'
 import { type HardeningConfig, hardeningOf, NO_HARDENING } from './config-hardening.ts'
 import { type KmsLibrary, kmsLibrariesOf } from './config-kms-library.ts'
@@ -50,6 +51,8 @@ export type ServerConfig = {
   /** What the checks of the start found; undefined where none were made. */
   readonly hardeningFound?: HardeningFound
   readonly audit: AuditSettings
+  /** Besides those of the vendor. */
+  readonly clouds: readonly CloudConfigured[]
   readonly pidFile: string | undefined
   /** For the log: what was taken and does nothing, or is unwise. */
   readonly warnings: readonly string[]
@@ -120,6 +123,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   telemetry: NO_TELEMETRY,
   hardening: NO_HARDENING,
   audit: { declared: [], allowsApi: true },
+  clouds: [],
   pidFile: undefined,
   warnings: [],
 }
@@ -150,6 +154,7 @@ export function parseBody(body: HclObject, { isPlainAllowed }: ParseOptions): Co
     () => telemetryOf(body),
     () => hardeningOf(body),
     () => auditOf(body),
+    () => cloudsOf(body),
     () => urlOf(body, 'api_addr', 'apiAddress'),
     () => urlOf(body, 'cluster_addr', 'clusterAddress'),
     () => textOf(body, 'cluster_name', 'clusterName'),

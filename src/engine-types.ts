@@ -6,8 +6,10 @@ import { Router } from './api/router.ts'
 import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
 import type { AclOperation } from './auth/permissions.ts'
 import { TOKEN_ENDPOINTS } from './auth/token-endpoints.ts'
+import type { CloudPlace } from './cloud-place.ts'
 import type { EngineContext } from './core/mount-table.ts'
 import { APPROLE } from './engines/approle/approle.ts'
+import { AZURE, CLOUD, newCallGate } from './engines/cloud/cloud.ts'
 import { TRANSIT } from './engines/transit/transit.ts'
 import { USERPASS } from './engines/userpass/userpass.ts'
 import { IDENTITY_ENDPOINTS } from './identity/endpoints.ts'
@@ -25,15 +27,18 @@ const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROL
 export const ALL_ENDPOINTS: readonly Endpoint[] = [
   ...[SYSTEM_ROUTER, TOKEN_ROUTER, CUBBYHOLE_ROUTER, IDENTITY_ROUTER].flatMap(({ endpoints }) => endpoints),
   ...ENGINES.flatMap(({ router }) => router.endpoints),
+  ...CLOUD.router.endpoints,
 ]
 
 export function engineTypes(
   system: Engine,
   { tokenService, cubbyhole, identities }: Accounts,
+  cloud: CloudPlace,
 ): readonly EngineType<EngineContext>[] {
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   return [
     ...ENGINES,
+    ...cloudTypes(cloud),
     { type: 'system', kind: 'secret', summary: 'The server itself', router: SYSTEM_ROUTER, create: () => system },
     { type: 'token', kind: 'auth', summary: 'Tokens', router: TOKEN_ROUTER, create: () => tokenEngine },
     {
@@ -51,6 +56,12 @@ export function engineTypes(
       create: () => identities,
     },
   ]
+}
+
+/** They ask outside, and share how much. */
+function cloudTypes(place: CloudPlace): readonly EngineType<EngineContext>[] {
+  const shared = { ...place, gate: newCallGate() }
+  return [CLOUD, AZURE].map((type) => ({ ...type, create: (context) => type.create({ ...context, ...shared }) }))
 }
 
 /** Only of mounts that every server has: of others it would tell whether they are there. */

@@ -10,6 +10,7 @@ import { Audit } from './audit/audit.ts'
 import type { AuditSettings } from './audit/device-changes.ts'
 import { type BoardMemory, newBoardMemory } from './audit/stream-board.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
+import { cloudPlace } from './cloud-place.ts'
 import { Core } from './core/core.ts'
 import type { WireRequest, WireResponse } from './core/exchange.ts'
 import { newMountEntry } from './core/mount-entries.ts'
@@ -17,6 +18,7 @@ import { type AskWriter, MountTable } from './core/mount-table.ts'
 import { Upkeep } from './core/upkeep.ts'
 import { importSecret } from './crypto/secret-key.ts'
 import { engineTypes, needsSudo, SYSTEM_ROUTER } from './engine-types.ts'
+import type { Surroundings } from './engines/cloud/settings.ts'
 import { hostInfo } from './host-facts.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import { type Log, namedLog } from './lib/log.ts'
@@ -59,6 +61,8 @@ export type HouseParts = {
   readonly turnEnd?: TurnEnd
   /** Missing: that of a server with one thread. */
   readonly telemetry?: HouseTelemetry
+  /** Of logins by cloud identity; missing: the vendor's clouds, and nothing of the environment. */
+  readonly cloud?: Surroundings
   readonly sealStatus: () => SealStatus
   /** Only where this thread writes. */
   readonly sealOperations?: () => SealOperations
@@ -134,7 +138,7 @@ export function buildHouse(parts: HouseParts): House {
     audit,
   }
   const system = new System({ ...accounts, ...own })
-  const types = engineTypes(system, accounts)
+  const types = engineTypes(system, accounts, cloudPlace(log, tokenLimits.maxTtlSeconds, parts.cloud))
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
   const questions = parts.askWriter && refusedTogether(parts.askWriter)

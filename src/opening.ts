@@ -155,6 +155,7 @@ export class Opening {
       house.expiry.start()
       house.policySweep.start()
       house.upkeep.start()
+      house.mounts.start()
       await this.announce(keyring)
     } catch (cause) {
       await this.#forget()

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { newBoardMemory } from './audit/stream-board.ts'
+import { cloudReaches, cloudSurroundings } from './cloud-place.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { addressText } from './config-listener.ts'
 import { runSelfTests } from './crypto/self-test.ts'
@@ -98,13 +99,14 @@ function shown(config: ServerConfig, ports: readonly number[]) {
 async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const shared = sharedTelemetry(options, 1)
-  const own = threadTelemetry(shared, FIRST_SERVING_ROW, config)
+  const cloud = cloudSurroundings(config, process.env)
+  const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
   const turnEnd = new TurnEnd()
   const store = createMemoryStore({ random: world.random, clock: world.clock, onCommitted: commitMeter(shared) })
   const devices = startDevices(config, world, log)
   const house = await buildWriterHouse({
     store,
-    world,
+    world: { ...world, outbound: own.world.outbound },
     slow: inlineWork(world),
     devices: devicesOf(devices.place()),
     log,
@@ -112,6 +114,7 @@ async function startInMemory(options: ServerOptions): Promise<RunningServer> {
     telemetry: own,
     ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
     tokenLimits: config,
+    cloud,
     audit: { settings: config.audit },
     turnEnd,
     announce: async () => {},

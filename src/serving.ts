@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { BoardMemory } from './audit/stream-board.ts'
 import { factsOf, type ServerConfig } from './config.ts'
 import { type DevicePlace, devicesOf } from './device-host.ts'
+import { cloudEnvironment } from './engines/cloud/settings.ts'
 import { buildHouse, type House } from './house.ts'
 import { ReloadList } from './lib/reload.ts'
 import { TurnEnd } from './lib/turn-end.ts'
@@ -91,6 +92,8 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     facts: factsOf(config, 'sqlite'),
     telemetry: own,
     tokenLimits: config,
+    // It says what comes from the environment, and asks nobody.
+    cloud: { environment: cloudEnvironment(process.env), clouds: [] },
     audit: { board: data.board, thread: 'serving' },
     turnEnd,
     sealStatus: () => status,

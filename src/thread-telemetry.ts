@@ -8,6 +8,7 @@ import type { Lookups } from './lib/coherent-cache.ts'
 import { type Log, namedLog } from './lib/log.ts'
 import { type LogLevels, newLogLevels } from './lib/log-levels.ts'
 import { logTo } from './lib/log-writer.ts'
+import type { Reach } from './lib/outbound.ts'
 import { type Clock, type Random, realWorld, type World } from './lib/world.ts'
 import { type LimitMemory, newLimitMemory } from './quotas/limit-table.ts'
 import {
@@ -79,15 +80,16 @@ export function threadLog(shared: SharedTelemetry, row: number, config: ServerCo
   })
 }
 
-/** `askFlights` is missing where nobody else is to be asked. */
+/** `askFlights` is missing where nobody else is to be asked; `reaches`: where the thread asks besides the collector. */
 export function threadTelemetry(
   shared: SharedTelemetry,
   row: number,
   config: ServerConfig,
   askFlights?: () => Promise<AllFlights>,
+  reaches: readonly Reach[] = [],
 ): ThreadTelemetry {
   const { metrics, levels, limits } = shared
-  const world = realWorld(originsOf(config.telemetry))
+  const world = realWorld([...reaches, ...originsOf(config.telemetry)])
   const log = threadLog(shared, row, config)
   const { traces } = config.telemetry
   const cells = rowOf(metrics, row)

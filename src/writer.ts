@@ -1,7 +1,9 @@
 // The thread that writes: it alone has the store open for writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { BoardMemory } from './audit/stream-board.ts'
+import { cloudReaches, cloudSurroundings } from './cloud-place.ts'
 import { factsOf, type ServerConfig } from './config.ts'
+import { ConfigError } from './config-values.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
 import { type DevicePlace, devicesOf } from './device-host.ts'
 import { namedLog } from './lib/log.ts'
@@ -54,7 +56,8 @@ export type DevelopmentFacts = DevelopmentKeys
 export const EXIT_STORAGE_FAILED = 74
 
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
-  const own = threadTelemetry(data.shared, WRITING_ROW, data.config)
+  const cloud = cloudSurroundings(data.config, process.env)
+  const own = threadTelemetry(data.shared, WRITING_ROW, data.config, undefined, cloudReaches(cloud))
   const { world } = own
   const log = namedLog(own.log, 'storage')
   const { storage } = data.config
@@ -101,6 +104,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     facts: factsOf(data.config, 'sqlite'),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
+    cloud,
     audit: { settings: data.config.audit, board: data.board, thread: 'writing' },
     ...(data.development === undefined ? {} : { keyKeeper: developmentKeeper(data.directory) }),
     announce: async (news) => {
@@ -147,7 +151,8 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
 
 /** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */
 function sentence(cause: unknown): string {
-  if (cause instanceof StorageError || cause instanceof AutoSealFailed) return cause.message
+  if (cause instanceof StorageError || cause instanceof AutoSealFailed || cause instanceof ConfigError)
+    return cause.message
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 }
 

@@ -107,6 +107,7 @@ const KINDS: Readonly<Record<string, string>> = {
   number: 'number',
   bool: 'boolean',
   duration: 'Duration',
+  'signed duration': 'Duration',
   bytes: 'string',
   strings: 'readonly string[]',
   map: 'Readonly<Record<string, string>>',

@@ -1,4 +1,5 @@
 // docs/configuration.md: every key of the configuration, from the tables that the parser reads.
+import { CLOUD_STANZA } from '../src/config-cloud.ts'
 import { ENVIRONMENT, PREFIXES } from '../src/config-environment.ts'
 import { KMS_LIBRARY_STANZA } from '../src/config-kms-library.ts'
 import { TCP_STANZA, UNIX_STANZA } from '../src/config-listener.ts'
@@ -18,6 +19,7 @@ export const STANZAS: readonly Stanza[] = [
   STORAGE_STANZA,
   SEAL_STANZA,
   KMS_LIBRARY_STANZA,
+  CLOUD_STANZA,
 ]
 
 const HEAD = `# Configuration

@@ -15,6 +15,7 @@ const KINDS: Readonly<Record<string, string>> = {
   int: 'A whole number, or text of one: `5`, `-1`, `0x10`, `0o17`, `017`, `0b11`, `1_000`; empty text is 0.',
   number: 'number',
   bool: '`true`, `false`, 1, 0, or text: `true`, `t`, `1`, `false`, `f`, `0`; empty text is false.',
+  'signed duration': 'As duration, and negative ones have a meaning of their own.',
   duration: 'Seconds, as number or text, or text such as `90m`, `1h30m`, `2d`; empty text is 0. Not negative.',
   bytes: 'Base64 (RFC 4648 section 4).',
   strings: 'An array of texts, or one text with commas between them; empty text is an empty list.',

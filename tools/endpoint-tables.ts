@@ -3,6 +3,7 @@ import type { Endpoint } from '../src/api/endpoint.ts'
 import { CUBBYHOLE_ENDPOINTS } from '../src/auth/cubbyhole-endpoints.ts'
 import { TOKEN_ENDPOINTS } from '../src/auth/token-endpoints.ts'
 import { APPROLE } from '../src/engines/approle/approle.ts'
+import { CLOUD } from '../src/engines/cloud/cloud.ts'
 import { TRANSIT } from '../src/engines/transit/transit.ts'
 import { USERPASS } from '../src/engines/userpass/userpass.ts'
 import { IDENTITY_ENDPOINTS } from '../src/identity/endpoints.ts'
@@ -82,5 +83,16 @@ export const TABLES: readonly EndpointTable[] = [
     mountPath: 'auth/approle/',
     type: APPROLE.type,
     endpoints: APPROLE.router.endpoints,
+  },
+  {
+    file: 'cloud.md',
+    title: 'Logins of workloads by their cloud identity',
+    about:
+      `${CLOUD.summary}. It is mounted at \`auth/cloud/\` here; elsewhere the paths begin with that mount. ` +
+      'The type has a second name, `azure`.',
+    source: 'src/engines/cloud/cloud.ts',
+    mountPath: 'auth/cloud/',
+    type: CLOUD.type,
+    endpoints: CLOUD.router.endpoints,
   },
 ]

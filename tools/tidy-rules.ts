@@ -19,6 +19,7 @@ const FILE_USERS = {
   'src/diagnosis.ts': 'looks whether there is one',
   'src/config-files.ts': 'the configuration, read at start and when it is reloaded',
   'src/tls-files.ts': 'certificates and keys, the same',
+  'src/cloud-place.ts': 'the certificates that those of a cloud lead to',
   'src/pid-file.ts': 'the id of the process',
   'src/http/unix-socket.ts': 'the file that stands for a socket',
   'src/development.ts': 'the key of the development server',

@@ -32,6 +32,8 @@ type Common<E, F extends Fields> = {
    * 'any-node': served where it arrives; should it come to a write after all, it travels then.
    */
   readonly runsOn: 'any-node' | 'writer'
+  /** Of a login method: answers at MOUNT/… too, without `auth/` before it, where no other mount is. */
+  readonly alsoAtRoot?: boolean
   /** Answers even while the server is sealed. */
   readonly whileSealed?: boolean
   /** Makes the keys, opens or closes the barrier: a test that calls all endpoints keeps away from it. */

@@ -79,6 +79,13 @@ export const ERRORS = {
       'second text tells the holder of a valid token what its policies lack (permission_denied_hints = false turns ' +
       'that off); sys/policies/explain-self says which rule decides. What does not exist is refused in the same way.',
   },
+  login_refused: {
+    status: 403,
+    message: (what: string) => `permission denied: ${what}`,
+    remedy:
+      'The text names the constraint that the login did not meet. auth/MOUNT/explain, and `keywright cloud explain`, ' +
+      'show for the same token and role which ones it meets; docs/runbooks/connect-a-cloud.md says how each is met.',
+  },
   bad_token: {
     status: 403,
     message: () => 'bad token', // Wire text.
@@ -202,6 +209,13 @@ export const ERRORS = {
     remedy:
       'The device behind a managed key is not there, or does not do what it should: docs/runbooks/managed-keys.md. ' +
       'Whoever gave the managed key away can do nothing about it; what was made with it stays readable.',
+  },
+  cloud_unavailable: {
+    status: 502,
+    message: (what: string) => what,
+    remedy:
+      'Nothing was decided: try again. The log has the cause under the id of the request: the cloud did not answer ' +
+      'within 10 s, throttled, or refused the credential of this server.',
   },
   sealed: {
     status: 503,

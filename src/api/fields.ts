@@ -154,6 +154,14 @@ export function duration<const O extends Common<number>>(description: string, op
   })
 }
 
+/** The same, and negative ones mean something to whoever takes them. */
+export function signedDuration<const O extends Common<number>>(description: string, options: O = {} as O) {
+  const schema = { type: 'integer', format: 'seconds' }
+  return define<number, O>('signed duration', description, options, schema, (value, name) =>
+    value === null ? undefined : toSeconds(value, name),
+  )
+}
+
 export function strings<const O extends Common<readonly string[]>>(description: string, options: O = {} as O) {
   const schema = { type: 'array', items: { type: 'string' } }
   return define<readonly string[], O>('strings', description, options, schema, (value, name) => {

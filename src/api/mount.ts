@@ -51,6 +51,10 @@ export interface Engine {
   upkeep?(): Promise<void>
   /** Where writes are made: what the same mount asks on a thread that serves. Both are plain data. */
   answer?(question: unknown): Promise<unknown>
+  /** Begins what it does by itself: on the thread that writes, once the server is open. Missing: nothing. */
+  start?(): void
+  /** Ends that: the server is being sealed, or the mount is gone. */
+  stop?(): void
   /** Look-ups in its cache since it was made; missing where it has none. */
   readonly lookups?: { readonly hits: number; readonly misses: number }
 }

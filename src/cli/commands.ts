@@ -1,6 +1,7 @@
 // Every command there is. A new one is a file in commands/ and a line here.
 import type { CommandGroup } from './command.ts'
 import { AUDIT_COMMANDS } from './commands/audit.ts'
+import { CLOUD_COMMANDS } from './commands/cloud.ts'
 import { COMPLETION_COMMANDS } from './commands/completion.ts'
 import { remove } from './commands/delete.ts'
 import { LEASE_COMMANDS } from './commands/lease.ts'
@@ -52,6 +53,7 @@ export const COMMANDS: CommandGroup = {
     POLICY_COMMANDS,
     SECRETS_COMMANDS,
     AUTH_COMMANDS,
+    CLOUD_COMMANDS,
     LEASE_COMMANDS,
     AUDIT_COMMANDS,
     {

@@ -1,5 +1,6 @@
 // The login methods that the command line knows by name: where their request goes, and what it asks for.
 import { UsageError } from './cli-error.ts'
+import { withMachine } from './cloud-machine.ts'
 import type { Json } from './exact-json.ts'
 import type { CliIo } from './io.ts'
 import type { Data } from './key-values.ts'
@@ -10,6 +11,8 @@ type Method = {
   readonly inPath?: string
   /** The field that is asked for where it is missing, hidden, and how it is called. */
   readonly secret?: readonly [field: string, label: string]
+  /** What is missing is asked of the machine’s cloud. */
+  readonly ofMachine?: true
 }
 
 const METHODS: Readonly<Record<string, Method>> = {
@@ -20,8 +23,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   approle: { secret: ['secret_id', 'Secret ID'] },
   jwt: { secret: ['jwt', 'JWT'] },
   kubernetes: { secret: ['jwt', 'JWT'] },
-  azure: {},
-  cloud: {},
+  azure: { ofMachine: true },
+  cloud: { ofMachine: true },
   cert: {},
 }
 
@@ -30,11 +33,16 @@ export const LOGIN_METHODS = ['token', ...Object.keys(METHODS)]
 export type LoginRequest = { readonly path: string; readonly body: string }
 
 /** @throws UsageError where the user name is missing; CliError where the secret is, and nobody can be asked for it */
-export async function loginRequest(io: CliIo, method: string, mount: string, data: Data): Promise<LoginRequest> {
-  const { inPath, secret } = METHODS[method] ?? {}
-  const fields = new Map(
+export async function loginRequest(
+  io: CliIo,
+  { method, mount, metadataAddress }: { method: string; mount: string; metadataAddress: string },
+  data: Data,
+): Promise<LoginRequest> {
+  const { inPath, secret, ofMachine } = METHODS[method] ?? {}
+  const given = new Map(
     [...data].map(([field, value]) => [field, typeof value === 'string' ? withoutLineEnd(value) : value]),
   )
+  const fields = ofMachine === true ? await withMachine(io, metadataAddress, given) : given
   const name = inPath === undefined ? undefined : takeName(io, inPath, fields)
   if (secret !== undefined && !fields.has(secret[0])) fields.set(secret[0], await readSecret(io, secret[1]))
   const path = `auth/${mount}/login${name === undefined ? '' : `/${name}`}`

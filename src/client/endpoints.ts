@@ -1,6 +1,6 @@
 // Written by tools/generate.ts from the tables of endpoints: change the definitions, not this file.
 /** Where engines are usually mounted that may be mounted elsewhere. */
-export type Mount = 'transit' | 'auth/userpass' | 'auth/approle'
+export type Mount = 'transit' | 'auth/userpass' | 'auth/approle' | 'auth/cloud'
 
 /** A duration: seconds, or text such as `90m`, `1h30m`, `2d`. */
 export type Duration = number | string
@@ -7400,6 +7400,294 @@ export type Endpoints = {
   }
   /** Removes secret ids that are over. */
   'POST auth/approle/tidy/secret-id': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** The configuration of the mount. */
+  'GET auth/cloud/config': {
+    fields: Record<never, never>
+    result: {
+      /** Directory */
+      tenant_id: string
+      /** Audience */
+      resource: string
+      /** Cloud, as written; empty: the public one */
+      environment: string
+      /** Application */
+      client_id: string
+      /** What an operator wrote, to callers with sudo */
+      client_secret?: string
+      /** Seconds */
+      root_password_ttl: number
+      /** RFC 3339: end of the secret that rotate-root made */
+      root_password_expiration_date?: string
+      /** Further attempts */
+      max_retries: number
+      /** Nanoseconds */
+      retry_delay: number
+      /** Nanoseconds */
+      max_retry_delay: number
+      /** Logins name the resource */
+      require_resource_fields: boolean
+      /** Tokens of version 2.0 are taken */
+      accept_v2_tokens: boolean
+      /** The directory is asked about groups that a token does not list */
+      check_group_overage: boolean
+      /** Always empty */
+      identity_token_audience: string
+      /** Always 0 */
+      identity_token_ttl: number
+      /** Seconds */
+      rotation_period: number
+      /** Times */
+      rotation_schedule: string
+      /** Seconds */
+      rotation_window: number
+      /** Always empty */
+      rotation_policy: string
+      /** Neither of them counts */
+      disable_automated_rotation: boolean
+      /** A new secret waits until the directory takes it */
+      rotation_pending: boolean
+      /** What is empty here and comes from the server’s environment */
+      from_environment: readonly string[]
+    }
+  }
+  /** Configures the mount, or changes what is sent. */
+  'POST auth/cloud/config': {
+    fields: {
+      /** Directory that the callers belong to: its GUID, or a domain name of it */
+      tenant_id?: string | undefined
+      /** Audience that tokens must be for, exactly as in their claim "aud" */
+      resource?: string | undefined
+      /**
+       * CloudPublicCloud, CloudUSGovernmentCloud, CloudChinaCloud, CloudGermanCloud, the vendor’s names of them, or one
+       * that the configuration of the server defines; empty: the public cloud
+       */
+      environment?: string | undefined
+      /** Application whose credential asks the cloud; empty: the machine’s own identity */
+      client_id?: string | undefined
+      /** Its secret */
+      client_secret?: string | undefined
+      /** Lifetime of secrets that rotate-root makes */
+      root_password_ttl?: Duration | undefined
+      /** Further attempts of a call to the cloud; 0: three, negative: none */
+      max_retries?: number | undefined
+      /** Wait before the first of them; 0: 800 ms, negative: none. A login ends after 10 s */
+      retry_delay?: Duration | undefined
+      /** Longest wait; 0: 60 s, negative: without a bound */
+      max_retry_delay?: Duration | undefined
+      /** A login names subscription_id and resource_group_name, whatever its role asks for */
+      require_resource_fields?: boolean | undefined
+      /** Tokens of version 2.0 are taken too */
+      accept_v2_tokens?: boolean | undefined
+      /** Where a token names too many groups to list, the directory is asked about those that the role is bound to */
+      check_group_overage?: boolean | undefined
+      /** The secret is changed by the service this often; 0: not */
+      rotation_period?: Duration | undefined
+      /** The same by minute, hour, day, month and weekday, in UTC; not with rotation_period */
+      rotation_schedule?: string | undefined
+      /** Time after a scheduled minute in which a change may begin; 0: any time */
+      rotation_window?: Duration | undefined
+      /** The two do nothing */
+      disable_automated_rotation?: boolean | undefined
+      /** Not offered: leave it empty */
+      identity_token_audience?: string | undefined
+      /** Taken, and not used */
+      identity_token_ttl?: Duration | undefined
+      /** Not offered: leave it empty */
+      rotation_policy?: string | undefined
+    }
+    result: undefined
+  }
+  /** Forgets configuration and credential; roles stay. */
+  'DELETE auth/cloud/config': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Names of all roles. */
+  'LIST auth/cloud/role': {
+    fields: Record<never, never>
+    result: {
+      /** Names in order; a folder ends in / */
+      keys: readonly string[]
+    }
+  }
+  /** Whom a role admits, and what tokens it gives. */
+  'GET auth/cloud/role/:name': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      name: string
+    }
+    result: {
+      /** Seconds */
+      token_ttl: number
+      /** Seconds */
+      token_max_ttl: number
+      /** Seconds */
+      token_explicit_max_ttl: number
+      /** Seconds */
+      token_period: number
+      /** Policies of the tokens */
+      token_policies: readonly string[]
+      /** Where logins come from */
+      token_bound_cidrs: readonly string[]
+      /** Without the policy "default" */
+      token_no_default_policy: boolean
+      /** Requests a token may make; 0: unlimited */
+      token_num_uses: number
+      /** Always false */
+      token_strictly_bind_ip: boolean
+      /** default, service or batch */
+      token_type: string
+      /** Where the old name was used */
+      policies?: readonly string[]
+      /** Where the old name was used */
+      ttl?: number
+      /** Where the old name was used */
+      max_ttl?: number
+      /** Where the old name was used */
+      bound_cidrs?: readonly string[]
+      /** Where the old name was used */
+      period?: number
+      /** Where the old name was used */
+      num_uses?: number
+      /** Identities */
+      bound_service_principal_ids: readonly string[]
+      /** Groups of the directory */
+      bound_group_ids: readonly string[]
+      /** Subscriptions */
+      bound_subscription_ids: readonly string[]
+      /** Resource groups */
+      bound_resource_groups: readonly string[]
+      /** Regions */
+      bound_locations: readonly string[]
+      /** Scale sets */
+      bound_scale_sets: readonly string[]
+    }
+  }
+  /** Makes a role, or changes what is sent. */
+  'POST auth/cloud/role/:name': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      name: string
+      /** Object ids of identities; * alone: any */
+      bound_service_principal_ids?: readonly string[] | undefined
+      /** Object ids of groups of the directory, of which the caller is in one; * alone: any */
+      bound_group_ids?: readonly string[] | undefined
+      /** Subscriptions of the caller’s machine or other resource */
+      bound_subscription_ids?: readonly string[] | undefined
+      /** Resource groups of it */
+      bound_resource_groups?: readonly string[] | undefined
+      /** Regions of it */
+      bound_locations?: readonly string[] | undefined
+      /** Scale sets that the machine is in */
+      bound_scale_sets?: readonly string[] | undefined
+      /** Lifetime of the tokens; 0: as the mount has it */
+      token_ttl?: Duration | undefined
+      /** Longest lifetime, renewals included; 0: as the mount has it */
+      token_max_ttl?: Duration | undefined
+      /** Hard end after the login, whatever is renewed; 0: none */
+      token_explicit_max_ttl?: Duration | undefined
+      /** Each renewal gives this long, without an end; 0: not periodic */
+      token_period?: Duration | undefined
+      /** Policies of the tokens */
+      token_policies?: readonly string[] | undefined
+      /** Addresses or blocks that logins may come from and tokens be used from; empty: anywhere */
+      token_bound_cidrs?: readonly string[] | undefined
+      /** Without the policy "default" */
+      token_no_default_policy?: boolean | undefined
+      /** Requests a token may make; 0: unlimited */
+      token_num_uses?: number | undefined
+      /** service, batch, or default: as the mount has it */
+      token_type?: string | undefined
+      /** Old name of token_policies */
+      policies?: readonly string[] | undefined
+      /** Old name of token_ttl */
+      ttl?: Duration | undefined
+      /** Old name of token_max_ttl */
+      max_ttl?: Duration | undefined
+      /** Old name of token_period */
+      period?: Duration | undefined
+      /** Old name of token_num_uses */
+      num_uses?: number | undefined
+    }
+    result: undefined
+  }
+  /** Removes a role; tokens that it gave live on until they end, and are not renewed. */
+  'DELETE auth/cloud/role/:name': {
+    fields: {
+      /** Name; upper case counts as lower case */
+      name: string
+    }
+    result: undefined
+  }
+  /** Logs in. */
+  'POST auth/cloud/login': {
+    fields: {
+      /** Role to log in by; upper case counts as lower case */
+      role?: string | undefined
+      /** Token that the cloud gave the workload */
+      jwt?: string | undefined
+      /** Subscription that the workload’s resource is in */
+      subscription_id?: string | undefined
+      /** Resource group of it */
+      resource_group_name?: string | undefined
+      /** Virtual machine that it is; not used where vmss_name is given */
+      vm_name?: string | undefined
+      /** Scale set that it is in */
+      vmss_name?: string | undefined
+      /**
+       * Any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; not used where one
+       * of the names is given
+       */
+      resource_id?: string | undefined
+    }
+    result: Auth
+  }
+  /** Says which checks a login meets, without logging in. */
+  'POST auth/cloud/explain': {
+    fields: {
+      /** Role to log in by; upper case counts as lower case */
+      role?: string | undefined
+      /** Token that the cloud gave the workload */
+      jwt?: string | undefined
+      /** Subscription that the workload’s resource is in */
+      subscription_id?: string | undefined
+      /** Resource group of it */
+      resource_group_name?: string | undefined
+      /** Virtual machine that it is; not used where vmss_name is given */
+      vm_name?: string | undefined
+      /** Scale set that it is in */
+      vmss_name?: string | undefined
+      /**
+       * Any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; not used where one
+       * of the names is given
+       */
+      resource_id?: string | undefined
+      /** Where the login comes from; empty: where this request does */
+      remote_address?: string | undefined
+    }
+    result: {
+      /** The login would succeed */
+      allowed: boolean
+      /** Of the login’s answer */
+      status: number
+      /** Of the refusal; empty where it is allowed */
+      reason: string
+      /** In the order of the login */
+      checks: readonly {
+        /** What is checked */
+        name: string
+        /** passed, failed or not reached */
+        verdict: string
+        /** What was found */
+        detail: string
+      }[]
+    }
+  }
+  /** Makes a new secret for the application of the mount, which nobody else knows. */
+  'POST auth/cloud/rotate-root': {
     fields: Record<never, never>
     result: undefined
   }

@@ -84,6 +84,7 @@ export class MountTable implements Mounts {
   readonly #byUuid = new Map<string, Mounted>()
   readonly #unmountWork: ((entry: MountEntry) => Promise<void>)[] = []
   #stale = true
+  #isStarted = false
   #refreshing: Promise<void> | undefined
 
   /**
@@ -226,6 +227,7 @@ export class MountTable implements Mounts {
     const known = this.#byUuid.get(entry.uuid)
     if (known !== undefined) this.#leavePath(known.entry)
     const engine = known?.engine ?? type.create(this.#context(entry))
+    if (known === undefined && this.#isStarted) engine.start?.()
     const mounted = { entry, router: type.router, engine }
     this.#mounted.set(entry.path, mounted)
     this.#byUuid.set(entry.uuid, mounted)
@@ -239,8 +241,15 @@ export class MountTable implements Mounts {
     return { ...given, ...ask, ...keys, mount, storage: this.#view(entry) }
   }
 
+  /** Engines begin what they do by themselves: on the thread that writes, once the server is open. */
+  start(): void {
+    this.#isStarted = true
+    for (const { engine } of this.#byUuid.values()) engine.start?.()
+  }
+
   #forget(entry: MountEntry): void {
     this.#leavePath(entry)
+    this.#byUuid.get(entry.uuid)?.engine.stop?.()
     this.#byUuid.delete(entry.uuid)
   }
 
@@ -268,6 +277,8 @@ export class MountTable implements Mounts {
 
   /** Everything in memory goes: the server is being sealed. */
   close(): void {
+    this.#isStarted = false
+    for (const { engine } of this.#byUuid.values()) engine.stop?.()
     this.#resetEngines()
     this.#mounted.clear()
     this.#byUuid.clear()

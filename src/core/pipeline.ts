@@ -13,6 +13,7 @@ import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
 import { noteIgnored } from './ignored-fields.ts'
+import type { Mounted } from './mount-table.ts'
 import { limitRate, limitRateOfEntity } from './rate-steps.ts'
 import { successResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -83,7 +84,7 @@ const route = (exchange: Exchange, around: Surroundings): void | Promise<void> =
 }
 
 function findRoute(exchange: Exchange, around: Surroundings): void {
-  const mounted = around.mounts.route(exchange.path)
+  const mounted = around.mounts.route(exchange.path) ?? routeBelowAuth(exchange, around)
   exchange.mounted = mounted
   if (mounted === undefined) {
     exchange.routeError = 'no_route'
@@ -94,6 +95,20 @@ function findRoute(exchange: Exchange, around: Surroundings): void {
     exchange.endpoint = found.endpoint
     exchange.pathParameters = found.path
   } else exchange.routeError = found.kind === 'unsupported-path' ? 'unsupported_path' : 'unsupported_operation'
+}
+
+/**
+ * Interface 4.1: `cloud/rotate-root` is `auth/cloud/rotate-root`. The path is rewritten here, before policy and audit
+ * see it, and only where no mount serves it as it is.
+ */
+function routeBelowAuth(exchange: Exchange, { mounts }: Surroundings): Mounted | undefined {
+  const path = `auth/${exchange.path}`
+  const mounted = mounts.route(path)
+  if (mounted === undefined) return undefined
+  const found = mounted.router.find(exchange.method, path.slice(mounted.entry.path.length))
+  if (found.kind !== 'found' || found.endpoint.alsoAtRoot !== true) return undefined
+  exchange.path = path
+  return mounted
 }
 
 const refuseWhileSealed = (exchange: Exchange, around: Surroundings): void => {

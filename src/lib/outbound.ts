@@ -1,34 +1,81 @@
 // The one way out of this process: to origins that the configuration names, with a limit to time and size. Redirects
-// are not followed, proxies of the environment are not used, and no connection is kept.
-import { request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+// are not followed, and proxies of the environment are not used.
+import { lookup } from 'node:dns'
+import { Agent as HttpAgent, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { isOwnNetwork } from './own-network.ts'
 import type { Outbound, OutboundRequest, OutboundResponse, Timers } from './world.ts'
 
 export class OutboundError extends Error {
   override name = 'OutboundError'
 }
 
-const MAX_ANSWER_BYTES = 1 << 20
+/** Where a request may go. */
+export type Reach = {
+  /** `http://host:port`, as URL writes it. */
+  readonly origin: string
+  /** PEM certificates that its certificate must lead to, instead of the usual authorities. */
+  readonly ca?: string
+  /** It lies in the internet: an address of this machine or of its link is not it, whatever names say (L-11). */
+  readonly isPublic?: boolean
+}
 
-/** `origins`: `http://host:port`, as URL writes them. Every other is refused with OutboundError. */
-export function outboundTo(origins: readonly string[], timers: Timers): Outbound {
+const MAX_ANSWER_BYTES = 1 << 20
+const MAX_SOCKETS = 32
+
+/** Every origin but these is refused with OutboundError. */
+export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers): Outbound {
+  const known = new Map(
+    reaches.map((each) => (typeof each === 'string' ? { origin: each } : each)).map((each) => [each.origin, each]),
+  )
+  const agents = new Map<string, HttpAgent | HttpsAgent>()
+  /** One for each origin: its connections are kept between requests. */
+  const agentOf = (reach: Reach): HttpAgent | HttpsAgent => {
+    const found = agents.get(reach.origin)
+    if (found !== undefined) return found
+    const options = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: 4, scheduling: 'lifo' as const }
+    const agent = reach.origin.startsWith('https:')
+      ? new HttpsAgent({ ...options, ...(reach.ca === undefined ? {} : { ca: reach.ca }) })
+      : new HttpAgent(options)
+    agents.set(reach.origin, agent)
+    return agent
+  }
   return {
     request: async (request) => {
       const url = new URL(request.url)
-      if (!origins.includes(url.origin)) throw new OutboundError('The origin is not among those of the configuration')
-      return send(url, request, timers)
+      const reach = known.get(url.origin)
+      if (reach === undefined) throw new OutboundError('The origin is not among those of the configuration')
+      return send(url, request, timers, {
+        agent: request.keepsConnection === true ? agentOf(reach) : false,
+        ...(reach.ca === undefined ? {} : { ca: reach.ca }),
+        ...(reach.isPublic === true ? { lookup: publicLookup } : {}),
+      })
     },
   }
 }
 
+/** Finds no address that belongs to this machine or to its link. */
+const publicLookup: LookupFunction = (host, options, done) => {
+  lookup(host, options, (cause, address, family) => {
+    const found = Array.isArray(address) ? address.map((each) => each.address) : [address]
+    if (cause === null && found.some(isOwnNetwork))
+      return done(new OutboundError('The name of the origin leads to an address of this machine'), '', 0)
+    done(cause, address as string, family)
+  })
+}
+
+type Way = { readonly agent: HttpAgent | HttpsAgent | false; readonly ca?: string; readonly lookup?: LookupFunction }
+
 function send(
   url: URL,
-  { method, headers, body, timeoutMs }: OutboundRequest,
+  { method, headers, body, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES }: OutboundRequest,
   timers: Timers,
+  way: Way,
 ): Promise<OutboundResponse> {
   const start = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
-    const sent = start(url, { method, headers: { ...headers, 'Content-Length': body?.length ?? 0 }, agent: false })
+    const sent = start(url, { method, headers: { ...headers, 'Content-Length': body?.length ?? 0 }, ...way })
     const deadline = timers.after(timeoutMs, () => sent.destroy(new OutboundError('The answer took too long')))
     const fail = (cause: Error): void => {
       deadline.cancel()
@@ -40,7 +87,7 @@ function send(
       let size = 0
       answer.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size > MAX_ANSWER_BYTES) sent.destroy(new OutboundError('The answer is too large'))
+        if (size > maxAnswerBytes) sent.destroy(new OutboundError('The answer is too large'))
         else chunks.push(chunk)
       })
       answer.on('error', fail)

@@ -2,7 +2,7 @@
 // Handed in from main.ts, so that a test or a simulation can replace it and repeat a run from a seed.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { outboundTo } from './outbound.ts'
+import { outboundTo, type Reach } from './outbound.ts'
 
 export interface Clock {
   /** Wall clock in milliseconds since the epoch: for what is stored (expiry, creation times). It may jump. */
@@ -33,6 +33,10 @@ export type OutboundRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
   readonly timeoutMs: number
+  /** More of the answer is refused; missing: 1 MiB. */
+  readonly maxAnswerBytes?: number
+  /** The connection serves later requests too, of which each origin has 32 at most. */
+  readonly keepsConnection?: boolean
 }
 export type OutboundResponse = { readonly status: number; readonly headers: Map<string, string>; readonly body: Buffer }
 
@@ -69,7 +73,7 @@ const realTimers: Timers = {
 }
 
 /** `reaches`: origins that the configuration names; a request to any other is refused instead of being made. */
-export function realWorld(reaches: readonly string[] = []): World {
+export function realWorld(reaches: readonly (string | Reach)[] = []): World {
   return {
     clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
     random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() },

@@ -147,8 +147,8 @@ test('X-01: plugins: the catalogue is what can be mounted, and nothing can be ad
     string,
     unknown[]
   >
-  assert.deepEqual([auth, secret, database], [['approle', 'userpass'], ['transit'], []])
-  assert.equal(detailed?.length, 3)
+  assert.deepEqual([auth, secret, database], [['approle', 'azure', 'cloud', 'userpass'], ['transit'], []])
+  assert.equal(detailed?.length, 5)
   assert.deepEqual((await call('LIST', 'sys/plugins/catalog/secret')).body.data?.keys, ['transit'])
   assert.equal((await call('LIST', 'sys/plugins/catalog/database')).status, 404)
   assert.equal((await call('LIST', 'sys/plugins/catalog/other')).status, 400)

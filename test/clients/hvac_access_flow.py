@@ -1,5 +1,8 @@
 """Flows of hvac about who may do what: tokens, logins, leases, wrapped answers, identity."""
 
+import json
+import os
+
 from hvac import exceptions
 from hvac_session import Flows, client, data, not_offered, root
 
@@ -243,7 +246,6 @@ class Access(Flows):
         auth = root.auth
         for call in (
             lambda: auth.aws.list_roles(),
-            lambda: auth.azure.list_roles(),
             lambda: auth.cert.list_certificate_roles(),
             lambda: auth.gcp.list_roles(),
             lambda: auth.github.read_configuration(),
@@ -258,6 +260,30 @@ class Access(Flows):
             self.assertRaises(exceptions.InvalidPath, call)
         with self.assertRaises(exceptions.InvalidRequest):
             root.sys.enable_auth_method("ldap")
+
+    def test_17_workloads(self):
+        """logins of workloads by cloud identity"""
+        cloud = json.loads(os.environ["CLOUD_FACTS"])
+        root.sys.enable_auth_method("azure")
+        azure = root.auth.azure
+        audience = "https://management.azure.com/"
+        self.assert_done(azure.configure(cloud["tenant"], audience, None, cloud["clientId"], cloud["clientSecret"]))
+        shown = azure.read_config()
+        self.assertEqual((shown["tenant_id"], shown["client_id"]), (cloud["tenant"], cloud["clientId"]))
+        bound = {"bound_service_principal_ids": [cloud["oid"]], "bound_subscription_ids": [cloud["subscription"]]}
+        self.assert_done(azure.create_role("App", policies=["encryptor"], ttl="10m", num_uses=5, **bound))
+        self.assertEqual(azure.list_roles()["keys"], ["app"])
+        role = azure.read_role("app")
+        self.assertEqual((role["token_policies"], role["token_ttl"], role["num_uses"]), (["encryptor"], 600, 5))
+        workload = client()
+        place = {"subscription_id": cloud["subscription"], "resource_group_name": "rg-app", "vm_name": "vm1"}
+        made = workload.auth.azure.login("app", cloud["jwt"], **place)["auth"]
+        self.assertEqual(made["metadata"]["vm_name"], "vm1")
+        workload.secrets.transit.encrypt_data("kw", PLAINTEXT)
+        with self.assertRaises(exceptions.Forbidden):
+            client().auth.azure.login("app", cloud["jwt"], **{**place, "vm_name": "vm2"})
+        self.assert_done(azure.delete_role("app"))
+        self.assert_done(azure.delete_config())
 
     @not_offered("identity tokens are not here")
     def test_16_identity_tokens(self):

@@ -14,7 +14,15 @@ ADDRESS, REPORT = sys.argv[1:3]
 VERSION = importlib.metadata.version("hvac")
 
 # What hvac has classes for, and the server an engine or a login method.
-SECTORS = ("sys", "auth.token", "auth.userpass", "auth.approle", "secrets.identity", "secrets.transit")
+SECTORS = (
+    "sys",
+    "auth.token",
+    "auth.userpass",
+    "auth.approle",
+    "auth.azure",
+    "secrets.identity",
+    "secrets.transit",
+)
 # Their classes' own tools, and calls of the client that hand a raw request on.
 INTERNAL = ("get_private_attr_name", "urljoin", "close", "validate_member_id_params_for_group_type")
 

@@ -11,16 +11,17 @@ export type NewServer = Pick<RunningProcess, 'address'> & {
 
 export type OpenServer = NewServer & { readonly token: string; readonly unsealKey: string }
 
-/** Not initialised. */
-export async function newServer(): Promise<NewServer> {
+/** Not initialised; `more` stands in its configuration too, `env` in its environment. */
+export async function newServer(more = '', env: Readonly<Record<string, string>> = {}): Promise<NewServer> {
   const directory = temporaryDirectory()
   const config = join(directory.path, 'server.hcl')
   writeFileSync(
     config,
     `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }
-     storage "sqlite" { path = ${JSON.stringify(join(directory.path, 'data'))} }`,
+     storage "sqlite" { path = ${JSON.stringify(join(directory.path, 'data'))} }
+     ${more}`,
   )
-  const server = await startConfigured(config)
+  const server = await startConfigured(config, env)
   const end = async (): Promise<void> => {
     await server.stop()
     directory.cleanUp()

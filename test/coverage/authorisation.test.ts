@@ -24,6 +24,7 @@ import {
 /** All that answer without a token. Whoever adds one says so here. */
 const OPEN_ENDPOINTS = [
   'approle-login',
+  'cloud-login',
   'generate-root',
   'generate-root-cancel',
   'generate-root-read',
@@ -160,7 +161,19 @@ const MAKE_EXISTING: Readonly<Record<string, (path: string) => Promise<void>>> =
     const { status } = await api(server, 'POST', path, {})
     assert.equal(status, 204)
   },
+  'cloud-role-write': async (path) => {
+    const { status } = await api(server, 'POST', path, { bound_locations: 'eastus' })
+    assert.equal(status, 204)
+  },
+  'cloud-config-write': async (path) => {
+    const config = { tenant_id: 'example.test', resource: 'https://example.test/' }
+    const { status } = await api(server, 'POST', path, config)
+    assert.equal(status, 204)
+  },
 }
+
+/** There is one for each mount, so it is made where it was not there before. */
+const ONE_EACH = ['cloud-config-write']
 
 /** What they write is there for the calling token alone: no other can have made it before. */
 const OWN_ALONE = ['cubbyhole-write']
@@ -169,6 +182,13 @@ const OWN_ALONE = ['cubbyhole-write']
 const statusOfGarbage = ({ endpoint }: Placed): number => (endpoint.takesWrappingToken === true ? 400 : 403)
 
 const nothing = async (): Promise<void> => {}
+
+const existing = (id: string, path: string, make: (path: string) => Promise<void>): Situation => ({
+  name: `${path}, which is there${ONE_EACH.includes(id) ? ' now' : ''}`,
+  path,
+  needed: 'update',
+  prepare: () => make(path),
+})
 
 function situations(placed: Placed): Situation[] {
   const { id, capability } = placed.endpoint
@@ -181,12 +201,7 @@ function situations(placed: Placed): Situation[] {
   assert(make !== undefined, `${id} tells create from update: say in MAKE_EXISTING how to make the thing`)
   return paths.flatMap((path) => [
     { name: `${path}, which is not there`, path, needed: 'create', prepare: nothing },
-    {
-      name: `${path}-made, which is there`,
-      path: `${path}-made`,
-      needed: 'update',
-      prepare: () => make(`${path}-made`),
-    },
+    existing(id, ONE_EACH.includes(id) ? path : `${path}-made`, make),
   ])
 }
 

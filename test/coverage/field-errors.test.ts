@@ -33,6 +33,7 @@ const MISFITS: Readonly<Record<string, readonly JsonValue[]>> = {
   number: ['many', '1e3', '-1', {}, [1]],
   bool: ['perhaps', 2, {}, [true]],
   duration: ['soon', '-1s', -1, '1h1', {}, [1]],
+  'signed duration': ['soon', '1h1', {}, [1]],
   bytes: ['not base64!', {}, ['AAAA']],
   strings: [{ a: 'b' }, [{}], [['a']]],
   map: ['text', 1, ['a'], { a: {} }, { constructor: 'a' }],

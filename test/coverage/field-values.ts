@@ -125,6 +125,7 @@ const OF_KIND: Readonly<Record<string, (random: PseudoRandom, field: Member, fil
   number: (random) => random.pick([0.5, 1, 100]),
   bool: (random) => random.chance(0.5),
   duration: (random) => random.pick([0, 3600, '90m', '1h30m']),
+  'signed duration': (random) => random.pick([0, -1, '4s', '-1s']),
   bytes: (random) => base64(random, 40),
   strings: (random) => random.several(0, 3, () => random.pick(['a', 'b', 'default'])),
   map: () => ({ a: 'b', c: 'd' }),

@@ -52,6 +52,7 @@ const ALSO: Readonly<Record<string, string>> = {
   'sys/leases/lookup': 'a list of all leases is a list of their paths, as below it',
   'sys/config/ui/headers': 'a list, whose path ends in a slash, is below it',
   'auth/token/revoke-orphan': 'the products ask for it in the handler',
+  'auth/cloud/explain': 'tells claim by claim what a role asks for',
   'identity/entity/merge': 'gives the aliases of one entity to another',
 }
 

@@ -37,6 +37,8 @@ const NEEDS: Readonly<Record<string, () => Needs>> = {
   'certificate-change.md': () => ({
     skip: spawnSync('openssl', ['version']).error === undefined ? false : 'the Debian package openssl is not installed',
   }),
+  // The pretended cloud is no part of the product.
+  'connect-a-cloud.md': () => ({ before: [`export KEYWRIGHT_SOURCE='${PROJECT}'`] }),
   'full-disk.md': () => onDevice(device('data', '8m')),
   'lost-audit-device.md': () => onDevice(device('audit', '128k')),
   'managed-keys.md': () => ({ skip: noSoftHsm() }),

@@ -3,6 +3,7 @@ import { answerRows } from '../answer-rows.ts'
 import { cleanPath } from '../api-path.ts'
 import { CliError, RemoteFailure, UsageError } from '../cli-error.ts'
 import type { Client } from '../client.ts'
+import { METADATA_OPTIONS } from '../cloud-machine.ts'
 import { type Call, command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
@@ -29,6 +30,7 @@ const OPTIONS = {
   'no-store': { kind: 'flag', about: 'Do not keep the token' },
   'no-print': { kind: 'flag', about: 'Do not print the token' },
   'token-only': { kind: 'flag', about: 'Print nothing but the token, and do not keep it' },
+  ...METADATA_OPTIONS,
   ...COMMON_OPTIONS,
 } as const satisfies OptionTable
 
@@ -44,10 +46,13 @@ export const login = command({
       'for; with another method it is what the server gives for the fields: those that are secret are asked for ' +
       'where they are missing, or come as NAME=- from standard input and as NAME=@FILE from a file. Where standard ' +
       'input is no terminal, what would be asked for is read from it.',
+    'With -method=cloud (or azure) and no jwt, token and names are those of the machine that this runs on: its cloud ' +
+      'is asked for them. resource=URL says what the token is for, client_id=ID which identity is meant.',
   ],
   examples: [
     'login',
     'login -method=userpass username=kim',
+    'login -method=cloud role=app',
     'login -method=approle -no-print role_id=ID secret_id=@secret-id',
   ],
   options: OPTIONS,
@@ -103,7 +108,9 @@ async function loginByMethod({ io, options, args }: LoginCall, keeps: boolean): 
   const { method } = options
   const mount = cleanPath(options.path ?? method)
   const data = await readData(io, args)
-  const request = await loginRequest(io, method, mount.startsWith('auth/') ? mount.slice('auth/'.length) : mount, data)
+  const place = mount.startsWith('auth/') ? mount.slice('auth/'.length) : mount
+  const metadataAddress = options['metadata-address']
+  const request = await loginRequest(io, { method, mount: place, metadataAddress }, data)
   // Nobody is logged in yet: an old token has no part in it.
   const client = connect(io, { ...options, token: '' })
   const { body = null } = await client.send({ doing: `logging in with ${method}`, method: 'PUT', ...request })

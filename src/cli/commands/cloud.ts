@@ -1,0 +1,61 @@
+import { cleanPath } from '../api-path.ts'
+import { METADATA_OPTIONS, withMachine } from '../cloud-machine.ts'
+import { formatColumns } from '../columns.ts'
+import { type CommandGroup, command } from '../command.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
+import { readData } from '../key-values.ts'
+import { formatTable, printAnswer } from '../output.ts'
+import { withoutLineEnd } from '../secret-input.ts'
+
+/** `keywright cloud explain`: what a login would come to, check by check. */
+const explain = command({
+  name: 'explain',
+  summary: 'Show which checks a login by cloud identity meets, without logging in',
+  usage: 'role=NAME [jwt=TOKEN] [NAME=VALUE…]',
+  describe: [
+    'The fields are those of the login. Where jwt is missing, token and names are those of the machine that this ' +
+      'runs on. It needs sudo on the path auth/MOUNT/explain. The exit code is 0 where the login would succeed, 2 ' +
+      'where not.',
+  ],
+  examples: ['cloud explain role=app', 'cloud explain -path=azure role=app jwt=@token subscription_id=ID vm_name=vm1'],
+  options: {
+    path: { kind: 'text', value: 'PATH', default: 'cloud', about: 'Where the method is mounted, below auth/' },
+    ...METADATA_OPTIONS,
+    ...UNWRAPPED_OPTIONS,
+  },
+  args: { needed: ['role=NAME'], most: Number.POSITIVE_INFINITY },
+  run: async ({ io, options, args }) => {
+    const typed = new Map([...(await readData(io, args))].map(([name, value]) => [name, trimmed(value)]))
+    const fields = await withMachine(io, options['metadata-address'], typed)
+    const mount = cleanPath(options.path)
+    const path = `${mount.startsWith('auth/') ? mount : `auth/${mount}`}/explain`
+    const body = JSON.stringify(Object.fromEntries(fields))
+    const answer = await connect(io, options).send({ doing: 'explaining a login', method: 'POST', path, body })
+    await printAnswer(io, options, answer.body ?? null, table)
+    return memberOf(memberOf(answer.body, 'data'), 'allowed') === true ? 0 : 2
+  },
+})
+
+const trimmed = (value: Json): Json => (typeof value === 'string' ? withoutLineEnd(value) : value)
+
+function table(body: Json): string {
+  const data = memberOf(body, 'data')
+  const tell = (name: string, of: Json | undefined = data): string => plainText(memberOf(of, name) ?? '')
+  const checks = memberOf(data, 'checks')
+  const rows = (isList(checks) ? checks : []).map((each) => ['name', 'verdict', 'detail'].map((one) => tell(one, each)))
+  const verdict: (readonly [string, string])[] = [
+    ['Allowed', memberOf(data, 'allowed') === true ? 'yes' : 'no'],
+    ['Status', tell('status')],
+    ['Reason', tell('reason')],
+  ]
+  const told = formatTable(verdict.filter(([, text]) => text !== ''))
+  return `${told}\n${formatColumns(['Check', 'Verdict', 'Found'], rows)}`
+}
+
+export const CLOUD_COMMANDS: CommandGroup = {
+  name: 'cloud',
+  summary: 'Look into logins by cloud identity',
+  members: [explain],
+}

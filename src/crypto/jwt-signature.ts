@@ -1,0 +1,39 @@
+// Signatures of JSON Web Tokens: RS256 (RFC 7518 section 3.3) over the compact form (RFC 7515), and nothing else. The
+// caller has looked at the shape of the token before, and looks at its claims itself.
+import { compactVerify, errors, importJWK } from 'jose'
+
+/** A public key that opens nothing else. */
+export type JwtKey = { readonly key: CryptoKey }
+
+const MIN_MODULUS_BITS = 2_048
+const MAX_MODULUS_BITS = 8_192
+const BASE64URL = /^[A-Za-z0-9_-]+$/
+
+/** Of the members of a JSON Web Key; undefined where they are no RSA key, or one that is too short. */
+export async function importJwtKey(n: string, e: string): Promise<JwtKey | undefined> {
+  const bits = modulusBits(n)
+  if (bits < MIN_MODULUS_BITS || bits > MAX_MODULUS_BITS || !BASE64URL.test(e)) return undefined
+  try {
+    const key = await importJWK({ kty: 'RSA', n, e }, 'RS256')
+    return key instanceof Uint8Array ? undefined : { key }
+  } catch {
+    return undefined
+  }
+}
+
+function modulusBits(n: string): number {
+  if (n.length > MAX_MODULUS_BITS || !BASE64URL.test(n)) return 0
+  const bytes = Buffer.from(n, 'base64url')
+  const from = bytes.findIndex((byte) => byte !== 0)
+  return from === -1 ? 0 : (bytes.length - from) * 8 - Math.clz32(bytes[from] ?? 0) + 24
+}
+
+export async function isJwtSignedBy(compact: string, { key }: JwtKey): Promise<boolean> {
+  try {
+    await compactVerify(compact, key, { algorithms: ['RS256'] })
+    return true
+  } catch (cause) {
+    if (cause instanceof errors.JOSEError) return false
+    throw cause
+  }
+}

@@ -1,0 +1,78 @@
+// One login on its way through the checks: what was sent, and what the checks before have found out.
+import { strict as assert } from 'node:assert'
+import type { Clock } from '../../lib/world.ts'
+import type { Groups } from './claims.ts'
+import type { Deadline } from './deadline.ts'
+import type { TokenVersion } from './directory.ts'
+import type { Jwt } from './jwt.ts'
+import type { Provider } from './provider.ts'
+import type { ResourceId } from './resource-id.ts'
+import type { ResourceRecord } from './resource-record.ts'
+import type { Role } from './roles.ts'
+
+/** As sent; '' is not sent. */
+export type LoginInput = {
+  readonly role: string
+  readonly jwt: string
+  readonly subscription_id: string
+  readonly resource_group_name: string
+  readonly vm_name: string
+  readonly vmss_name: string
+  readonly resource_id: string
+  readonly remoteAddress: string
+}
+
+export type AttemptParts = {
+  readonly clock: Clock
+  readonly deadline: Deadline
+  readonly findRole: (name: string) => Promise<Role | undefined>
+  /** As configured now. @throws Refusal where something is missing */
+  readonly findProvider: () => Promise<Provider>
+}
+
+/** What the token itself says of where its bearer runs. */
+export type Identity = {
+  readonly oid: string
+  readonly tid: string
+  readonly clientId: string
+  readonly isUser: boolean
+  readonly version: TokenVersion
+  readonly groups: Groups
+}
+
+export class Attempt {
+  readonly input: LoginInput
+  readonly parts: AttemptParts
+  role: Role | undefined
+  provider: Provider | undefined
+  jwt: Jwt | undefined
+  identity: Identity | undefined
+  /** Groups of the directory that the caller is known to be in. */
+  groups: readonly string[] = []
+  /** The caller's resource, by its token; undefined where the token names none. */
+  host: ResourceId | undefined
+  resource: ResourceRecord | undefined
+  /** The member of a scale set that the caller runs on. */
+  member: ResourceRecord | undefined
+  /** The group that counts for the bound: where the identity was found. */
+  effectiveGroup = ''
+  isForeignIdentity = false
+
+  constructor(input: LoginInput, parts: AttemptParts) {
+    this.input = input
+    this.parts = parts
+  }
+}
+
+/** What a check before has found out: without it this one is not run. */
+export function known<T>(value: T | undefined): T {
+  assert(value !== undefined, 'A check runs before the one that it builds on')
+  return value
+}
+
+export type Outcome = string | Promise<string>
+
+/** Gives what was found, in words. @throws Refusal, CloudUnavailable */
+export type Check = { readonly name: string; readonly run: (attempt: Attempt) => Outcome }
+/** Checks that do not build on each other. */
+export type Stage = readonly Check[]

@@ -1,0 +1,117 @@
+// What was asked for, before anything of the token is looked at.
+import { fail } from '../../api/errors.ts'
+import { asciiLowerCase } from '../../lib/ascii.ts'
+import { isInCidrs } from '../../lib/cidr.ts'
+import { type Check, known, type Stage } from './attempt.ts'
+import { isGroupName, isGuid, isMachineName, isSameName } from './names.ts'
+import { shown } from './refusals.ts'
+import { parseResourceId } from './resource-id.ts'
+import { bindsResource, MAX_ROLE_NAME_CHARACTERS } from './roles.ts'
+
+const tokenGiven: Check = {
+  name: 'a token is given',
+  run: ({ input }) => {
+    if (input.jwt === '') throw fail('bad_request', ['jwt is required']) // Wire text.
+    return `${input.jwt.length} characters`
+  },
+}
+
+const roleNamed: Check = {
+  name: 'a role is named',
+  run: ({ input: { role } }) => {
+    if (role === '') throw fail('bad_request', ['role is required']) // Wire text.
+    if (role.length > MAX_ROLE_NAME_CHARACTERS)
+      throw fail('field_invalid', ['role', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
+    return shown(role)
+  },
+}
+
+const roleKnown: Check = {
+  name: 'the role exists',
+  run: async (attempt) => {
+    const { role: name } = attempt.input
+    attempt.role = await attempt.parts.findRole(name)
+    if (attempt.role === undefined) throw fail('bad_request', [`invalid role name ${shown(name)}`]) // Wire text.
+    return asciiLowerCase(name)
+  },
+}
+
+const address: Check = {
+  name: 'the caller’s address',
+  run: ({ input: { remoteAddress }, role }) => {
+    const { boundCidrs } = known(role).settings
+    // The same words as for every token that comes from elsewhere.
+    if (!isInCidrs(remoteAddress, boundCidrs)) throw fail('permission_denied', [])
+    return boundCidrs.length === 0 ? 'the role takes any' : remoteAddress
+  },
+}
+
+const configured: Check = {
+  name: 'the mount is configured',
+  run: async (attempt) => {
+    attempt.provider = await attempt.parts.findProvider()
+    return 'yes'
+  },
+}
+
+const resourceFields: Check = {
+  name: 'subscription_id and resource_group_name are given',
+  run: ({ input, role, provider }) => {
+    if (input.subscription_id !== '' && input.resource_group_name !== '') return 'both'
+    if (bindsResource(known(role).bounds))
+      throw fail('bad_request', ['subscription_id and resource_group_name are required']) // Wire text.
+    if (known(provider).settings.requireResourceFields)
+      throw fail('bad_request', [
+        'subscription_id and resource_group_name are required: require_resource_fields of the configuration relaxes it',
+      ])
+    return 'not needed: the role is not bound to resources'
+  },
+}
+
+type NameField = 'subscription_id' | 'resource_group_name' | 'vm_name' | 'vmss_name'
+
+const nameField = (field: NameField, isName: (text: string) => boolean, called: string): Check => ({
+  name: `${field} is well-formed`,
+  run: ({ input }) => {
+    const text = input[field]
+    if (text !== '' && !isName(text)) throw fail('bad_request', [`invalid ${called} ${shown(text)}`])
+    return text === '' ? 'not given' : shown(text)
+  },
+})
+
+/** Looked at only where it says which resource the caller is. */
+const resourceId: Check = {
+  name: 'resource_id is well-formed',
+  run: ({ input, role }) => {
+    const { resource_id: text, vm_name, vmss_name, subscription_id, resource_group_name } = input
+    if (text === '') return 'not given'
+    if (vm_name !== '' || vmss_name !== '') return 'not used: vm_name or vmss_name is given'
+    if (!bindsResource(known(role).bounds)) return 'not used: the role is not bound to resources'
+    const id = parseResourceId(text)
+    if (id === undefined)
+      throw fail('bad_request', [
+        `invalid resource_id ${shown(text)}: expected ` +
+          '/subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME',
+      ])
+    if (!isSameName(id.subscription, subscription_id))
+      throw fail('bad_request', ['resource_id does not match subscription_id'])
+    if (!isSameName(id.group, resource_group_name))
+      throw fail('bad_request', ['resource_id does not match resource_group_name'])
+    return shown(text)
+  },
+}
+
+export const REQUEST_STAGES: readonly Stage[] = [
+  [tokenGiven, roleNamed],
+  [roleKnown],
+  [address],
+  [configured],
+  [resourceFields],
+  [
+    nameField('subscription_id', isGuid, 'subscription id'),
+    nameField('resource_group_name', isGroupName, 'resource group name'),
+    nameField('vm_name', isMachineName, 'vm name'),
+    nameField('vmss_name', isMachineName, 'vmss_name'),
+    resourceId,
+  ],
+]

@@ -1,0 +1,187 @@
+// Where the role is bound to resources: the caller is the machine, scale set or other resource that it names, by its
+// token and by the resource manager (section 4.1 of the interface; threats L-01, V-01 to V-05).
+import { type Attempt, type Check, known, type Stage } from './attempt.ts'
+import { textClaim } from './claims.ts'
+import { hasName, isSameName, isSameRegion } from './names.ts'
+import { refuse, shown } from './refusals.ts'
+import {
+  formatResourceId,
+  isOfType,
+  isSameResource,
+  parseResourceId,
+  type ResourceId,
+  resourceIn,
+  SCALE_SET,
+  USER_ASSIGNED_IDENTITY,
+  VIRTUAL_MACHINE,
+} from './resource-id.ts'
+import { findIdentity } from './resource-identity.ts'
+import { findRecord } from './resource-lookup.ts'
+import { bindsResource } from './roles.ts'
+
+export type Named = { readonly field: 'vmss_name' | 'vm_name' | 'resource_id'; readonly id: ResourceId }
+
+/** What the caller says it is; undefined where it says nothing, or nothing that is well-formed. */
+export function namedResource({ input }: Attempt): Named | undefined {
+  const { subscription_id: subscription, resource_group_name: group, vm_name, vmss_name, resource_id } = input
+  if (vmss_name !== '') return { field: 'vmss_name', id: resourceIn(subscription, group, SCALE_SET, vmss_name) }
+  if (vm_name !== '') return { field: 'vm_name', id: resourceIn(subscription, group, VIRTUAL_MACHINE, vm_name) }
+  const id = resource_id === '' ? undefined : parseResourceId(resource_id)
+  return id === undefined ? undefined : { field: 'resource_id', id }
+}
+
+/** By the token: all that it says of the host comes from one claim. @throws Refusal where one cannot be read */
+export function hostOf({ jwt }: Attempt): ResourceId | undefined {
+  const { claims } = known(jwt)
+  const [azRid, mirid] = ['xms_az_rid', 'xms_mirid'].map((name) => {
+    const text = textClaim(claims, name)
+    const id = text === undefined ? undefined : parseResourceId(text)
+    if (text !== undefined && id === undefined) throw refuse(`claim ${name} is no name of a resource: ${shown(text)}`)
+    return id
+  })
+  return azRid ?? (mirid === undefined || isOfType(mirid, USER_ASSIGNED_IDENTITY) ? undefined : mirid)
+}
+
+const named: Check = {
+  name: 'the caller names its resource',
+  run: (attempt) => {
+    const found = namedResource(attempt)
+    if (found === undefined) throw refuse('one of vm_name, vmss_name or resource_id is required')
+    return `by ${found.field}`
+  },
+}
+
+const host: Check = {
+  name: 'the token names its host',
+  run: (attempt) => {
+    attempt.host = hostOf(attempt)
+    if (attempt.host !== undefined) return shown(formatResourceId(attempt.host))
+    if (known(namedResource(attempt)).field !== 'resource_id')
+      throw refuse('xms_az_rid and xms_mirid claims are missing: no machine is named by the token')
+    return 'no: the resource’s identities decide'
+  },
+}
+
+function matching(name: string, isSame: (host: ResourceId, attempt: Attempt) => boolean, field: string): Check {
+  return {
+    name,
+    run: (attempt) => {
+      if (attempt.host === undefined) return 'the token names no host'
+      if (!isSame(attempt.host, attempt))
+        throw refuse(`claim does not match ${field}: it names ${shown(formatResourceId(attempt.host))}`)
+      return 'yes'
+    },
+  }
+}
+
+/** Of a set whose members are machines of their own, the member's record says which set it is in. */
+function isNamedHost(hostId: ResourceId, attempt: Attempt): boolean {
+  const { field, id } = known(namedResource(attempt))
+  if (field !== 'vmss_name') return isSameResource(hostId, id)
+  if (isOfType(hostId, VIRTUAL_MACHINE)) return true
+  const [type = '', instance] = hostId.types
+  const isSet = isOfType({ ...hostId, types: [type] }, SCALE_SET)
+  const isInSet =
+    hostId.types.length === 1 || (hostId.types.length === 2 && isSameName(instance ?? '', 'virtualMachines'))
+  return isSet && isInSet && isSameName(hostId.names[0] ?? '', id.names[0] ?? '')
+}
+
+const sameSubscription = matching(
+  'the host is in subscription_id',
+  (hostId, { input }) => isSameName(hostId.subscription, input.subscription_id),
+  'subscription_id',
+)
+const sameGroup = matching(
+  'the host is in resource_group_name',
+  (hostId, { input }) => isSameName(hostId.group, input.resource_group_name),
+  'resource_group_name',
+)
+
+const sameName: Check = {
+  name: 'the host is the resource that the caller names',
+  run: (attempt) => {
+    const { field } = known(namedResource(attempt))
+    return matching('', isNamedHost, field).run(attempt)
+  },
+}
+
+const subscription: Check = {
+  name: 'bound_subscription_ids',
+  run: ({ role, input }) => {
+    const { subscriptions } = known(role).bounds
+    if (subscriptions.length === 0) return 'any'
+    if (!hasName(subscriptions, input.subscription_id))
+      throw refuse(`subscription not authorized: ${shown(input.subscription_id)}`)
+    return shown(input.subscription_id)
+  },
+}
+
+const NO_SET = {
+  vm_name: "bound scale set defined but this vm isn't in a scale set", // Wire text.
+  resource_id: 'scale set requires the vmss_name field to be set', // Wire text.
+}
+
+const scaleSet: Check = {
+  name: 'bound_scale_sets',
+  run: (attempt) => {
+    const { scaleSets } = known(attempt.role).bounds
+    if (scaleSets.length === 0) return 'any'
+    const { field, id } = known(namedResource(attempt))
+    if (field !== 'vmss_name') throw refuse(NO_SET[field])
+    const [name = ''] = id.names
+    if (!hasName(scaleSets, name)) throw refuse(`scale set not authorized: ${shown(name)}`)
+    return shown(name)
+  },
+}
+
+const record: Check = {
+  name: 'the cloud knows the resource',
+  run: async (attempt) => {
+    attempt.resource = await findRecord(attempt, known(namedResource(attempt)))
+    attempt.effectiveGroup = attempt.input.resource_group_name
+    return shown(formatResourceId(attempt.resource.id))
+  },
+}
+
+const identity: Check = { name: 'the resource has the token’s identity', run: findIdentity }
+
+const resourceGroup: Check = {
+  name: 'bound_resource_groups',
+  run: ({ role, effectiveGroup }) => {
+    const { resourceGroups } = known(role).bounds
+    if (resourceGroups.length === 0) return 'any'
+    if (!hasName(resourceGroups, effectiveGroup))
+      throw refuse(`resource group not authorized: ${shown(effectiveGroup)}`)
+    return shown(effectiveGroup)
+  },
+}
+
+const location: Check = {
+  name: 'bound_locations',
+  run: ({ role, resource }) => {
+    const { locations } = known(role).bounds
+    const { location: at } = known(resource)
+    if (locations.length === 0) return 'any'
+    if (at === '') throw refuse('location not authorized: the resource has none')
+    if (!locations.some((each) => isSameRegion(each, at))) throw refuse(`location not authorized: ${shown(at)}`)
+    return shown(at)
+  },
+}
+
+/** Of a role that is bound to no resource. */
+const NOT_BOUND = 'the role is not bound to resources'
+
+const whereBound = (stage: Stage): Stage =>
+  stage.map(({ name, run }) => ({
+    name,
+    run: (attempt) => (bindsResource(known(attempt.role).bounds) ? run(attempt) : NOT_BOUND),
+  }))
+
+export const RESOURCE_STAGES: readonly Stage[] = [
+  [named],
+  [host],
+  [sameSubscription, sameGroup, sameName, subscription, scaleSet],
+  [record],
+  [identity],
+  [resourceGroup, location],
+].map(whereBound)

@@ -1,0 +1,167 @@
+// Logins of workloads that prove their identity with a token of their cloud (Interface 4.1). All of it that asks the
+// cloud runs on the thread that writes, where logins are made in any case: what it keeps is there once for the process.
+import { fail } from '../../api/errors.ts'
+import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
+import type { EngineType, MountEntry } from '../../api/mount.ts'
+import { Router } from '../../api/router.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Log } from '../../lib/log.ts'
+import type { World } from '../../lib/world.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+import { Attempt, type LoginInput } from './attempt.ts'
+import { CallGate } from './call-gate.ts'
+import { type CloudConfig, ConfigStore, NEW_CONFIG } from './config.ts'
+import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
+import { Deadline } from './deadline.ts'
+import { type CheckResult, explain, judge } from './judge.ts'
+import { LOGIN_ENDPOINTS } from './login-endpoints.ts'
+import { loginOf } from './login-result.ts'
+import { Provider } from './provider.ts'
+import { RefusalLog } from './refusal-log.ts'
+import { ROLE_ENDPOINTS } from './role-endpoints.ts'
+import { Roles } from './roles.ts'
+import { Rotation } from './rotation.ts'
+import { RotationClock } from './rotation-clock.ts'
+import { type Surroundings, settingsOf } from './settings.ts'
+
+export type CloudContext = {
+  readonly mount: () => MountEntry
+  readonly storage: View
+  readonly world: World
+  readonly log: Log
+  readonly surroundings: Surroundings
+  /** Where the mount says nothing. */
+  readonly longestTtlSeconds: number
+  /** Of all mounts together. */
+  readonly gate: CallGate
+}
+
+/** Logins that may be under way at once, at a mount: those that wait for a slow cloud hold no more than these. */
+const MOST_LOGINS = 2_000
+
+export class CloudAuth implements LoginMethod {
+  readonly configs: ConfigStore
+  readonly roles: Roles
+  readonly rotation: Rotation
+  readonly rotationClock: RotationClock
+  readonly world: World
+  readonly surroundings: Surroundings
+  readonly #context: CloudContext
+  readonly #refusals: RefusalLog
+  #provider: { readonly key: string; readonly provider: Provider } | undefined
+  #loginsUnderWay = 0
+
+  constructor(context: CloudContext) {
+    const { storage, world, log, surroundings } = context
+    this.#context = context
+    this.world = world
+    this.surroundings = surroundings
+    this.configs = new ConfigStore(storage)
+    this.roles = new Roles(storage)
+    this.#refusals = new RefusalLog(log, world.clock)
+    this.rotation = new Rotation({
+      world,
+      log,
+      configs: this.configs,
+      providerOf: (config, secret) => this.#newProvider(config, secret),
+    })
+    this.rotationClock = new RotationClock({ world, log, configs: this.configs, rotation: this.rotation })
+  }
+
+  /** @throws Refusal */
+  async logIn(input: LoginInput, requestId: string): Promise<Login> {
+    if (this.#loginsUnderWay >= MOST_LOGINS) throw fail('cloud_unavailable', ['too many logins wait for the cloud'])
+    this.#loginsUnderWay += 1
+    try {
+      const attempt = this.#attempt(input)
+      const refusal = await judge(attempt)
+      if (refusal === undefined) return loginOf(attempt)
+      this.#refusals.note(refusal, this.#context.mount().path, requestId)
+      throw refusal
+    } finally {
+      this.#loginsUnderWay -= 1
+    }
+  }
+
+  /** The same checks, and nobody is logged in. */
+  async explain(input: LoginInput): Promise<{
+    readonly status: number
+    readonly reason: string
+    readonly results: readonly CheckResult[]
+  }> {
+    const { refusal, results } = await explain(this.#attempt(input))
+    return { status: refusal?.status ?? 200, reason: refusal?.message ?? '', results }
+  }
+
+  #attempt(input: LoginInput): Attempt {
+    return new Attempt(input, {
+      clock: this.world.clock,
+      deadline: new Deadline(this.world),
+      findRole: (name) => this.roles.find(name),
+      findProvider: async () => this.#providerFor((await this.configs.find()) ?? NEW_CONFIG),
+    })
+  }
+
+  /** The one that is there, as long as the settings are the same. @throws Refusal where they are incomplete */
+  #providerFor(config: CloudConfig): Provider {
+    const settings = settingsOf(config, this.surroundings)
+    const key = JSON.stringify([config.generation, settings])
+    if (this.#provider?.key !== key) {
+      this.#provider = { key, provider: new Provider(this.world, this.#context.gate, settings) }
+    }
+    return this.#provider.provider
+  }
+
+  #newProvider(config: CloudConfig, secret: string | undefined): Provider {
+    const settings = settingsOf(config, this.surroundings)
+    const given = secret === undefined ? settings : { ...settings, clientSecret: secret }
+    return new Provider(this.world, this.#context.gate, given)
+  }
+
+  /** Seconds that the mount lets a token live. */
+  longestSeconds(): number {
+    const { maxLeaseTtlSeconds } = this.#context.mount().config
+    return maxLeaseTtlSeconds > 0 ? maxLeaseTtlSeconds : this.#context.longestTtlSeconds
+  }
+
+  /** The lifetimes are those that the role has now; the token keeps the policies of its login (decision of 4a). */
+  async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
+    const role = await this.roles.find(String(renewal.role))
+    if (role === undefined) throw fail('bad_request', ['the role does not exist any more, cannot renew'])
+    return { settings: role.settings }
+  }
+
+  async roleOf({ role }: JsonObject): Promise<string | undefined> {
+    if (typeof role !== 'string' || role === '') return undefined
+    return (await this.roles.find(role)) === undefined ? undefined : role.toLowerCase()
+  }
+
+  /** On the thread that writes, once the server is open. */
+  start(): void {
+    this.rotationClock.start()
+  }
+
+  changed(): void {}
+
+  /** Answers of the cloud and the secret among the settings go; what was begun is taken up again by `start`. */
+  reset(): void {
+    this.#provider = undefined
+  }
+
+  stop(): void {
+    this.rotationClock.stop()
+    this.reset()
+  }
+}
+
+const router = new Router([...CONFIG_ENDPOINTS, ...ROLE_ENDPOINTS, ...LOGIN_ENDPOINTS])
+
+const SUMMARY = 'Logs in workloads by the identity that their cloud gave them'
+
+const create = (context: CloudContext): CloudAuth => new CloudAuth(context)
+
+/** The two names are one method. */
+export const CLOUD: EngineType<CloudContext> = { type: 'cloud', kind: 'auth', summary: SUMMARY, router, create }
+export const AZURE: EngineType<CloudContext> = { ...CLOUD, type: 'azure' }
+
+export const newCallGate = (): CallGate => new CallGate()

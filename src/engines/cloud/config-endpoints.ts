@@ -1,0 +1,119 @@
+// The endpoints that keep the configuration of a mount.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, duration, int, signedDuration, string } from '../../api/fields.ts'
+import { DONE, Reconsider } from '../../api/request.ts'
+import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
+import type { CloudAuth } from './cloud.ts'
+import { changedConfig, configBody, requireUsable, warningsOf } from './config-values.ts'
+
+const CONFIG_FIELDS = {
+  tenant_id: string('Directory that the callers belong to: its GUID, or a domain name of it', { max: 256 }),
+  resource: string('Audience that tokens must be for, exactly as in their claim "aud"', { max: 1_024 }),
+  environment: string(
+    'CloudPublicCloud, CloudUSGovernmentCloud, CloudChinaCloud, CloudGermanCloud, the vendor’s ' +
+      'names of them, or one that the configuration of the server defines; empty: the public cloud',
+    { max: 256 },
+  ),
+  client_id: string('Application whose credential asks the cloud; empty: the machine’s own identity', { max: 256 }),
+  client_secret: string('Its secret', { secret: true, max: 1_024 }),
+  root_password_ttl: duration('Lifetime of secrets that rotate-root makes'),
+  max_retries: int('Further attempts of a call to the cloud; 0: three, negative: none'),
+  retry_delay: signedDuration('Wait before the first of them; 0: 800 ms, negative: none. A login ends after 10 s'),
+  max_retry_delay: signedDuration('Longest wait; 0: 60 s, negative: without a bound'),
+  require_resource_fields: bool('A login names subscription_id and resource_group_name, whatever its role asks for'),
+  accept_v2_tokens: bool('Tokens of version 2.0 are taken too'),
+  check_group_overage: bool(
+    'Where a token names too many groups to list, the directory is asked about those that ' + 'the role is bound to',
+  ),
+  rotation_period: duration('The secret is changed by the service this often; 0: not'),
+  rotation_schedule: string('The same by minute, hour, day, month and weekday, in UTC; not with rotation_period'),
+  rotation_window: duration('Time after a scheduled minute in which a change may begin; 0: any time'),
+  disable_automated_rotation: bool('The two do nothing'),
+  identity_token_audience: string('Not offered: leave it empty'),
+  identity_token_ttl: duration('Taken, and not used'),
+  rotation_policy: string('Not offered: leave it empty'),
+}
+
+const read = endpoint({
+  id: 'cloud-config-read',
+  operation: 'read',
+  path: 'config',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'The configuration of the mount',
+  describe:
+    'The secret is there for callers whose policies grant sudo on the path, and only as long as it is one that an ' +
+    'operator wrote.',
+  fields: {},
+  response: {
+    tenant_id: text('Directory'),
+    resource: text('Audience'),
+    environment: text('Cloud, as written; empty: the public one'),
+    client_id: text('Application'),
+    client_secret: optional(text('What an operator wrote, to callers with sudo')),
+    root_password_ttl: integer('Seconds'),
+    root_password_expiration_date: optional(text('RFC 3339: end of the secret that rotate-root made')),
+    max_retries: integer('Further attempts'),
+    retry_delay: integer('Nanoseconds'),
+    max_retry_delay: integer('Nanoseconds'),
+    require_resource_fields: flag('Logins name the resource'),
+    accept_v2_tokens: flag('Tokens of version 2.0 are taken'),
+    check_group_overage: flag('The directory is asked about groups that a token does not list'),
+    identity_token_audience: text('Always empty'),
+    identity_token_ttl: integer('Always 0'),
+    rotation_period: integer('Seconds'),
+    rotation_schedule: text('Times'),
+    rotation_window: integer('Seconds'),
+    rotation_policy: text('Always empty'),
+    disable_automated_rotation: flag('Neither of them counts'),
+    rotation_pending: flag('A new secret waits until the directory takes it'),
+    from_environment: listOf(text('Name of a field'), 'What is empty here and comes from the server’s environment'),
+  },
+  handler: async (cloud: CloudAuth, _args, request) => {
+    const config = await cloud.configs.find()
+    if (config === undefined) throw fail('not_found', [])
+    const warnings = warningsOf(config, cloud.world.clock.nowMs())
+    const data = configBody(config, cloud.surroundings, request.caller?.hasSudo() === true)
+    return warnings.length === 0 ? { data } : { data, warnings }
+  },
+})
+
+const write = endpoint({
+  id: 'cloud-config-write',
+  operation: 'update',
+  path: 'config',
+  capability: 'create-or-update',
+  runsOn: 'writer',
+  summary: 'Configures the mount, or changes what is sent',
+  describe: 'The cloud is not asked: whether a credential is right shows with the first login.',
+  fields: CONFIG_FIELDS,
+  exists: async (cloud: CloudAuth) => (await cloud.configs.find()) !== undefined,
+  handler: async (cloud: CloudAuth, args, { operation }) => {
+    let warnings: readonly string[] = []
+    await cloud.configs.change((found) => {
+      if ((operation === 'create') !== (found === undefined)) throw new Reconsider()
+      const changed = changedConfig(args, found)
+      warnings = requireUsable(changed, cloud.surroundings)
+      return changed
+    })
+    cloud.rotationClock.soon()
+    return warnings.length === 0 ? DONE : { warnings }
+  },
+})
+
+const remove = endpoint({
+  id: 'cloud-config-delete',
+  operation: 'delete',
+  path: 'config',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Forgets configuration and credential; roles stay',
+  fields: {},
+  handler: async (cloud: CloudAuth) => {
+    await cloud.configs.delete()
+    return DONE
+  },
+})
+
+export const CONFIG_ENDPOINTS: readonly Endpoint[] = [read, write, remove]

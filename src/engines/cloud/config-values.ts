@@ -1,0 +1,173 @@
+// What is written into the configuration of a mount, and what is shown of it.
+import { fail } from '../../api/errors.ts'
+import { type CloudConfig, NEW_CONFIG } from './config.ts'
+import { isGuid, isTenant } from './names.ts'
+import { parseSchedule } from './schedule.ts'
+import { type Environment, type Surroundings, settingsOf } from './settings.ts'
+
+export type GivenConfig = {
+  readonly tenant_id?: string | undefined
+  readonly resource?: string | undefined
+  readonly environment?: string | undefined
+  readonly client_id?: string | undefined
+  readonly client_secret?: string | undefined
+  readonly root_password_ttl?: number | undefined
+  readonly max_retries?: number | undefined
+  readonly retry_delay?: number | undefined
+  readonly max_retry_delay?: number | undefined
+  readonly require_resource_fields?: boolean | undefined
+  readonly accept_v2_tokens?: boolean | undefined
+  readonly check_group_overage?: boolean | undefined
+  readonly rotation_period?: number | undefined
+  readonly rotation_schedule?: string | undefined
+  readonly rotation_window?: number | undefined
+  readonly disable_automated_rotation?: boolean | undefined
+  readonly identity_token_audience?: string | undefined
+  readonly rotation_policy?: string | undefined
+}
+
+const NANOSECONDS = 1_000_000_000
+const MIN_PERIOD_SECONDS = 10
+const MIN_WINDOW_SECONDS = 3_600
+const SOON_MS = 14 * 86_400_000
+
+/** What was sent, on top of what was there. @throws Refusal naming the field */
+export function changedConfig(given: GivenConfig, before: CloudConfig = NEW_CONFIG): CloudConfig {
+  requireOffered(given)
+  const config: CloudConfig = {
+    tenantId: given.tenant_id ?? before.tenantId,
+    resource: given.resource ?? before.resource,
+    environment: given.environment ?? before.environment,
+    clientId: given.client_id ?? before.clientId,
+    rootPasswordTtlSeconds: given.root_password_ttl ?? before.rootPasswordTtlSeconds,
+    maxRetries: given.max_retries ?? before.maxRetries,
+    retryDelaySeconds: given.retry_delay ?? before.retryDelaySeconds,
+    maxRetryDelaySeconds: given.max_retry_delay ?? before.maxRetryDelaySeconds,
+    requireResourceFields: given.require_resource_fields ?? before.requireResourceFields,
+    acceptV2Tokens: given.accept_v2_tokens ?? before.acceptV2Tokens,
+    checkGroupOverage: given.check_group_overage ?? before.checkGroupOverage,
+    rotationPeriodSeconds: given.rotation_period ?? before.rotationPeriodSeconds,
+    rotationSchedule: given.rotation_schedule ?? before.rotationSchedule,
+    rotationWindowSeconds: given.rotation_window ?? before.rotationWindowSeconds,
+    disableAutomatedRotation: given.disable_automated_rotation ?? before.disableAutomatedRotation,
+    generation: before.generation + 1,
+    ...secretOf(given.client_secret, before),
+  }
+  if (config.tenantId !== '' && !isTenant(config.tenantId))
+    throw fail('field_invalid', ['tenant_id', 'expected the GUID of one directory, or a domain name of it'])
+  if (config.clientId !== '' && !isGuid(config.clientId)) throw fail('field_invalid', ['client_id', 'expected a GUID'])
+  requireSchedule(config)
+  return config
+}
+
+/** What is promised by a field that does nothing is refused. */
+function requireOffered({ identity_token_audience, rotation_policy }: GivenConfig): void {
+  for (const [name, value] of Object.entries({ identity_token_audience, rotation_policy })) {
+    if ((value ?? '') !== '') throw fail('field_invalid', [name, 'is not offered: leave it empty'])
+  }
+}
+
+/** An operator's secret ends a change that is under way: the new one of the service goes out of the directory. */
+function secretOf(given: string | undefined, before: CloudConfig): Pick<CloudConfig, 'secret' | 'rotation'> {
+  if (given === undefined) return { secret: before.secret, rotation: before.rotation }
+  const { pending, over, left, asked } = before.rotation
+  const ours = [pending, before.secret].filter((each) => each?.writtenBy === 'service')
+  const secret =
+    given === '' ? undefined : ({ value: given, writtenBy: 'operator', keyId: '', expiresAtMs: null } as const)
+  return {
+    secret,
+    rotation: {
+      over: [
+        ...over,
+        ...ours.flatMap((each) => (each === undefined ? [] : [{ keyId: each.keyId, name: '' }])),
+        ...(asked === undefined ? [] : [{ keyId: '', name: asked }]),
+      ],
+      left,
+      lastAtMs: null,
+    },
+  }
+}
+
+function requireSchedule({ rotationSchedule, rotationPeriodSeconds, rotationWindowSeconds }: CloudConfig): void {
+  if (rotationSchedule !== '' && rotationPeriodSeconds > 0)
+    throw fail('bad_request', [
+      'mutually exclusive fields rotation_schedule and rotation_period were both specified; only one of them can be ' +
+        'provided', // Wire text.
+    ])
+  if (rotationSchedule !== '' && parseSchedule(rotationSchedule) === undefined)
+    throw fail('field_invalid', ['rotation_schedule', 'expected five fields as cron has them, in numbers: 0 3 * * 0'])
+  if (rotationPeriodSeconds > 0 && rotationPeriodSeconds < MIN_PERIOD_SECONDS)
+    throw fail('field_invalid', ['rotation_period', `must be at least ${MIN_PERIOD_SECONDS} s`])
+  if (rotationWindowSeconds === 0) return
+  if (rotationPeriodSeconds > 0) throw fail('bad_request', ['rotation_window does not apply to period']) // Wire text.
+  // Wire text.
+  if (rotationSchedule === '') throw fail('bad_request', ['cannot use rotation_window without rotation_schedule'])
+  if (rotationWindowSeconds < MIN_WINDOW_SECONDS)
+    throw fail('field_invalid', ['rotation_window', `must be at least ${MIN_WINDOW_SECONDS} s`])
+}
+
+/** Gives warnings. @throws Refusal where no login could count on it */
+export function requireUsable(config: CloudConfig, surroundings: Surroundings): readonly string[] {
+  const { cloud } = settingsOf(config, surroundings)
+  if (cloud.closed === undefined) return []
+  return [`This cloud was closed in ${cloud.closed}: no login will succeed`]
+}
+
+export function configBody(config: CloudConfig, { environment }: Surroundings, mayShowSecret: boolean): object {
+  const { secret, rotation } = config
+  const shown = mayShowSecret && secret?.writtenBy === 'operator' ? { client_secret: secret.value } : {}
+  const end = secret?.expiresAtMs ?? null
+  return {
+    tenant_id: config.tenantId,
+    resource: config.resource,
+    environment: config.environment,
+    client_id: config.clientId,
+    ...shown,
+    root_password_ttl: config.rootPasswordTtlSeconds,
+    ...(end === null ? {} : { root_password_expiration_date: new Date(end).toISOString() }),
+    max_retries: config.maxRetries,
+    retry_delay: config.retryDelaySeconds * NANOSECONDS,
+    max_retry_delay: config.maxRetryDelaySeconds * NANOSECONDS,
+    require_resource_fields: config.requireResourceFields,
+    accept_v2_tokens: config.acceptV2Tokens,
+    check_group_overage: config.checkGroupOverage,
+    identity_token_audience: '',
+    identity_token_ttl: 0,
+    rotation_period: config.rotationPeriodSeconds,
+    rotation_schedule: config.rotationSchedule,
+    rotation_window: config.rotationWindowSeconds,
+    rotation_policy: '',
+    disable_automated_rotation: config.disableAutomatedRotation,
+    rotation_pending: rotation.pending !== undefined,
+    from_environment: fromEnvironment(config, environment),
+  }
+}
+
+function fromEnvironment(config: CloudConfig, environment: Environment): readonly string[] {
+  const fields = [
+    ['tenant_id', config.tenantId, environment.TENANT_ID],
+    ['resource', config.resource, environment.AD_RESOURCE],
+    ['environment', config.environment, environment.ENVIRONMENT],
+    ['client_id', config.clientId, environment.CLIENT_ID],
+    ['client_secret', config.secret?.value ?? '', environment.CLIENT_SECRET],
+  ] as const
+  return fields.flatMap(([name, own, inEnvironment]) => (own === '' && inEnvironment !== undefined ? [name] : []))
+}
+
+/** What an operator should do about the credential. */
+export function warningsOf({ secret, rotation }: CloudConfig, nowMs: number): readonly string[] {
+  const end = secret?.expiresAtMs ?? null
+  const warnings: string[] = []
+  if (end !== null && end - nowMs < SOON_MS) {
+    const ends = end <= nowMs ? 'ended' : 'ends'
+    warnings.push(`The secret of the application ${ends} ${new Date(end).toISOString()}: call rotate-root`)
+  }
+  if (rotation.left.length > 0) {
+    const names = rotation.left.map(({ keyId, name }) => (name === '' ? keyId : `${keyId} ("${name}")`)).join(', ')
+    warnings.push(
+      `The application still has credentials that this mount did not make, the first secret among them: ${names}. ` +
+        'Remove those that nobody uses in the directory',
+    )
+  }
+  return warnings
+}

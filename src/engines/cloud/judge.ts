@@ -1,0 +1,62 @@
+// Login and explain judge by this one list, so they cannot disagree: whoever is told that a login would succeed
+// succeeds, and the first check that explain shows as failed is the one that refuses the login.
+import { Refusal } from '../../api/errors.ts'
+import type { Attempt, Check, Stage } from './attempt.ts'
+import { REQUEST_STAGES } from './checks-request.ts'
+import { RESOURCE_STAGES } from './checks-resource.ts'
+import { ROLE_STAGES } from './checks-role.ts'
+import { TOKEN_STAGES } from './checks-token.ts'
+import { asRefusal } from './refusals.ts'
+
+const STAGES: readonly Stage[] = [...REQUEST_STAGES, ...TOKEN_STAGES, ...ROLE_STAGES, ...RESOURCE_STAGES]
+
+export type CheckResult = {
+  readonly name: string
+  readonly verdict: 'passed' | 'failed' | 'not reached'
+  readonly detail: string
+}
+
+/** The first refusal; undefined: all checks pass. */
+export async function judge(attempt: Attempt): Promise<Refusal | undefined> {
+  for (const check of STAGES.flat()) {
+    const refusal = await refusalOf(check, attempt, () => {})
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+/** The same, with what each check found; a check that fails keeps none of its own stage from being made. */
+export async function explain(
+  attempt: Attempt,
+): Promise<{ readonly refusal: Refusal | undefined; readonly results: readonly CheckResult[] }> {
+  const results: CheckResult[] = []
+  let refusal: Refusal | undefined
+  for (const stage of STAGES) {
+    const isReached = refusal === undefined
+    for (const check of stage) {
+      if (!isReached) {
+        results.push({ name: check.name, verdict: 'not reached', detail: '' })
+        continue
+      }
+      let detail = ''
+      const found = await refusalOf(check, attempt, (text) => {
+        detail = text
+      })
+      refusal ??= found
+      if (found === undefined) results.push({ name: check.name, verdict: 'passed', detail })
+      else results.push({ name: check.name, verdict: 'failed', detail: found.message })
+    }
+  }
+  return { refusal, results }
+}
+
+async function refusalOf(check: Check, attempt: Attempt, note: (detail: string) => void): Promise<Refusal | undefined> {
+  try {
+    note(await check.run(attempt))
+    return undefined
+  } catch (cause) {
+    const told = asRefusal(cause)
+    if (told instanceof Refusal) return told
+    throw cause
+  }
+}

@@ -1,0 +1,105 @@
+// The endpoints that log in, that explain why somebody cannot, and that change the credential of the mount.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { string } from '../../api/fields.ts'
+import { DONE } from '../../api/request.ts'
+import { flag, group, integer, listOf, text } from '../../api/shape.ts'
+import type { CloudAuth } from './cloud.ts'
+
+const MAX_FIELD_CHARACTERS = 2_048
+
+const LOGIN_FIELDS = {
+  role: string('Role to log in by; upper case counts as lower case', { default: '' }),
+  jwt: string('Token that the cloud gave the workload', { secret: true, default: '' }),
+  subscription_id: string('Subscription that the workload’s resource is in', {
+    default: '',
+    max: MAX_FIELD_CHARACTERS,
+  }),
+  resource_group_name: string('Resource group of it', { default: '', max: MAX_FIELD_CHARACTERS }),
+  vm_name: string('Virtual machine that it is; not used where vmss_name is given', {
+    default: '',
+    max: MAX_FIELD_CHARACTERS,
+  }),
+  vmss_name: string('Scale set that it is in', { default: '', max: MAX_FIELD_CHARACTERS }),
+  resource_id: string(
+    'Any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; not used where one ' +
+      'of the names is given',
+    { default: '', max: MAX_FIELD_CHARACTERS },
+  ),
+}
+
+const login = endpoint({
+  id: 'cloud-login',
+  operation: 'update',
+  path: 'login',
+  capability: 'none',
+  // It makes a token, and what is kept of the cloud is there.
+  runsOn: 'writer',
+  summary: 'Logs in',
+  fields: LOGIN_FIELDS,
+  givesToken: true,
+  handler: async (cloud: CloudAuth, args, { remoteAddress, id }) => ({
+    login: await cloud.logIn({ ...args, remoteAddress }, id),
+  }),
+})
+
+const explain = endpoint({
+  id: 'cloud-explain',
+  operation: 'update',
+  path: 'explain',
+  capability: 'update',
+  sudo: true,
+  runsOn: 'writer',
+  summary: 'Says which checks a login meets, without logging in',
+  describe: 'The checks are those of a login, in their order; it would be refused by the first one that fails.',
+  fields: {
+    ...LOGIN_FIELDS,
+    remote_address: string('Where the login comes from; empty: where this request does', { default: '', max: 64 }),
+  },
+  response: {
+    allowed: flag('The login would succeed'),
+    status: integer('Of the login’s answer'),
+    reason: text('Of the refusal; empty where it is allowed'),
+    checks: listOf(
+      group(
+        {
+          name: text('What is checked'),
+          verdict: text('passed, failed or not reached'),
+          detail: text('What was found'),
+        },
+        'A check',
+      ),
+      'In the order of the login',
+    ),
+  },
+  handler: async (cloud: CloudAuth, { remote_address, ...args }, request) => {
+    const remoteAddress = remote_address === '' ? request.remoteAddress : remote_address
+    const { status, reason, results } = await cloud.explain({ ...args, remoteAddress })
+    return { data: { allowed: status === 200, status, reason, checks: results } }
+  },
+})
+
+const rotateRoot = endpoint({
+  id: 'cloud-rotate-root',
+  operation: 'update',
+  path: 'rotate-root',
+  capability: 'update',
+  runsOn: 'writer',
+  alsoAtRoot: true,
+  summary: 'Makes a new secret for the application of the mount, which nobody else knows',
+  describe:
+    'It is used as soon as the directory takes it, within ten minutes or not at all; then the one that the service ' +
+    'made before is removed. One that an operator wrote stays in the directory, and reading the configuration names ' +
+    'it. MOUNT/rotate-root without auth/ before it is the same.',
+  fields: {},
+  handler: async (cloud: CloudAuth) => {
+    try {
+      await cloud.rotation.begin()
+    } finally {
+      // Also where it failed: what was begun is taken back.
+      cloud.rotationClock.soon()
+    }
+    return DONE
+  },
+})
+
+export const LOGIN_ENDPOINTS: readonly Endpoint[] = [login, explain, rotateRoot]

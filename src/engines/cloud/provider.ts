@@ -1,0 +1,31 @@
+// What one mount keeps of its cloud, as long as its settings stay the same: documents and keys of the identity
+// provider, the tokens of this server, answers of the resource manager. Another mount shares none of it.
+import type { World } from '../../lib/world.ts'
+import { AccessTokens } from './access-tokens.ts'
+import type { CallGate } from './call-gate.ts'
+import { Directory, type TokenVersion } from './directory.ts'
+import { Graph } from './graph.ts'
+import { ResourceManager } from './resource-manager.ts'
+import type { Settings } from './settings.ts'
+import { Upstream } from './upstream.ts'
+
+export class Provider {
+  readonly settings: Settings
+  readonly directories: Readonly<Record<TokenVersion, Directory>>
+  readonly tokens: AccessTokens
+  readonly resources: ResourceManager
+  readonly graph: Graph
+
+  constructor(world: World, gate: CallGate, settings: Settings) {
+    const { cloud, tenant } = settings
+    const upstream = new Upstream(world, gate, settings.retries)
+    this.settings = settings
+    this.directories = {
+      v1: new Directory(world, upstream, cloud, tenant, 'v1'),
+      v2: new Directory(world, upstream, cloud, tenant, 'v2'),
+    }
+    this.tokens = new AccessTokens(world, upstream, settings)
+    this.resources = new ResourceManager(world, upstream, this.tokens, cloud)
+    this.graph = new Graph(upstream, this.tokens, cloud)
+  }
+}

@@ -1,0 +1,39 @@
+// What the resource manager says of the resource that a caller names, and how its refusals are told.
+import { type Attempt, known } from './attempt.ts'
+import type { Named } from './checks-resource.ts'
+import { CloudRefusal, refuse } from './refusals.ts'
+import { isOfType, isSameResource, type ResourceId, VIRTUAL_MACHINE } from './resource-id.ts'
+import { permissionFor } from './resource-manager.ts'
+import type { ResourceRecord } from './resource-record.ts'
+
+const MISSING = [400, 404, 409, 410]
+
+/** @throws Refusal, CloudUnavailable */
+export async function findRecord(attempt: Attempt, { field, id }: Named): Promise<ResourceRecord> {
+  const { host } = attempt
+  if (field === 'vmss_name' && host !== undefined && isOfType(host, VIRTUAL_MACHINE)) {
+    attempt.member = await readRecord(attempt, host)
+    if (attempt.member.scaleSet === undefined || !isSameResource(attempt.member.scaleSet, id))
+      throw refuse('vm is not a member of the scale set')
+  }
+  const record = await readRecord(attempt, id)
+  if (!record.hasIdentity) throw refuse('no identity: the resource has none')
+  return record
+}
+
+function readRecord({ provider, parts }: Attempt, id: ResourceId): Promise<ResourceRecord> {
+  return told(id, () => known(provider).resources.resource(id, parts.deadline))
+}
+
+/** A resource that is not there, or that we may not read, is a refusal. */
+export async function told<T>(id: ResourceId, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (!(cause instanceof CloudRefusal)) throw cause
+    if (MISSING.includes(cause.status)) throw refuse('resource not found', cause)
+    if (cause.status === 403)
+      throw refuse(`this server may not read the resource: its credential needs ${permissionFor(id)}`, cause)
+    throw cause
+  }
+}

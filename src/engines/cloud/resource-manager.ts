@@ -1,0 +1,150 @@
+// The resource manager of the cloud, asked with this server's own credential: what a resource is, which identities it
+// has. Answers are kept for 30 s, by the whole name of the resource.
+import type { JsonObject } from '../../lib/json.ts'
+import type { World } from '../../lib/world.ts'
+import type { AccessTokens } from './access-tokens.ts'
+import type { Cloud } from './clouds.ts'
+import { Deadline } from './deadline.ts'
+import { isSameName } from './names.ts'
+import { CloudRefusal, CloudUnavailable } from './refusals.ts'
+import {
+  formatResourceId,
+  isOfType,
+  type ResourceId,
+  resourcePath,
+  SCALE_SET,
+  typeOf,
+  USER_ASSIGNED_IDENTITY,
+  VIRTUAL_MACHINE,
+} from './resource-id.ts'
+import { type IdentityRecord, type ResourceRecord, readIdentity, readResource, versionsOf } from './resource-record.ts'
+import { SharedResults } from './shared-results.ts'
+import type { Upstream } from './upstream.ts'
+
+const KEPT_MS = 30_000
+const DAY_MS = 86_400_000
+const COMPUTE_VERSION = '2023-07-01'
+const IDENTITY_VERSION = '2023-01-31'
+const PROVIDER_VERSION = '2021-04-01'
+/** Of a type whose provider does not name it. */
+const OTHER_VERSION = '2022-03-01'
+const MAX_PAGES = 32
+const MAX_IDENTITIES = 2_000
+const SERVICE = 'resource manager'
+
+export class ResourceManager {
+  readonly #world: World
+  readonly #upstream: Upstream
+  readonly #tokens: AccessTokens
+  readonly #cloud: Cloud
+  readonly #resources: SharedResults<ResourceRecord>
+  readonly #identities: SharedResults<IdentityRecord | undefined>
+  readonly #lists: SharedResults<readonly IdentityRecord[]>
+  readonly #versions: SharedResults<JsonObject>
+
+  constructor(world: World, upstream: Upstream, tokens: AccessTokens, cloud: Cloud) {
+    this.#world = world
+    this.#upstream = upstream
+    this.#tokens = tokens
+    this.#cloud = cloud
+    this.#resources = new SharedResults(world.clock, KEPT_MS)
+    this.#identities = new SharedResults(world.clock, KEPT_MS)
+    this.#lists = new SharedResults(world.clock, KEPT_MS)
+    this.#versions = new SharedResults(world.clock, DAY_MS)
+  }
+
+  /** @throws CloudRefusal where there is none, or we may not read it; CloudUnavailable */
+  resource(id: ResourceId, deadline: Deadline): Promise<ResourceRecord> {
+    return this.#resources.get(keyOf(id), deadline, async () => {
+      const own = new Deadline(this.#world)
+      const answer = await this.#get(resourcePath(id), await this.#versionOf(id, own), own)
+      const record = readResource(answer, id)
+      if (record === undefined) throw unexpected('a resource that was not asked for')
+      return record
+    })
+  }
+
+  /** Undefined where it has no principal. @throws as `resource` */
+  identity(id: ResourceId, deadline: Deadline): Promise<IdentityRecord | undefined> {
+    return this.#identities.get(keyOf(id), deadline, async () =>
+      readIdentity(await this.#get(resourcePath(id), IDENTITY_VERSION, new Deadline(this.#world))),
+    )
+  }
+
+  /** All user-assigned identities of a resource group, or a failure: never a part of them. @throws as `resource` */
+  identitiesIn(subscription: string, group: string, deadline: Deadline): Promise<readonly IdentityRecord[]> {
+    const segments = ['subscriptions', subscription, 'resourceGroups', group, 'providers', ...IDENTITY_SEGMENTS]
+    const path = `/${segments.map(encodeURIComponent).join('/')}`
+    return this.#lists.get(path.toLowerCase(), deadline, () => this.#readPages(path, new Deadline(this.#world)))
+  }
+
+  async #readPages(path: string, deadline: Deadline): Promise<readonly IdentityRecord[]> {
+    const found: IdentityRecord[] = []
+    const seen = new Set<string>()
+    let page = await this.#get(path, IDENTITY_VERSION, deadline)
+    for (let pages = 1; ; pages++) {
+      if (!Array.isArray(page.value)) throw unexpected('a list without values')
+      for (const each of page.value) {
+        const identity = readIdentity(each)
+        if (identity !== undefined) found.push(identity)
+      }
+      const { nextLink } = page
+      if (nextLink === undefined || nextLink === null || nextLink === '') return found
+      if (typeof nextLink !== 'string' || seen.has(nextLink) || pages >= MAX_PAGES || found.length > MAX_IDENTITIES)
+        throw unexpected('a list that does not end')
+      seen.add(nextLink)
+      page = await this.#getAt(this.#ownAddress(nextLink), deadline)
+    }
+  }
+
+  /** A further page lies where the first one was. */
+  #ownAddress(link: string): string {
+    const url = link.length > 8_192 ? null : URL.parse(link)
+    const base = new URL(this.#cloud.resourceManager)
+    const isOurs =
+      url !== null && url.origin === base.origin && url.username === '' && url.pathname.startsWith(base.pathname)
+    if (!isOurs) throw unexpected('a further page at another place')
+    return url.href
+  }
+
+  async #versionOf(id: ResourceId, deadline: Deadline): Promise<string> {
+    if (isOfType(id, VIRTUAL_MACHINE) || isOfType(id, SCALE_SET)) return COMPUTE_VERSION
+    if (isOfType(id, USER_ASSIGNED_IDENTITY)) return IDENTITY_VERSION
+    const { subscription, namespace } = id
+    const path = `/subscriptions/${encodeURIComponent(subscription)}/providers/${encodeURIComponent(namespace)}`
+    const provider = await this.#versions.get(path.toLowerCase(), deadline, () =>
+      this.#get(path, PROVIDER_VERSION, new Deadline(this.#world)),
+    )
+    return versionsOf(provider, id.types.join('/'))[0] ?? OTHER_VERSION
+  }
+
+  #get(path: string, version: string, deadline: Deadline): Promise<JsonObject> {
+    return this.#getAt(`${this.#cloud.resourceManager}${path}?api-version=${version}`, deadline)
+  }
+
+  /** A token that is not taken is replaced, once. */
+  async #getAt(url: string, deadline: Deadline, isSecond = false): Promise<JsonObject> {
+    const audience = this.#cloud.resourceManagerAudience
+    const token = await this.#tokens.get(audience, deadline)
+    try {
+      const headers = { Authorization: `Bearer ${token}` }
+      return await this.#upstream.call({ service: SERVICE, method: 'GET', url, headers }, deadline)
+    } catch (cause) {
+      if (!(cause instanceof CloudRefusal) || cause.status !== 401) throw cause
+      this.#tokens.drop(audience, token)
+      if (isSecond)
+        throw new CloudUnavailable(`${SERVICE} unavailable`, `${cause.message}, again with a new token`, cause)
+      return this.#getAt(url, deadline, true)
+    }
+  }
+}
+
+const IDENTITY_SEGMENTS = USER_ASSIGNED_IDENTITY.split('/')
+
+const keyOf = (id: ResourceId): string => formatResourceId(id).toLowerCase()
+
+const unexpected = (what: string) => new CloudUnavailable(`${SERVICE} unavailable`, `The answer is ${what}`)
+
+/** What whoever runs this server has to allow for such a resource to be read. */
+export const permissionFor = (id: ResourceId): string =>
+  isSameName(typeOf(id), USER_ASSIGNED_IDENTITY) ? `${USER_ASSIGNED_IDENTITY}/read` : `${typeOf(id)}/read`

@@ -1,0 +1,128 @@
+// The endpoints that keep roles.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { duration, int, string, strings } from '../../api/fields.ts'
+import { DONE, Reconsider } from '../../api/request.ts'
+import { integer, LISTED, listOf, optional, text } from '../../api/shape.ts'
+import { OLD_TOKEN_FIELDS, settingsBody, TOKEN_FIELDS, TOKEN_SETTINGS_SHAPE } from '../../api/token-settings.ts'
+import type { CloudAuth } from './cloud.ts'
+import { changedRole, roleWarnings } from './role-values.ts'
+import type { Role } from './roles.ts'
+
+const nameField = { name: string('Name; upper case counts as lower case', { required: true }) }
+const { policies, ttl, max_ttl } = OLD_TOKEN_FIELDS
+
+const BOUND_FIELDS = {
+  bound_service_principal_ids: strings('Object ids of identities; * alone: any'),
+  bound_group_ids: strings('Object ids of groups of the directory, of which the caller is in one; * alone: any'),
+  bound_subscription_ids: strings('Subscriptions of the caller’s machine or other resource'),
+  bound_resource_groups: strings('Resource groups of it'),
+  bound_locations: strings('Regions of it'),
+  bound_scale_sets: strings('Scale sets that the machine is in'),
+}
+
+const list = endpoint({
+  id: 'cloud-role-list',
+  operation: 'list',
+  path: 'role',
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Names of all roles',
+  fields: {},
+  response: LISTED,
+  handler: async (cloud: CloudAuth) => {
+    const keys = await cloud.roles.list()
+    if (keys.length === 0) throw fail('not_found', [])
+    return { data: { keys } }
+  },
+})
+
+const bound = (what: string) => listOf(text('Name'), what)
+
+const read = endpoint({
+  id: 'cloud-role-read',
+  operation: 'read',
+  path: 'role/:name',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Whom a role admits, and what tokens it gives',
+  fields: nameField,
+  response: {
+    ...TOKEN_SETTINGS_SHAPE,
+    period: optional(integer('Where the old name was used')),
+    num_uses: optional(integer('Where the old name was used')),
+    bound_service_principal_ids: bound('Identities'),
+    bound_group_ids: bound('Groups of the directory'),
+    bound_subscription_ids: bound('Subscriptions'),
+    bound_resource_groups: bound('Resource groups'),
+    bound_locations: bound('Regions'),
+    bound_scale_sets: bound('Scale sets'),
+  },
+  handler: async (cloud: CloudAuth, { name }) => {
+    const role = await cloud.roles.find(name)
+    if (role === undefined) throw fail('not_found', [])
+    return { data: roleBody(role) }
+  },
+})
+
+function roleBody({ bounds, settings, oldNames }: Role): object {
+  return {
+    ...settingsBody(
+      settings,
+      oldNames.filter((name) => Object.hasOwn(OLD_TOKEN_FIELDS, name)),
+    ),
+    ...(oldNames.includes('period') ? { period: settings.periodSeconds } : {}),
+    ...(oldNames.includes('num_uses') ? { num_uses: settings.numUses } : {}),
+    bound_service_principal_ids: bounds.principals,
+    bound_group_ids: bounds.groups,
+    bound_subscription_ids: bounds.subscriptions,
+    bound_resource_groups: bounds.resourceGroups,
+    bound_locations: bounds.locations,
+    bound_scale_sets: bounds.scaleSets,
+  }
+}
+
+const write = endpoint({
+  id: 'cloud-role-write',
+  operation: 'update',
+  path: 'role/:name',
+  capability: 'create-or-update',
+  runsOn: 'writer',
+  summary: 'Makes a role, or changes what is sent',
+  fields: {
+    ...nameField,
+    ...BOUND_FIELDS,
+    ...TOKEN_FIELDS,
+    policies,
+    ttl,
+    max_ttl,
+    period: duration('Old name of token_period'),
+    num_uses: int('Old name of token_num_uses', { min: 0 }),
+  },
+  exists: async (cloud: CloudAuth, { name = '' }) => (await cloud.roles.find(name)) !== undefined,
+  handler: async (cloud: CloudAuth, args, { operation }) => {
+    const most = cloud.longestSeconds()
+    const role = await cloud.roles.change(args.name, (before) => {
+      if ((operation === 'create') !== (before === undefined)) throw new Reconsider()
+      return changedRole(args, before, most)
+    })
+    const warnings = roleWarnings(role, most)
+    return warnings.length === 0 ? DONE : { warnings }
+  },
+})
+
+const remove = endpoint({
+  id: 'cloud-role-delete',
+  operation: 'delete',
+  path: 'role/:name',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a role; tokens that it gave live on until they end, and are not renewed',
+  fields: nameField,
+  handler: async (cloud: CloudAuth, { name }) => {
+    await cloud.roles.delete(name)
+    return DONE
+  },
+})
+
+export const ROLE_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]

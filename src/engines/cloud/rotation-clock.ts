@@ -1,0 +1,107 @@
+// Wakes the change of a credential: while something of it is under way, and when the operator's schedule says so. Only
+// on the thread that writes, from unseal to seal.
+import { Refusal } from '../../api/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Timer, World } from '../../lib/world.ts'
+import { Sealed, StorageClosed } from '../../storage/contract.ts'
+import type { CloudConfig, ConfigStore } from './config.ts'
+import type { Rotation } from './rotation.ts'
+import { nextTimeMs, parseSchedule } from './schedule.ts'
+
+const SOON_MS = 5_000
+const RETRY_MS = 60_000
+/** The clock may be set while a timer runs. */
+const LONGEST_WAIT_MS = 3_600_000
+
+type Parts = {
+  readonly world: World
+  readonly log: Log
+  readonly configs: ConfigStore
+  readonly rotation: Rotation
+}
+
+export class RotationClock {
+  readonly #parts: Parts
+  #timer: Timer | undefined
+  #isOn = false
+  /** Since when the schedule is watched: a time before it is not made up for. */
+  #sinceMs = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#isOn = true
+    this.#sinceMs = this.#parts.world.clock.nowMs()
+    this.soon()
+  }
+
+  stop(): void {
+    this.#isOn = false
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  /** Something changed. */
+  soon(): void {
+    if (this.#isOn) this.#plan(0)
+  }
+
+  #plan(waitMs: number): void {
+    this.#timer?.cancel()
+    this.#timer = this.#parts.world.timers.after(Math.min(waitMs, LONGEST_WAIT_MS), () => void this.#look())
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isOn) return
+    const { log } = this.#parts
+    try {
+      this.#plan(await this.#work())
+    } catch (cause) {
+      if (!this.#isOn || cause instanceof Sealed || cause instanceof StorageClosed) return
+      // The mount is gone.
+      if (cause instanceof Refusal && cause.code === 'no_route') return this.stop()
+      log('warn', 'The cloud credential could not be looked after: it is tried again', {
+        cause: cause instanceof Error ? cause.name : '',
+      })
+      this.#plan(RETRY_MS)
+    }
+  }
+
+  /** How long nothing is to be done. */
+  async #work(): Promise<number> {
+    const { configs, rotation, world, log } = this.#parts
+    if (await rotation.proceed()) return SOON_MS
+    const config = await configs.find()
+    if (config === undefined) return LONGEST_WAIT_MS
+    const nowMs = world.clock.nowMs()
+    const due = dueMs(config, this.#sinceMs)
+    if (due === undefined) return LONGEST_WAIT_MS
+    if (due > nowMs) return due - nowMs
+    this.#sinceMs = nowMs
+    const windowMs = config.rotationWindowSeconds * 1000
+    if (windowMs > 0 && nowMs > due + windowMs) return 0
+    try {
+      await rotation.begin()
+      return 0
+    } catch (cause) {
+      if (!(cause instanceof Refusal)) throw cause
+      log('error', 'The cloud credential could not be changed as scheduled: it is tried again', {
+        reason: cause.message,
+      })
+      // Within the window, or at once: the moment is not used up.
+      this.#sinceMs = due - 1
+      return RETRY_MS
+    }
+  }
+}
+
+/** Undefined where the service does not change it by itself. */
+export function dueMs(config: CloudConfig, sinceMs: number): number | undefined {
+  const { rotationPeriodSeconds: period, rotationSchedule: text, disableAutomatedRotation, rotation } = config
+  if (disableAutomatedRotation || config.clientId === '') return undefined
+  if (period > 0) return (rotation.lastAtMs ?? sinceMs) + period * 1000
+  const schedule = text === '' ? undefined : parseSchedule(text)
+  return schedule === undefined ? undefined : nextTimeMs(schedule, Math.max(sinceMs, rotation.lastAtMs ?? 0))
+}

@@ -1,0 +1,80 @@
+// What counts for a login: the configuration of the mount, and where it says nothing the environment of the server.
+import { fail } from '../../api/errors.ts'
+import { type Cloud, cloudNames, findCloud } from './clouds.ts'
+import type { CloudConfig } from './config.ts'
+
+/** Variables of the environment; the neutral name counts before the vendor's. */
+export const ENVIRONMENT_NAMES = ['TENANT_ID', 'AD_RESOURCE', 'ENVIRONMENT', 'CLIENT_ID', 'CLIENT_SECRET'] as const
+type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number]
+export type Environment = Partial<Readonly<Record<EnvironmentName, string>>>
+
+export function cloudEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
+  const found: Partial<Record<EnvironmentName, string>> = {}
+  for (const name of ENVIRONMENT_NAMES) {
+    const value = [env[`CLOUD_${name}`], env[`AZURE_${name}`]].find((each) => each !== undefined && each !== '')
+    if (value !== undefined) found[name] = value
+  }
+  return found
+}
+
+/** What all mounts of one thread have in common. */
+export type Surroundings = {
+  readonly environment: Environment
+  /** Those of the configuration of the server. */
+  readonly clouds: readonly Cloud[]
+}
+
+export const NO_SURROUNDINGS: Surroundings = { environment: {}, clouds: [] }
+
+export type Settings = {
+  readonly cloud: Cloud
+  readonly tenant: string
+  readonly resource: string
+  readonly clientId: string
+  /** '': the machine's own identity asks. */
+  readonly clientSecret: string
+  readonly retries: { readonly most: number; readonly delayMs: number; readonly maxDelayMs: number }
+  readonly requireResourceFields: boolean
+  readonly acceptV2Tokens: boolean
+  readonly checkGroupOverage: boolean
+}
+
+/** @throws Refusal that names what is missing, or unknown */
+export function settingsOf(config: CloudConfig, { environment, clouds }: Surroundings): Settings {
+  const tenant = first(config.tenantId, environment.TENANT_ID)
+  const resource = first(config.resource, environment.AD_RESOURCE)
+  const name = first(config.environment, environment.ENVIRONMENT)
+  const cloud = findCloud(name, clouds)
+  if (tenant === '') throw fail('bad_request', ['tenant_id is required'])
+  if (resource === '') throw fail('bad_request', ['resource is required'])
+  if (cloud === undefined) throw fail('field_invalid', ['environment', `known are ${cloudNames(clouds).join(', ')}`])
+  return {
+    cloud,
+    tenant,
+    resource,
+    clientId: first(config.clientId, environment.CLIENT_ID),
+    clientSecret: first(config.secret?.value ?? '', environment.CLIENT_SECRET),
+    retries: retriesOf(config),
+    requireResourceFields: config.requireResourceFields,
+    acceptV2Tokens: config.acceptV2Tokens,
+    checkGroupOverage: config.checkGroupOverage,
+  }
+}
+
+const first = (configured: string, inEnvironment = ''): string => (configured === '' ? inEnvironment : configured)
+
+const MAX_RETRIES = 10
+const DEFAULT_RETRIES = 3
+const DEFAULT_DELAY_MS = 800
+const DEFAULT_MAX_DELAY_MS = 60_000
+
+/** With the meanings of 0 and of negative numbers that clients of the reference know. */
+function retriesOf({ maxRetries, retryDelaySeconds, maxRetryDelaySeconds }: CloudConfig): Settings['retries'] {
+  const delayMs = retryDelaySeconds === 0 ? DEFAULT_DELAY_MS : Math.max(0, retryDelaySeconds * 1000)
+  const maxDelayMs = maxRetryDelaySeconds === 0 ? DEFAULT_MAX_DELAY_MS : maxRetryDelaySeconds * 1000
+  return {
+    most: maxRetries === 0 ? DEFAULT_RETRIES : Math.min(MAX_RETRIES, Math.max(0, maxRetries)),
+    delayMs,
+    maxDelayMs: maxDelayMs < 0 ? Infinity : maxDelayMs,
+  }
+}

@@ -1,0 +1,50 @@
+// Answers of the cloud, kept for a short time. Whoever asks for one that is being fetched waits for the same; failures
+// are never kept.
+import type { Clock } from '../../lib/world.ts'
+import type { Deadline } from './deadline.ts'
+
+const MAX_ENTRIES = 10_000
+
+export class SharedResults<T> {
+  readonly #clock: Clock
+  readonly #keptMs: number
+  readonly #found = new Map<string, { readonly value: T; readonly untilMs: number }>()
+  readonly #underWay = new Map<string, Promise<T>>()
+
+  constructor(clock: Clock, keptMs: number) {
+    this.#clock = clock
+    this.#keptMs = keptMs
+  }
+
+  /** `load` goes on for those who wait longer than whoever began it. */
+  get(key: string, deadline: Deadline, load: () => Promise<T>): Promise<T> {
+    const found = this.#found.get(key)
+    if (found !== undefined && found.untilMs > this.#clock.monotonicMs()) return Promise.resolve(found.value)
+    const underWay = this.#underWay.get(key) ?? this.#begin(key, load)
+    return deadline.within(underWay)
+  }
+
+  #begin(key: string, load: () => Promise<T>): Promise<T> {
+    // Age counts from when it was asked, not from when it came.
+    const untilMs = this.#clock.monotonicMs() + this.#keptMs
+    const underWay = load()
+      .then((value) => {
+        this.#keep(key, value, untilMs)
+        return value
+      })
+      .finally(() => this.#underWay.delete(key))
+    // Somebody may stop waiting before it fails.
+    underWay.catch(() => {})
+    this.#underWay.set(key, underWay)
+    return underWay
+  }
+
+  #keep(key: string, value: T, untilMs: number): void {
+    this.#found.delete(key)
+    if (this.#found.size >= MAX_ENTRIES) {
+      const oldest = this.#found.keys().next()
+      if (oldest.done !== true) this.#found.delete(oldest.value)
+    }
+    this.#found.set(key, { value, untilMs })
+  }
+}

@@ -1,0 +1,155 @@
+// Calls to the cloud: to addresses that are put together here, with attempts that are repeated inside one deadline,
+// answers that are bounded and of the kind they should be, and no redirect followed.
+import { isJsonObject, JsonError, type JsonObject, parseJson } from '../../lib/json.ts'
+import type { OutboundResponse, World } from '../../lib/world.ts'
+import type { CallGate } from './call-gate.ts'
+import type { Deadline } from './deadline.ts'
+import { CloudRefusal, CloudUnavailable } from './refusals.ts'
+import type { Settings } from './settings.ts'
+
+export type CloudCall = {
+  /** Whom it goes to, for texts: `identity provider`, `resource manager`. */
+  readonly service: string
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: { readonly type: string; readonly text: string }
+  readonly maxBytes?: number
+  /** A repetition after an attempt that may have been heard would do it twice. */
+  readonly onlyOnce?: boolean
+}
+
+const TRY_MS = 3_000
+const WORTH_TRYING_MS = 50
+const MAX_ANSWER_BYTES = 1 << 20
+const JSON_LIMITS = { depth: 32, containers: 50_000, members: 200_000 }
+const PASSING = [408, 429, 500, 502, 503, 504]
+const REASON = /^[A-Za-z0-9_.-]{1,80}$/
+
+export class Upstream {
+  readonly #world: World
+  readonly #gate: CallGate
+  readonly #retries: Settings['retries']
+
+  constructor(world: World, gate: CallGate, retries: Settings['retries']) {
+    this.#world = world
+    this.#gate = gate
+    this.#retries = retries
+  }
+
+  /**
+   * The JSON object of a 2xx answer; empty for one without a body.
+   * @throws CloudRefusal for a 4xx that a repetition does not change, CloudUnavailable for everything else
+   */
+  async call(call: CloudCall, deadline: Deadline): Promise<JsonObject> {
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#attempt(call, deadline)
+      if (!(outcome instanceof Passing)) return outcome
+      const waitMs = this.#waitMs(outcome, attempt, deadline)
+      if (waitMs === undefined || (call.onlyOnce === true && outcome.mayBeHeard))
+        throw unavailable(call, outcome.detail)
+      await this.#world.timers.sleep(waitMs)
+    }
+  }
+
+  async #attempt(call: CloudCall, deadline: Deadline): Promise<JsonObject | Passing> {
+    if (deadline.leftMs < WORTH_TRYING_MS) throw unavailable(call, 'no time was left')
+    const leave = await deadline.within(this.#gate.enter())
+    if (leave === undefined) throw unavailable(call, 'too many calls wait already')
+    try {
+      return this.#read(call, await this.#send(call, deadline))
+    } catch (cause) {
+      if (cause instanceof CloudRefusal || cause instanceof CloudUnavailable) throw cause
+      return new Passing(`${(cause as NodeJS.ErrnoException).code ?? ''} ${(cause as Error).message}`.trim(), true)
+    } finally {
+      leave()
+    }
+  }
+
+  #send({ method, url, headers = {}, body, maxBytes }: CloudCall, deadline: Deadline): Promise<OutboundResponse> {
+    return this.#world.outbound.request({
+      method,
+      url,
+      headers: {
+        Accept: 'application/json',
+        'User-Agent': 'keywright',
+        ...headers,
+        ...(body === undefined ? {} : { 'Content-Type': body.type }),
+      },
+      ...(body === undefined ? {} : { body: Buffer.from(body.text) }),
+      timeoutMs: Math.min(TRY_MS, deadline.leftMs),
+      maxAnswerBytes: maxBytes ?? MAX_ANSWER_BYTES,
+      keepsConnection: true,
+    })
+  }
+
+  #read(call: CloudCall, { status, headers, body }: OutboundResponse): JsonObject | Passing {
+    if (PASSING.includes(status)) return new Passing(`status ${status}`, status !== 429, headers.get('retry-after'))
+    if (status >= 300 && status < 400) throw unavailable(call, `status ${status}: redirects are not followed`)
+    if (status >= 400) throw new CloudRefusal(status, reasonIn(body))
+    if (status < 200) throw unavailable(call, `status ${status}`)
+    if (body.length === 0 && status !== 200) return {}
+    const type = headers.get('content-type') ?? ''
+    const encoding = headers.get('content-encoding') ?? 'identity'
+    if (!/^application\/json(?:\s*;|$)/i.test(type)) throw unavailable(call, 'the answer is no JSON by its type')
+    if (encoding !== 'identity') throw unavailable(call, 'the answer is compressed, which was not asked for')
+    const value = jsonIn(body)
+    if (value === undefined) throw unavailable(call, 'the answer is no JSON object')
+    return value
+  }
+
+  /** Undefined: another attempt is not worth it. What does not fit into the time left is made to fit. */
+  #waitMs({ retryAfter }: Passing, attempt: number, deadline: Deadline): number | undefined {
+    const { most, delayMs, maxDelayMs } = this.#retries
+    if (attempt > most) return undefined
+    const leftMs = deadline.leftMs
+    if (retryAfter !== undefined) {
+      const askedMs = retryAfterMs(retryAfter, this.#world.clock.nowMs())
+      if (askedMs !== undefined) return askedMs + WORTH_TRYING_MS > leftMs ? undefined : askedMs
+    }
+    const jitter = 0.8 + (this.#world.random.bytes(1)[0] ?? 0) / 512
+    const backOffMs = Math.min(maxDelayMs, (2 ** attempt - 1) * delayMs * jitter)
+    return Math.min(backOffMs, leftMs / 4)
+  }
+}
+
+/** It failed, and the next attempt may not. */
+class Passing {
+  readonly detail: string
+  /** The other side may have done what it was asked to do. */
+  readonly mayBeHeard: boolean
+  readonly retryAfter: string | undefined
+  constructor(detail: string, mayBeHeard: boolean, retryAfter?: string) {
+    this.detail = detail
+    this.mayBeHeard = mayBeHeard
+    this.retryAfter = retryAfter
+  }
+}
+
+const unavailable = ({ service, method, url }: CloudCall, detail: string): CloudUnavailable =>
+  new CloudUnavailable(`${service} unavailable`, `${method} ${new URL(url).origin}: ${detail}`)
+
+/** RFC 9110 section 10.2.3: seconds, or a date. */
+function retryAfterMs(text: string, nowMs: number): number | undefined {
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  const atMs = text.length > 40 ? Number.NaN : Date.parse(text)
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
+}
+
+function jsonIn(body: Buffer): JsonObject | undefined {
+  try {
+    const value = parseJson(body, JSON_LIMITS)
+    return isJsonObject(value) ? value : undefined
+  } catch (cause) {
+    if (cause instanceof JsonError) return undefined
+    throw cause
+  }
+}
+
+/** `{"error": {"code": …}}` of the resource manager, `{"error": …, "error_codes": […]}` of the identity provider. */
+function reasonIn(body: Buffer): string {
+  const { error, error_codes: codes } = jsonIn(body) ?? {}
+  const named = isJsonObject(error) ? error.code : error
+  const number = Array.isArray(codes) && typeof codes[0] === 'number' ? ` ${codes[0]}` : ''
+  return typeof named === 'string' && REASON.test(named) ? named + number : ''
+}

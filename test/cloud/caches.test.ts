@@ -1,0 +1,104 @@
+// What is kept of the cloud, for how long, and between whom it is never shared.
+import { strict as assert } from 'node:assert'
+import { after, before, beforeEach, test } from 'node:test'
+import { SAMPLE } from '../../emulator/sample-plan.ts'
+import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+
+let house: CloudHouse
+before(async () => {
+  house = await startCloudHouse()
+  await house.role('r', ROLE)
+})
+after(() => house.stop())
+const ROLE = { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }
+let turn = 0
+beforeEach(async () => {
+  await house.configure({ root_password_ttl: 1_000 + ++turn })
+  house.emulator.requests.clear()
+})
+
+const logIn = async (mount?: string, input = {}) => {
+  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'))
+  const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
+  return house.login({ role: 'r', jwt, ...place, ...input }, mount)
+}
+const counts = () => ({
+  documents: house.emulator.requests.count({ service: 'authority', path: '/*/.well-known/*' }),
+  keys: house.emulator.requests.count({ service: 'authority', path: '**/keys' }),
+  tokens: house.emulator.requests.count({ service: 'authority', path: '**/token' }),
+  machines: house.emulator.requests.count({ service: 'resourceManager', path: '**/vm1' }),
+})
+
+test('P1: many logins of one machine at once ask for everything once', async () => {
+  const answers = await Promise.all(Array.from({ length: 500 }, () => logIn()))
+  assert.ok(answers.every(({ status }) => status === 200))
+  assert.deepEqual(counts(), { documents: 1, keys: 1, tokens: 1, machines: 1 })
+})
+
+test('P2: V-06: a machine is asked about again after 30 s, and after a change of the configuration', async () => {
+  for (const [seconds, wanted] of [
+    [0, 1],
+    [1, 1],
+    [30, 2],
+  ] as const) {
+    house.advance(seconds)
+    assert.equal((await logIn()).status, 200)
+    assert.equal(counts().machines, wanted)
+  }
+  await house.configure({ root_password_ttl: 1_000 + ++turn })
+  await logIn()
+  assert.equal(counts().machines, 3)
+})
+
+test('V-06: what failed is not kept, not even that there is no such machine', async () => {
+  const { resources } = house.emulator
+  const machine = resources.get(house.vm('vm1'))
+  house.emulator.faults.add({
+    service: 'resourceManager',
+    path: '**/vm1',
+    action: { kind: 'status', status: 404 },
+    times: 1,
+  })
+  assert.equal((await logIn()).status, 403)
+  assert.equal((await logIn()).status, 200)
+  assert.equal(machine.name, 'vm1')
+})
+
+test('P3: L-06: two mounts, and equal names in two subscriptions, share nothing', async () => {
+  await house.call('POST', 'sys/auth/other', { type: 'azure' })
+  await house.configure({ tenant_id: SAMPLE.otherTenant }, 'auth/other')
+  await house.role(
+    'r',
+    { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.foreignSubscription] },
+    'auth/other',
+  )
+  assert.equal((await logIn()).status, 200)
+  // The key is the same, the tenant is not.
+  assert.equal((await logIn('auth/other')).status, 403)
+  const second = await house.emulator.minting.ofResource(house.vm('vm1', 'rg-app', SAMPLE.otherSubscription))
+  await house.role('second', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.otherSubscription] })
+  const place = { role: 'second', jwt: second, subscription_id: SAMPLE.otherSubscription }
+  assert.equal((await logIn(undefined, place)).status, 200)
+  const paths = house.emulator.requests.list({ service: 'resourceManager' }).map(({ path }) => path)
+  assert.equal(new Set(paths).size, 2)
+})
+
+test('P4: L-14: an identity that was taken from its machine lets nobody in after 30 s', async () => {
+  const machine = house.emulator.resources.get(house.vm('vm1'))
+  const { identity } = machine
+  assert.equal((await logIn()).status, 200)
+  delete machine.identity
+  house.advance(31)
+  assert.equal((await logIn()).status, 403)
+  Object.assign(machine, { identity })
+})
+
+test('a token of ours is used until shortly before its end', async () => {
+  await logIn()
+  house.advance(40 * 60)
+  await logIn()
+  assert.equal(counts().tokens, 1)
+  house.advance(16 * 60)
+  await logIn()
+  assert.equal(counts().tokens, 2)
+})

@@ -1,0 +1,263 @@
+// What a cloud that is slow, broken or hostile does to logins: they end in time, tell what is wrong in our own words,
+// and nothing that should stay here leaves.
+import { strict as assert } from 'node:assert'
+import { after, beforeEach, test } from 'node:test'
+import type { Service } from '../../emulator/exchange.ts'
+import type { FaultAction } from '../../emulator/faults.ts'
+import { SAMPLE } from '../../emulator/sample-plan.ts'
+import { realWorld } from '../../src/lib/world.ts'
+import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+
+// Time limits must be seen to pass: ten times as fast as they are.
+const SPEED = 10
+const house: CloudHouse = await startCloudHouse({ speed: SPEED })
+after(() => house.stop())
+const { emulator } = house
+const ROLE = { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }
+await house.role('r', ROLE)
+
+let turn = 0
+const token = (claims = {}) => emulator.minting.ofResource(house.vm('vm1'), { claims })
+const request = async (jwt?: string) => ({
+  role: 'r',
+  jwt: jwt ?? (await token()),
+  subscription_id: SAMPLE.subscription,
+  resource_group_name: 'rg-app',
+  vm_name: 'vm1',
+})
+const logIn = async (jwt?: string) => house.login(await request(jwt))
+
+beforeEach(async () => {
+  emulator.faults.clear()
+  // Another configuration: what was kept is gone.
+  await house.configure({ root_password_ttl: 1_000 + ++turn, max_retries: 2, retry_delay: -1 })
+  emulator.requests.clear()
+})
+
+const hit = (service: Service, action: FaultAction, times?: number, path?: string) =>
+  emulator.faults.add({
+    service,
+    action,
+    ...(times === undefined ? {} : { times }),
+    ...(path === undefined ? {} : { path }),
+  })
+
+test('F1: F-18: the directory fails at the first login, and then does not', async () => {
+  hit('authority', { kind: 'status', status: 500 }, 3)
+  const first = await logIn()
+  assert.deepEqual([first.status, first.body.errors], [502, ['identity provider unavailable']])
+  assert.equal((await logIn()).status, 200)
+})
+
+test('F2: keys that are there serve while the identity provider is down', async () => {
+  assert.equal((await logIn()).status, 200)
+  hit('authority', { kind: 'status', status: 503 })
+  assert.equal((await logIn()).status, 200)
+})
+
+test('F3: L-08: a new key is fetched once, when a token names it', async () => {
+  assert.equal((await logIn()).status, 200)
+  emulator.requests.clear()
+  await emulator.keys.rotate({ unannounced: true })
+  emulator.keys.publish()
+  assert.equal((await logIn()).status, 200)
+  assert.equal(emulator.requests.count({ service: 'authority', path: '**/keys' }), 1)
+})
+
+test('F4: L-08: a flood of unknown keys leads to one look at the keys', async () => {
+  assert.equal((await logIn()).status, 200)
+  emulator.requests.clear()
+  const [header, payload, signature] = (await token()).split('.')
+  const own = JSON.parse(Buffer.from(header as string, 'base64url').toString())
+  for (let i = 0; i < 1_000; i++) {
+    const forged = Buffer.from(JSON.stringify({ ...own, kid: `none-${i}` })).toString('base64url')
+    const { status } = await logIn(`${forged}.${payload}.${signature}`)
+    assert.equal(status, 403)
+  }
+  assert.equal(emulator.requests.count({ service: 'authority' }), 1)
+})
+
+test('F5: L-11: keys at another place, and redirects, are not gone to', async () => {
+  const elsewhere = emulator.origin('elsewhere')
+  hit('authority', { kind: 'merge', json: { jwks_uri: `${elsewhere}/keys` } }, undefined, '/*/.well-known/*')
+  assert.equal((await logIn()).status, 502)
+  for (const [service, path] of [
+    ['authority', '/*/.well-known/*'],
+    ['authority', '**/keys'],
+    ['authority', '**/token'],
+    ['resourceManager', '**'],
+  ] as const) {
+    await house.configure({ root_password_ttl: 1_000 + ++turn })
+    emulator.faults.clear()
+    hit(service, { kind: 'redirect', status: 307, to: elsewhere }, undefined, path)
+    assert.equal((await logIn()).status, 502, path)
+  }
+  assert.equal(emulator.requests.count({ service: 'elsewhere' }), 0)
+})
+
+test('F6: Retry-After is kept where it fits, and else the login fails at once', async () => {
+  hit('resourceManager', { kind: 'throttle', retryAfter: '1' }, 1)
+  const startedMs = performance.now()
+  assert.equal((await logIn()).status, 200)
+  assert.ok(performance.now() - startedMs >= 950 / SPEED)
+  for (const retryAfter of ['600', new Date(Date.now() + 600_000).toUTCString()]) {
+    await house.configure({ root_password_ttl: 1_000 + ++turn })
+    emulator.faults.clear()
+    hit('resourceManager', { kind: 'throttle', retryAfter })
+    const beganMs = performance.now()
+    assert.equal((await logIn()).status, 502)
+    assert.ok(performance.now() - beganMs < 500)
+  }
+})
+
+test('F7: 503 twice, then an answer', async () => {
+  hit('resourceManager', { kind: 'status', status: 503 }, 2)
+  assert.equal((await logIn()).status, 200)
+})
+
+test('F8: a login ends within 10 s, while others that need no cloud go on', async () => {
+  // As the service is configured by itself: the waits between attempts are cut to what is left.
+  await house.configure({ root_password_ttl: 1_000 + ++turn, max_retries: 3, retry_delay: 4 })
+  hit('resourceManager', { kind: 'hang' })
+  const startedMs = performance.now()
+  const jwt = await token()
+  const logins = Promise.all(Array.from({ length: 500 }, () => logIn(jwt)))
+  await realWorld().timers.sleep(100)
+  for (let i = 0; i < 20; i++) {
+    const askedMs = performance.now()
+    assert.equal((await house.call('GET', 'auth/cloud/role/r')).status, 200)
+    assert.ok(performance.now() - askedMs < 200, 'somebody who needs no cloud was kept waiting')
+  }
+  for (const { status } of await logins) assert.equal(status, 502)
+  assert.ok(performance.now() - startedMs < 10_000 / SPEED + 2_000)
+  // One machine: whoever asks while it is asked waits for the same answer, and there are four attempts at most.
+  assert.ok(emulator.requests.count({ service: 'resourceManager' }) <= 4)
+})
+
+const BROKEN: readonly FaultAction[] = [
+  { kind: 'truncate' },
+  { kind: 'html' },
+  { kind: 'contentType', value: 'text/plain' },
+  { kind: 'large', bytes: 5_000_000 },
+  { kind: 'deep', levels: 200 },
+  { kind: 'byteOrderMark' },
+  { kind: 'gzipBomb', bytes: 5_000_000 },
+  { kind: 'reset' },
+  { kind: 'reset', afterBytes: 10 },
+]
+for (const action of BROKEN) {
+  for (const service of ['authority', 'resourceManager'] as const) {
+    test(`F9: L-04: ${service} answers with ${JSON.stringify(action)}`, async () => {
+      hit(service, action)
+      const { status, body } = await logIn()
+      assert.equal(status, 502)
+      assert.match(String(body.errors), /^(identity provider|resource manager) unavailable$/)
+    })
+  }
+}
+
+test('F10: a token of ours that is not taken is replaced, once', async () => {
+  hit('resourceManager', { kind: 'status', status: 401 }, 1)
+  assert.equal((await logIn()).status, 200)
+  assert.equal(emulator.requests.count({ service: 'authority', path: '**/token' }), 2)
+  await house.configure({ root_password_ttl: 1_000 + ++turn })
+  hit('resourceManager', { kind: 'status', status: 401 })
+  assert.equal((await logIn()).status, 502)
+})
+
+test('F11: V-07: what we may not read is said in our words, with the permission that is missing', async () => {
+  const secret = 'words of the cloud'
+  const error = { code: 'AuthorizationFailed', message: secret }
+  hit('resourceManager', { kind: 'status', status: 403, body: { error } })
+  const { status, body } = await logIn()
+  assert.equal(status, 403)
+  assert.match(String(body.errors), /Microsoft\.Compute\/virtualMachines\/read/)
+  assert.ok(!JSON.stringify(body).includes(secret))
+})
+
+test('F11: our credential is refused: 502, and not a word of the secret', async () => {
+  // Of its own, so that the log is not full of what the others did.
+  await house.call('POST', 'sys/auth/wrong', { type: 'azure' })
+  await house.configure({ client_secret: 'a-wrong-secret-of-ours' }, 'auth/wrong')
+  await house.role('r', ROLE, 'auth/wrong')
+  const { status, body } = await house.login(await request(), 'auth/wrong')
+  assert.equal(status, 502)
+  assert.match(String(body.errors), /refused this server's own credential/)
+  assert.ok(!`${JSON.stringify(body)}${house.lines.join()}`.includes('a-wrong-secret-of-ours'))
+  assert.ok(
+    house.lines.some((line) => line.includes('7000215')),
+    'the log has the directory’s own number',
+  )
+})
+
+test('F12: V-04: all pages are read, and a list that is broken decides nothing', async () => {
+  await house.role('app', { bound_service_principal_ids: '*', bound_resource_groups: ['rg-pages'] })
+  for (let i = 0; i < 5; i++) emulator.resources.addUserIdentity({ name: `p${i}`, resourceGroup: 'rg-pages' })
+  const last = emulator.resources.addUserIdentity({ name: 'zz', resourceGroup: 'rg-pages' })
+  emulator.resourceSettings.pageSize = 2
+  const jwt = await emulator.minting.ofFederatedIdentity(last.id)
+  const { vm_name: _, ...rest } = await request(jwt)
+  const ask = () => house.login({ ...rest, role: 'app', resource_id: house.site('site1') })
+  const lists = { service: 'resourceManager', path: '**/rg-pages/**/userassignedidentities' } as const
+  assert.equal((await ask()).status, 200)
+  assert.equal(emulator.requests.count(lists), 3)
+  const broken: readonly FaultAction[] = [
+    { kind: 'status', status: 500 },
+    { kind: 'edit', edit: (body) => ({ ...body, nextLink: `${emulator.origin('elsewhere')}/next` }) },
+    { kind: 'edit', edit: (body) => ({ ...body, nextLink: `${emulator.origin('resourceManager')}/loop` }) },
+  ]
+  for (const action of broken) {
+    await house.configure({ root_password_ttl: 1_000 + ++turn })
+    emulator.faults.clear()
+    emulator.faults.add({ ...lists, from: 2, action })
+    const { status } = await ask()
+    assert.ok(status === 502 || status === 403, String(status))
+  }
+  assert.equal(emulator.requests.count({ service: 'elsewhere' }), 0)
+  emulator.resourceSettings.pageSize = 50
+})
+
+test('F13: requests that only cost time are refused soon', async () => {
+  const nested = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
+  for (const jwt of ['.'.repeat(30_000), 'a'.repeat(40_000), `${'a'.repeat(20_000)}.b.c`, JSON.parse('"x.y.z"')]) {
+    const startedMs = performance.now()
+    assert.equal((await logIn(jwt)).status, 400)
+    assert.ok(performance.now() - startedMs < 200)
+  }
+  const encoded = Buffer.from(`{"a":${nested}}`).toString('base64url')
+  assert.equal((await logIn(`${encoded.slice(0, 30_000)}.${encoded.slice(0, 10)}.x`)).status, 400)
+  assert.equal(emulator.requests.count(), 0)
+})
+
+test('F14: machines whose identities are told in odd ways', async () => {
+  const machine = emulator.resources.get(house.vm('vm1'))
+  const { identity } = machine
+  const oid = house.oid(house.vm('vm1'))
+  const many = Object.fromEntries(
+    Array.from({ length: 100 }, (_, i) => [house.identity('u1').replace(/u1$/, `many${i}`), {}]),
+  )
+  for (const [userAssignedIdentities, wanted] of [
+    [null, 200],
+    [{}, 200],
+    [{ [house.identity('u1')]: null }, 200],
+    [{ 'not an id': {} }, 200],
+    [many, 403],
+  ] as const) {
+    await house.configure({ root_password_ttl: 1_000 + ++turn })
+    emulator.requests.clear()
+    const principalId = wanted === 200 ? { principalId: oid } : {}
+    machine.identity = { type: 'SystemAssigned, UserAssigned', ...principalId, userAssignedIdentities } as never
+    assert.equal((await logIn(await token({ appid: undefined }))).status, wanted)
+    assert.ok(emulator.requests.count({ service: 'resourceManager' }) <= 33)
+  }
+  Object.assign(machine, { identity })
+})
+
+test('L-12: a flood of failing logins is a bounded part of the log', async () => {
+  const before = house.lines.length
+  const jwt = await token({ aud: 'elsewhere' })
+  const startedMs = performance.now()
+  for (let i = 0; i < 1_000; i++) assert.equal((await logIn(jwt)).status, 403)
+  const periods = Math.ceil(((performance.now() - startedMs) * SPEED) / 10_000) + 1
+  assert.ok(house.lines.length - before <= 51 * periods, String(house.lines.length - before))
+})

@@ -1,0 +1,149 @@
+// Two judges of generated logins beside the service: an oracle that looks the answer up in the cloud's own records, and
+// the rules of the reference, which compare by parts of texts. Both work on what the emulator keeps.
+import { SAMPLE } from '../../emulator/sample-plan.ts'
+import type { CloudHouse } from '../fixtures/cloud-house.ts'
+
+export type Generated = {
+  readonly bounds: Readonly<Record<string, readonly string[]>>
+  readonly input: Readonly<Record<string, string>>
+  readonly claims: Readonly<Record<string, unknown>>
+  /** Signed by the directory, for us, in time. */
+  readonly isGood: boolean
+}
+
+const lower = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+const has = (list: readonly string[], text: string): boolean => list.some((each) => lower(each) === lower(text))
+const isAny = (list: readonly string[] = []): boolean => list.length === 0 || (list.length === 1 && list[0] === '*')
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const RESOURCE_BOUNDS = ['subscription_ids', 'resource_groups', 'locations', 'scale_sets']
+
+export type Place = {
+  readonly subscription: string
+  readonly group: string
+  readonly type: string
+  readonly name: string
+}
+
+function placeOf(id: string): Place {
+  const [, , subscription = '', , group = '', , namespace = '', type = '', name = ''] = lower(id).split('/')
+  return { subscription, group, type: `${namespace}/${type}`, name }
+}
+
+type Cloud = CloudHouse['emulator']
+
+function principalsOf({ resources }: Cloud, id: string): string[] {
+  const own = resources.systemIdentityOf(id)?.id
+  const assigned = (resources.find(id)?.identity?.userAssignedIdentities ?? {}) as Record<string, unknown>
+  const others = Object.keys(assigned).map((each) => resources.userIdentityOf(each)?.id ?? '')
+  return [own ?? '', ...others].filter((each) => each !== '')
+}
+
+/** Whether whoever is let in is what the role asks for: the cloud itself says so. */
+export function mayBeAllowed(cloud: Cloud, { bounds, input, claims, isGood }: Generated): boolean {
+  if (!isGood) return false
+  const oid = textOf(claims.oid)
+  const { service_principal_ids: principals = [], group_ids: groups = [] } = bounds
+  if (!isAny(principals) && !has(principals, oid)) return false
+  const own = Array.isArray(claims.groups) ? (claims.groups as string[]) : []
+  if (!isAny(groups) && !own.some((each) => has(groups, each))) return false
+  if (!RESOURCE_BOUNDS.some((bound) => (bounds[bound] ?? []).length > 0)) return !isAny(principals) || !isAny(groups)
+  return cloud.resources
+    .all()
+    .some((resource) => isThatResource(cloud, resource.id, resource.location, bounds, input, oid))
+}
+
+function isThatResource(
+  cloud: Cloud,
+  id: string,
+  location: string,
+  bounds: Generated['bounds'],
+  input: Generated['input'],
+  oid: string,
+): boolean {
+  const { subscription, group, type, name } = placeOf(id)
+  const asked = input.vmss_name
+    ? { type: 'microsoft.compute/virtualmachinescalesets', name: input.vmss_name }
+    : input.vm_name
+      ? { type: 'microsoft.compute/virtualmachines', name: input.vm_name }
+      : placeOf(input.resource_id ?? '')
+  const isNamed =
+    subscription === lower(input.subscription_id ?? '') &&
+    group === lower(input.resource_group_name ?? '') &&
+    type === asked.type &&
+    name === lower(asked.name)
+  if (!isNamed) return false
+  const {
+    subscription_ids: subscriptions = [],
+    locations = [],
+    scale_sets: sets = [],
+    resource_groups: groups = [],
+  } = bounds
+  if (subscriptions.length > 0 && !has(subscriptions, subscription)) return false
+  if (sets.length > 0 && (!input.vmss_name || !has(sets, name))) return false
+  if (locations.length > 0 && !has(locations, lower(location).replaceAll(' ', ''))) return false
+  // Where the identity lies counts for the group: the resource's, or else its own.
+  const ownGroup = principalsOf(cloud, id).some((each) => lower(each) === lower(oid)) ? [group] : []
+  const identities = cloud.resources.all().filter((each) => cloud.resources.userIdentityOf(each.id)?.id === lower(oid))
+  const elsewhere = identities.map((each) => placeOf(each.id)).filter((each) => each.subscription === subscription)
+  const found = ownGroup.length > 0 ? ownGroup : elsewhere.map((each) => each.group)
+  return found.some((each) => groups.length === 0 || has(groups, each))
+}
+
+/** Section by section as the reference does it: true where it lets in. */
+export function referenceAllows(cloud: Cloud, { bounds, input, claims, isGood }: Generated): boolean {
+  if (!isGood) return false
+  const { service_principal_ids: principals = [], group_ids: groups = [] } = bounds
+  const isStar = (list: readonly string[]): boolean => list.length === 1 && list[0] === '*'
+  if ((isStar(principals) && isStar(groups)) || (principals.length === 0 && groups.length === 0)) return false
+  const oid = textOf(claims.oid)
+  if (!isStar(principals) && principals.length > 0 && !has(principals, oid)) return false
+  const own = Array.isArray(claims.groups) ? (claims.groups as string[]) : []
+  if (!isStar(groups) && groups.length > 0 && !own.some((each) => has(groups, each))) return false
+  if (!RESOURCE_BOUNDS.some((bound) => (bounds[bound] ?? []).length > 0)) return true
+  const group = lower(input.resource_group_name ?? '')
+  const texts = [claims.xms_az_rid, claims.xms_mirid].map((each) => lower(textOf(each)))
+  const says = (part: string): boolean => texts.some((text) => text.includes(lower(part)))
+  const base = `/subscriptions/${input.subscription_id}/resourceGroups/${input.resource_group_name}/providers`
+  let id = input.resource_id ?? ''
+  if (input.vmss_name) {
+    if (!says(`/virtualMachines/${input.vmss_name}_`) && !says(`/virtualMachineScaleSets/${input.vmss_name}`))
+      return false
+    id = `${base}/Microsoft.Compute/virtualMachineScaleSets/${input.vmss_name}`
+  } else if (input.vm_name) {
+    if (!says(`/virtualMachines/${input.vm_name}`)) return false
+    id = `${base}/Microsoft.Compute/virtualMachines/${input.vm_name}`
+  } else if (id === '') return false
+  const isByName = Boolean(input.vmss_name || input.vm_name)
+  if (isByName ? !says(`/resourcegroups/${group}`) : !lower(id).includes(`/resourcegroups/${group}`)) return false
+  const resource = cloud.resources.find(id)
+  if (resource?.identity === undefined) return false
+  const {
+    scale_sets: sets = [],
+    locations = [],
+    subscription_ids: subscriptions = [],
+    resource_groups: bound = [],
+  } = bounds
+  if (sets.length > 0 && (!input.vmss_name || !has(sets, input.vmss_name))) return false
+  let skipsGroup = false
+  if (!principalsOf(cloud, resource.id).includes(oid)) {
+    const inGroups = [group, ...bound.map(lower)]
+    const fits = cloud.resources.all().some((each) => {
+      const principal = cloud.resources.userIdentityOf(each.id)
+      const at = placeOf(each.id)
+      return (
+        principal?.clientId === claims.appid &&
+        inGroups.includes(at.group) &&
+        at.subscription === lower(input.subscription_id ?? '')
+      )
+    })
+    if (!fits) return false
+    skipsGroup = true
+  }
+  if (subscriptions.length > 0 && !has(subscriptions, input.subscription_id ?? '')) return false
+  if (!skipsGroup && bound.length > 0 && !has(bound, group)) return false
+  if (locations.length === 0) return true
+  return isByName && has(locations, resource.location)
+}
+
+export const SUBSCRIPTIONS = [SAMPLE.subscription, SAMPLE.otherSubscription]

@@ -1,0 +1,259 @@
+// Changes of the credential: the stored one works at every moment, also after a crash at any of them, and what was
+// begun comes to an end.
+import { strict as assert } from 'node:assert'
+import { after, afterEach, beforeEach, test } from 'node:test'
+import type { FaultAction } from '../../emulator/faults.ts'
+import { SAMPLE } from '../../emulator/sample-plan.ts'
+import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
+import { dueMs } from '../../src/engines/cloud/rotation-clock.ts'
+import type { Outbound } from '../../src/lib/world.ts'
+import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+
+// What waits in the background waits a twentieth of its time.
+const SPEED = 20
+let house: CloudHouse
+const first = await startCloudHouse({ speed: SPEED })
+const started: CloudHouse[] = [first]
+after(() => Promise.all(started.map((each) => each.stop())))
+
+type Crash = { readonly path: string; readonly when: 'before' | 'after' }
+/** The next request to such a path is the last thing that this process does. */
+let crash: Crash | undefined
+let crashed = false
+
+const network = (real: Outbound): Outbound => ({
+  request: async (request) => {
+    const isLast = crash !== undefined && request.url.includes(crash.path)
+    if (isLast && crash?.when === 'before') crashed = true
+    if (crashed) throw new Error('the power is gone')
+    const answer = await real.request(request)
+    if (isLast) crashed = true
+    return answer
+  },
+})
+
+beforeEach(async () => {
+  crash = undefined
+  crashed = false
+  house = await startCloudHouse({ speed: SPEED, network, emulator: first.emulator })
+  first.emulator.directory.secretDelayMs = 0
+})
+afterEach(() => engine().stop())
+
+const application = () => {
+  const found = house.emulator.directory.findApplication(SAMPLE.tenant, SAMPLE.clientId)
+  assert.ok(found)
+  return found
+}
+const secrets = () => application().secrets.map(({ secretText }) => secretText)
+const names = () => application().secrets.map(({ displayName }) => displayName)
+const rotate = () => house.call('POST', 'auth/cloud/rotate-root')
+const config = async () => (await house.call('GET', 'auth/cloud/config')).body
+const engine = (one = house) => {
+  const mount = one.house.mounts.find('auth/cloud/')
+  return one.house.mounts.engineOf(mount?.uuid ?? '') as CloudAuth
+}
+const stored = async (one = house) => (await engine(one).configs.find()) ?? assert.fail('nothing is stored')
+
+async function until(what: string, is: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 400; i++) {
+    if (await is()) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  assert.fail(`It did not come to be: ${what}`)
+}
+const settled = () =>
+  until('nothing is left to do', async () => {
+    const { rotation } = await stored()
+    return rotation.pending === undefined && rotation.over.length === 0 && rotation.asked === undefined
+  })
+
+/** A login that has the cloud asked, by a token of ours that is fetched anew. */
+async function logIn(one = house): Promise<number> {
+  await one.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
+  engine(one).reset()
+  const jwt = await one.emulator.minting.ofResource(one.vm('vm1'))
+  const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
+  const { status, body } = await one.login({ role: 'r', jwt, ...place })
+  assert.equal(status, 200, JSON.stringify(body))
+  return status
+}
+
+test('R1, R5: a new secret is stored, proven, used; the operator’s stays in the directory and is named', async () => {
+  const { directory } = house.emulator
+  directory.addSecret(application(), { displayName: 'somebody else’s' }, 0)
+  assert.equal((await rotate()).status, 204)
+  await settled()
+  const { secret } = await stored()
+  assert.equal(secret?.writtenBy, 'service')
+  assert.ok(secrets().includes(SAMPLE.clientSecret) && secrets().includes(secret?.value ?? ''))
+  const { data, warnings } = await config()
+  assert.equal(data?.client_secret, undefined)
+  assert.ok(Date.parse(String(data?.root_password_expiration_date)) > house.emulator.clock.nowMs())
+  const own = application().secrets.find(({ secretText }) => secretText === SAMPLE.clientSecret)
+  assert.match(String(warnings), new RegExp(own?.keyId ?? 'none'))
+  await logIn()
+  // The next one takes away the one that we made, and nothing else.
+  assert.equal((await rotate()).status, 204)
+  await settled()
+  assert.ok(!secrets().includes(secret?.value ?? ''))
+  assert.deepEqual(names().length, 3)
+  assert.ok(names().includes('somebody else’s'))
+  await logIn()
+})
+
+test('R1, R9: until the directory takes the new secret the old one is used, and shown', async () => {
+  house.emulator.directory.secretDelayMs = 400
+  assert.equal((await rotate()).status, 204)
+  const { data } = await config()
+  assert.deepEqual([data?.rotation_pending, data?.client_secret], [true, SAMPLE.clientSecret])
+  await logIn()
+  assert.equal((await rotate()).status, 400)
+  await settled()
+  assert.equal((await stored()).secret?.writtenBy, 'service')
+  await logIn()
+})
+
+test('R9: a secret that the directory never takes is given up and removed', async () => {
+  const other = await startCloudHouse()
+  started.push(other)
+  house = other
+  other.emulator.directory.secretDelayMs = 86_400_000
+  assert.equal((await rotate()).status, 204)
+  other.advance(601)
+  // The clock of the background stands still here: it is asked to look.
+  for (let i = 0; i < 3; i++) await engine().rotation.proceed()
+  assert.deepEqual(secrets(), [SAMPLE.clientSecret])
+  assert.equal((await stored()).secret?.value, SAMPLE.clientSecret)
+  assert.ok(other.lines.some((line) => line.startsWith('error') && line.includes('does not take')))
+})
+
+test('R2: what is missing is told', async () => {
+  const say = async () => {
+    const { status, body } = await rotate()
+    return [status, String(body.errors)] as const
+  }
+  await house.configure({ client_id: '' })
+  assert.match((await say()).join(), /^400,client_id/)
+  await house.configure({ client_id: '99999999-9999-4999-8999-999999999999' })
+  assert.equal((await say())[0], 502)
+  await house.configure()
+  const twice = house.emulator.faults.add({
+    service: 'graph',
+    action: {
+      kind: 'edit',
+      edit: (body) => ({ ...body, value: [(body.value as never[])[0], (body.value as never[])[0]] as never }),
+    },
+  })
+  assert.match((await say()).join(), /^400,multiple applications/)
+  twice()
+  house.emulator.faults.add({ service: 'graph', action: { kind: 'merge', json: { value: [] } } })
+  assert.match((await say()).join(), /^400,no application/)
+  await house.call('DELETE', 'auth/cloud/config')
+  assert.match((await say()).join(), /^400,the mount is not configured/)
+})
+
+test('R3: whatever call to the directory fails, the state is clean and the next attempt succeeds', async () => {
+  for (const path of ['/v1.0/applications', '**/addPassword', '**/removePassword']) {
+    for (const [action, wanted] of [
+      [{ kind: 'status', status: 403 }, 403],
+      [{ kind: 'status', status: 429 }, 502],
+      [{ kind: 'status', status: 500 }, 502],
+      [{ kind: 'reset' }, 502],
+    ] as const) {
+      const undo = house.emulator.faults.add({ service: 'graph', path, action: action as FaultAction })
+      const { status } = await rotate()
+      assert.equal(status, path.includes('remove') ? 204 : wanted, `${path} ${JSON.stringify(action)}`)
+      undo()
+      await settled()
+      await logIn()
+      assert.equal((await rotate()).status, 204)
+      await settled()
+    }
+  }
+  assert.equal(secrets().length, 2, 'the operator’s, and the newest')
+})
+
+test('R7: an operator who writes a secret meanwhile wins, and the pending one goes', async () => {
+  house.emulator.directory.secretDelayMs = 86_400_000
+  assert.equal((await rotate()).status, 204)
+  const own = house.emulator.directory.addSecret(application(), { secretText: 'written by an operator' }, 0)
+  await house.call('POST', 'auth/cloud/config', { client_secret: own.secretText })
+  await settled()
+  assert.deepEqual(secrets(), [SAMPLE.clientSecret, own.secretText])
+  assert.equal((await stored()).secret?.value, own.secretText)
+  await logIn()
+})
+
+test('R8: of two rotations at once one is refused, and nothing is left over', async () => {
+  house.emulator.directory.secretDelayMs = 300
+  const statuses = (await Promise.all([rotate(), rotate()])).map(({ status }) => status)
+  assert.deepEqual(statuses.toSorted(), [204, 400])
+  await settled()
+  assert.equal(secrets().length, 2)
+})
+
+// After a crash nothing is stored and nothing is sent: what was stored before it is all that is left.
+for (const [name, path, when] of [
+  ['before the new secret is asked for', '/applications?', 'before'],
+  ['while the new secret is asked for', '/addPassword', 'before'],
+  ['after it was made, before it is stored', '/addPassword', 'after'],
+  ['before a token was fetched with it', '/oauth2/v2.0/token', 'before'],
+  ['before the old one is removed', '/removePassword', 'before'],
+  ['after the old one was removed', '/removePassword', 'after'],
+] as const) {
+  test(`R4: a crash ${name} leaves a credential that works, and no secret that nobody knows`, async () => {
+    assert.equal((await rotate()).status, 204)
+    await settled()
+    const { transaction } = house.store
+    house.store.transaction = (work) =>
+      crashed ? Promise.reject(new Error('the power is gone')) : (transaction.call(house.store, work as never) as never)
+    crash = { path, when }
+    await rotate()
+    await until('the crash', async () => crashed)
+    engine().stop()
+    house.store.transaction = transaction
+    crash = undefined
+    crashed = false
+    // It starts again, from what is stored.
+    engine().start()
+    await settled()
+    await logIn()
+    const { secret } = await stored()
+    assert.deepEqual(secrets().toSorted(), [SAMPLE.clientSecret, secret?.value ?? ''].toSorted())
+  })
+}
+
+test('R10: the service changes it by itself, and not where that is switched off', async () => {
+  const other = await startCloudHouse()
+  started.push(other)
+  engine().stop()
+  house = other
+  await house.configure({ rotation_period: 10 })
+  other.advance(11)
+  engine().rotationClock.soon()
+  await until('a change by the service', async () => secrets().length > 1)
+  await settled()
+  await house.configure({ rotation_period: 3600 })
+  const now = other.emulator.clock.nowMs()
+  const found = await stored()
+  assert.equal(dueMs(found, now), now + 3_600_000)
+  assert.equal(dueMs({ ...found, disableAutomatedRotation: true }, now), undefined)
+  const scheduled = { ...found, rotationPeriodSeconds: 0, rotationSchedule: '0 3 * * *' }
+  assert.equal(dueMs(scheduled, now), Date.UTC(2026, 0, 1, 3))
+  assert.equal(
+    dueMs({ ...scheduled, rotation: { ...found.rotation, lastAtMs: Date.UTC(2026, 0, 1, 3) } }, now),
+    Date.UTC(2026, 0, 2, 3),
+  )
+})
+
+test('R12: no secret is in an answer, in the log, or in clear in the store', async () => {
+  const answers = [await rotate(), { body: await config() }]
+  await settled()
+  answers.push({ body: await config() })
+  const { secret } = await stored()
+  const said = `${JSON.stringify(answers)}${house.lines.join()}`
+  assert.ok(secret !== undefined && !said.includes(secret.value))
+  for (const { key, value } of await house.store.scan('', '', 10_000))
+    assert.ok(!`${key}${value.toString('latin1')}`.includes(secret.value))
+})

@@ -1,0 +1,71 @@
+// A server with several threads: what is kept of the cloud is there once for the process, and logins that hang keep
+// nobody waiting who needs no cloud.
+import { strict as assert } from 'node:assert'
+import { after, test } from 'node:test'
+import { startEmulator } from '../../emulator/emulator.ts'
+import { SAMPLE, SAMPLE_PLAN } from '../../emulator/sample-plan.ts'
+import { parseConfig } from '../../src/config.ts'
+import { CONFIG } from '../fixtures/cloud-house.ts'
+import { api } from '../fixtures/server-process.ts'
+import { startThreadedServer } from '../fixtures/threaded-server.ts'
+
+const emulator = await startEmulator({ plan: SAMPLE_PLAN })
+const server = await startThreadedServer('serving', { clouds: parseConfig(emulator.stanza()).clouds ?? [] })
+after(async () => {
+  await server.stop()
+  await emulator.close()
+})
+const group = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-app`
+const machine = `${group}/providers/Microsoft.Compute/virtualMachines/vm1`
+const jwt = await emulator.minting.ofResource(machine)
+const role = { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }
+for (const [path, body] of [
+  ['sys/auth/cloud', { type: 'cloud' }],
+  ['auth/cloud/config', { ...CONFIG, max_retries: 1 }],
+  ['auth/cloud/role/r', role],
+  ['sys/mounts/transit', { type: 'transit' }],
+  ['transit/keys/k', {}],
+] as const) {
+  const { status, body: answer } = await server.call('POST', path, body)
+  assert.ok(status < 300, `${path}: ${status} ${JSON.stringify(answer)}`)
+}
+const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
+const logIn = () => api({ address: server.address }, 'POST', 'auth/cloud/login', { role: 'r', jwt, ...place })
+
+test('P1: logins at all threads at once ask for everything once', async () => {
+  const statuses = (await Promise.all(Array.from({ length: 100 }, logIn))).map(({ status }) => status)
+  assert.deepEqual(new Set(statuses), new Set([200]))
+  assert.equal(emulator.requests.count({ path: '/*/.well-known/*' }), 1)
+  assert.equal(emulator.requests.count({ path: '**/keys' }), 1)
+  assert.equal(emulator.requests.count({ path: '**/token' }), 1)
+  assert.equal(emulator.requests.count({ service: 'resourceManager' }), 1)
+})
+
+test('a dead cloud stalls nobody else: reads, encryptions and writes go on while hundreds of logins hang', async () => {
+  await server.call('POST', 'auth/cloud/config', { max_retries: -1 })
+  emulator.faults.add({ service: 'resourceManager', action: { kind: 'hang' } })
+  let ended = 0
+  const logins = Array.from({ length: 400 }, () =>
+    logIn().then(({ status }) => {
+      ended += 1
+      return status
+    }),
+  )
+  while (emulator.requests.count({ service: 'resourceManager' }) < 2)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  const slowest = { read: 0, encrypt: 0, write: 0 }
+  for (let i = 0; i < 30; i++) {
+    for (const [kind, call] of [
+      ['read', () => server.call('GET', 'auth/cloud/role/r')],
+      ['encrypt', () => server.call('POST', 'transit/encrypt/k', { plaintext: 'aGVsbG8=' })],
+      ['write', () => server.call('POST', `auth/cloud/role/other-${i}`, role)],
+    ] as const) {
+      const startedMs = performance.now()
+      assert.ok((await call()).status < 300, kind)
+      slowest[kind] = Math.max(slowest[kind], performance.now() - startedMs)
+    }
+  }
+  assert.equal(ended, 0, 'the logins still wait')
+  for (const [kind, ms] of Object.entries(slowest)) assert.ok(ms < 1_000, `${kind} took ${ms} ms`)
+  assert.deepEqual(new Set(await Promise.all(logins)), new Set([502]))
+})

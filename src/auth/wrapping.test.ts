@@ -19,7 +19,9 @@ test('an answer goes to whoever has the token, whole', async () => {
   const token = tokenOf(await wrapped(house, 'GET', 'transit/keys/k'))
   const plain = await house.call('GET', 'transit/keys/k')
   const opened = await unwrap(house, token)
-  assert.deepEqual(opened.body.data, plain.body.data)
+  // What is counted may have grown between the two.
+  const withoutCounts = ({ encryption_counts, ...data }: Record<string, unknown>) => data
+  assert.deepEqual(withoutCounts(opened.body.data ?? {}), withoutCounts(plain.body.data ?? {}))
   assert.equal(opened.body.mount_type, 'transit')
 })
 

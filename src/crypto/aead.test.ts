@@ -5,31 +5,34 @@ import fc from 'fast-check'
 import { testSeed } from '../../test/fixtures/seed.ts'
 import { AEADS, AuthenticationFailed, open, openWithNonce, seal, sealWithNonce } from './aead.ts'
 
-const NONCE = Buffer.from('101112131415161718191a1b', 'hex')
+const LONG_NONCE = Buffer.from('101112131415161718191a1b1c1d1e1f2021222324252627', 'hex')
+/** Of those with 12 bytes. */
+const NONCE = LONG_NONCE.subarray(0, 12)
 
 for (const algorithm of Object.values(AEADS)) {
   const { name } = algorithm
+  const nonce = LONG_NONCE.subarray(0, algorithm.nonceBytes)
   const key = createSecretKey(Buffer.alloc(algorithm.keyBytes, 7))
 
   test(`${name}: seal gives ciphertext and tag, sealWithNonce the same behind the nonce`, () => {
     const plaintext = Buffer.from('the quick brown fox')
-    const sealed = seal(algorithm, key, NONCE, plaintext, Buffer.from('associated'))
+    const sealed = seal(algorithm, key, nonce, plaintext, Buffer.from('associated'))
     assert.equal(sealed.length, plaintext.length + 16)
-    const whole = sealWithNonce(algorithm, key, NONCE, plaintext, Buffer.from('associated'))
-    assert.deepEqual(whole, Buffer.concat([NONCE, sealed]))
+    const whole = sealWithNonce(algorithm, key, nonce, plaintext, Buffer.from('associated'))
+    assert.deepEqual(whole, Buffer.concat([nonce, sealed]))
     assert.deepEqual(openWithNonce(algorithm, key, whole, Buffer.from('associated')), plaintext)
   })
 
   test(`${name}: absent and empty associated data are the same`, () => {
-    const sealed = seal(algorithm, key, NONCE, Buffer.from('x'))
-    assert.deepEqual(seal(algorithm, key, NONCE, Buffer.from('x'), Buffer.alloc(0)), sealed)
-    assert.deepEqual(open(algorithm, key, NONCE, sealed, Buffer.alloc(0)), Buffer.from('x'))
+    const sealed = seal(algorithm, key, nonce, Buffer.from('x'))
+    assert.deepEqual(seal(algorithm, key, nonce, Buffer.from('x'), Buffer.alloc(0)), sealed)
+    assert.deepEqual(open(algorithm, key, nonce, sealed, Buffer.alloc(0)), Buffer.from('x'))
   })
 
-  test(`N-03 ${name}: seal refuses every nonce that has not 12 bytes, open does not open with one`, () => {
-    const sealed = seal(algorithm, key, NONCE, Buffer.from('x'))
+  test(`N-03 ${name}: seal refuses every nonce of another length, open does not open with one`, () => {
+    const sealed = seal(algorithm, key, nonce, Buffer.from('x'))
     for (let nonceBytes = 0; nonceBytes <= 32; nonceBytes += 1) {
-      if (nonceBytes === 12) continue
+      if (nonceBytes === algorithm.nonceBytes) continue
       assert.throws(() => seal(algorithm, key, Buffer.alloc(nonceBytes, 1), Buffer.from('x')), RangeError)
       assert.throws(() => sealWithNonce(algorithm, key, Buffer.alloc(nonceBytes, 1), Buffer.from('x')), RangeError)
       assert.throws(() => open(algorithm, key, Buffer.alloc(nonceBytes, 1), sealed), AuthenticationFailed)
@@ -38,23 +41,23 @@ for (const algorithm of Object.values(AEADS)) {
 
   test(`N-01 ${name}: no shorter tag opens, of a message or of nothing`, () => {
     for (const plaintext of [Buffer.from('the quick brown fox'), Buffer.alloc(0)]) {
-      const sealed = seal(algorithm, key, NONCE, plaintext)
+      const sealed = seal(algorithm, key, nonce, plaintext)
       for (let kept = 0; kept < sealed.length; kept += 1) {
-        assert.throws(() => open(algorithm, key, NONCE, sealed.subarray(0, kept)), AuthenticationFailed)
+        assert.throws(() => open(algorithm, key, nonce, sealed.subarray(0, kept)), AuthenticationFailed)
       }
     }
   })
 
   test(`${name}: a key of the wrong length is refused`, () => {
     const wrong = createSecretKey(Buffer.alloc(algorithm.keyBytes + 8, 7))
-    assert.throws(() => seal(algorithm, wrong, NONCE, Buffer.from('x')), { code: 'ERR_CRYPTO_INVALID_KEYLEN' })
+    assert.throws(() => seal(algorithm, wrong, nonce, Buffer.from('x')), RangeError)
   })
 
   test(`${name}: what was sealed opens, for random lengths and associated data`, (t) => {
     const bytes = fc.uint8Array({ maxLength: 300 }).map((value) => Buffer.from(value))
     fc.assert(
       fc.property(bytes, bytes, (plaintext, associatedData) => {
-        const sealed = sealWithNonce(algorithm, key, NONCE, plaintext, associatedData)
+        const sealed = sealWithNonce(algorithm, key, nonce, plaintext, associatedData)
         assert.deepEqual(openWithNonce(algorithm, key, sealed, associatedData), plaintext)
       }),
       { seed: testSeed(t), numRuns: 200 },

@@ -14,10 +14,10 @@ test('two key types of one name refuse to start', () => {
   assert.throws(() => keyTypeTable([aes256Gcm96, aes256Gcm96]), /"aes256-gcm96"/)
 })
 
-test('only types whose keys can be that old have the counter KDF', () => {
+test('only types whose keys have the length of its output have the counter KDF, for restored and imported keys', () => {
   const withCounter = [...KEY_TYPES.values()].filter((type) => type.derivation?.deriveByCounter !== undefined)
   assert.deepEqual(
     withCounter.map((type) => type.name),
-    ['aes256-gcm96', 'chacha20-poly1305'],
+    ['aes256-gcm96', 'chacha20-poly1305', 'xchacha20-poly1305'],
   )
 })

@@ -11,8 +11,12 @@ const KEY_BYTES = 32
 /** "expand 32-byte k" (RFC 8439 section 2.3), in words. */
 const SIGMA = new Uint32Array([0x61707865, 0x3320646e, 0x79622d32, 0x6b206574])
 
-/** Key and nonce for ChaCha20-Poly1305. The nonce has XCHACHA_NONCE_BYTES. */
+/**
+ * Key and nonce for ChaCha20-Poly1305. The nonce has XCHACHA_NONCE_BYTES.
+ * @throws RangeError for a key of another length, of which only a part would be used
+ */
 export function forChaCha(key: KeyObject, nonce: Buffer): { readonly key: KeyObject; readonly nonce: Buffer } {
+  if (key.symmetricKeySize !== KEY_BYTES) throw new RangeError(`A key of XChaCha20-Poly1305 has ${KEY_BYTES} bytes`)
   const material = key.export()
   const words = wordsOf(material, KEY_BYTES)
   const input = wordsOf(nonce, HCHACHA_INPUT_BYTES)

@@ -188,17 +188,24 @@ class Serving(Flows):
         with self.assertRaises(exceptions.InvalidRequest):
             transit.sign_data("kw", PLAINTEXT)
 
-    @not_offered("not yet")
-    def test_11_transit_without(self):
+    def test_11_moving_keys(self):
         """transit: export, backup, trim"""
         transit = root.secrets.transit
-        for call in (
-            lambda: transit.export_key("kw", "encryption-key"),
-            lambda: transit.backup_key("kw"),
-            lambda: transit.restore_key("none", "kw"),
-            lambda: transit.trim_key("kw", 1),
-        ):
-            self.assertRaises(exceptions.InvalidPath, call)
+        transit.create_key("packed", exportable=True, allow_plaintext_backup=True)
+        transit.rotate_key("packed")
+        made = data(transit.encrypt_data("packed", PLAINTEXT))["ciphertext"]
+        exported = data(transit.export_key("packed", "encryption-key"))["keys"]
+        self.assertEqual([len(base64.b64decode(exported[version])) for version in ("1", "2")], [32, 32])
+        backup = data(transit.backup_key("packed"))["backup"]
+        with self.assertRaises(exceptions.InvalidRequest):
+            transit.restore_key(backup, name="packed")
+        self.assert_done(transit.restore_key(backup, name="moved"))
+        self.assertEqual(data(transit.decrypt_data("moved", made))["plaintext"], PLAINTEXT)
+        transit.update_key_configuration("moved", min_decryption_version=2, min_encryption_version=2)
+        transit.trim_key("moved", 2)
+        self.assertEqual(list(data(transit.read_key("moved"))["keys"]), ["2"])
+        with self.assertRaises(exceptions.InvalidRequest):
+            transit.export_key("kw", "encryption-key")
 
     @not_offered("not here")
     def test_12_other_engines(self):

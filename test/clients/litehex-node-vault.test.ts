@@ -266,16 +266,19 @@ run.clientFault('capabilities', { note: 'its schema wants true or false for an a
   )
 })
 
-run.notOffered('transit: export, backup, trim', { note: 'not yet' }, async () => {
+run.flow('transit: export, backup, trim', async () => {
   const { transit } = vault
-  const kw = { mountPath: 'transit', name: 'kw' }
-  const calls = [
-    transit.exportKey({ ...kw, type: 'encryption-key' }),
-    transit.backupKey(kw),
-    transit.restoreKey({ ...kw, backup: 'none' }),
-    transit.trimKey({ ...kw, min_available_version: 1 }),
-  ]
-  for (const call of calls) assert.equal(await refused(call), 404)
+  const packed = { mountPath: 'transit', name: 'packed' }
+  await told(transit.createKey({ ...packed, exportable: true, allow_plaintext_backup: true }))
+  await told(transit.rotateKey(packed))
+  const exported = await told(transit.exportKey({ ...packed, type: 'encryption-key' }))
+  assert.deepEqual(Object.keys(exported.data.keys), ['1', '2'])
+  const { data } = await told(transit.backupKey(packed))
+  const moved = { mountPath: 'transit', name: 'moved' }
+  await told(transit.restoreKey({ ...moved, backup: data.backup }))
+  await write('transit/keys/moved/config', { min_decryption_version: 2, min_encryption_version: 2 })
+  await told(transit.trimKey({ ...moved, min_available_version: 2 }))
+  assert.deepEqual(Object.keys((await told(transit.readKey(moved))).data.keys), ['2'])
 })
 
 run.flow('host information', async () => {

@@ -39,7 +39,7 @@ export const transitEncrypt = command({
   ],
   examples: [
     'transit encrypt -key=backups dump.sql',
-    'tar -c photos | keywright transit encrypt -key=backups -out=photos.tar.kw -',
+    'transit encrypt -key=backups -out=photos.tar.kw - < photos.tar',
     'transit encrypt -key=backups -direct -out=- - < password.txt',
   ],
   options: { ...TRANSIT_OPTIONS, direct: { kind: 'flag', about: 'Have the server encrypt the content itself' } },

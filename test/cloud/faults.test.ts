@@ -8,8 +8,8 @@ import { SAMPLE } from '../../emulator/sample-plan.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
 
-// Time limits must be seen to pass: ten times as fast as they are.
-const SPEED = 10
+// Time limits must be seen to pass: six times as fast as they are.
+const SPEED = 6
 const house: CloudHouse = await startCloudHouse({ speed: SPEED })
 after(() => house.stop())
 const { emulator } = house

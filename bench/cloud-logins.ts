@@ -97,7 +97,8 @@ const write = async (path: string, body: object): Promise<void> => {
   const { status, body: answer } = await api(server, 'POST', path, body)
   if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
 }
-const machine = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-app/providers/Microsoft.Compute/virtualMachines`
+const group = `/subscriptions/${SAMPLE.subscription}/resourceGroups/rg-app`
+const machine = `${group}/providers/Microsoft.Compute/virtualMachines`
 const oid = emulator.resources.systemIdentityOf(`${machine}/vm1`)?.id
 await write('sys/auth/cloud', { type: 'cloud' })
 await write('auth/cloud/config', {

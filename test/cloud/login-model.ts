@@ -48,9 +48,23 @@ export function mayBeAllowed(cloud: Cloud, { bounds, input, claims, isGood }: Ge
   const own = Array.isArray(claims.groups) ? (claims.groups as string[]) : []
   if (!isAny(groups) && !own.some((each) => has(groups, each))) return false
   if (!RESOURCE_BOUNDS.some((bound) => (bounds[bound] ?? []).length > 0)) return !isAny(principals) || !isAny(groups)
+  const host = hostOf(claims)
   return cloud.resources
     .all()
+    .filter(({ id }) => host === undefined || isOn(cloud, host, id))
     .some((resource) => isThatResource(cloud, resource.id, resource.location, bounds, input, oid))
+}
+
+/** Where the token says that its bearer runs; an identity is no such place. */
+function hostOf({ xms_az_rid: azRid, xms_mirid: mirid }: Generated['claims']): string | undefined {
+  const text = lower(textOf(azRid) || textOf(mirid))
+  return text === '' || text.includes('/microsoft.managedidentity/') ? undefined : text
+}
+
+/** It is the resource, or a machine that the cloud counts among the members of the set. */
+function isOn({ resources }: Cloud, host: string, id: string): boolean {
+  const set = resources.find(host)?.properties.virtualMachineScaleSet as { readonly id?: string } | undefined
+  return host === lower(id) || lower(set?.id ?? '') === lower(id)
 }
 
 function isThatResource(

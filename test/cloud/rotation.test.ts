@@ -9,8 +9,8 @@ import { dueMs } from '../../src/engines/cloud/rotation-clock.ts'
 import type { Outbound } from '../../src/lib/world.ts'
 import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
 
-// What waits in the background waits a twentieth of its time.
-const SPEED = 20
+// What waits in the background waits a sixth of its time.
+const SPEED = 6
 let house: CloudHouse
 const first = await startCloudHouse({ speed: SPEED })
 const started: CloudHouse[] = [first]

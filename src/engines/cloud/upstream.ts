@@ -54,7 +54,7 @@ export class Upstream {
 
   async #attempt(call: CloudCall, deadline: Deadline): Promise<JsonObject | Passing> {
     if (deadline.leftMs < WORTH_TRYING_MS) throw unavailable(call, 'no time was left')
-    const leave = await deadline.within(this.#gate.enter())
+    const leave = await this.#enter(deadline)
     if (leave === undefined) throw unavailable(call, 'too many calls wait already')
     try {
       return this.#read(call, await this.#send(call, deadline))
@@ -63,6 +63,17 @@ export class Upstream {
       return new Passing(`${(cause as NodeJS.ErrnoException).code ?? ''} ${(cause as Error).message}`.trim(), true)
     } finally {
       leave()
+    }
+  }
+
+  /** Whoever stops waiting gives back the place that comes too late. */
+  async #enter(deadline: Deadline): Promise<(() => void) | undefined> {
+    const entering = this.#gate.enter()
+    try {
+      return await deadline.within(entering)
+    } catch (cause) {
+      void entering.then((leave) => leave?.())
+      throw cause
     }
   }
 

@@ -3,6 +3,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Job } from '../lib/slow-work.ts'
 import { AuthenticationFailed } from './aead.ts'
 import { type Cipher, InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { pkcs8Of } from './pkcs8.ts'
 import { loadPkcs8 } from './private-keys.ts'
 import { loadSpki, spkiPem } from './public-keys.ts'
 import { maxOaepPlaintextBytes, OPEN_OAEP, openOaep, sealOaep } from './rsa-oaep.ts'
@@ -29,7 +30,7 @@ export function rsaKeyType(modulusBits: number): KeyType {
     name,
     generate: async (_random, slow) => {
       const key = await slow.run(GENERATE_RSA, modulusBits)
-      return key.export({ type: 'pkcs8', format: 'der' })
+      return pkcs8Of(key)
     },
     generatesSlowly: true,
     load: (material) => requireRsa(name, modulusBits, loadPkcs8(name, material)),

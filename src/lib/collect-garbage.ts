@@ -1,11 +1,19 @@
+import { overwriteFreed } from './freed-memory.ts'
+
 /**
  * Frees what nothing refers to any more, now: the memory of a key is cleared when its last reference is collected, and
- * by itself that may take hours. Some tens of milliseconds. Nothing where the runtime was started without
- * `--expose-gc`, as in tests of one room.
+ * by itself that may take hours. What this thread freed before is overwritten, as far as it is found. Some tens of
+ * milliseconds. Nothing where the runtime was started without `--expose-gc`, as in tests of one room.
  */
 export function collectGarbage(): void {
-  globalThis.gc?.()
+  if (globalThis.gc === undefined) return
+  globalThis.gc()
+  overwriteFreed(OVERWRITTEN_BYTES)
+  globalThis.gc()
 }
+
+/** Of each size that is looked for. */
+const OVERWRITTEN_BYTES = 2 << 20
 
 /** What of it was made a moment ago; about a millisecond, whatever else there is. */
 export function collectYoungGarbage(): void {

@@ -201,9 +201,11 @@ class Serving(Flows):
             transit.restore_key(backup, name="packed")
         self.assert_done(transit.restore_key(backup, name="moved"))
         self.assertEqual(data(transit.decrypt_data("moved", made))["plaintext"], PLAINTEXT)
-        transit.update_key_configuration("moved", min_decryption_version=2, min_encryption_version=2)
+        # The client takes no equal ones.
+        transit.rotate_key("moved")
+        transit.update_key_configuration("moved", min_decryption_version=2, min_encryption_version=3)
         transit.trim_key("moved", 2)
-        self.assertEqual(list(data(transit.read_key("moved"))["keys"]), ["2"])
+        self.assertEqual(list(data(transit.read_key("moved"))["keys"]), ["2", "3"])
         with self.assertRaises(exceptions.InvalidRequest):
             transit.export_key("kw", "encryption-key")
 

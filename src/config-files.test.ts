@@ -28,6 +28,10 @@ const KEYS: Readonly<Record<string, string>> = {
   log_format: 'log_format = "json"',
   telemetry: 'telemetry { otlp_endpoint = "http://127.0.0.1:4318" }',
   audit: 'audit "file" "log" {\n options { file_path = "/var/log/a.log" }\n}',
+  cloud:
+    'cloud "Test" {\n authority = "https://a"\n resource_manager = "https://b"\n ' +
+    'resource_manager_audience = "https://b/"\n graph = "https://c"\n}',
+  kms_library: 'kms_library "pkcs11" {\n name = "hsm"\n library = "/usr/lib/hsm.so"\n}',
   unsafe_allow_api_audit_creation: 'unsafe_allow_api_audit_creation = false',
   strict_hardening: 'strict_hardening = true',
   require_audit: 'require_audit = true',

@@ -27,6 +27,8 @@ import { status } from './commands/status.ts'
 import { TOKEN_COMMANDS } from './commands/token.ts'
 import { transitDecrypt } from './commands/transit-decrypt.ts'
 import { transitEncrypt } from './commands/transit-encrypt.ts'
+import { transitExport } from './commands/transit-export.ts'
+import { transitImport, transitImportVersion } from './commands/transit-import.ts'
 import { transitRewrap } from './commands/transit-rewrap.ts'
 import { transitSign, transitVerify } from './commands/transit-sign.ts'
 import { unwrap } from './commands/unwrap.ts'
@@ -77,8 +79,17 @@ export const COMMANDS: CommandGroup = {
     },
     {
       name: 'transit',
-      summary: 'Encrypt, decrypt and sign files with keys that stay on the server',
-      members: [transitEncrypt, transitDecrypt, transitRewrap, transitSign, transitVerify],
+      summary: 'Encrypt, decrypt and sign files with keys that stay on the server; import and export keys',
+      members: [
+        transitEncrypt,
+        transitDecrypt,
+        transitRewrap,
+        transitSign,
+        transitVerify,
+        transitImport,
+        transitImportVersion,
+        transitExport,
+      ],
     },
     pathHelp,
     { name: 'print', summary: 'Print what the client uses', members: [printToken] },

@@ -20,7 +20,7 @@ export type TransitValues = Pick<OptionValues<typeof TRANSIT_OPTIONS>, 'key' | '
 export const ENCRYPTED_SUFFIX = '.kw'
 
 /** The path of an operation with the key of the options. @throws UsageError */
-export function transitPath(options: TransitValues, operation: string): string {
+export function transitPath(options: Pick<TransitValues, 'key' | 'mount'>, operation: string): string {
   const { key, mount } = options
   if (key === undefined || key === '') throw new UsageError('-key=NAME is missing: the transit key to use')
   if (key.includes('/')) throw new UsageError('-key is a name without slashes; -mount says where the engine is')

@@ -1,7 +1,7 @@
 // Files that the command line encrypts, rewraps, decrypts, signs and verifies, with keys of a real server.
 import assert from 'node:assert/strict'
-import { createVerify, randomBytes } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createVerify, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Ran, runClient } from '../fixtures/cli-run.ts'
@@ -89,3 +89,41 @@ for (const [type, options] of [
     assert.deepEqual([code, stderr], [2, `NOT valid: ${at(type)}.sig of ${at(type)}\n`])
   })
 }
+
+test('keys: imported as base64 and as PEM, completed, exported as they were', async () => {
+  const aes = randomBytes(32).toString('base64')
+  writeFileSync(at('aes.key'), `${aes}\n`)
+  await done(`import transit/keys/imported @${at('aes.key')} exportable=true`)
+  await done(`export -key=imported -out=${at('out.key')}`)
+  assert.equal(readFileSync(at('out.key'), 'utf8'), `${aes}\n`)
+  assert.equal(statSync(at('out.key')).mode & 0o777, 0o600)
+  const next = randomBytes(32)
+  await done('import-version transit/keys/imported -', Buffer.from(next.toString('base64')))
+  assert.equal((await done('export -key=imported -type=encryption-key -out=-')).stdout, `${next.toString('base64')}\n`)
+
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  writeFileSync(at('public.pem'), publicKey)
+  writeFileSync(at('private.pem'), privateKey)
+  await done(`import transit/keys/pair @${at('public.pem')} type=ecdsa-p256 exportable=true`)
+  assert.match((await transit('export -key=pair -type=signing-key -out=-')).stderr, /version 1 has no private part/)
+  await done(`import-version transit/keys/pair @${at('private.pem')}`)
+  assert.equal((await done('export -key=pair -type=signing-key -encoding=pem -out=-')).stdout, privateKey)
+  assert.equal((await done('export -key=pair -type=public-key -out=-')).stdout, publicKey)
+})
+
+test('keys: what cannot be imported is refused here, and says nothing of the key', async () => {
+  writeFileSync(at('rsa.pem'), '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n')
+  for (const [words, says] of [
+    ['import transit/other/k AAAA', /PATH is MOUNT\/keys\/NAME/],
+    ['import transit/keys/k secret!', /neither base64 nor PEM; the name of a file begins with @/],
+    [`import transit/keys/k @${at('rsa.pem')}`, /convert it with openssl pkcs8/],
+    ['import transit/keys/k @/nowhere', /there is no/],
+  ] as const) {
+    const { code, stderr } = await transit(words)
+    assert.equal(code, 1)
+    assert.match(stderr, says)
+    assert.doesNotMatch(stderr, /secret!|AAAA/)
+  }
+})

@@ -1,0 +1,61 @@
+import { RemoteFailure } from '../cli-error.ts'
+import { command } from '../command.ts'
+import { connect } from '../connect.ts'
+import { isMembers, memberOf } from '../exact-json.ts'
+import { STDIN } from '../input.ts'
+import { write } from '../io.ts'
+import { refuseExisting, writeNewFile } from '../new-file.ts'
+import { missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
+
+/** The owner alone: it is a key. */
+const MODE = 0o600
+
+const { context, ...OPTIONS } = TRANSIT_OPTIONS
+
+/** `keywright transit export`. */
+export const transitExport = command({
+  name: 'export',
+  summary: 'Write key material of an exportable transit key to a file',
+  usage: '-key=NAME -out=FILE',
+  describe: [
+    'Only its owner may read the file; -out=- prints it. The key was made with exportable, or the material is a ' +
+      'public key. The token needs "read" on export/TYPE/NAME.',
+  ],
+  examples: [
+    'transit export -key=backups -out=backups.key',
+    'transit export -key=signing -type=public-key -encoding=pem -out=-',
+  ],
+  options: {
+    type: {
+      kind: 'text',
+      value: 'TYPE',
+      default: 'encryption-key',
+      about: 'encryption-key, signing-key, hmac-key, cmac-key, public-key or certificate-chain',
+    },
+    version: { kind: 'text', value: 'VERSION', default: 'latest', about: 'Number of the version, or latest' },
+    encoding: { kind: 'text', value: 'NAME', about: 'raw, der or pem, where the type of the key has it' },
+    ...OPTIONS,
+  },
+  args: { needed: [], most: 0 },
+  run: async ({ io, options }) => {
+    const path = `${transitPath(options, `export/${options.type}`)}/${options.version}`
+    const out = options.out ?? `${options.key}.key`
+    const target = { path: out, force: options.force, mode: MODE }
+    if (out !== STDIN) await refuseExisting(target)
+    const doing = `exporting the key "${options.key}"`
+    const query: [string, string][] = options.encoding === undefined ? [] : [['format', options.encoding]]
+    const answer = await connect(io, options).send({ doing, method: 'GET', path, query })
+    const keys = memberOf(memberOf(answer.body, 'data'), 'keys')
+    const [entry] = isMembers(keys) ? Object.entries(keys) : []
+    if (entry === undefined || typeof entry[1] !== 'string') throw missingResult(doing, 'keys')
+    const [version, material] = entry
+    if (material === '') throw new RemoteFailure(`Error ${doing}: version ${version} has no private part`)
+    const text = material.endsWith('\n') ? material : `${material}\n`
+    if (out === STDIN) await write(io.stdout, text)
+    else {
+      await writeNewFile(target, text)
+      await write(io.stdout, `Success! Exported version ${version} to ${out}\n`)
+    }
+    return 0
+  },
+})

@@ -67,8 +67,8 @@ export function endpointPage(table: EndpointTable): string {
 
 const ABOUT_EXAMPLES =
   'The examples are calls of one server, which a test makes again. They show the body of a request and the `data` of ' +
-  'its answer; every request has its token in a header, too. What is another text each time (ciphertexts, signatures, ' +
-  'keys) is of one run, and where it is long it ends in `…`.'
+  'its answer; every request has its token in a header, too. What is another text each time (ciphertexts, ' +
+  'signatures, keys) is of one run, and where it is long it ends in `…`.'
 
 function headingOf(mountPath: string, { operation, path }: Endpoint): string {
   return `${METHODS[operation]} /v1/${mountPath}${path}`

@@ -5,6 +5,7 @@ import { parsePattern } from '../src/api/pattern.ts'
 import { OTHERS, type Shape, type Shapes } from '../src/api/shape.ts'
 import type { EndpointTable } from './endpoint-tables.ts'
 import { cell } from './errors-page.ts'
+import { exampleText } from './example.ts'
 
 const note = (source: string): string =>
   `<!-- Written by tools/generate.ts from ${source}: change the definitions, not this page. -->`
@@ -58,10 +59,16 @@ A field that is not sent has its default. Null counts as not sent, for all kinds
 ${kinds.join('')}`
 }
 
-export function endpointPage({ title, about, source, mountPath, endpoints }: EndpointTable): string {
-  const sections = endpoints.map((endpoint) => endpointSection(mountPath, endpoint))
-  return `# ${title}\n\n${note(source)}\n\n${about}\n\n${sections.join('\n')}`
+export function endpointPage(table: EndpointTable): string {
+  const sections = table.endpoints.map((endpoint) => endpointSection(table, endpoint))
+  const about = table.examples === undefined ? table.about : `${table.about}\n\n${ABOUT_EXAMPLES}`
+  return `# ${table.title}\n\n${note(table.source)}\n\n${about}\n\n${sections.join('\n')}`
 }
+
+const ABOUT_EXAMPLES =
+  'The examples are calls of one server, which a test makes again. They show the body of a request and the `data` of ' +
+  'its answer; every request has its token in a header, too. What is another text each time (ciphertexts, ' +
+  'signatures, keys) is of one run, and where it is long it ends in `…`.'
 
 function headingOf(mountPath: string, { operation, path }: Endpoint): string {
   return `${METHODS[operation]} /v1/${mountPath}${path}`
@@ -78,7 +85,7 @@ function anchorOf(heading: string): string {
     .join('')
 }
 
-function endpointSection(mountPath: string, endpoint: Endpoint): string {
+function endpointSection({ mountPath, examples }: EndpointTable, endpoint: Endpoint): string {
   const { summary, describe } = endpoint
   const parts = [
     `## \`${headingOf(mountPath, endpoint)}\``,
@@ -86,6 +93,7 @@ function endpointSection(mountPath: string, endpoint: Endpoint): string {
     `${accessOf(endpoint)} ${placeOf(endpoint)} Its id is \`${endpoint.id}\`.`,
     ...fieldsTable(endpoint),
     ...answerTable(endpoint),
+    ...(examples === undefined ? [] : exampleText(examples, endpoint, mountPath)),
   ]
   return `${parts.join('\n\n')}\n`
 }

@@ -8,6 +8,8 @@ import { TRANSIT } from '../src/engines/transit/transit.ts'
 import { USERPASS } from '../src/engines/userpass/userpass.ts'
 import { IDENTITY_ENDPOINTS } from '../src/identity/endpoints.ts'
 import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
+import type { Example } from './example.ts'
+import { TRANSIT_EXAMPLES } from './transit-examples.ts'
 
 /** One table, and the page about it. */
 export type EndpointTable = {
@@ -21,6 +23,8 @@ export type EndpointTable = {
   /** Of the engine, where it has to be mounted first. */
   readonly type?: string
   readonly endpoints: readonly Endpoint[]
+  /** One for each endpoint, where the page has any. */
+  readonly examples?: readonly Example[]
 }
 
 /** A new engine is a row here. */
@@ -57,6 +61,7 @@ export const TABLES: readonly EndpointTable[] = [
     mountPath: 'transit/',
     type: TRANSIT.type,
     endpoints: TRANSIT.router.endpoints,
+    examples: TRANSIT_EXAMPLES,
   },
   {
     file: 'cubbyhole.md',

@@ -1,5 +1,5 @@
 // One slow caller beside many quick ones: what the encryption of 128 bytes waits for while a neighbour has one large
-// request after another answered.
+// or laborious request after another answered.
 import { Agent, request } from 'node:http'
 import { api } from '../test/fixtures/server-process.ts'
 import { OPERATIONS, REFERENCE } from './operations.ts'
@@ -37,6 +37,13 @@ export const NEIGHBOURS: readonly Neighbour[] = [
     body: () => ({ type: RSA }),
     control: false,
     creates: true,
+  },
+  {
+    name: `signatures ${RSA}`,
+    path: () => `${MOUNT}/sign/${RSA}`,
+    body: () => ({ input: PLAINTEXT }),
+    control: false,
+    creates: false,
   },
 ]
 

@@ -10,7 +10,9 @@ export type ResourceRecord = {
   /** '' where it has none. */
   readonly location: string
   readonly hasIdentity: boolean
-  /** Object ids of its identities. */
+  /** Object id of the identity that it shares with nothing else; undefined where it has none. */
+  readonly ownPrincipal: string | undefined
+  /** Object ids of its identities, that one too. */
   readonly principals: readonly string[]
   /** User-assigned ones of which only the name is told. */
   readonly unresolved: readonly ResourceId[]
@@ -41,6 +43,7 @@ export function readResource(answer: JsonObject, asked: ResourceId): ResourceRec
     id,
     location: typeof location === 'string' ? location : '',
     hasIdentity: own !== undefined || assigned.length > 0,
+    ownPrincipal: own,
     principals: own === undefined ? known : [own, ...known],
     unresolved,
     scaleSet: isJsonObject(set) ? idIn(set.id) : undefined,

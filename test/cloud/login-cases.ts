@@ -92,6 +92,7 @@ export const INPUTS: Readonly<Record<string, (house: CloudHouse) => object>> = {
 }
 
 const SITE1 = `/subscriptions/${S1}/resourceGroups/rg-app/providers/Microsoft.Web/sites/site1`
+const DIRECTORY_GROUP = '33333333-3333-4333-8333-333333333333'
 const NO_VM = { vm_name: undefined }
 
 export const LOGIN_CASES: readonly LoginCase[] = [
@@ -113,6 +114,40 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   { id: 'L2', name: 'jwt is missing', input: { jwt: undefined }, wanted: [400, /jwt is required/] },
   { id: 'L3', name: 'role is missing', input: { role: undefined }, wanted: [400, /role is required/] },
   { id: 'L4', name: 'unknown role', input: { role: 'nobody' }, wanted: [400, /invalid role name/] },
+  ...['a\ud800b', 'a\u202eb', 'a\u0000b', '..', 'ba\u212ach', '\u{10ffff}'.repeat(100)].map(
+    (role): LoginCase => ({
+      id: `L4 ${JSON.stringify(role).slice(0, 41)}`,
+      name: 'a role that has no such name',
+      input: { role },
+      wanted: [400, /invalid role name/],
+    }),
+  ),
+  ...(['subscription_id', 'resource_group_name', 'vm_name', 'vmss_name'] as const).map(
+    (field): LoginCase => ({
+      id: `L9 ${field}`,
+      name: 'half of a character, which no text has',
+      input: { [field]: 'a\ud800b' },
+      wanted: [400, /invalid/],
+    }),
+  ),
+  {
+    id: 'L18 b',
+    name: 'a signature with another last character of the same bytes',
+    token: async (house) => respelled(await vm1Token(house), 2),
+    wanted: [400, /malformed jwt: expected three parts in base64url/],
+  },
+  {
+    id: 'L18 c',
+    name: 'a payload with another last character of the same bytes',
+    // Of a length that leaves bits to spare.
+    token: async (house) => {
+      for (let pad = 'x'; ; pad += 'x') {
+        const jwt = await vm1Token(house, { claims: { pad } })
+        if ((jwt.split('.')[1] ?? '').length % 4 !== 0) return respelled(jwt, 1)
+      }
+    },
+    wanted: [400, /malformed jwt: expected three parts in base64url/],
+  },
   { id: 'L5', name: 'role in another case', input: { role: 'CASE-l5' }, wanted: 'allow' },
   {
     id: 'L6',
@@ -332,15 +367,24 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   {
     id: 'L56 b',
     name: 'too many groups to list, the directory is asked and agrees',
-    role: { bound_group_ids: ['g1', 'g2'] },
+    role: { bound_group_ids: ['g1', DIRECTORY_GROUP] },
     config: { check_group_overage: true },
     around: (house) => {
       const principal = house.emulator.directory.getPrincipal(house.oid(house.vm('vm1')))
-      principal.groups.add('g2')
-      return () => principal.groups.delete('g2')
+      principal.groups.add(DIRECTORY_GROUP)
+      return () => principal.groups.delete(DIRECTORY_GROUP)
     },
     token: claims(overage),
     wanted: 'allow',
+  },
+  {
+    id: 'L56 e',
+    name: 'too many groups to list, the directory is not asked for what is no id of a group',
+    role: { bound_group_ids: ['g1', 'g2'] },
+    config: { check_group_overage: true },
+    around: (house) => house.emulator.faults.add({ service: 'graph', action: { kind: 'status', status: 400 } }),
+    token: claims(overage),
+    wanted: [403, /groups not authorized/],
   },
   {
     id: 'L56 c',
@@ -688,7 +732,7 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     },
     wanted: [400, /invalid resource_id/],
   },
-  ...['..', 'a%2fb', 'a?b', 'a#b', 'a b', 'a\\b', ''].map(
+  ...['..', 'a%2fb', 'a?b', 'a#b', 'a b', 'a\\b', '', 'a\ud800b', 'a\u202eb', 'a\u200bb', 'a\ue000b'].map(
     (name): LoginCase => ({
       id: `L103 ${JSON.stringify(name)}`,
       name: 'a segment that is none',
@@ -863,6 +907,16 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     wanted: [400, /auth methods cannot create root tokens/],
   },
 ]
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** One part ends in another character, which a careless reader takes for the same. */
+function respelled(jwt: string, at: number): string {
+  const parts = jwt.split('.')
+  const part = parts[at] ?? ''
+  parts[at] = part.slice(0, -1) + LETTERS[LETTERS.indexOf(part.at(-1) ?? '') ^ 1]
+  return parts.join('.')
+}
 
 function second(house: CloudHouse): Claims {
   const { authority } = house.emulator.addresses('http')

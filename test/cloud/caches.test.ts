@@ -83,6 +83,18 @@ test('P3: L-06: two mounts, and equal names in two subscriptions, share nothing'
   assert.equal(new Set(paths).size, 2)
 })
 
+test('P3: N-17: only letters of ASCII are one name in upper and lower case, what is kept included', async () => {
+  const { resources, minting } = house.emulator
+  const { id } = resources.add({ type: 'Microsoft.Web/sites', name: 'é1', systemIdentity: true })
+  // Nothing but the name in the request says which resource it is.
+  const jwt = await minting.ofResource(id, { claims: { xms_az_rid: undefined, xms_mirid: undefined } })
+  const ask = (name: string) => logIn(undefined, { jwt, vm_name: undefined, resource_id: house.site(name) })
+  const { status } = await ask('É1')
+  assert.notEqual(status, 200)
+  assert.equal((await ask('é1')).status, 200)
+  assert.equal((await ask('É1')).status, status)
+})
+
 test('P4: L-14: an identity that was taken from its machine lets nobody in after 30 s', async () => {
   const machine = house.emulator.resources.get(house.vm('vm1'))
   const { identity } = machine

@@ -105,7 +105,7 @@ test('P4: L-14: an identity that was taken from its machine lets nobody in after
   Object.assign(machine, { identity })
 })
 
-test('L-08: a key that was withdrawn signs nothing once the keys are an hour old, and the provider answers', async () => {
+test('L-08: a key that was withdrawn signs nothing an hour later, where the provider answers', async () => {
   const jwt = await house.emulator.minting.ofResource(house.vm('vm1'))
   const keys = house.emulator.keys.published
   assert.equal((await logIn(undefined, { jwt })).status, 200)
@@ -139,7 +139,7 @@ test('L-08: the same of the documents that say where the keys are', async () => 
   assert.match(String(body.errors), /of another tenant/)
 })
 
-test('F2: old keys and documents serve where the provider is down, for a day, and one look in 30 s is made', async () => {
+test('F2: old keys and documents serve where the provider is down, for a day, with one look in 30 s', async () => {
   const jwt = await house.emulator.minting.ofResource(house.vm('vm1'), { lifetimeSeconds: 5 * 86_400 })
   await logIn(undefined, { jwt })
   const undo = ['/*/.well-known/*', '**/keys'].map((path) =>

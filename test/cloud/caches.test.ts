@@ -83,6 +83,18 @@ test('P3: L-06: two mounts, and equal names in two subscriptions, share nothing'
   assert.equal(new Set(paths).size, 2)
 })
 
+test('P3: N-17: only letters of ASCII are one name in upper and lower case, what is kept included', async () => {
+  const { resources, minting } = house.emulator
+  const { id } = resources.add({ type: 'Microsoft.Web/sites', name: 'é1', systemIdentity: true })
+  // Nothing but the name in the request says which resource it is.
+  const jwt = await minting.ofResource(id, { claims: { xms_az_rid: undefined, xms_mirid: undefined } })
+  const ask = (name: string) => logIn(undefined, { jwt, vm_name: undefined, resource_id: house.site(name) })
+  const { status } = await ask('É1')
+  assert.notEqual(status, 200)
+  assert.equal((await ask('é1')).status, 200)
+  assert.equal((await ask('É1')).status, status)
+})
+
 test('P4: L-14: an identity that was taken from its machine lets nobody in after 30 s', async () => {
   const machine = house.emulator.resources.get(house.vm('vm1'))
   const { identity } = machine
@@ -91,6 +103,82 @@ test('P4: L-14: an identity that was taken from its machine lets nobody in after
   house.advance(31)
   assert.equal((await logIn()).status, 403)
   Object.assign(machine, { identity })
+})
+
+test('L-08: a key that was withdrawn signs nothing an hour later, where the provider answers', async () => {
+  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'))
+  const keys = house.emulator.keys.published
+  assert.equal((await logIn(undefined, { jwt })).status, 200)
+  const [, other] = keys
+  assert.ok(other !== undefined)
+  house.emulator.keys.replacePublished([other])
+  house.advance(59 * 60)
+  assert.equal((await logIn(undefined, { jwt })).status, 200)
+  house.advance(19 * 3600)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => logIn(undefined, { jwt })))
+  for (const { status, body } of answers) {
+    assert.equal(status, 403)
+    assert.match(String(body.errors), /no key of that name/)
+  }
+  house.emulator.keys.replacePublished(keys)
+})
+
+test('L-08: the same of the documents that say where the keys are', async () => {
+  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'), { lifetimeSeconds: 3 * 86_400 })
+  assert.equal((await logIn(undefined, { jwt })).status, 200)
+  house.advance(25 * 3600)
+  const { authority } = house.emulator.addresses('http')
+  const undo = house.emulator.faults.add({
+    service: 'authority',
+    path: '/*/.well-known/*',
+    action: { kind: 'merge', json: { issuer: `${authority}/${SAMPLE.otherTenant}/` } },
+  })
+  const { status, body } = await logIn(undefined, { jwt })
+  undo()
+  assert.equal(status, 403)
+  assert.match(String(body.errors), /of another tenant/)
+})
+
+test('F2: old keys and documents serve where the provider is down, for a day, with one look in 30 s', async () => {
+  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'), { lifetimeSeconds: 5 * 86_400 })
+  await logIn(undefined, { jwt })
+  const undo = ['/*/.well-known/*', '**/keys'].map((path) =>
+    house.emulator.faults.add({ service: 'authority', path, action: { kind: 'status', status: 500 } }),
+  )
+  house.advance(24 * 3600 + 60)
+  house.emulator.requests.clear()
+  assert.equal((await logIn(undefined, { jwt })).status, 200)
+  // With its repetitions.
+  const look = [counts().documents, counts().keys] as const
+  for (let i = 0; i < 5; i++) assert.equal((await logIn(undefined, { jwt })).status, 200)
+  assert.deepEqual([counts().documents, counts().keys], look)
+  assert.ok(look[0] > 0 && look[0] <= 4 && look[1] === look[0], String(look))
+  house.advance(31)
+  assert.equal((await logIn(undefined, { jwt })).status, 200)
+  assert.deepEqual([counts().documents, counts().keys], [2 * look[0], 2 * look[1]])
+  house.advance(2 * 3600)
+  assert.equal((await logIn(undefined, { jwt })).status, 502)
+  for (const each of undo) each()
+  assert.equal((await logIn(undefined, { jwt })).status, 200)
+})
+
+test('L-08: keys that could not be read are no word on the key: 502 while they are not asked for again', async () => {
+  assert.equal((await logIn()).status, 200)
+  const before = house.emulator.keys.published
+  const { minting, keys, faults } = house.emulator
+  await keys.rotate({ unannounced: true })
+  keys.publish()
+  const jwt = await minting.ofResource(house.vm('vm1'))
+  const undo = faults.add({ service: 'authority', path: '**/keys', action: { kind: 'status', status: 500 } })
+  for (const seconds of [0, 1, 5]) {
+    house.advance(seconds)
+    assert.equal((await logIn(undefined, { jwt })).status, 502, `after ${seconds} s`)
+  }
+  undo()
+  assert.equal((await logIn(undefined, { jwt })).status, 502)
+  house.advance(31)
+  assert.equal((await logIn(undefined, { jwt })).status, 200)
+  assert.ok(before.length < keys.published.length)
 })
 
 test('a token of ours is used until shortly before its end', async () => {

@@ -217,6 +217,18 @@ test('F12: V-04: all pages are read, and a list that is broken decides nothing',
   emulator.resourceSettings.pageSize = 50
 })
 
+test('L-05: what the resource manager says of another identity than was asked about is no answer', async () => {
+  const machine = emulator.resources.get(house.vm('ss-f_1a2b3c4d'))
+  const jwt = await emulator.minting.ofResource(machine.id, { userIdentity: house.identity('u2') })
+  const asked = { ...(await request(jwt)), vm_name: machine.name }
+  assert.equal((await house.login(asked)).status, 200)
+  await house.configure({ root_password_ttl: 1_000 + ++turn })
+  const u1 = house.identity('u1')
+  const edit = (body: object) => ({ ...body, id: u1 })
+  emulator.faults.add({ service: 'resourceManager', path: '**/u2', action: { kind: 'edit', edit } })
+  assert.equal((await house.login(asked)).status, 502)
+})
+
 test('F13: requests that only cost time are refused soon', async () => {
   const nested = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
   for (const jwt of ['.'.repeat(30_000), 'a'.repeat(40_000), `${'a'.repeat(20_000)}.b.c`, JSON.parse('"x.y.z"')]) {

@@ -72,9 +72,27 @@ export const INPUTS: Readonly<Record<string, (house: CloudHouse) => object>> = {
     resource_id: house.site('site3', 'rg-evil'),
   }),
   L108: site(),
+  L111: (house) => ({
+    vm_name: undefined,
+    resource_group_name: 'rg-evil',
+    resource_id: house.site('site3', 'rg-evil'),
+  }),
+  'L111 b': site(),
+  L112: (house) => ({ vm_name: undefined, resource_id: house.vm('vm1') }),
+  'L112 b': (house) => ({ vm_name: undefined, resource_id: house.set('ss-u').toUpperCase() }),
+  'L112 c': (house) => ({ vm_name: undefined, resource_id: `${house.vm('vm1')}/extensions/any` }),
+  'L112 d': (house) => ({ vm_name: undefined, resource_id: house.vm('vm1') }),
+  L113: (house) => ({
+    vm_name: undefined,
+    resource_group_name: 'rg-evil',
+    resource_id: house.site('site3', 'rg-evil'),
+  }),
+  'L113 b': site(),
   'L-01 f': (house) => ({ vm_name: undefined, resource_id: house.site('site2') }),
 }
 
+const SITE1 = `/subscriptions/${S1}/resourceGroups/rg-app/providers/Microsoft.Web/sites/site1`
+const DIRECTORY_GROUP = '33333333-3333-4333-8333-333333333333'
 const NO_VM = { vm_name: undefined }
 
 export const LOGIN_CASES: readonly LoginCase[] = [
@@ -96,6 +114,40 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   { id: 'L2', name: 'jwt is missing', input: { jwt: undefined }, wanted: [400, /jwt is required/] },
   { id: 'L3', name: 'role is missing', input: { role: undefined }, wanted: [400, /role is required/] },
   { id: 'L4', name: 'unknown role', input: { role: 'nobody' }, wanted: [400, /invalid role name/] },
+  ...['a\ud800b', 'a\u202eb', 'a\u0000b', '..', 'ba\u212ach', '\u{10ffff}'.repeat(100)].map(
+    (role): LoginCase => ({
+      id: `L4 ${JSON.stringify(role).slice(0, 41)}`,
+      name: 'a role that has no such name',
+      input: { role },
+      wanted: [400, /invalid role name/],
+    }),
+  ),
+  ...(['subscription_id', 'resource_group_name', 'vm_name', 'vmss_name'] as const).map(
+    (field): LoginCase => ({
+      id: `L9 ${field}`,
+      name: 'half of a character, which no text has',
+      input: { [field]: 'a\ud800b' },
+      wanted: [400, /invalid/],
+    }),
+  ),
+  {
+    id: 'L18 b',
+    name: 'a signature with another last character of the same bytes',
+    token: async (house) => respelled(await vm1Token(house), 2),
+    wanted: [400, /malformed jwt: expected three parts in base64url/],
+  },
+  {
+    id: 'L18 c',
+    name: 'a payload with another last character of the same bytes',
+    // Of a length that leaves bits to spare.
+    token: async (house) => {
+      for (let pad = 'x'; ; pad += 'x') {
+        const jwt = await vm1Token(house, { claims: { pad } })
+        if ((jwt.split('.')[1] ?? '').length % 4 !== 0) return respelled(jwt, 1)
+      }
+    },
+    wanted: [400, /malformed jwt: expected three parts in base64url/],
+  },
   { id: 'L5', name: 'role in another case', input: { role: 'CASE-l5' }, wanted: 'allow' },
   {
     id: 'L6',
@@ -315,15 +367,24 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   {
     id: 'L56 b',
     name: 'too many groups to list, the directory is asked and agrees',
-    role: { bound_group_ids: ['g1', 'g2'] },
+    role: { bound_group_ids: ['g1', DIRECTORY_GROUP] },
     config: { check_group_overage: true },
     around: (house) => {
       const principal = house.emulator.directory.getPrincipal(house.oid(house.vm('vm1')))
-      principal.groups.add('g2')
-      return () => principal.groups.delete('g2')
+      principal.groups.add(DIRECTORY_GROUP)
+      return () => principal.groups.delete(DIRECTORY_GROUP)
     },
     token: claims(overage),
     wanted: 'allow',
+  },
+  {
+    id: 'L56 e',
+    name: 'too many groups to list, the directory is not asked for what is no id of a group',
+    role: { bound_group_ids: ['g1', 'g2'] },
+    config: { check_group_overage: true },
+    around: (house) => house.emulator.faults.add({ service: 'graph', action: { kind: 'status', status: 400 } }),
+    token: claims(overage),
+    wanted: [403, /groups not authorized/],
   },
   {
     id: 'L56 c',
@@ -671,7 +732,7 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     },
     wanted: [400, /invalid resource_id/],
   },
-  ...['..', 'a%2fb', 'a?b', 'a#b', 'a b', 'a\\b', ''].map(
+  ...['..', 'a%2fb', 'a?b', 'a#b', 'a b', 'a\\b', '', 'a\ud800b', 'a\u202eb', 'a\u200bb', 'a\ue000b'].map(
     (name): LoginCase => ({
       id: `L103 ${JSON.stringify(name)}`,
       name: 'a segment that is none',
@@ -737,6 +798,108 @@ export const LOGIN_CASES: readonly LoginCase[] = [
       house.emulator.minting.ofFederatedIdentity(house.identity('u1'), { claims: { oid: house.oid(house.vm('vm2')) } }),
     wanted: [403, /neither oid nor appid match/],
   },
+  // The resource of somebody else says nothing of the caller.
+  {
+    id: 'L111',
+    name: 'bound to a location, by the resource of somebody else in it',
+    role: anyPrincipal({ bound_locations: ['eastus'] }),
+    around: withIdentityOfVm2((house) => house.site('site3', 'rg-evil')),
+    token: federated('u3'),
+    wanted: [403, /location not authorized: nothing confirms where the bearer of the token runs$/],
+  },
+  {
+    id: 'L111 b',
+    name: 'the same, and the identity lies in a bound group',
+    role: anyPrincipal({ bound_locations: ['eastus'], bound_resource_groups: ['rg-id'] }),
+    token: federated('u1'),
+    wanted: [403, /location not authorized: nothing confirms where the bearer of the token runs$/],
+  },
+  ...[
+    { id: 'L112', name: 'a machine' },
+    { id: 'L112 b', name: 'a scale set' },
+    { id: 'L112 c', name: 'something inside a machine' },
+  ].map(
+    (each): LoginCase => ({
+      ...each,
+      name: `${each.name} by resource_id, and the token names only an identity that it shares`,
+      role: anyPrincipal(FIRST),
+      token: (house) =>
+        house.emulator.minting.ofResource(house.vm('vm1x'), {
+          userIdentity: house.identity('u1'),
+          claims: { xms_az_rid: undefined },
+        }),
+      wanted: [403, /xms_az_rid and xms_mirid claims are missing/],
+    }),
+  ),
+  {
+    id: 'L112 d',
+    name: 'a machine by resource_id, which the token names',
+    role: anyPrincipal({ bound_locations: ['eastus'] }),
+    token: ofVm('vm1', 'u1'),
+    wanted: 'allow',
+  },
+  {
+    id: 'L113',
+    name: 'an identity that several resources can have names none of them',
+    role: anyPrincipal(FIRST),
+    token: federated('u3'),
+    wanted: 'allow',
+    metadata: { subscription_id: S1, resource_group_name: 'rg-evil' },
+  },
+  {
+    id: 'L113 b',
+    name: 'the resource’s own identity does, without a claim that names it',
+    role: anyPrincipal(FIRST),
+    token: (house) =>
+      house.emulator.minting.ofResource(house.site('site1'), {
+        claims: { xms_az_rid: undefined, xms_mirid: undefined },
+      }),
+    wanted: 'allow',
+    metadata: { subscription_id: S1, resource_group_name: 'rg-app', resource_id: SITE1 },
+  },
+  {
+    id: 'L114',
+    name: 'an identity that was taken from the machine, and lies in a bound group',
+    role: anyPrincipal({ bound_resource_groups: ['rg-id'] }),
+    around: withIdentityOfVm2((house) => house.vm('vm1', 'rg-other')),
+    input: { resource_group_name: 'rg-other' },
+    token: (house) =>
+      house.emulator.minting.ofFederatedIdentity(house.identity('u1'), {
+        claims: { xms_az_rid: house.vm('vm1', 'rg-other') },
+      }),
+    wanted: [403, /neither oid nor appid match/],
+  },
+  // Identities that the machine names without their principals.
+  {
+    id: 'L115',
+    name: 'one of them cannot be read, another is the token’s',
+    role: anyPrincipal(FIRST),
+    around: withIdentitiesBefore(['unreadable']),
+    input: { vm_name: 'ss-f_1a2b3c4d' },
+    token: ofVm('ss-f_1a2b3c4d', 'u2'),
+    wanted: 'allow',
+  },
+  {
+    id: 'L115 b',
+    name: 'one of them cannot be read, and no other is the token’s',
+    role: anyPrincipal(FIRST),
+    around: withIdentitiesBefore(['unreadable']),
+    input: { vm_name: 'ss-f_1a2b3c4d' },
+    token: (house) =>
+      house.emulator.minting.ofFederatedIdentity(house.identity('u1'), {
+        claims: { xms_az_rid: house.vm('ss-f_1a2b3c4d') },
+      }),
+    wanted: [403, /this server may not read the resource/],
+  },
+  {
+    id: 'L115 c',
+    name: 'the one that the token names is behind forty others',
+    role: anyPrincipal(FIRST),
+    around: withIdentitiesBefore(Array.from({ length: 40 }, (_, at) => `many${at}`)),
+    input: { vm_name: 'ss-f_1a2b3c4d' },
+    token: ofVm('ss-f_1a2b3c4d', 'u2'),
+    wanted: 'allow',
+  },
   {
     id: 'L110',
     name: 'policies that would give all rights',
@@ -745,6 +908,16 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   },
 ]
 
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** One part ends in another character, which a careless reader takes for the same. */
+function respelled(jwt: string, at: number): string {
+  const parts = jwt.split('.')
+  const part = parts[at] ?? ''
+  parts[at] = part.slice(0, -1) + LETTERS[LETTERS.indexOf(part.at(-1) ?? '') ^ 1]
+  return parts.join('.')
+}
+
 function second(house: CloudHouse): Claims {
   const { authority } = house.emulator.addresses('http')
   return { iss: `${authority}/${SAMPLE.tenant}/v2.0`, ver: '2.0', appid: undefined, azp: SAMPLE.clientId }
@@ -752,6 +925,38 @@ function second(house: CloudHouse): Claims {
 
 function overage(): Claims {
   return { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'http://127.0.0.1:1/' } } }
+}
+
+/** For a time, the resource has another identity than it had when the token was made. */
+function withIdentityOfVm2(id: (house: CloudHouse) => string) {
+  return (house: CloudHouse) => {
+    house.advance(31)
+    const found = house.emulator.resources.get(id(house))
+    const { identity } = found
+    found.identity = { type: 'SystemAssigned', principalId: house.oid(house.vm('vm2')), tenantId: SAMPLE.tenant }
+    return () => Object.assign(found, { identity })
+  }
+}
+
+/** For a time, the member of the flexible set has these besides, and tells no principal of any. */
+function withIdentitiesBefore(names: readonly string[]) {
+  return (house: CloudHouse) => {
+    house.advance(31)
+    const member = house.emulator.resources.get(house.vm('ss-f_1a2b3c4d'))
+    const { identity } = member
+    const others = [...names.map(house.identity), house.identity('u2')]
+    member.identity = {
+      type: 'UserAssigned',
+      userAssignedIdentities: Object.fromEntries(others.map((each) => [each, {}])),
+    } as never
+    const action = { kind: 'status', status: 403 } as const
+    const undo = house.emulator.faults.add({ service: 'resourceManager', path: '**/unreadable', action })
+    return () => {
+      undo()
+      Object.assign(member, { identity })
+      house.advance(31)
+    }
+  }
 }
 
 function uniform(user?: string): Pick<LoginCase, 'input' | 'token'> {

@@ -52,8 +52,17 @@ export function mayBeAllowed(cloud: Cloud, { bounds, input, claims, isGood }: Ge
   return cloud.resources
     .all()
     .filter(({ id }) => host === undefined || isOn(cloud, host, id))
-    .some((resource) => isThatResource(cloud, resource.id, resource.location, bounds, input, oid))
+    .some((resource) => isThatResource(cloud, resource.id, resource.location, bounds, input, oid, host))
 }
+
+/** Whether names of a resource may be told of whoever was let in: its token, or an identity of it alone, says so. */
+export function mayBeNamed({ resources }: Cloud, { input, claims }: Generated): boolean {
+  if (hostOf(claims) !== undefined) return true
+  const own = resources.systemIdentityOf(input.resource_id ?? '')?.id
+  return own !== undefined && lower(own) === lower(textOf(claims.oid))
+}
+
+const MACHINE = /^microsoft\.compute\/virtualmachine(?:s|scalesets)$/
 
 /** Where the token says that its bearer runs; an identity is no such place. */
 function hostOf({ xms_az_rid: azRid, xms_mirid: mirid }: Generated['claims']): string | undefined {
@@ -74,6 +83,7 @@ function isThatResource(
   bounds: Generated['bounds'],
   input: Generated['input'],
   oid: string,
+  host: string | undefined,
 ): boolean {
   const { subscription, group, type, name } = placeOf(id)
   const asked = input.vmss_name
@@ -87,6 +97,8 @@ function isThatResource(
     type === asked.type &&
     name === lower(asked.name)
   if (!isNamed) return false
+  // The token of a machine says which one it is.
+  if (host === undefined && MACHINE.test(type)) return false
   const {
     subscription_ids: subscriptions = [],
     locations = [],
@@ -98,6 +110,8 @@ function isThatResource(
   if (locations.length > 0 && !has(locations, lower(location).replaceAll(' ', ''))) return false
   // Where the identity lies counts for the group: the resource's, or else its own.
   const ownGroup = principalsOf(cloud, id).some((each) => lower(each) === lower(oid)) ? [group] : []
+  // Of somebody who has nothing of the resource, its location says nothing; and whose host is told is there or nowhere.
+  if (ownGroup.length === 0 && (locations.length > 0 || host !== undefined)) return false
   const identities = cloud.resources.all().filter((each) => cloud.resources.userIdentityOf(each.id)?.id === lower(oid))
   const elsewhere = identities.map((each) => placeOf(each.id)).filter((each) => each.subscription === subscription)
   const found = ownGroup.length > 0 ? ownGroup : elsewhere.map((each) => each.group)

@@ -11,7 +11,7 @@ import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
-import { type Generated, mayBeAllowed, referenceAllows, SUBSCRIPTIONS } from './login-model.ts'
+import { type Generated, mayBeAllowed, mayBeNamed, referenceAllows, SUBSCRIPTIONS } from './login-model.ts'
 
 const LOGINS = Number(process.env.LOGINS ?? 2_000)
 const ROLES = 150
@@ -19,6 +19,7 @@ const ROLES = 150
 const house: CloudHouse = await startCloudHouse()
 after(() => house.stop())
 const engine = house.house.mounts.engineOf(house.house.mounts.find('auth/cloud/')?.uuid ?? '') as CloudAuth
+house.emulator.machines.addVirtualMachine({ name: 'detached' })
 
 let random: PseudoRandom = pseudoRandom(1)
 const chance = (): number => random.int(2 ** 30) / 2 ** 30
@@ -26,7 +27,7 @@ const pick = <T>(list: readonly T[]): T => random.pick(list)
 const some = <T>(share: number, of: () => T): T | undefined => (random.chance(share) ? of() : undefined)
 
 const GROUPS = ['rg-app', 'RG-App', 'rg-other', 'rg-app-evil', 'rg-evil', 'rg-id']
-const MACHINES = ['vm1', 'VM1', 'vm2', 'vm1x', 'noid', 'ss-f_1a2b3c4d', 'ss-f_fake', '111web', 'ss-u_0']
+const MACHINES = ['vm1', 'VM1', 'vm2', 'vm1x', 'noid', 'ss-f_1a2b3c4d', 'ss-f_fake', 'detached', '111web', 'ss-u_0']
 const SETS = ['ss-u', 'ss-u2', 'ss-f', 'SS-U']
 const DIRECTORY_GROUPS = ['g1', 'g2']
 
@@ -58,6 +59,15 @@ async function tokens(): Promise<Token[]> {
     }),
   )
   const federated = await Promise.all(['u1', 'u2', 'u3'].map((user) => minting.ofFederatedIdentity(identity(user))))
+  // Its identity was taken away after it got this token.
+  const late = await minting.ofFederatedIdentity(identity('u1'), { claims: { xms_az_rid: vm('detached') } })
+  // As older services hand them out: what they are of is not told, or only the identity.
+  const unplaced = { claims: { xms_az_rid: undefined, xms_mirid: undefined } }
+  const hostless = await Promise.all([
+    minting.ofResource(vm('vm1x'), { userIdentity: identity('u1'), claims: { xms_az_rid: undefined } }),
+    minting.ofResource(vm('vm1'), unplaced),
+    minting.ofResource(site('site1'), unplaced),
+  ])
   const bad = await Promise.all([
     minting.ofResource(vm('vm1'), { claims: { aud: 'other' } }),
     minting.ofResource(vm('vm1'), { claims: { tid: SAMPLE.otherTenant } }),
@@ -69,7 +79,7 @@ async function tokens(): Promise<Token[]> {
     claims: decodeJwt(jwt) as Record<string, unknown>,
     isGood,
   })
-  return [...[...good, ...federated].map(read(true)), ...bad.map(read(false))]
+  return [...[...good, ...federated, ...hostless, late].map(read(true)), ...bad.map(read(false))]
 }
 
 async function roles(principals: readonly string[]): Promise<Generated['bounds'][]> {
@@ -95,12 +105,13 @@ function generatedInput(): Record<string, string> {
   const group = chance() < 0.7 ? 'rg-app' : pick(GROUPS)
   const site = house.site(pick(['site1', 'site9', 'site3']), group, subscription)
   const which = chance()
+  const machine = house.vm(pick(['vm1', 'vm1x']), group, subscription)
   return {
     subscription_id: subscription,
     resource_group_name: chance() < 0.9 ? group : pick(GROUPS),
     vm_name: which < 0.5 ? pick(MACHINES) : '',
     vmss_name: which > 0.4 && which < 0.75 ? pick(SETS) : '',
-    resource_id: which > 0.7 ? site : '',
+    resource_id: which > 0.7 ? (which > 0.95 ? machine : site) : '',
   }
 }
 
@@ -128,8 +139,11 @@ test(`P-31: ${LOGINS} generated logins`, async (context) => {
       remoteAddress: '127.0.0.1',
     }
     const what = `${i}: ${JSON.stringify({ bounds: bounds[at], input, claims: token.claims })}`
+    let told: Readonly<Record<string, string>> = {}
     const refusal = await engine.logIn(sent, 'test').then(
-      () => undefined,
+      ({ metadata }) => {
+        told = metadata
+      },
       (cause: unknown) => cause,
     )
     assert.ok(refusal === undefined || refusal instanceof Refusal, what)
@@ -143,6 +157,8 @@ test(`P-31: ${LOGINS} generated logins`, async (context) => {
     if (refusal === undefined) {
       allowed += 1
       assert.ok(mayBeAllowed(house.emulator, generated), `let in, and should not be: ${what}`)
+      const names = ['vm_name', 'vmss_name', 'resource_id'].filter((name) => told[name] !== undefined)
+      if (names.length > 0) assert.ok(mayBeNamed(house.emulator, generated), `is told ${names}: ${what}`)
     } else if (referenceAllows(house.emulator, generated)) {
       differs += 1
       const reason = refusal.message.replace(/^permission denied: /, '').split(/[:;]/)[0] ?? ''

@@ -57,6 +57,8 @@ export class Attempt {
   /** The group that counts for the bound: where the identity was found. */
   effectiveGroup = ''
   isForeignIdentity = false
+  /** The identity is the resource's own, so no other resource can have shown the token. */
+  isOwnIdentity = false
 
   constructor(input: LoginInput, parts: AttemptParts) {
     this.input = input

@@ -30,6 +30,12 @@ export function namedResource({ input }: Attempt): Named | undefined {
   return id === undefined ? undefined : { field: 'resource_id', id }
 }
 
+/** A machine, a scale set, or something inside one: the tokens of these name where they were issued. */
+function isMachine(id: ResourceId): boolean {
+  const outermost = { ...id, types: id.types.slice(0, 1) }
+  return isOfType(outermost, VIRTUAL_MACHINE) || isOfType(outermost, SCALE_SET)
+}
+
 /** By the token: all that it says of the host comes from one claim. @throws Refusal where one cannot be read */
 export function hostOf({ jwt }: Attempt): ResourceId | undefined {
   const { claims } = known(jwt)
@@ -56,7 +62,8 @@ const host: Check = {
   run: (attempt) => {
     attempt.host = hostOf(attempt)
     if (attempt.host !== undefined) return shown(formatResourceId(attempt.host))
-    if (known(namedResource(attempt)).field !== 'resource_id')
+    const { field, id } = known(namedResource(attempt))
+    if (field !== 'resource_id' || isMachine(id))
       throw refuse('xms_az_rid and xms_mirid claims are missing: no machine is named by the token')
     return 'no: the resource’s identities decide'
   },
@@ -158,10 +165,12 @@ const resourceGroup: Check = {
 
 const location: Check = {
   name: 'bound_locations',
-  run: ({ role, resource }) => {
+  run: ({ role, resource, isForeignIdentity }) => {
     const { locations } = known(role).bounds
     const { location: at } = known(resource)
     if (locations.length === 0) return 'any'
+    // The resource is somebody else's: where it lies says nothing of the caller, nor is that told.
+    if (isForeignIdentity) throw refuse('location not authorized: nothing confirms where the bearer of the token runs')
     if (at === '') throw refuse('location not authorized: the resource has none')
     if (!locations.some((each) => isSameRegion(each, at))) throw refuse(`location not authorized: ${shown(at)}`)
     return shown(at)

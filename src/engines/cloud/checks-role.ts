@@ -1,7 +1,7 @@
 // Whether the role admits the identity that the token proves. What the directory has to be asked for comes last: only
 // whoever holds a valid token that fits so far makes this server call the cloud.
 import { type Check, known, type Stage } from './attempt.ts'
-import { hasName, namesAnybody } from './names.ts'
+import { hasName, isGuid, namesAnybody } from './names.ts'
 import { CloudRefusal, refuse, shown } from './refusals.ts'
 import { narrows } from './roles.ts'
 
@@ -42,7 +42,8 @@ const group: Check = {
     if (!settings.checkGroupOverage)
       throw refuse('group overage: the token has too many groups to list them; check_group_overage has them looked up')
     try {
-      attempt.groups = await graph.groupsOf({ id: oid, isUser }, bound, attempt.parts.deadline)
+      // The directory refuses the whole question where one entry is no id.
+      attempt.groups = await graph.groupsOf({ id: oid, isUser }, bound.filter(isGuid), attempt.parts.deadline)
     } catch (cause) {
       if (!(cause instanceof CloudRefusal)) throw cause
       if (cause.status === 404) throw refuse('groups not authorized: the directory does not know the identity', cause)

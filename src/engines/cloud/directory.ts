@@ -1,5 +1,5 @@
 // What the identity provider publishes for one tenant: who issues its tokens, and the keys that sign them. Kept as long
-// as it is good, refreshed while it is used, and still used for a day while the provider does not answer.
+// as it is good, then read anew before it is used again, and still used for a day while the provider does not answer.
 import type { World } from '../../lib/world.ts'
 import type { Around, Cloud } from './clouds.ts'
 import { Deadline } from './deadline.ts'
@@ -22,6 +22,10 @@ const KEYS_AGE_MS = HOUR_MS
 const LONGEST_MS = 24 * HOUR_MS
 /** Anybody can name a key that there is not, so the provider is asked for it this often at most. */
 const UNKNOWN_KEY_PAUSE_MS = 30_000
+/** What is kept still serves after it: a login has time left for the rest. */
+const REFRESH_MS = 3_000
+/** As long as a provider that failed is not asked again, while what is kept serves. */
+const FAILED_PAUSE_MS = 30_000
 const MAX_BYTES = 256 << 10
 const SERVICE = 'identity provider'
 
@@ -58,7 +62,11 @@ export class Directory {
     const nowMs = this.#world.clock.monotonicMs()
     // Whoever comes while it is asked waits for that answer.
     if (nowMs - this.#lastAskedMs >= UNKNOWN_KEY_PAUSE_MS) this.#lastAskedMs = nowMs
-    else if (!this.#keys.isRefreshing) return undefined
+    else if (!this.#keys.isRefreshing) {
+      // What could not be read says nothing of the key.
+      if (this.#keys.hasFailed) throw unexpected('the keys could not be read a moment ago')
+      return undefined
+    }
     return (await deadline.within(this.#keys.refresh())).get(kid)
   }
 
@@ -97,13 +105,14 @@ export class Directory {
 
 const unexpected = (what: string) => new CloudUnavailable(`${SERVICE} unavailable`, `In its documents ${what}`)
 
-/** A document that is read anew in the background while the last good one serves. */
+/** A document that is read anew when it is old; the last good one serves where that fails, for a day. */
 class Kept<T> {
   readonly #world: World
   readonly #ageMs: number
   readonly #read: (deadline: Deadline) => Promise<T>
   #last: { readonly value: T; readonly atMs: number } | undefined
-  #triedAtMs = -Infinity
+  /** When the last attempt failed; undefined where it did not. */
+  #failedAtMs: number | undefined
   #underWay: Promise<T> | undefined
 
   constructor(world: World, ageMs: number, read: (deadline: Deadline) => Promise<T>) {
@@ -112,28 +121,51 @@ class Kept<T> {
     this.#read = read
   }
 
+  /** Whether the last attempt did. */
+  get hasFailed(): boolean {
+    return this.#failedAtMs !== undefined
+  }
+
   get isRefreshing(): boolean {
     return this.#underWay !== undefined
   }
 
   async get(deadline: Deadline): Promise<T> {
     const nowMs = this.#world.clock.monotonicMs()
-    if (this.#last === undefined || nowMs - this.#last.atMs > this.#ageMs + LONGEST_MS)
-      return deadline.within(this.refresh())
-    const isOld = nowMs - this.#last.atMs > this.#ageMs && nowMs - this.#triedAtMs > UNKNOWN_KEY_PAUSE_MS
-    if (isOld) this.refresh().catch(() => {})
-    return this.#last.value
+    const last = this.#last
+    const ageMs = last === undefined ? Infinity : nowMs - last.atMs
+    if (last !== undefined && ageMs <= this.#ageMs) return last.value
+    if (last === undefined || ageMs > this.#ageMs + LONGEST_MS) return deadline.within(this.refresh())
+    // Not every login waits for a provider that is down.
+    if (this.#failedAtMs !== undefined && nowMs - this.#failedAtMs <= FAILED_PAUSE_MS) return last.value
+    try {
+      return await deadline.within(this.refresh(REFRESH_MS))
+    } catch (cause) {
+      if (cause instanceof CloudUnavailable) return last.value
+      throw cause
+    }
   }
 
-  refresh(): Promise<T> {
+  /** @throws CloudUnavailable */
+  refresh(ms?: number): Promise<T> {
     if (this.#underWay !== undefined) return this.#underWay
-    const atMs = this.#world.clock.monotonicMs()
-    this.#triedAtMs = atMs
-    const underWay = this.#read(new Deadline(this.#world))
-      .then((value) => {
-        this.#last = { value, atMs }
-        return value
-      })
+    const { clock } = this.#world
+    // Age counts from when it was asked for.
+    const atMs = clock.monotonicMs()
+    const deadline = new Deadline(this.#world, ms)
+    const underWay = deadline
+      .within(this.#read(deadline))
+      .then(
+        (value) => {
+          this.#last = { value, atMs }
+          this.#failedAtMs = undefined
+          return value
+        },
+        (cause: unknown) => {
+          this.#failedAtMs = clock.monotonicMs()
+          throw cause
+        },
+      )
       .finally(() => {
         this.#underWay = undefined
       })

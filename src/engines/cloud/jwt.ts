@@ -13,10 +13,14 @@ const LIMITS = { depth: 16, containers: 1_000, members: 5_000 }
 export function parseJwt(text: string): Jwt {
   if (text.length > MAX_JWT_CHARACTERS)
     throw fail('field_invalid', ['jwt', `must have at most ${MAX_JWT_CHARACTERS} characters`])
-  if (!SHAPE.test(text)) throw malformed('three parts in base64url with a "." between')
-  const [header = '', payload = ''] = text.split('.')
+  const parts = text.split('.')
+  if (!SHAPE.test(text) || !parts.every(isCanonical)) throw malformed('three parts in base64url with a "." between')
+  const [header = '', payload = ''] = parts
   return { compact: text, header: objectIn(header), claims: objectIn(payload) }
 }
+
+/** Bits that the last character has to spare are zero: one token has one text. */
+const isCanonical = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part
 
 const malformed = (wanted: string) => fail('field_invalid', ['jwt', `malformed jwt: expected ${wanted}`])
 

@@ -35,8 +35,8 @@ function namesByCloud(attempt: Attempt): Names {
     subscription_id: id.subscription,
     resource_group_name: attempt.isForeignIdentity ? attempt.effectiveGroup : id.group,
   }
-  // An identity from elsewhere does not make its bearer the resource, where no token says so.
-  if (attempt.isForeignIdentity && attempt.host === undefined) return place
+  // An identity that several resources can have does not make its bearer this one, where the token does not say so.
+  if (attempt.isForeignIdentity || (attempt.host === undefined && !attempt.isOwnIdentity)) return place
   return { ...place, ...(field === 'resource_id' ? { resource_id: formatResourceId(id) } : { [field]: lastName(id) }) }
 }
 

@@ -15,13 +15,14 @@ export type ResourceId = {
 
 const MAX_CHARACTERS = 2_048
 const FIXED_SEGMENTS = 6
-/** Blanks, control characters, and what has a meaning in an address. */
-const FOREIGN = /[\s\p{Cc}%?#\\]/u
+/** Blanks, what is not seen or is of nobody's script, and what has a meaning in an address. */
+const FOREIGN = /[\s\p{Cc}\p{Cf}\p{Co}%?#\\]/u
 const WORD = /^[A-Za-z0-9]+$/
 
 /** Undefined for a text that is none. */
 export function parseResourceId(text: string): ResourceId | undefined {
-  if (text.length > MAX_CHARACTERS || FOREIGN.test(text) || text.normalize('NFC') !== text) return undefined
+  if (text.length > MAX_CHARACTERS || !text.isWellFormed() || FOREIGN.test(text)) return undefined
+  if (text.normalize('NFC') !== text) return undefined
   const [start, ...segments] = text.split('/')
   if (start !== '' || segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     return undefined

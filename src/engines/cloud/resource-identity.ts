@@ -1,8 +1,16 @@
 // Whether the identity of a token is one of the resource, or else a user-assigned one that lies in a group of the role.
 import { type Attempt, known } from './attempt.ts'
+import { textClaim } from './claims.ts'
 import { hasName, isSameName } from './names.ts'
 import { CloudRefusal, refuse } from './refusals.ts'
-import { resourceIn, USER_ASSIGNED_IDENTITY } from './resource-id.ts'
+import {
+  isOfType,
+  isSameResource,
+  parseResourceId,
+  type ResourceId,
+  resourceIn,
+  USER_ASSIGNED_IDENTITY,
+} from './resource-id.ts'
 import { told } from './resource-lookup.ts'
 
 /** Look-ups that one login may cause. */
@@ -12,9 +20,13 @@ const MOST_GROUPS = 32
 /** @throws Refusal, CloudUnavailable */
 export async function findIdentity(attempt: Attempt): Promise<string> {
   const { oid, clientId } = known(attempt.identity)
-  if (hasName(known(attempt.resource).principals, oid)) return 'yes'
+  const { ownPrincipal, principals } = known(attempt.resource)
+  attempt.isOwnIdentity = ownPrincipal !== undefined && isSameName(ownPrincipal, oid)
+  if (hasName(principals, oid)) return 'yes'
   if (await isAmongUnresolved(attempt, oid)) return 'yes, by a look-up of the identity'
-  if (clientId === '') throw refuse('neither oid nor appid match: the resource does not have this identity')
+  // Where the token names its host, only what the host has now counts: what was taken away may still lie in a group.
+  if (clientId === '' || attempt.host !== undefined)
+    throw refuse('neither oid nor appid match: the resource does not have this identity')
   const group = await groupOfIdentity(attempt, oid, clientId)
   if (group === undefined) throw refuse('neither oid nor appid match: the resource does not have this identity')
   attempt.effectiveGroup = group
@@ -22,16 +34,50 @@ export async function findIdentity(attempt: Attempt): Promise<string> {
   return 'no, but it lies in a resource group that is looked into'
 }
 
-/** Identities that the resource names without their principals. */
-async function isAmongUnresolved({ resource, provider, parts }: Attempt, oid: string): Promise<boolean> {
-  const { resources } = known(provider)
-  const found = await Promise.all(
-    known(resource)
-      .unresolved.slice(0, MOST_IDENTITIES)
-      .map((id) => orNone(() => told(id, () => resources.identity(id, parts.deadline)))),
-  )
-  return found.some((each) => each !== undefined && isSameName(each.principalId, oid))
+/** Identities that the resource names without their principals; the one that the token names comes first. */
+async function isAmongUnresolved(attempt: Attempt, oid: string): Promise<boolean> {
+  const { unresolved } = known(attempt.resource)
+  const { resources } = known(attempt.provider)
+  const isIt = async (id: ResourceId): Promise<boolean> => {
+    const found = await orNone(() => told(id, () => resources.identity(id, attempt.parts.deadline)))
+    return found !== undefined && isSameName(found.principalId, oid)
+  }
+  const claimed = claimedIdentity(attempt)
+  const first = unresolved.filter((id) => claimed !== undefined && isSameResource(id, claimed)).slice(0, 1)
+  const others = unresolved.filter((id) => !first.includes(id)).slice(0, MOST_IDENTITIES - first.length)
+  const failures: unknown[] = []
+  for (const round of [first, others]) if (await isAnyTrue(round.map(isIt), failures)) return true
+  // One that could not be read may have been it.
+  if (failures.length > 0) throw failures[0]
+  return false
 }
+
+/** The user-assigned identity that the token is of, by its own words. */
+function claimedIdentity({ jwt }: Attempt): ResourceId | undefined {
+  const text = textClaim(known(jwt).claims, 'xms_mirid')
+  const id = text === undefined ? undefined : parseResourceId(text)
+  return id !== undefined && isOfType(id, USER_ASSIGNED_IDENTITY) ? id : undefined
+}
+
+/** As soon as one is; what failed until then is added to `failures`. */
+async function isAnyTrue(all: readonly Promise<boolean>[], failures: unknown[]): Promise<boolean> {
+  const waiting = new Map(all.map((each, at) => [at, settled(each, at)]))
+  while (waiting.size > 0) {
+    const { at, value, cause } = await Promise.race(waiting.values())
+    if (value) return true
+    waiting.delete(at)
+    if (cause !== undefined) failures.push(cause)
+  }
+  return false
+}
+
+type Settled = { readonly at: number; readonly value: boolean; readonly cause?: unknown }
+
+const settled = (work: Promise<boolean>, at: number): Promise<Settled> =>
+  work.then(
+    (value) => ({ at, value }),
+    (cause: unknown) => ({ at, value: false, cause }),
+  )
 
 /** The first of the caller's group and the role's that has the identity. */
 async function groupOfIdentity(attempt: Attempt, oid: string, clientId: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 // The resource manager of the cloud, asked with this server's own credential: what a resource is, which identities it
 // has. Answers are kept for 30 s, by the whole name of the resource.
+import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { World } from '../../lib/world.ts'
 import type { AccessTokens } from './access-tokens.ts'
@@ -10,6 +11,7 @@ import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import {
   formatResourceId,
   isOfType,
+  isSameResource,
   type ResourceId,
   resourcePath,
   SCALE_SET,
@@ -66,16 +68,18 @@ export class ResourceManager {
 
   /** Undefined where it has no principal. @throws as `resource` */
   identity(id: ResourceId, deadline: Deadline): Promise<IdentityRecord | undefined> {
-    return this.#identities.get(keyOf(id), deadline, async () =>
-      readIdentity(await this.#get(resourcePath(id), IDENTITY_VERSION, new Deadline(this.#world))),
-    )
+    return this.#identities.get(keyOf(id), deadline, async () => {
+      const found = readIdentity(await this.#get(resourcePath(id), IDENTITY_VERSION, new Deadline(this.#world)))
+      if (found !== undefined && !isSameResource(found.id, id)) throw unexpected('an identity that was not asked for')
+      return found
+    })
   }
 
   /** All user-assigned identities of a resource group, or a failure: never a part of them. @throws as `resource` */
   identitiesIn(subscription: string, group: string, deadline: Deadline): Promise<readonly IdentityRecord[]> {
     const segments = ['subscriptions', subscription, 'resourceGroups', group, 'providers', ...IDENTITY_SEGMENTS]
     const path = `/${segments.map(encodeURIComponent).join('/')}`
-    return this.#lists.get(path.toLowerCase(), deadline, () => this.#readPages(path, new Deadline(this.#world)))
+    return this.#lists.get(asciiLowerCase(path), deadline, () => this.#readPages(path, new Deadline(this.#world)))
   }
 
   async #readPages(path: string, deadline: Deadline): Promise<readonly IdentityRecord[]> {
@@ -112,7 +116,7 @@ export class ResourceManager {
     if (isOfType(id, USER_ASSIGNED_IDENTITY)) return IDENTITY_VERSION
     const { subscription, namespace } = id
     const path = `/subscriptions/${encodeURIComponent(subscription)}/providers/${encodeURIComponent(namespace)}`
-    const provider = await this.#versions.get(path.toLowerCase(), deadline, () =>
+    const provider = await this.#versions.get(asciiLowerCase(path), deadline, () =>
       this.#get(path, PROVIDER_VERSION, new Deadline(this.#world)),
     )
     return versionsOf(provider, id.types.join('/'))[0] ?? OTHER_VERSION
@@ -141,7 +145,7 @@ export class ResourceManager {
 
 const IDENTITY_SEGMENTS = USER_ASSIGNED_IDENTITY.split('/')
 
-const keyOf = (id: ResourceId): string => formatResourceId(id).toLowerCase()
+const keyOf = (id: ResourceId): string => asciiLowerCase(formatResourceId(id))
 
 const unexpected = (what: string) => new CloudUnavailable(`${SERVICE} unavailable`, `The answer is ${what}`)
 

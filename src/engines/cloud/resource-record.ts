@@ -1,7 +1,7 @@
 // What the resource manager says of a resource, as far as logins ask for it. An answer that does not fit is as if there
 // had been none: nothing is guessed.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { isGuid } from './names.ts'
+import { isGuid, isSameName } from './names.ts'
 import { isOfType, isSameResource, parseResourceId, type ResourceId, USER_ASSIGNED_IDENTITY } from './resource-id.ts'
 
 export type ResourceRecord = {
@@ -10,7 +10,9 @@ export type ResourceRecord = {
   /** '' where it has none. */
   readonly location: string
   readonly hasIdentity: boolean
-  /** Object ids of its identities. */
+  /** Object id of the identity that it shares with nothing else; undefined where it has none. */
+  readonly ownPrincipal: string | undefined
+  /** Object ids of its identities, that one too. */
   readonly principals: readonly string[]
   /** User-assigned ones of which only the name is told. */
   readonly unresolved: readonly ResourceId[]
@@ -41,6 +43,7 @@ export function readResource(answer: JsonObject, asked: ResourceId): ResourceRec
     id,
     location: typeof location === 'string' ? location : '',
     hasIdentity: own !== undefined || assigned.length > 0,
+    ownPrincipal: own,
     principals: own === undefined ? known : [own, ...known],
     unresolved,
     scaleSet: isJsonObject(set) ? idIn(set.id) : undefined,
@@ -69,10 +72,7 @@ export function versionsOf(provider: JsonObject, type: string): readonly string[
   const { resourceTypes } = provider
   if (!Array.isArray(resourceTypes)) return []
   const found = resourceTypes.find(
-    (each) =>
-      isJsonObject(each) &&
-      typeof each.resourceType === 'string' &&
-      each.resourceType.toLowerCase() === type.toLowerCase(),
+    (each) => isJsonObject(each) && typeof each.resourceType === 'string' && isSameName(each.resourceType, type),
   )
   if (!isJsonObject(found) || !Array.isArray(found.apiVersions)) return []
   return found.apiVersions

@@ -52,7 +52,7 @@ export class Roles {
   }
 
   async find(name: string): Promise<Role | undefined> {
-    if (name.length > MAX_ROLE_NAME_CHARACTERS || name.includes('/')) return undefined
+    if (name.length > MAX_ROLE_NAME_CHARACTERS || name.includes('/') || !name.isWellFormed()) return undefined
     return decode(await this.#storage.get(keyOf(name)))
   }
 

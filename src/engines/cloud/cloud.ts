@@ -9,7 +9,7 @@ import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { Attempt, type LoginInput } from './attempt.ts'
-import { CallGate } from './call-gate.ts'
+import { CallGate, type CallLane } from './call-gate.ts'
 import { type CloudConfig, ConfigStore, NEW_CONFIG } from './config.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { Deadline } from './deadline.ts'
@@ -48,12 +48,14 @@ export class CloudAuth implements LoginMethod {
   readonly surroundings: Surroundings
   readonly #context: CloudContext
   readonly #refusals: RefusalLog
+  readonly #lane: CallLane
   #provider: { readonly key: string; readonly provider: Provider } | undefined
   #loginsUnderWay = 0
 
   constructor(context: CloudContext) {
     const { storage, world, log, surroundings } = context
     this.#context = context
+    this.#lane = context.gate.newLane()
     this.world = world
     this.surroundings = surroundings
     this.configs = new ConfigStore(storage)
@@ -107,7 +109,7 @@ export class CloudAuth implements LoginMethod {
     const settings = settingsOf(config, this.surroundings)
     const key = JSON.stringify([config.generation, settings])
     if (this.#provider?.key !== key) {
-      this.#provider = { key, provider: new Provider(this.world, this.#context.gate, settings) }
+      this.#provider = { key, provider: new Provider(this.world, this.#lane, settings) }
     }
     return this.#provider.provider
   }
@@ -115,7 +117,7 @@ export class CloudAuth implements LoginMethod {
   #newProvider(config: CloudConfig, secret: string | undefined): Provider {
     const settings = settingsOf(config, this.surroundings)
     const given = secret === undefined ? settings : { ...settings, clientSecret: secret }
-    return new Provider(this.world, this.#context.gate, given)
+    return new Provider(this.world, this.#lane, given)
   }
 
   /** Seconds that the mount lets a token live. */

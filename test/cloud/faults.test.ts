@@ -292,7 +292,8 @@ test('L-12: a mount whose cloud hangs does not hold up the logins of another mou
   )
   let ended = 0
   for (const each of logins) void each.then(() => (ended += 1))
-  while (emulator.requests.count({ service: 'resourceManager', path: '**/hang*' }) < 32) await realWorld().timers.sleep(5)
+  while (emulator.requests.count({ service: 'resourceManager', path: '**/hang*' }) < 32)
+    await realWorld().timers.sleep(5)
   assert.equal((await logIn()).status, 200)
   assert.equal(ended, 0, 'all of the slow cloud still wait')
   for (const { status } of await Promise.all(logins)) assert.equal(status, 502)

@@ -1,7 +1,7 @@
 // Logins of workloads that prove their identity with a token of their cloud (Interface 4.1). All of it that asks the
 // cloud runs on the thread that writes, where logins are made in any case: what it keeps is there once for the process.
 import { fail } from '../../api/errors.ts'
-import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
+import type { Login, LoginMethod, LoginRule, TokenSettings } from '../../api/login.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -32,6 +32,8 @@ export type CloudContext = {
   readonly surroundings: Surroundings
   /** Where the mount says nothing. */
   readonly longestTtlSeconds: number
+  /** Of tokens, whatever the method. */
+  readonly loginRules: readonly LoginRule[]
   /** Of all mounts together. */
   readonly gate: CallGate
 }
@@ -86,12 +88,18 @@ export class CloudAuth implements LoginMethod {
   }
 
   /** The same checks, and nobody is logged in. */
-  async explain(input: LoginInput): Promise<{
+  async explain(
+    input: LoginInput,
+    requestId = '',
+  ): Promise<{
     readonly status: number
     readonly reason: string
     readonly results: readonly CheckResult[]
   }> {
-    const { refusal, results } = await explain(this.#attempt(input))
+    const mount = this.#context.mount()
+    const { refusal, results } = await explain(this.#attempt(input), this.#context.loginRules, mount)
+    // What the cloud said, if it was its fault, is told nowhere else.
+    if (refusal?.code === 'cloud_unavailable') this.#refusals.note(refusal, mount.path, requestId)
     return { status: refusal?.status ?? 200, reason: refusal?.message ?? '', results }
   }
 

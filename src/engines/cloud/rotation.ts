@@ -223,7 +223,8 @@ export class Rotation {
       if (found === undefined) return undefined
       const { asked: mark, ...others } = found.rotation
       const over = others.over.filter(stays)
-      const rotation: RotationState = mark !== undefined && stays(mark) ? { ...others, over, asked: mark } : { ...others, over }
+      const rotation: RotationState =
+        mark !== undefined && stays(mark) ? { ...others, over, asked: mark } : { ...others, over }
       return { ...found, rotation }
     })
   }

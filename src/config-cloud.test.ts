@@ -38,6 +38,9 @@ const REFUSED: readonly [change: readonly [string, string], message: RegExp][] =
   [['authority =', 'authorty ='], /did you mean "authority"/],
   [['"TestCloud"', '"AzurePublicCloud"'], /is built in/],
   [['"TestCloud"', '"a b"'], /must be letters, digits/],
+  [['https://rm.example', 'https://MANAGEMENT.azure.com:443/x'], /"resource_manager" .* of a built-in cloud: https:/],
+  [['http://127.0.0.1:9101/', 'https://login.microsoftonline.com/'], /"authority" .* not be an address of a built-in/],
+  [['https://graph.example/', 'https://graph.microsoft.us'], /"graph" .* not be an address of a built-in cloud/],
 ]
 for (const [[from, to], message] of REFUSED) {
   test(`L-11: refused: ${to === '' ? `without ${from}` : to}`, () => {
@@ -47,6 +50,16 @@ for (const [[from, to], message] of REFUSED) {
 
 test('two clouds of one name', () => {
   assert.throws(() => parseConfig(`${GOOD}\n${GOOD.replace('TestCloud', 'testcloud')}`), /two clouds with the name/)
+})
+
+test('L-11: two clouds at one origin trust the same certificates', () => {
+  const other = GOOD.replace('TestCloud', 'Other').replace('graph.example', 'other.example')
+  assert.equal(parseConfig(`${GOOD}\n${other}`).clouds?.length, 2)
+  for (const trust of ['ca_file = "/etc/other.pem"', ''])
+    assert.throws(
+      () => parseConfig(`${GOOD}\n${other.replace('ca_file = "/etc/ca.pem"', trust)}`),
+      /clouds "TestCloud" and "Other" both use http:\/\/127\.0\.0\.1:9101: give both the same ca_file, or none/,
+    )
 })
 
 test('L-11: only addresses of table and configuration can be reached, the vendor’s in the internet only', () => {

@@ -2,7 +2,7 @@
 // named that the server then calls.
 import { type Stanza, setting } from './config-setting.ts'
 import { ConfigError, checkKeys, Faults, switchOf, textIn } from './config-values.ts'
-import { BUILT_IN_CLOUDS, type CloudStanza, findCloud } from './engines/cloud/clouds.ts'
+import { BUILT_IN_CLOUDS, type CloudStanza, findCloud, originsOfCloud } from './engines/cloud/clouds.ts'
 import { blocksOf, type HclBlock, type HclObject } from './lib/hcl.ts'
 
 export type CloudConfigured = Omit<CloudStanza, 'ca'> & { readonly caFile?: string }
@@ -11,7 +11,7 @@ export const CLOUD_STANZA: Stanza = {
   title: 'cloud "NAME"',
   about:
     'A cloud that login mounts can belong to, by `environment = "NAME"`, besides those of the vendor. Addresses are ' +
-    'https, or http on loopback where `allow_http_loopback` says so.',
+    'none of the vendor’s, and https, or http on loopback where `allow_http_loopback` says so.',
   settings: {
     authority: setting('URL', 'needed', 'Identity provider: documents and tokens are below `/TENANT/`'),
     resource_manager: setting('URL', 'needed', 'Resource manager'),
@@ -24,6 +24,7 @@ export const CLOUD_STANZA: Stanza = {
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+const VENDOR_ORIGINS: ReadonlySet<string> = new Set(BUILT_IN_CLOUDS.flatMap(originsOfCloud))
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost']
 
 /** Nothing where the file has none. @throws ConfigError */
@@ -34,8 +35,27 @@ export function cloudsOf(body: HclObject): { readonly clouds?: readonly CloudCon
   const found = clouds.filter((each) => each !== undefined)
   const twice = found.find(({ name }, at) => found.findIndex((each) => same(each.name, name)) < at)
   if (twice !== undefined) throw new ConfigError(`there are two clouds with the name "${twice.name}"`)
+  requireOneTrust(found)
   return found.length === 0 ? {} : { clouds: found }
 }
+
+/** By its origin a connection is trusted or not, whichever cloud it is for: so one origin has one `ca_file`. */
+function requireOneTrust(clouds: readonly CloudConfigured[]): void {
+  const trusted = new Map<string, CloudConfigured>()
+  for (const cloud of clouds) {
+    for (const origin of originsOf(cloud)) {
+      const other = trusted.get(origin)
+      if (other !== undefined && other.caFile !== cloud.caFile)
+        throw new ConfigError(
+          `clouds "${other.name}" and "${cloud.name}" both use ${origin}: give both the same ca_file, or none`,
+        )
+      trusted.set(origin, cloud)
+    }
+  }
+}
+
+const originsOf = ({ authority, resourceManager, graph, metadata }: CloudConfigured): ReadonlySet<string> =>
+  new Set([authority, resourceManager, graph, metadata ?? []].flat().map((address) => new URL(address).origin))
 
 const same = (some: string, other: string): boolean => some.toLowerCase() === other.toLowerCase()
 
@@ -77,5 +97,8 @@ function addressOf(text: string, where: string, isHttpAllowed: boolean): string 
     throw new ConfigError(`${where} must be https: http is for addresses of this machine`)
   if (url.protocol === 'http:' && !isHttpAllowed)
     throw new ConfigError(`${where} must be https, or allow_http_loopback = true allows http on this machine`)
+  // Its own ca_file would count for the built-in clouds as well.
+  if (VENDOR_ORIGINS.has(url.origin))
+    throw new ConfigError(`${where} must not be an address of a built-in cloud: ${url.origin} is one`)
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
 }

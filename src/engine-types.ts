@@ -1,6 +1,7 @@
 // Every kind of mount: engines that can be mounted, and those that are always there.
 import type { Accounts } from './accounts.ts'
 import type { Endpoint } from './api/endpoint.ts'
+import type { LoginRule } from './api/login.ts'
 import type { Engine, EngineType } from './api/mount.ts'
 import { Router } from './api/router.ts'
 import { CUBBYHOLE_ENDPOINTS } from './auth/cubbyhole-endpoints.ts'
@@ -32,13 +33,13 @@ export const ALL_ENDPOINTS: readonly Endpoint[] = [
 
 export function engineTypes(
   system: Engine,
-  { tokenService, cubbyhole, identities }: Accounts,
+  { tokenService, cubbyhole, identities, logins }: Accounts,
   cloud: CloudPlace,
 ): readonly EngineType<EngineContext>[] {
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   return [
     ...ENGINES,
-    ...cloudTypes(cloud),
+    ...cloudTypes(cloud, logins.rules),
     { type: 'system', kind: 'secret', summary: 'The server itself', router: SYSTEM_ROUTER, create: () => system },
     { type: 'token', kind: 'auth', summary: 'Tokens', router: TOKEN_ROUTER, create: () => tokenEngine },
     {
@@ -59,8 +60,8 @@ export function engineTypes(
 }
 
 /** They ask outside, and share how much. */
-function cloudTypes(place: CloudPlace): readonly EngineType<EngineContext>[] {
-  const shared = { ...place, gate: newCallGate() }
+function cloudTypes(place: CloudPlace, loginRules: readonly LoginRule[]): readonly EngineType<EngineContext>[] {
+  const shared = { ...place, loginRules, gate: newCallGate() }
   return [CLOUD, AZURE].map((type) => ({ ...type, create: (context) => type.create({ ...context, ...shared }) }))
 }
 

@@ -1,7 +1,7 @@
 // What a login method tells of the caller it recognised. The pipeline makes the token: no method can.
 import type { JsonObject } from '../lib/json.ts'
 import type { Lockout } from './lockout.ts'
-import type { Engine } from './mount.ts'
+import type { Engine, MountEntry } from './mount.ts'
 
 /** The `token_*` fields of a role or user, as stored (Interface 2.2). */
 export type TokenSettings = {
@@ -35,6 +35,15 @@ export type Login = {
   readonly groups: readonly string[]
   /** Kept with the token and handed to `renewLogin`; no secret. */
   readonly renewal: JsonObject
+}
+
+/**
+ * What must hold for a token to be made for whoever a method recognised, the same for all methods. `run` says what was
+ * found, changes nothing, and throws the Refusal that the login would get.
+ */
+export type LoginRule = {
+  readonly name: string
+  readonly run: (login: Login, mount: MountEntry) => string | Promise<string>
 }
 
 /** An engine at whose endpoints callers log in. */

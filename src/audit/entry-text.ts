@@ -3,6 +3,7 @@
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer, AuthBlock, WrapInfo } from '../api/request.ts'
 import { quoted, quotedList } from './ascii-json.ts'
+import { clearMembers } from './clear-members.ts'
 import {
   type DataLimits,
   exceeds,
@@ -62,7 +63,7 @@ export class EntryFormat {
 
   /** `auth` and `request`, as both entries of a request hold them; waits only for long lists. */
   request(of: AuditedRequest): string | Promise<string> {
-    const clear = of.mounted?.entry.config.auditNonHmacRequestKeys
+    const clear = clearOf(of, 'auditNonHmacRequestKeys')
     const secret = of.endpoint === undefined ? undefined : secretMembers(of.endpoint)
     const isPlain = clear === undefined && secret === undefined
     const redaction = isPlain ? this.#redaction : { ...this.#redaction, clear, secret }
@@ -104,7 +105,7 @@ export class EntryFormat {
     if (answer === undefined) return refused
     const given = { ...answered, answer }
     const shown = this.#options.elideLists && of.operation === 'list' ? elided(answer.data) : dataOf(answer)
-    const clear = of.mounted?.entry.config.auditNonHmacResponseKeys
+    const clear = clearOf(of, 'auditNonHmacResponseKeys')
     const redaction = clear === undefined ? this.#redaction : { ...this.#redaction, clear }
     if (shown === undefined) return this.#response(of, given, undefined) + refused
     const data = this.#data(shown, redaction, of.token === undefined ? LIMITS_WITHOUT_TOKEN : LIMITS_OF_ANSWER)
@@ -225,6 +226,13 @@ export class EntryFormat {
 }
 
 const IN_CLEAR: Redaction = { hmac: undefined }
+
+function clearOf(
+  { mounted, endpoint }: AuditedRequest,
+  setting: 'auditNonHmacRequestKeys' | 'auditNonHmacResponseKeys',
+): readonly string[] | undefined {
+  return mounted === undefined ? undefined : clearMembers(mounted.entry.config[setting], mounted.entry, endpoint)
+}
 
 /** What stands for an answer that is no object of ours, so that it is one. */
 function dataOf({ data, body }: Answer): object | undefined {

@@ -1,14 +1,14 @@
 // Makes tokens for callers that a login method recognised. The rules are the same for all methods, so that none can
 // forget one.
 import { fail } from '../api/errors.ts'
-import type { Login, TokenSettings } from '../api/login.ts'
+import type { Login, LoginRule, TokenSettings } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer } from '../api/request.ts'
 import { isInCidrs } from '../lib/cidr.ts'
 import type { World } from '../lib/world.ts'
 import type { Identities } from './subject.ts'
 import { authBlock, type TokenEntry } from './token-entry.ts'
-import { lifetime } from './token-lifetime.ts'
+import { type Lifetime, lifetime } from './token-lifetime.ts'
 import { sanitizePolicies, type TokenLimits } from './token-rules.ts'
 import type { TokenStore } from './token-store.ts'
 
@@ -30,6 +30,23 @@ export class LoginService {
     this.#parts = parts
   }
 
+  /** What `issue` demands besides the address, for methods that explain logins: in the order in which it refuses. */
+  readonly rules: readonly LoginRule[] = [
+    { name: 'policies of the token', run: ({ settings }) => loginPolicies(settings).join(', ') },
+    {
+      name: 'entity of the caller',
+      run: async ({ alias }, mount) => {
+        if (alias === undefined) return 'none belongs to it'
+        const found = await this.#parts.identities.findEntityOfLogin(mount, alias)
+        return found ?? 'the first login makes it'
+      },
+    },
+    {
+      name: 'lifetime of the token',
+      run: ({ settings }, mount) => `${this.#lifeOf(settings, mount).ttlSeconds} s`,
+    },
+  ]
+
   /** @throws Refusal */
   async issue(login: Login, mount: MountEntry, request: LoginRequest): Promise<Answer> {
     const { tokens, identities, world } = this.#parts
@@ -40,15 +57,7 @@ export class LoginService {
     const subject = entityId === '' ? undefined : await identities.subject(entityId)
     const nowMs = world.clock.nowMs()
     const type = tokenTypeOf(mount, settings)
-    const life = lifetime({
-      ...limitsOf(mount, this.#parts.limits, settings.maxTtlSeconds),
-      ttlSeconds: settings.ttlSeconds,
-      periodSeconds: settings.periodSeconds,
-      explicitMaxTtlSeconds: settings.explicitMaxTtlSeconds,
-      issuedAtMs: nowMs,
-      nowMs,
-    })
-    if (life === undefined) throw fail('bad_request', ['the lifetime must be positive'])
+    const life = this.#lifeOf(settings, mount, nowMs)
     const entry: TokenEntry = {
       format: 1,
       type,
@@ -78,6 +87,20 @@ export class LoginService {
       throw fail('no_route', [request.path])
     }
     return { isNewToken: true, auth: authBlock(token, entry, nowMs, subject?.policies), warnings: life.warnings }
+  }
+
+  /** @throws Refusal */
+  #lifeOf(settings: TokenSettings, mount: MountEntry, nowMs = this.#parts.world.clock.nowMs()): NonNullable<Lifetime> {
+    const life = lifetime({
+      ...limitsOf(mount, this.#parts.limits, settings.maxTtlSeconds),
+      ttlSeconds: settings.ttlSeconds,
+      periodSeconds: settings.periodSeconds,
+      explicitMaxTtlSeconds: settings.explicitMaxTtlSeconds,
+      issuedAtMs: nowMs,
+      nowMs,
+    })
+    if (life === undefined) throw fail('bad_request', ['the lifetime must be positive'])
+    return life
   }
 
   /** The mount went while somebody logged in: its removal may have looked before this login was stored. */

@@ -22,6 +22,8 @@ export interface Identities {
    * @throws Refusal where the entity is disabled
    */
   entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string>
+  /** The id of that entity, where there is one; nothing is made. @throws Refusal as `entityOfLogin` */
+  findEntityOfLogin(mount: MountEntry, alias: LoginAlias): Promise<string | undefined>
   /** A login method says anew in which groups somebody is whom it knows. */
   groupsOfLogin(mount: MountEntry, entityId: string, groups: readonly string[]): Promise<void>
   /** Everything that logins at a mount that is removed brought here. */

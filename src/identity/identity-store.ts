@@ -11,7 +11,7 @@ import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-sto
 import { deleteAlias } from './aliases.ts'
 import { decodeReference } from './entries.ts'
 import { isAliased, takeAlias } from './group-aliases.ts'
-import { recogniseGroups, recogniseLogin } from './logins.ts'
+import { findLogin, recogniseGroups, recogniseLogin } from './logins.ts'
 import { sweepMembers } from './memberships.ts'
 import { FOLDERS, findAlias, findGroup, folderOf, IDENTITY_FOLDER, type IdentityParts } from './records.ts'
 import { Subjects } from './subjects.ts'
@@ -46,6 +46,10 @@ export class IdentityStore implements Identities, Engine {
 
   entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string> {
     return this.transaction((tx) => recogniseLogin(this.parts, tx, mount, alias, groups))
+  }
+
+  async findEntityOfLogin(mount: MountEntry, alias: LoginAlias): Promise<string | undefined> {
+    return (await findLogin(this.parts, this.view, mount, alias))?.entity.id
   }
 
   /** What a login method says anew of the groups of somebody it knows: at a renewal (threats I-04). */

@@ -3,7 +3,7 @@
 import { fail } from '../api/errors.ts'
 import type { LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
-import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { newAlias, putAliasOf } from './aliases.ts'
 import { createEntity } from './entities.ts'
 import { setLoginGroups } from './memberships.ts'
@@ -18,17 +18,30 @@ export async function recogniseLogin(
   login: LoginAlias,
   groups: readonly string[],
 ): Promise<string> {
-  const found = await findAliasAt(tx, mount, parts.digest(checkAliasName('alias name', login.name)))
-  const entity = found === undefined ? await createEntity(parts, tx, {}) : await findEntity(tx, found.entityId)
-  if (entity === undefined) throw new Error('An alias is left without its entity')
-  if (entity.disabled) throw fail('permission_denied', [])
+  const found = await findLogin(parts, tx, mount, login)
+  const entity = found?.entity ?? (await createEntity(parts, tx, {}))
   if (found === undefined) {
     putAliasOf(parts, tx, newAlias(parts, mount, { entityId: entity.id, name: login.name, metadata: login.metadata }))
-  } else if (!sameTexts(found.metadata, login.metadata)) {
-    putAliasOf(parts, tx, { ...found, metadata: login.metadata, updatedAtMs: parts.world.clock.nowMs() })
+  } else if (!sameTexts(found.alias.metadata, login.metadata)) {
+    putAliasOf(parts, tx, { ...found.alias, metadata: login.metadata, updatedAtMs: parts.world.clock.nowMs() })
   }
   await recogniseGroups(parts, tx, mount, entity.id, groups)
   return entity.id
+}
+
+/** Undefined at the first login of somebody. @throws Refusal where the entity is disabled, or none can have the name */
+export async function findLogin(
+  parts: IdentityParts,
+  tx: View | ViewTransaction,
+  mount: MountEntry,
+  { name }: LoginAlias,
+) {
+  const alias = await findAliasAt(tx, mount, parts.digest(checkAliasName('alias name', name)))
+  if (alias === undefined) return undefined
+  const entity = await findEntity(tx, alias.entityId)
+  if (entity === undefined) throw new Error('An alias is left without its entity')
+  if (entity.disabled) throw fail('permission_denied', [])
+  return { alias, entity }
 }
 
 /** The entity is then in exactly those external groups that have one of these names as alias at the mount. */

@@ -22,7 +22,8 @@ export type Reach = {
 }
 
 const MAX_ANSWER_BYTES = 1 << 20
-const MAX_SOCKETS = 32
+/** To one origin, at once: what waits for one waits within its time limit. */
+export const MOST_CONNECTIONS = 128
 
 /** Every origin but these is refused with OutboundError. */
 export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers): Outbound {
@@ -34,7 +35,7 @@ export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers)
   const agentOf = (reach: Reach): HttpAgent | HttpsAgent => {
     const found = agents.get(reach.origin)
     if (found !== undefined) return found
-    const options = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: 4, scheduling: 'lifo' as const }
+    const options = { keepAlive: true, maxSockets: MOST_CONNECTIONS, maxFreeSockets: 4, scheduling: 'lifo' as const }
     const agent = reach.origin.startsWith('https:')
       ? new HttpsAgent({ ...options, ...(reach.ca === undefined ? {} : { ca: reach.ca }) })
       : new HttpAgent(options)

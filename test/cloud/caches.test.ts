@@ -190,3 +190,18 @@ test('a token of ours is used until shortly before its end', async () => {
   await logIn()
   assert.equal(counts().tokens, 2)
 })
+
+test('the version of a type is asked for once, and kept for each type by itself', async () => {
+  const { requests } = house.emulator
+  const token = await house.emulator.minting.ofFederatedIdentity(house.identity('u1'))
+  const site = async (name: string) =>
+    logIn(undefined, { jwt: token, vm_name: '', resource_id: house.site(name) }).then(({ status }) => status)
+  const asked = () => requests.count({ service: 'resourceManager', path: '/subscriptions/*/providers/Microsoft.Web' })
+  await Promise.all([site('site1'), site('none1')])
+  assert.equal(asked(), 1)
+  house.advance(31)
+  await site('site1')
+  assert.equal(asked(), 1)
+  await logIn(undefined, { jwt: token, vm_name: '', resource_id: `${house.site('site1')}/slots/s` })
+  assert.equal(asked(), 2)
+})

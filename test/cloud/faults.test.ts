@@ -291,3 +291,22 @@ test('L-12: a flood of failing logins is a bounded part of the log', async () =>
   const periods = Math.ceil(((performance.now() - startedMs) * SPEED) / 10_000) + 1
   assert.ok(house.lines.length - before <= 51 * periods, String(house.lines.length - before))
 })
+
+test('L-12: a mount whose cloud hangs does not hold up the logins of another mount', async () => {
+  await house.call('POST', 'sys/auth/slow', { type: 'cloud' })
+  await house.configure({ max_retries: -1 }, 'auth/slow')
+  await house.role('r', ROLE, 'auth/slow')
+  const federated = await emulator.minting.ofFederatedIdentity(house.identity('u1'))
+  const { vm_name: _name, ...place } = await request(federated)
+  hit('resourceManager', { kind: 'hang' }, undefined, '**/hang*')
+  const logins = Array.from({ length: 200 }, (_, i) =>
+    house.login({ ...place, resource_id: house.site(`hang${i}`) }, 'auth/slow'),
+  )
+  let ended = 0
+  for (const each of logins) void each.then(() => (ended += 1))
+  while (emulator.requests.count({ service: 'resourceManager', path: '**/hang*' }) < 32)
+    await realWorld().timers.sleep(5)
+  assert.equal((await logIn()).status, 200)
+  assert.equal(ended, 0, 'all of the slow cloud still wait')
+  for (const { status } of await Promise.all(logins)) assert.equal(status, 502)
+})

@@ -1,6 +1,7 @@
 // Every case of cloud logins, against the emulator; login and explain say the same of each.
 import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
+import { SAMPLE } from '../../emulator/sample-plan.ts'
 import { type CloudHouse, CONFIG, startCloudHouse } from '../fixtures/cloud-house.ts'
 import { DEFAULT_INPUT, INPUTS, LOGIN_CASES, type LoginCase } from './login-cases.ts'
 
@@ -62,7 +63,6 @@ for (const each of LOGIN_CASES) {
         assert.match(String((answer.body.errors as string[])[0]), reason)
         assert.deepEqual(await count(), before, 'a refused login left something behind')
       }
-      if (each.id === 'L110') return
       // What the address was, or was not, explain is told by a field of its own.
       assert.equal(explained.status, 200, JSON.stringify(explained.body))
       assert.deepEqual(
@@ -74,6 +74,32 @@ for (const each of LOGIN_CASES) {
     }
   })
 }
+
+type Explained = {
+  readonly allowed: boolean
+  readonly status: number
+  readonly reason: string
+  readonly checks: readonly { readonly name: string; readonly verdict: string }[]
+}
+
+test('explain makes no entity, and tells the log what the cloud said where it failed', async () => {
+  await house.configure(RESET)
+  const request = await prepare({ id: 'new', name: '', wanted: 'allow' })
+  const before = await count()
+  const first = await house.call('POST', 'auth/cloud/explain', { ...request, remote_address: '127.0.0.1' })
+  assert.equal(first.body.data?.allowed, true)
+  assert.deepEqual(await count(), before)
+  house.advance(31)
+  const action = { kind: 'status', status: 500 } as const
+  const undo = house.emulator.faults.add({ service: 'resourceManager', path: '**', action })
+  const bound = { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }
+  await house.role('asks', bound)
+  const lines = house.lines.length
+  const failed = await house.call('POST', 'auth/cloud/explain', { ...request, role: 'asks', vm_name: 'vm1' })
+  undo()
+  assert.deepEqual([failed.body.data?.status, failed.body.data?.reason], [502, 'resource manager unavailable'])
+  assert.match(house.lines.slice(lines).join(), /A login was refused.*"request_id":"[^"]+".*status 500/)
+})
 
 test('L15: a mount that is not configured', async () => {
   await house.call('POST', 'sys/auth/empty', { type: 'azure' })
@@ -93,7 +119,10 @@ test('L109: an entity that was disabled', async () => {
   const { entity_id: id } = (await house.login(request)).body.auth as { entity_id: string }
   await house.call('POST', `identity/entity/id/${id}`, { disabled: true })
   const refused = await house.login(request)
+  const explained = (await house.call('POST', 'auth/cloud/explain', request)).body.data as Explained
   await house.call('POST', `identity/entity/id/${id}`, { disabled: false })
+  assert.deepEqual([explained.allowed, explained.status, explained.reason], [false, 403, 'permission denied'])
+  assert.equal(explained.checks.find(({ verdict }) => verdict === 'failed')?.name, 'entity of the caller')
   assert.deepEqual([refused.status, (await house.login(request)).status], [403, 200])
 })
 

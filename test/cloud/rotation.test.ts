@@ -5,6 +5,7 @@ import { after, afterEach, beforeEach, test } from 'node:test'
 import type { FaultAction } from '../../emulator/faults.ts'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
+import { leftoversOf } from '../../src/engines/cloud/config.ts'
 import { dueMs } from '../../src/engines/cloud/rotation-clock.ts'
 import type { Outbound } from '../../src/lib/world.ts'
 import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
@@ -62,10 +63,12 @@ async function until(what: string, is: () => Promise<boolean>): Promise<void> {
   }
   assert.fail(`It did not come to be: ${what}`)
 }
+/** Names of which nothing was ever made are watched for some minutes more. */
 const settled = () =>
   until('nothing is left to do', async () => {
     const { rotation } = await stored()
-    return rotation.pending === undefined && rotation.over.length === 0 && rotation.asked === undefined
+    const left = leftoversOf(rotation)
+    return rotation.pending === undefined && left.every(({ keyId, name }) => keyId === '' && !names().includes(name))
   })
 
 /** A login that has the cloud asked, by a token of ours that is fetched anew. */

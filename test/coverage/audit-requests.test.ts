@@ -341,6 +341,35 @@ test('fields that a mount declares harmless are readable, those of another mount
   assert.equal(response?.response?.data?.name, 'other')
 })
 
+test('V-10: no login mount can declare its credentials harmless, in requests or in answers', async () => {
+  const house = await start()
+  const keys = ['jwt', 'client_secret', 'password', 'secret_id', 'token', 'id', 'tenant_id', 'role', 'bind_secret_id']
+  const tuned = { audit_non_hmac_request_keys: keys, audit_non_hmac_response_keys: keys }
+  await house.call('POST', 'sys/auth/cloud', { type: 'cloud' })
+  await house.call('POST', 'sys/auth/approle', { type: 'approle' })
+  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  for (const mount of ['cloud', 'approle', 'userpass', 'token'])
+    assert.equal((await house.call('POST', `sys/auth/${mount}/tune`, tuned)).status, 204, mount)
+  const tenant = 'aaaaaaaa-0000-4000-8000-000000000001'
+  const config = { tenant_id: tenant, resource: 'https://r/', client_secret: 'S3CRET-client' }
+  assert.equal((await house.call('POST', 'auth/cloud/config', config)).status, 204)
+  // What is ordinary stays the operator's to say.
+  assert.equal(lastOf(house.file)[0]?.request.data?.tenant_id, tenant)
+  const { body } = await house.call('GET', 'auth/cloud/config')
+  assert.equal(body.data?.client_secret, 'S3CRET-client')
+  assert.equal(lastOf(house.file)[1]?.response?.data?.client_secret, await hashOf(house, 'S3CRET-client'))
+  await house.call('POST', 'auth/cloud/login', { role: 'open-role', jwt: 'S3CRET-jwt' }, '')
+  assert.deepEqual(lastOf(house.file)[0]?.request.data?.role, 'open-role')
+  await house.call('POST', 'auth/userpass/users/u', { password: 'S3CRET-password' })
+  await house.call('POST', 'auth/approle/role/r', { policies: 'default' })
+  const made = (await house.call('POST', 'auth/approle/role/r/secret-id', {})).body.data as { secret_id: string }
+  await house.call('POST', 'auth/approle/login', { role_id: 'x', secret_id: made.secret_id }, '')
+  const token = ((await house.call('POST', 'auth/token/create', {})).body.auth as { client_token: string }).client_token
+  await house.call('POST', 'auth/token/lookup', { token })
+  const lines = readFileSync(house.file, 'utf8')
+  for (const secret of ['S3CRET', made.secret_id, token]) assert.equal(lines.includes(secret), false, secret)
+})
+
 test('U-03: the headers that are asked for are recorded, as they were asked for', async () => {
   const house = await start()
   assert.equal((await house.call('POST', 'sys/config/auditing/request-headers/X-Open', {})).status, 204)

@@ -1,7 +1,7 @@
 // Logins of workloads that prove their identity with a token of their cloud (Interface 4.1). All of it that asks the
 // cloud runs on the thread that writes, where logins are made in any case: what it keeps is there once for the process.
 import { fail } from '../../api/errors.ts'
-import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
+import type { Login, LoginMethod, LoginRule, TokenSettings } from '../../api/login.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -9,7 +9,7 @@ import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { Attempt, type LoginInput } from './attempt.ts'
-import { CallGate } from './call-gate.ts'
+import { CallGate, type CallLane } from './call-gate.ts'
 import { type CloudConfig, ConfigStore, NEW_CONFIG } from './config.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { Deadline } from './deadline.ts'
@@ -32,6 +32,8 @@ export type CloudContext = {
   readonly surroundings: Surroundings
   /** Where the mount says nothing. */
   readonly longestTtlSeconds: number
+  /** Of tokens, whatever the method. */
+  readonly loginRules: readonly LoginRule[]
   /** Of all mounts together. */
   readonly gate: CallGate
 }
@@ -48,12 +50,14 @@ export class CloudAuth implements LoginMethod {
   readonly surroundings: Surroundings
   readonly #context: CloudContext
   readonly #refusals: RefusalLog
+  readonly #lane: CallLane
   #provider: { readonly key: string; readonly provider: Provider } | undefined
   #loginsUnderWay = 0
 
   constructor(context: CloudContext) {
     const { storage, world, log, surroundings } = context
     this.#context = context
+    this.#lane = context.gate.newLane()
     this.world = world
     this.surroundings = surroundings
     this.configs = new ConfigStore(storage)
@@ -84,12 +88,18 @@ export class CloudAuth implements LoginMethod {
   }
 
   /** The same checks, and nobody is logged in. */
-  async explain(input: LoginInput): Promise<{
+  async explain(
+    input: LoginInput,
+    requestId = '',
+  ): Promise<{
     readonly status: number
     readonly reason: string
     readonly results: readonly CheckResult[]
   }> {
-    const { refusal, results } = await explain(this.#attempt(input))
+    const mount = this.#context.mount()
+    const { refusal, results } = await explain(this.#attempt(input), this.#context.loginRules, mount)
+    // What the cloud said, if it was its fault, is told nowhere else.
+    if (refusal?.code === 'cloud_unavailable') this.#refusals.note(refusal, mount.path, requestId)
     return { status: refusal?.status ?? 200, reason: refusal?.message ?? '', results }
   }
 
@@ -107,7 +117,7 @@ export class CloudAuth implements LoginMethod {
     const settings = settingsOf(config, this.surroundings)
     const key = JSON.stringify([config.generation, settings])
     if (this.#provider?.key !== key) {
-      this.#provider = { key, provider: new Provider(this.world, this.#context.gate, settings) }
+      this.#provider = { key, provider: new Provider(this.world, this.#lane, settings) }
     }
     return this.#provider.provider
   }
@@ -115,7 +125,7 @@ export class CloudAuth implements LoginMethod {
   #newProvider(config: CloudConfig, secret: string | undefined): Provider {
     const settings = settingsOf(config, this.surroundings)
     const given = secret === undefined ? settings : { ...settings, clientSecret: secret }
-    return new Provider(this.world, this.#context.gate, given)
+    return new Provider(this.world, this.#lane, given)
   }
 
   /** Seconds that the mount lets a token live. */

@@ -5,7 +5,7 @@ import { bool, duration, int, signedDuration, string } from '../../api/fields.ts
 import { DONE, Reconsider } from '../../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
 import type { CloudAuth } from './cloud.ts'
-import { changedConfig, configBody, requireUsable, warningsOf } from './config-values.ts'
+import { changedConfig, configBody, requireUsable, warningsOf, warningsOfDeletion } from './config-values.ts'
 
 const CONFIG_FIELDS = {
   tenant_id: string('Directory that the callers belong to: its GUID, or a domain name of it', { max: 256 }),
@@ -93,7 +93,7 @@ const write = endpoint({
     let warnings: readonly string[] = []
     await cloud.configs.change((found) => {
       if ((operation === 'create') !== (found === undefined)) throw new Reconsider()
-      const changed = changedConfig(args, found)
+      const changed = changedConfig(args, cloud.world.clock.nowMs(), found)
       warnings = requireUsable(changed, cloud.surroundings)
       return changed
     })
@@ -111,8 +111,8 @@ const remove = endpoint({
   summary: 'Forgets configuration and credential; roles stay',
   fields: {},
   handler: async (cloud: CloudAuth) => {
-    await cloud.configs.delete()
-    return DONE
+    const warnings = warningsOfDeletion(await cloud.configs.delete())
+    return warnings.length === 0 ? DONE : { warnings }
   },
 })
 

@@ -1,6 +1,6 @@
 // What is written into the configuration of a mount, and what is shown of it.
 import { fail } from '../../api/errors.ts'
-import { type CloudConfig, NEW_CONFIG } from './config.ts'
+import { type CloudConfig, type Leftover, leftoverOf, leftoversOf, NEW_CONFIG } from './config.ts'
 import { isGuid, isTenant } from './names.ts'
 import { parseSchedule } from './schedule.ts'
 import { type Environment, type Surroundings, settingsOf } from './settings.ts'
@@ -31,8 +31,8 @@ const MIN_PERIOD_SECONDS = 10
 const MIN_WINDOW_SECONDS = 3_600
 const SOON_MS = 14 * 86_400_000
 
-/** What was sent, on top of what was there. @throws Refusal naming the field */
-export function changedConfig(given: GivenConfig, before: CloudConfig = NEW_CONFIG): CloudConfig {
+/** What was sent at `nowMs`, on top of what was there. @throws Refusal naming the field */
+export function changedConfig(given: GivenConfig, nowMs: number, before: CloudConfig = NEW_CONFIG): CloudConfig {
   requireOffered(given)
   const config: CloudConfig = {
     tenantId: given.tenant_id ?? before.tenantId,
@@ -50,6 +50,7 @@ export function changedConfig(given: GivenConfig, before: CloudConfig = NEW_CONF
     rotationSchedule: given.rotation_schedule ?? before.rotationSchedule,
     rotationWindowSeconds: given.rotation_window ?? before.rotationWindowSeconds,
     disableAutomatedRotation: given.disable_automated_rotation ?? before.disableAutomatedRotation,
+    periodFromMs: startsPeriod(given, before) ? nowMs : before.periodFromMs,
     generation: before.generation + 1,
     ...secretOf(given.client_secret, before),
   }
@@ -59,6 +60,12 @@ export function changedConfig(given: GivenConfig, before: CloudConfig = NEW_CONF
   requireSchedule(config)
   return config
 }
+
+/** A write of something else must not put off the change that is due. */
+const startsPeriod = ({ rotation_period: period, client_secret: secret }: GivenConfig, before: CloudConfig): boolean =>
+  before.periodFromMs === null ||
+  secret !== undefined ||
+  (period !== undefined && period !== before.rotationPeriodSeconds)
 
 /** What is promised by a field that does nothing is refused. */
 function requireOffered({ identity_token_audience, rotation_policy }: GivenConfig): void {
@@ -70,23 +77,40 @@ function requireOffered({ identity_token_audience, rotation_policy }: GivenConfi
 /** An operator's secret ends a change that is under way: the new one of the service goes out of the directory. */
 function secretOf(given: string | undefined, before: CloudConfig): Pick<CloudConfig, 'secret' | 'rotation'> {
   if (given === undefined) return { secret: before.secret, rotation: before.rotation }
-  const { pending, over, left, asked } = before.rotation
-  const ours = [pending, before.secret].filter((each) => each?.writtenBy === 'service')
+  const { left } = before.rotation
   const secret =
     given === '' ? undefined : ({ value: given, writtenBy: 'operator', keyId: '', expiresAtMs: null } as const)
   return {
     secret,
     rotation: {
-      over: [
-        ...over,
-        ...ours.flatMap((each) => (each === undefined ? [] : [{ keyId: each.keyId, name: '' }])),
-        ...(asked === undefined ? [] : [{ keyId: '', name: asked }]),
-      ],
+      over: ownCredentials(before),
       left,
       lastAtMs: null,
     },
   }
 }
+
+/** All that this mount made in the directory, as far as it is known. */
+function ownCredentials({ secret, rotation }: CloudConfig): readonly Leftover[] {
+  const { pending } = rotation
+  return [
+    ...leftoversOf(rotation),
+    ...(pending === undefined ? [] : [leftoverOf(pending, pending.since)]),
+    ...(secret?.writtenBy === 'service' ? [leftoverOf(secret)] : []),
+  ]
+}
+
+/** For when nobody looks after them any more. */
+export function warningsOfDeletion(config: CloudConfig | undefined): readonly string[] {
+  const own = config === undefined ? [] : ownCredentials(config)
+  if (config === undefined || own.length === 0) return []
+  return [`The directory keeps credentials that this mount made: ${named(own, config)}. Remove them there`]
+}
+
+const named = (credentials: readonly Leftover[], { clientId: current }: CloudConfig): string =>
+  credentials
+    .map(({ keyId, name, clientId = current }) => `${keyId === '' ? `"${name}"` : keyId} of application ${clientId}`)
+    .join(', ')
 
 function requireSchedule({ rotationSchedule, rotationPeriodSeconds, rotationWindowSeconds }: CloudConfig): void {
   if (rotationSchedule !== '' && rotationPeriodSeconds > 0)
@@ -155,13 +179,23 @@ function fromEnvironment(config: CloudConfig, environment: Environment): readonl
 }
 
 /** What an operator should do about the credential. */
-export function warningsOf({ secret, rotation }: CloudConfig, nowMs: number): readonly string[] {
+export function warningsOf(config: CloudConfig, nowMs: number): readonly string[] {
+  const { secret, rotation } = config
   const end = secret?.expiresAtMs ?? null
   const warnings: string[] = []
   if (end !== null && end - nowMs < SOON_MS) {
     const ends = end <= nowMs ? 'ended' : 'ends'
     warnings.push(`The secret of the application ${ends} ${new Date(end).toISOString()}: call rotate-root`)
   }
+  const { clientId: client, tenantId } = config
+  const elsewhere = rotation.over.filter(
+    ({ clientId = client, tenant = tenantId }) => clientId !== client || (tenantId !== '' && tenant !== tenantId),
+  )
+  if (elsewhere.length > 0)
+    warnings.push(
+      `Credentials that this mount made are in an application that it is not any more: ${named(elsewhere, config)}. ` +
+        'Remove them in the directory, if this server may not',
+    )
   if (rotation.left.length > 0) {
     const names = rotation.left.map(({ keyId, name }) => (name === '' ? keyId : `${keyId} ("${name}")`)).join(', ')
     warnings.push(

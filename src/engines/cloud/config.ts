@@ -3,7 +3,10 @@
 import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 
-export type ClientSecret = {
+/** Of which application a secret is. Entries of earlier versions do not say it: then it is that of the mount. */
+export type Owner = { readonly clientId?: string; readonly tenant?: string }
+
+export type ClientSecret = Owner & {
   readonly value: string
   /** What an operator wrote may be shown to those who may see it; what the service made is known to it alone. */
   readonly writtenBy: 'operator' | 'service'
@@ -15,14 +18,21 @@ export type ClientSecret = {
 /** A credential of the application that this mount made, or that it found there. */
 export type NamedCredential = { readonly keyId: string; readonly name: string }
 
+/** One of ours that is to go. */
+export type Leftover = NamedCredential &
+  Owner & {
+    /** When it was asked for: the directory may show it later. Missing: long ago. */
+    readonly sinceMs?: number
+  }
+
 /** Where a change of the credential has come to. Whatever is here is finished, also after a crash. */
 export type RotationState = {
   /** Name under which a secret is being asked for: one of that name may be there that nobody knows. */
-  readonly asked?: string
+  readonly asked?: Leftover
   /** Waits until the directory takes it; then it is the current one. */
   readonly pending?: ClientSecret & { readonly since: number }
   /** Ours, to be removed from the directory. */
-  readonly over: readonly NamedCredential[]
+  readonly over: readonly Leftover[]
   /** Written by an operator, and left in the directory. */
   readonly left: readonly NamedCredential[]
   readonly lastAtMs: number | null
@@ -50,6 +60,8 @@ export type CloudConfig = {
   readonly rotationSchedule: string
   readonly rotationWindowSeconds: number
   readonly disableAutomatedRotation: boolean
+  /** When an operator wrote what the period counts from where no change was made yet; null: not known. */
+  readonly periodFromMs: number | null
   /** Of the writes by operators: what is kept of the cloud is of one of them. */
   readonly generation: number
   readonly rotation: RotationState
@@ -74,9 +86,23 @@ export const NEW_CONFIG: CloudConfig = {
   rotationSchedule: '',
   rotationWindowSeconds: 0,
   disableAutomatedRotation: false,
+  periodFromMs: null,
   generation: 0,
   rotation: NO_ROTATION,
 }
+
+/** The secret as one that is to go. */
+export const leftoverOf = ({ keyId, clientId, tenant }: ClientSecret, sinceMs?: number): Leftover => ({
+  keyId,
+  name: '',
+  ...(clientId === undefined ? {} : { clientId }),
+  ...(tenant === undefined ? {} : { tenant }),
+  ...(sinceMs === undefined ? {} : { sinceMs }),
+})
+
+/** All that this mount made and does not use, or may have made. */
+export const leftoversOf = ({ over, asked }: RotationState): readonly Leftover[] =>
+  asked === undefined ? over : [...over, asked]
 
 const KEY = 'config'
 
@@ -120,5 +146,12 @@ function decode(bytes: Buffer | undefined): CloudConfig | undefined {
   bytes.fill(0)
   if (!isJsonObject(value) || value.format !== 1) throw new Error('A cloud configuration has an unknown format')
   const { format: _format, ...config } = value
-  return { ...NEW_CONFIG, ...(config as unknown as CloudConfig) }
+  const { rotation, ...found } = { ...NEW_CONFIG, ...(config as unknown as CloudConfig) }
+  return { ...found, rotation: withOwnAsked(rotation) }
+}
+
+/** Earlier versions stored the name alone. */
+function withOwnAsked({ asked, ...rotation }: RotationState): RotationState {
+  if (asked === undefined) return rotation
+  return { ...rotation, asked: typeof asked === 'string' ? { keyId: '', name: asked } : asked }
 }

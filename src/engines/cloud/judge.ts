@@ -1,11 +1,14 @@
 // Login and explain judge by this one list, so they cannot disagree: whoever is told that a login would succeed
 // succeeds, and the first check that explain shows as failed is the one that refuses the login.
 import { Refusal } from '../../api/errors.ts'
+import type { LoginRule } from '../../api/login.ts'
+import type { MountEntry } from '../../api/mount.ts'
 import type { Attempt, Check, Stage } from './attempt.ts'
 import { REQUEST_STAGES } from './checks-request.ts'
 import { RESOURCE_STAGES } from './checks-resource.ts'
 import { ROLE_STAGES } from './checks-role.ts'
 import { TOKEN_STAGES } from './checks-token.ts'
+import { loginOf } from './login-result.ts'
 import { asRefusal } from './refusals.ts'
 
 const STAGES: readonly Stage[] = [...REQUEST_STAGES, ...TOKEN_STAGES, ...ROLE_STAGES, ...RESOURCE_STAGES]
@@ -25,13 +28,18 @@ export async function judge(attempt: Attempt): Promise<Refusal | undefined> {
   return undefined
 }
 
-/** The same, with what each check found; a check that fails keeps none of its own stage from being made. */
+/**
+ * The same, with what each check found; a check that fails keeps none of its own stage from being made. Then come the
+ * rules that hold for the tokens of all methods.
+ */
 export async function explain(
   attempt: Attempt,
+  rules: readonly LoginRule[],
+  mount: MountEntry,
 ): Promise<{ readonly refusal: Refusal | undefined; readonly results: readonly CheckResult[] }> {
   const results: CheckResult[] = []
   let refusal: Refusal | undefined
-  for (const stage of STAGES) {
+  for (const stage of [...STAGES, ...rules.map((rule) => stageOf(rule, mount))]) {
     const isReached = refusal === undefined
     for (const check of stage) {
       if (!isReached) {
@@ -49,6 +57,10 @@ export async function explain(
   }
   return { refusal, results }
 }
+
+const stageOf = ({ name, run }: LoginRule, mount: MountEntry): Stage => [
+  { name, run: (attempt) => run(loginOf(attempt), mount) },
+]
 
 async function refusalOf(check: Check, attempt: Attempt, note: (detail: string) => void): Promise<Refusal | undefined> {
   try {

@@ -50,7 +50,8 @@ const explain = endpoint({
   sudo: true,
   runsOn: 'writer',
   summary: 'Says which checks a login meets, without logging in',
-  describe: 'The checks are those of a login, in their order; it would be refused by the first one that fails.',
+  describe:
+    'The checks are those of a login, in their order, and then what holds for the tokens of all methods; it would be refused by the first one that fails.',
   fields: {
     ...LOGIN_FIELDS,
     remote_address: string('Where the login comes from; empty: where this request does', { default: '', max: 64 }),
@@ -73,7 +74,7 @@ const explain = endpoint({
   },
   handler: async (cloud: CloudAuth, { remote_address, ...args }, request) => {
     const remoteAddress = remote_address === '' ? request.remoteAddress : remote_address
-    const { status, reason, results } = await cloud.explain({ ...args, remoteAddress })
+    const { status, reason, results } = await cloud.explain({ ...args, remoteAddress }, request.id)
     return { data: { allowed: status === 200, status, reason, checks: results } }
   },
 })

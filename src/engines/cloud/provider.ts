@@ -2,7 +2,7 @@
 // provider, the tokens of this server, answers of the resource manager. Another mount shares none of it.
 import type { World } from '../../lib/world.ts'
 import { AccessTokens } from './access-tokens.ts'
-import type { CallGate } from './call-gate.ts'
+import type { CallLane } from './call-gate.ts'
 import { Directory, type TokenVersion } from './directory.ts'
 import { Graph } from './graph.ts'
 import { ResourceManager } from './resource-manager.ts'
@@ -16,9 +16,9 @@ export class Provider {
   readonly resources: ResourceManager
   readonly graph: Graph
 
-  constructor(world: World, gate: CallGate, settings: Settings) {
+  constructor(world: World, lane: CallLane, settings: Settings) {
     const { cloud, tenant } = settings
-    const upstream = new Upstream(world, gate, settings.retries)
+    const upstream = new Upstream(world, lane, settings.retries)
     this.settings = settings
     this.directories = {
       v1: new Directory(world, upstream, cloud, tenant, 'v1'),

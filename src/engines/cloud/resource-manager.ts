@@ -30,6 +30,7 @@ const IDENTITY_VERSION = '2023-01-31'
 const PROVIDER_VERSION = '2021-04-01'
 /** Of a type whose provider does not name it. */
 const OTHER_VERSION = '2022-03-01'
+const MAX_VERSIONS = 500
 const MAX_PAGES = 32
 const MAX_IDENTITIES = 2_000
 const SERVICE = 'resource manager'
@@ -42,7 +43,8 @@ export class ResourceManager {
   readonly #resources: SharedResults<ResourceRecord>
   readonly #identities: SharedResults<IdentityRecord | undefined>
   readonly #lists: SharedResults<readonly IdentityRecord[]>
-  readonly #versions: SharedResults<JsonObject>
+  /** Of the API, by subscription, provider and type. */
+  readonly #versions: SharedResults<string>
 
   constructor(world: World, upstream: Upstream, tokens: AccessTokens, cloud: Cloud) {
     this.#world = world
@@ -52,7 +54,7 @@ export class ResourceManager {
     this.#resources = new SharedResults(world.clock, KEPT_MS)
     this.#identities = new SharedResults(world.clock, KEPT_MS)
     this.#lists = new SharedResults(world.clock, KEPT_MS)
-    this.#versions = new SharedResults(world.clock, DAY_MS)
+    this.#versions = new SharedResults(world.clock, DAY_MS, MAX_VERSIONS)
   }
 
   /** @throws CloudRefusal where there is none, or we may not read it; CloudUnavailable */
@@ -116,10 +118,12 @@ export class ResourceManager {
     if (isOfType(id, USER_ASSIGNED_IDENTITY)) return IDENTITY_VERSION
     const { subscription, namespace } = id
     const path = `/subscriptions/${encodeURIComponent(subscription)}/providers/${encodeURIComponent(namespace)}`
-    const provider = await this.#versions.get(asciiLowerCase(path), deadline, () =>
-      this.#get(path, PROVIDER_VERSION, new Deadline(this.#world)),
-    )
-    return versionsOf(provider, id.types.join('/'))[0] ?? OTHER_VERSION
+    const type = id.types.join('/')
+    // The answer names all types of the provider, at length: of it one word is kept.
+    return this.#versions.get(asciiLowerCase(`${path}#${type}`), deadline, async () => {
+      const provider = await this.#get(path, PROVIDER_VERSION, new Deadline(this.#world))
+      return versionsOf(provider, type)[0] ?? OTHER_VERSION
+    })
   }
 
   #get(path: string, version: string, deadline: Deadline): Promise<JsonObject> {

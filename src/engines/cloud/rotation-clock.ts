@@ -5,11 +5,18 @@ import type { Log } from '../../lib/log.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { Sealed, StorageClosed } from '../../storage/contract.ts'
 import type { CloudConfig, ConfigStore } from './config.ts'
-import type { Rotation } from './rotation.ts'
+import type { Remaining, Rotation } from './rotation.ts'
 import { nextTimeMs, parseSchedule } from './schedule.ts'
 
 const SOON_MS = 5_000
+const MOST_DOUBLINGS = 10
 const RETRY_MS = 60_000
+/** Between attempts that bring nothing: the directory should know a new secret within minutes; the rest has time. */
+const LONGEST_BACK_OFF_MS: Readonly<Record<Remaining, number>> = {
+  pending: 60_000,
+  leftovers: 3_600_000,
+  nothing: 0,
+}
 /** The clock may be set while a timer runs. */
 const LONGEST_WAIT_MS = 3_600_000
 
@@ -26,6 +33,8 @@ export class RotationClock {
   #isOn = false
   /** Since when the schedule is watched: a time before it is not made up for. */
   #sinceMs = 0
+  /** One after the other, with something left each time. */
+  #attempts = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -45,6 +54,7 @@ export class RotationClock {
 
   /** Something changed. */
   soon(): void {
+    this.#attempts = 0
     if (this.#isOn) this.#plan(0)
   }
 
@@ -71,8 +81,19 @@ export class RotationClock {
 
   /** How long nothing is to be done. */
   async #work(): Promise<number> {
+    const remaining = await this.#parts.rotation.proceed()
+    if (remaining === 'nothing') this.#attempts = 0
+    const backOffMs = Math.min(LONGEST_BACK_OFF_MS[remaining], SOON_MS * 2 ** this.#attempts)
+    if (remaining !== 'nothing') this.#attempts = Math.min(this.#attempts + 1, MOST_DOUBLINGS)
+    if (remaining === 'pending') return backOffMs
+    // What is left over from earlier changes does not put off the next one.
+    const waitMs = await this.#scheduled()
+    return remaining === 'leftovers' ? Math.min(waitMs, backOffMs) : waitMs
+  }
+
+  /** Begins a change that is due. How long none is. */
+  async #scheduled(): Promise<number> {
     const { configs, rotation, world, log } = this.#parts
-    if (await rotation.proceed()) return SOON_MS
     const config = await configs.find()
     if (config === undefined) return LONGEST_WAIT_MS
     const nowMs = world.clock.nowMs()
@@ -84,6 +105,7 @@ export class RotationClock {
     if (windowMs > 0 && nowMs > due + windowMs) return 0
     try {
       await rotation.begin()
+      this.#attempts = 0
       return 0
     } catch (cause) {
       if (!(cause instanceof Refusal)) throw cause
@@ -101,7 +123,7 @@ export class RotationClock {
 export function dueMs(config: CloudConfig, sinceMs: number): number | undefined {
   const { rotationPeriodSeconds: period, rotationSchedule: text, disableAutomatedRotation, rotation } = config
   if (disableAutomatedRotation || config.clientId === '') return undefined
-  if (period > 0) return (rotation.lastAtMs ?? sinceMs) + period * 1000
+  if (period > 0) return (rotation.lastAtMs ?? config.periodFromMs ?? sinceMs) + period * 1000
   const schedule = text === '' ? undefined : parseSchedule(text)
   return schedule === undefined ? undefined : nextTimeMs(schedule, Math.max(sinceMs, rotation.lastAtMs ?? 0))
 }

@@ -5,7 +5,15 @@ import { fail } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
-import type { CloudConfig, ConfigStore, NamedCredential } from './config.ts'
+import {
+  type CloudConfig,
+  type ConfigStore,
+  type Leftover,
+  leftoverOf,
+  leftoversOf,
+  type NamedCredential,
+  type RotationState,
+} from './config.ts'
 import { Deadline } from './deadline.ts'
 import type { Application, DirectoryCredential } from './graph.ts'
 import { isGuid } from './names.ts'
@@ -26,6 +34,9 @@ const PERMISSION = 'Application.ReadWrite.OwnedBy'
 const PATIENCE_MS = 10 * 60_000
 const HINT_CHARACTERS = 3
 
+/** What is left to do: a new secret waits, or some of ours are still in the directory. */
+export type Remaining = 'pending' | 'leftovers' | 'nothing'
+
 export class Rotation {
   readonly #parts: Parts
   readonly #turns = new OneAtATime()
@@ -39,8 +50,8 @@ export class Rotation {
     return this.#turns.run(() => this.#begin())
   }
 
-  /** Does what is due. True: something is left that should be tried again soon. */
-  proceed(): Promise<boolean> {
+  /** Does what is due. */
+  proceed(): Promise<Remaining> {
     return this.#turns.run(() => this.#proceed())
   }
 
@@ -54,22 +65,31 @@ export class Rotation {
       throw fail('bad_request', ['client_id of the configuration is required: it names the application'])
     const provider = providerOf(config)
     const deadline = new Deadline(world)
-    const application = await asked(() => this.#application(provider, config, deadline))
+    const application = await asked(() => this.#application(provider, config.clientId, deadline))
     const name = NAME + world.random.uuid()
     // Before it is made: a secret of which nobody learns can be found by its name.
-    const { asked: before, over } = config.rotation
-    const unknown = before === undefined ? [] : [{ keyId: '', name: before }]
+    const owner = { clientId: config.clientId, tenant: provider.settings.tenant }
+    const mark: Leftover = { keyId: '', name, ...owner, sinceMs: world.clock.nowMs() }
     await this.#change(config, (now) => ({
       ...now,
-      rotation: { ...now.rotation, asked: name, over: [...over, ...unknown] },
+      rotation: { ...now.rotation, asked: mark, over: leftoversOf(now.rotation) },
     }))
     const endMs = world.clock.nowMs() + config.rootPasswordTtlSeconds * 1000
-    const secret = await asked(() => provider.graph.addSecret(application.objectId, name, endMs, deadline))
+    const secret = await asked(async () => {
+      try {
+        return await provider.graph.addSecret(application.objectId, name, endMs, deadline)
+      } catch (cause) {
+        // A clear no: there is none of that name. After any other failure there may be.
+        if (cause instanceof CloudRefusal) await this.#forget([mark])
+        throw cause
+      }
+    })
     const left = strangers(application, config, provider.settings.clientSecret)
     const { now } = await configs.change((found) => {
-      if (found?.rotation.asked !== name || found.clientId !== config.clientId) return undefined
+      if (found?.rotation.asked?.name !== name || found.clientId !== config.clientId) return undefined
       const { asked: _asked, ...rotation } = found.rotation
       const pending = {
+        ...owner,
         value: secret.value,
         writtenBy: 'service' as const,
         keyId: secret.keyId,
@@ -97,7 +117,7 @@ export class Rotation {
   }
 
   /** @throws Refusal, CloudRefusal, CloudUnavailable */
-  async #application({ graph }: Provider, { clientId }: CloudConfig, deadline: Deadline): Promise<Application> {
+  async #application({ graph }: Provider, clientId: string, deadline: Deadline): Promise<Application> {
     const [found, second] = await graph.applications(clientId, deadline)
     if (found === undefined) throw fail('bad_request', ['no application found with this client_id'])
     // Wire text.
@@ -105,13 +125,13 @@ export class Rotation {
     return found
   }
 
-  async #proceed(): Promise<boolean> {
+  async #proceed(): Promise<Remaining> {
     const config = await this.#parts.configs.find()
-    if (config === undefined) return false
-    const { pending, over, asked: name } = config.rotation
+    if (config === undefined) return 'nothing'
+    const { pending } = config.rotation
     try {
       if (pending !== undefined) await this.#swap(config, pending)
-      else if (over.length > 0 || name !== undefined) await this.#clear(config)
+      else await this.#clear(config)
     } catch (cause) {
       const told = asRefusal(cause)
       if (!(told instanceof Error)) throw cause
@@ -120,24 +140,27 @@ export class Rotation {
       })
     }
     const { rotation } = (await this.#parts.configs.find()) ?? config
-    return rotation.pending !== undefined || rotation.over.length > 0 || rotation.asked !== undefined
+    if (rotation.pending !== undefined) return 'pending'
+    return leftoversOf(rotation).length > 0 ? 'leftovers' : 'nothing'
   }
 
   /** Uses the new secret once a token was fetched with it. */
   async #swap(config: CloudConfig, pending: NonNullable<CloudConfig['rotation']['pending']>): Promise<void> {
     const { world, log } = this.#parts
     const { since, ...secret } = pending
-    if (!(await this.#works(config, secret.value))) {
-      if (world.clock.nowMs() - since < PATIENCE_MS) return
+    // The mount may have become another application meanwhile: then it is of no use.
+    const isOurs = (secret.clientId ?? config.clientId) === config.clientId
+    if (!isOurs || !(await this.#works(config, secret.value))) {
+      if (isOurs && world.clock.nowMs() - since < PATIENCE_MS) return
       log('error', 'The directory does not take the new secret of the application: it is removed, the old one stays')
       const { pending: _pending, ...rotation } = config.rotation
-      const over = [...rotation.over, { keyId: secret.keyId, name: '' }]
+      const over = [...rotation.over, leftoverOf(secret, since)]
       await this.#change(config, (now) => ({ ...now, rotation: { ...rotation, over } }))
       return
     }
     const old = config.secret
     const { pending: _pending, ...rotation } = config.rotation
-    const over = old?.writtenBy === 'service' ? [...rotation.over, { keyId: old.keyId, name: '' }] : rotation.over
+    const over = old?.writtenBy === 'service' ? [...rotation.over, leftoverOf(old)] : rotation.over
     const lastAtMs = world.clock.nowMs()
     await this.#change(config, (now) => ({ ...now, secret, rotation: { ...rotation, over, lastAtMs } }))
     log('info', 'The cloud credential was changed', { expires_at: new Date(secret.expiresAtMs ?? 0).toISOString() })
@@ -159,23 +182,50 @@ export class Rotation {
 
   /** Takes out of the directory what is ours there and not used any more. */
   async #clear(config: CloudConfig): Promise<void> {
-    const { over, asked: name } = config.rotation
-    if (over.length === 0 && name === undefined) return
-    const { world, providerOf } = this.#parts
-    const provider = providerOf(config)
+    const left = leftoversOf(config.rotation)
+    if (left.length === 0) return
+    const provider = this.#parts.providerOf(config)
+    // In another directory this credential can do nothing: reading the configuration names what is there.
+    const here = left.filter(({ tenant = provider.settings.tenant }) => tenant === provider.settings.tenant)
+    const clients = Map.groupBy(here, ({ clientId = config.clientId }) => clientId)
+    let failure: unknown
+    for (const [clientId, credentials] of clients) {
+      try {
+        await this.#forget(await this.#remove(provider, clientId, credentials))
+      } catch (cause) {
+        // What is in one application must not hold up what is in another.
+        failure ??= cause
+      }
+    }
+    if (failure !== undefined) throw failure
+  }
+
+  /** Gives those that are not there any more. @throws as `#application` */
+  async #remove(provider: Provider, clientId: string, wanted: readonly Leftover[]): Promise<readonly Leftover[]> {
+    const { world } = this.#parts
     const deadline = new Deadline(world)
-    const { objectId, credentials } = await this.#application(provider, config, deadline)
-    const wanted = [...over, ...(name === undefined ? [] : [{ keyId: '', name }])]
+    const { objectId, credentials } = await this.#application(provider, clientId, deadline)
+    const gone: Leftover[] = []
     for (const each of wanted) {
       const found = credentials.find((one) => (each.keyId === '' ? one.name === each.name : one.keyId === each.keyId))
       if (found !== undefined) await provider.graph.removeSecret(objectId, found.keyId, deadline)
+      // A young one may be there and not be shown yet.
+      const isYoung = each.sinceMs !== undefined && world.clock.nowMs() - each.sinceMs < PATIENCE_MS
+      if (found !== undefined || !isYoung) gone.push(each)
     }
+    return gone
+  }
+
+  async #forget(gone: readonly Leftover[]): Promise<void> {
+    if (gone.length === 0) return
+    const stays = (each: Leftover): boolean => !gone.some((one) => isSame(one, each))
     await this.#parts.configs.change((found) => {
       if (found === undefined) return undefined
-      const { asked: stillAsked, ...rotation } = found.rotation
-      const left = rotation.over.filter((each) => !wanted.some((one) => isSame(one, each)))
-      const kept = stillAsked === undefined || stillAsked === name ? {} : { asked: stillAsked }
-      return { ...found, rotation: { ...rotation, over: left, ...kept } }
+      const { asked: mark, ...others } = found.rotation
+      const over = others.over.filter(stays)
+      const rotation: RotationState =
+        mark !== undefined && stays(mark) ? { ...others, over, asked: mark } : { ...others, over }
+      return { ...found, rotation }
     })
   }
 

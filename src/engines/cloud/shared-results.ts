@@ -8,16 +8,24 @@ const MAX_ENTRIES = 10_000
 export class SharedResults<T> {
   readonly #clock: Clock
   readonly #keptMs: number
+  readonly #maxEntries: number
   readonly #found = new Map<string, { readonly value: T; readonly untilMs: number }>()
   readonly #underWay = new Map<string, Promise<T>>()
 
-  constructor(clock: Clock, keptMs: number) {
+  constructor(clock: Clock, keptMs: number, maxEntries = MAX_ENTRIES) {
     this.#clock = clock
     this.#keptMs = keptMs
+    this.#maxEntries = maxEntries
+  }
+
+  /** How many are kept. */
+  get size(): number {
+    return this.#found.size
   }
 
   /** `load` goes on for those who wait longer than whoever began it. */
   get(key: string, deadline: Deadline, load: () => Promise<T>): Promise<T> {
+    this.#dropOld()
     const found = this.#found.get(key)
     if (found !== undefined && found.untilMs > this.#clock.monotonicMs()) return Promise.resolve(found.value)
     const underWay = this.#underWay.get(key) ?? this.#begin(key, load)
@@ -41,10 +49,20 @@ export class SharedResults<T> {
 
   #keep(key: string, value: T, untilMs: number): void {
     this.#found.delete(key)
-    if (this.#found.size >= MAX_ENTRIES) {
+    this.#dropOld()
+    if (this.#found.size >= this.#maxEntries) {
       const oldest = this.#found.keys().next()
       if (oldest.done !== true) this.#found.delete(oldest.value)
     }
     this.#found.set(key, { value, untilMs })
+  }
+
+  /** The first ones are the oldest, but for what was fetched at the same time. */
+  #dropOld(): void {
+    const nowMs = this.#clock.monotonicMs()
+    for (const [key, { untilMs }] of this.#found) {
+      if (untilMs > nowMs) return
+      this.#found.delete(key)
+    }
   }
 }

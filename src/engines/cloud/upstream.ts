@@ -2,7 +2,7 @@
 // answers that are bounded and of the kind they should be, and no redirect followed.
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '../../lib/json.ts'
 import type { OutboundResponse, World } from '../../lib/world.ts'
-import type { CallGate } from './call-gate.ts'
+import type { CallLane } from './call-gate.ts'
 import type { Deadline } from './deadline.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { Settings } from './settings.ts'
@@ -28,12 +28,12 @@ const REASON = /^[A-Za-z0-9_.-]{1,80}$/
 
 export class Upstream {
   readonly #world: World
-  readonly #gate: CallGate
+  readonly #lane: CallLane
   readonly #retries: Settings['retries']
 
-  constructor(world: World, gate: CallGate, retries: Settings['retries']) {
+  constructor(world: World, lane: CallLane, retries: Settings['retries']) {
     this.#world = world
-    this.#gate = gate
+    this.#lane = lane
     this.#retries = retries
   }
 
@@ -66,13 +66,15 @@ export class Upstream {
     }
   }
 
-  /** Whoever stops waiting gives back the place that comes too late. */
+  /** Whoever stops waiting does not stand in the queue any more. Undefined where it is too long. */
   async #enter(deadline: Deadline): Promise<(() => void) | undefined> {
-    const entering = this.#gate.enter()
+    const admission = this.#lane.enter()
+    if (admission === undefined) return undefined
     try {
-      return await deadline.within(entering)
+      await deadline.within(admission.admitted)
+      return admission.leave
     } catch (cause) {
-      void entering.then((leave) => leave?.())
+      admission.leave()
       throw cause
     }
   }

@@ -34,6 +34,7 @@ const WRONG = [
   { name: 'a negative number', hex: '0180' },
   { name: 'a number with a zero in front', hex: '02020001' },
   { name: 'another tag', hex: '0401ff' },
+  { name: 'a number of 521 bytes', hex: `02820209${'01'.repeat(521)}` },
 ]
 for (const { name, hex } of WRONG) {
   test(`${name} is no number in DER`, () => {

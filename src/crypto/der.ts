@@ -22,6 +22,8 @@ export const DER = {
 const LONG_FORM = 0x80
 /** 16 MiB: more than a request holds. */
 const MAX_LENGTH_BYTES = 3
+/** A number of 4096 bits with its sign, and some more: arithmetic takes a time that grows with the square. */
+const MAX_NATURAL_BYTES = 520
 
 /** Reads one value after another; what it gives are views of the input. */
 export class DerReader {
@@ -62,6 +64,7 @@ export class DerReader {
   /** Of an integer that is not negative. @throws DerError */
   natural(): bigint {
     const bytes = this.next(DER.integer)
+    if (bytes.length > MAX_NATURAL_BYTES) throw new DerError('a number is longer than one of any key')
     const [first = 0x80, second = 0] = bytes
     if (first >= 0x80) throw new DerError('a number is empty or negative')
     if (first === 0 && bytes.length > 1 && second < 0x80) throw new DerError('a number has zeros in front')

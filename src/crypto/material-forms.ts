@@ -3,7 +3,7 @@ import { ecForm } from './ec-form.ts'
 import { ED25519_FORM } from './ed25519-form.ts'
 import type { MaterialForm } from './material-form.ts'
 import { mlDsaForm } from './ml-dsa-form.ts'
-import { RSA_FORM } from './rsa-form.ts'
+import { rsaForm } from './rsa-form.ts'
 import { SYMMETRIC_FORM } from './symmetric-form.ts'
 
 /** How the keys of each type are written elsewhere. A type that is missing here stays where it was made. */
@@ -24,7 +24,7 @@ export const MATERIAL_FORMS: ReadonlyMap<string, MaterialForm> = new Map([
   ['ml-dsa-44', mlDsaForm('44')],
   ['ml-dsa-65', mlDsaForm('65')],
   ['ml-dsa-87', mlDsaForm('87')],
-  ['rsa-2048', RSA_FORM],
-  ['rsa-3072', RSA_FORM],
-  ['rsa-4096', RSA_FORM],
+  ['rsa-2048', rsaForm(2048)],
+  ['rsa-3072', rsaForm(3072)],
+  ['rsa-4096', rsaForm(4096)],
 ])

@@ -10,8 +10,12 @@ const BEGIN = '-----BEGIN '
 const END = '-----END '
 const DASHES = '-----'
 
+/** Characters; the public half of any key has less than a quarter of it. */
+const MAX_CHARACTERS = 16_384
+
 /** Content of the first block. @throws PemError saying what is missing, never what was given */
 export function readPem(text: string): Buffer {
+  if (text.length > MAX_CHARACTERS) throw new PemError(`it has more than ${MAX_CHARACTERS} characters`)
   const begin = text.indexOf(BEGIN)
   if (begin === -1) throw new PemError('it has no line -----BEGIN …-----')
   const from = text.indexOf(DASHES, begin + BEGIN.length)

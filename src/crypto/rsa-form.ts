@@ -5,40 +5,44 @@ import { InvalidKeyMaterial } from './key-type.ts'
 import type { MaterialForm } from './material-form.ts'
 import { readPrivateKeyInfo } from './private-key-info.ts'
 import { spkiDer, spkiPem } from './public-keys.ts'
-import { readPkcs1, rsaPkcs8, rsaPrivateParts, rsaPublicParts, rsaSpki } from './rsa-parts.ts'
+import { readPkcs1, requireModulus, rsaPkcs8, rsaPrivateParts, rsaPublicParts, rsaSpki } from './rsa-parts.ts'
 
-export const RSA_FORM: MaterialForm = {
-  fromImport: (bytes) => {
-    const info = readPrivateKeyInfo(bytes)
-    if (info.kind !== 'rsa') throw new InvalidKeyMaterial('It is a private key of another kind than RSA')
-    try {
-      return rsaPkcs8(readPkcs1(info.pkcs1))
-    } catch (cause) {
-      if (!(cause instanceof DerError)) throw cause
-      throw new InvalidKeyMaterial(`Inside PKCS #8 there is no RSA key in PKCS #1 (DER): ${cause.message}`)
-    }
-  },
-  primesOf: (material) => {
-    const { p, q } = rsaPrivateParts(createPrivateKey({ key: material, format: 'der', type: 'pkcs8' }))
-    return [p, q]
-  },
-  // Wire texts: both PEM forms end in a newline, those of other families do not.
-  secretText: (key, format) => {
-    if (format === 'usual') return key.export({ type: 'pkcs1', format: 'pem' }).toString()
-    if (format === 'pem') return key.export({ type: 'pkcs8', format: 'pem' }).toString()
-    return format === 'der' ? key.export({ type: 'pkcs8', format: 'der' }).toString('base64') : undefined
-  },
-  publicText: (key, format) => {
-    if (format === 'raw') return undefined
-    return format === 'der' ? spkiDer(key).toString('base64') : spkiPem(key)
-  },
-  toBackup: (key) => ({
-    publicText: '',
-    ...(key.type === 'public' ? { rsaPublic: rsaPublicParts(key) } : { rsa: rsaPrivateParts(key) }),
-  }),
-  fromBackup: ({ rsa, rsaPublic }) => {
-    if (rsa !== undefined) return { material: rsaPkcs8(rsa), isPublic: false }
-    if (rsaPublic === undefined) throw new InvalidKeyMaterial('"rsa_key" is missing')
-    return { material: rsaSpki(rsaPublic), isPublic: true }
-  },
+export function rsaForm(modulusBits: number): MaterialForm {
+  return {
+    fromImport: (bytes) => {
+      const info = readPrivateKeyInfo(bytes)
+      if (info.kind !== 'rsa') throw new InvalidKeyMaterial('It is a private key of another kind than RSA')
+      try {
+        return rsaPkcs8(readPkcs1(info.pkcs1, modulusBits))
+      } catch (cause) {
+        if (!(cause instanceof DerError)) throw cause
+        throw new InvalidKeyMaterial(`Inside PKCS #8 there is no RSA key in PKCS #1 (DER): ${cause.message}`)
+      }
+    },
+    primesOf: (material) => {
+      const { p, q } = rsaPrivateParts(createPrivateKey({ key: material, format: 'der', type: 'pkcs8' }))
+      return [p, q]
+    },
+    // Wire texts: both PEM forms end in a newline, those of other families do not.
+    secretText: (key, format) => {
+      if (format === 'usual') return key.export({ type: 'pkcs1', format: 'pem' }).toString()
+      if (format === 'pem') return key.export({ type: 'pkcs8', format: 'pem' }).toString()
+      return format === 'der' ? key.export({ type: 'pkcs8', format: 'der' }).toString('base64') : undefined
+    },
+    publicText: (key, format) => {
+      if (format === 'raw') return undefined
+      return format === 'der' ? spkiDer(key).toString('base64') : spkiPem(key)
+    },
+    toBackup: (key) => ({
+      publicText: '',
+      ...(key.type === 'public' ? { rsaPublic: rsaPublicParts(key) } : { rsa: rsaPrivateParts(key) }),
+    }),
+    fromBackup: ({ rsa, rsaPublic }) => {
+      const n = (rsa ?? rsaPublic)?.n
+      if (n !== undefined) requireModulus(n, modulusBits)
+      if (rsa !== undefined) return { material: rsaPkcs8(rsa), isPublic: false }
+      if (rsaPublic === undefined) throw new InvalidKeyMaterial('"rsa_key" is missing')
+      return { material: rsaSpki(rsaPublic), isPublic: true }
+    },
+  }
 }

@@ -15,6 +15,7 @@ export type RsaCrtParts = { readonly dp: bigint; readonly dq: bigint; readonly q
 /** Smaller ones have a history (threats P-15); larger ones other programs do not take. */
 const MIN_EXPONENT = 65_537n
 const MAX_EXPONENT = 2_147_483_647n
+const MAX_MODULUS_BITS = 4_096
 
 const RSA_OID = '1.2.840.113549.1.1.1'
 const DER_NULL = der(DER.null)
@@ -38,14 +39,18 @@ export function rsaSpki({ n, e }: RsaPublicParts): Buffer {
   return der(DER.sequence, der(DER.sequence, derOid(RSA_OID), DER_NULL), der(DER.bitString, Buffer.from([0]), key))
 }
 
-/** Of RSAPrivateKey with two primes. @throws DerError, InvalidKeyMaterial where the numbers do not fit together */
-export function readPkcs1(pkcs1: Buffer): RsaParts {
+/**
+ * Of RSAPrivateKey with two primes and a modulus of so many bits.
+ * @throws DerError, InvalidKeyMaterial where the numbers do not fit together
+ */
+export function readPkcs1(pkcs1: Buffer, modulusBits: number): RsaParts {
   const whole = new DerReader(pkcs1)
   const fields = whole.sequence()
   whole.end()
   if (fields.natural() !== 0n) throw new InvalidKeyMaterial('An RSA key here has two primes')
   const [n, e, d, p, q] = [fields.natural(), fields.natural(), fields.natural(), fields.natural(), fields.natural()]
   const parts = { n, e, d, p, q }
+  requireModulus(n, modulusBits)
   requireCrtParts(parts, { dp: fields.natural(), dq: fields.natural(), qInverse: fields.natural() })
   fields.end()
   return parts
@@ -73,10 +78,17 @@ export function crtParts({ d, p, q }: RsaParts): RsaCrtParts {
   return { dp: d % (p - 1n), dq: d % (q - 1n), qInverse: inverse(q, p) }
 }
 
+/** @throws InvalidKeyMaterial */
+export function requireModulus(n: bigint, modulusBits: number): void {
+  if (bitsOf(n) !== modulusBits)
+    throw new InvalidKeyMaterial(`The RSA key does not have a modulus of ${modulusBits} bits`)
+}
+
 /** @throws InvalidKeyMaterial where the given ones are not those that follow, or the others do not fit together */
 export function requireCrtParts(parts: RsaParts, { dp, dq, qInverse }: RsaCrtParts): void {
   requireRsaParts(parts)
   const right = crtParts(parts)
+  // Comparing is no arithmetic: numbers of other lengths are unlike at once.
   if (dp !== right.dp || dq !== right.dq || qInverse !== right.qInverse)
     throw new InvalidKeyMaterial('The precomputed numbers of the RSA key do not follow from its primes and exponent')
 }
@@ -84,10 +96,31 @@ export function requireCrtParts(parts: RsaParts, { dp, dq, qInverse }: RsaCrtPar
 /** @throws InvalidKeyMaterial */
 function requireRsaParts({ n, e, d, p, q }: RsaParts): void {
   requireExponent(e)
+  requireSizes({ n, d, p, q })
   const isPair = p > 1n && q > 1n && p !== q && p % 2n === 1n && q % 2n === 1n && p * q === n
   if (!isPair) throw new InvalidKeyMaterial('The modulus of the RSA key is not the product of its two primes')
   if (d <= 1n || d >= n || (d * e) % (p - 1n) !== 1n || (d * e) % (q - 1n) !== 1n)
     throw new InvalidKeyMaterial('The private exponent of the RSA key does not belong to its public one')
+}
+
+/**
+ * Before any arithmetic, whose time grows with the lengths: a caller could stop all others for minutes (threats P-42).
+ * @throws InvalidKeyMaterial
+ */
+function requireSizes({ n, d, p, q }: Omit<RsaParts, 'e'>): void {
+  const bits = bitsOf(n)
+  if (bits > MAX_MODULUS_BITS)
+    throw new InvalidKeyMaterial(`The modulus of an RSA key here has at most ${MAX_MODULUS_BITS} bits`)
+  if (bitsOf(d) > bits) throw new InvalidKeyMaterial('The private exponent of the RSA key is longer than its modulus')
+  const half = bits / 2
+  if ([p, q].some((prime) => Math.abs(bitsOf(prime) - half) > half / 8))
+    throw new InvalidKeyMaterial('A prime of the RSA key is not about half as long as its modulus')
+}
+
+/** Linear in the length, unlike other bases. */
+function bitsOf(value: bigint): number {
+  const hex = value.toString(16)
+  return 4 * hex.length - Math.clz32(Number.parseInt(hex.slice(0, 1), 16)) + 28
 }
 
 /** @throws InvalidKeyMaterial */

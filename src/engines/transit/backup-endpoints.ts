@@ -13,6 +13,7 @@ import { type StoredRing, wipeRing } from './key-ring.ts'
 import { keyTypeOf, requireUsable } from './loaded-ring.ts'
 import type { RingHeader } from './ring-header.ts'
 import type { Transit } from './transit.ts'
+import { Turns } from './turns.ts'
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 
@@ -64,7 +65,7 @@ const restoreKey = endpoint({
   },
   handler: async (transit: Transit, args) => {
     if (args.backup === '') throw refuse("'backup' must be supplied")
-    const { name: itsName, ring } = readBackup(args.backup, transit.world)
+    const { name: itsName, ring } = await readBackup(args.backup, transit.world)
     try {
       const name = requireName(args.name, itsName)
       await proveVersions(transit, ring)
@@ -91,10 +92,12 @@ function requireName(asked: string, inBackup: string): string {
 
 async function proveVersions(transit: Transit, { header, secrets }: StoredRing): Promise<void> {
   const type = keyTypeOf(header)
+  const turns = new Turns(transit.world)
   for (const [index, { material }] of secrets.entries()) {
     if (header.versions[index]?.isPublic === true) continue
     try {
       await proveOrRefuse(transit, type, material.reveal())
+      await turns.pause()
     } catch (cause) {
       if (!(cause instanceof InvalidKeyMaterial)) throw cause
       throw refuse(`"backup": a version is no key of type ${type.name}. ${cause.message}`, cause)

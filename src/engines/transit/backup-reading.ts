@@ -13,30 +13,38 @@ import { nanosOf, readVersion } from './backup-version.ts'
 import { type StoredRing, type VersionSecrets, wipeRing } from './key-ring.ts'
 import { requireRotatePeriod } from './key-settings.ts'
 import { requireKeyType } from './key-type-field.ts'
-import type { BackupNote, RingHeader } from './ring-header.ts'
+import type { BackupNote, RingHeader, VersionHeader } from './ring-header.ts'
+import { Turns } from './turns.ts'
 import type { VersionBounds } from './versions.ts'
 
-/** 25,000 versions of one key; parsing takes a second then. */
+/** MAX_VERSIONS of secret keys; parsing takes a second then. */
 const LIMITS: JsonLimits = { depth: 8, containers: 200_000, members: 1_000_000 }
+/** As an hourly rotation makes them in a century. */
+const MAX_LATEST_VERSION = 1_000_000
+/** Each is computed with and tried: secret keys in microseconds, pairs in milliseconds, primes in a quarter second. */
+const MAX_VERSIONS = { secret: 25_000, pair: 5_000, primes: 1_000 }
 const NANOS_PER_SECOND = 1_000_000_000n
 
 export type ReadBackup = { readonly name: string; readonly ring: StoredRing }
 
 /** The caller wipes the ring, and looks at the name. @throws Refusal */
-export function readBackup(text: string, world: World): ReadBackup {
+export async function readBackup(text: string, world: World): Promise<ReadBackup> {
   const whole = parse(text)
   const policy = requireGroup(whole, 'policy')
   const type = typeOf(policy)
-  const bounds = boundsOf(policy)
+  const bounds = boundsOf(policy, type)
   const secrets: VersionSecrets[] = []
   const ring = { header: headerOf(policy, type, bounds), secrets }
   const shared = { header: ring.header, type, convergentVersion: policy.whole('convergent_version', -1, 3), world }
   try {
-    const versions = versionsOf(whole, policy, bounds).map((version) => {
+    const versions: VersionHeader[] = []
+    const turns = new Turns(world)
+    for (const version of versionsOf(whole, policy, bounds)) {
       const { header, material, hmac } = readVersion(version, shared)
       secrets.push({ material, hmac })
-      return header
-    })
+      versions.push(header)
+      await turns.pause()
+    }
     const keySizeBytes = type.sizes === undefined ? 0 : (secrets.at(-1)?.material.length ?? 0)
     return { name: policy.text('name'), ring: { header: { ...ring.header, keySizeBytes, versions }, secrets } }
   } catch (cause) {
@@ -78,8 +86,8 @@ function typeOf(policy: BackupMembers): KeyType {
   return requireKeyType(name, { derived, convergent })
 }
 
-function boundsOf(policy: BackupMembers): VersionBounds {
-  const latestVersion = policy.whole('latest_version', 1, MAX_NUMBER)
+function boundsOf(policy: BackupMembers, type: KeyType): VersionBounds {
+  const latestVersion = policy.whole('latest_version', 1, MAX_LATEST_VERSION)
   // What is as old as this count has no lower bound, which is the same.
   const minDecryptionVersion = policy.whole('min_decryption_version', 0, latestVersion) || 1
   const minEncryptionVersion = policy.whole('min_encryption_version', 0, latestVersion)
@@ -87,7 +95,17 @@ function boundsOf(policy: BackupMembers): VersionBounds {
   if (minEncryptionVersion !== 0 && minEncryptionVersion < minDecryptionVersion)
     throw policy.refuse('min_encryption_version', 'is neither 0 nor at least min_decryption_version')
   policy.whole('archive_version', 0, latestVersion)
+  requireFew(policy, type, latestVersion - (minAvailableVersion || 1) + 1)
   return { latestVersion, minDecryptionVersion, minEncryptionVersion, minAvailableVersion }
+}
+
+/** @throws Refusal */
+function requireFew(policy: BackupMembers, { name, publicPart, generatesSlowly }: KeyType, count: number): void {
+  const kind = generatesSlowly === true ? 'primes' : publicPart === undefined ? 'secret' : 'pair'
+  const max = MAX_VERSIONS[kind]
+  if (count <= max) return
+  const why = `and min_available_version leave ${count} versions: of a key of type ${name} at most ${max} are restored`
+  throw policy.refuse('latest_version', why)
 }
 
 /** Without its versions. */

@@ -26,6 +26,8 @@ const STATUSES: readonly {
   { name: 'some fail, the highest code', succeeded: 1, failed: 1, code: 599, status: 599 },
   { name: 'some fail, a code above', succeeded: 1, failed: 1, code: 600, status: 400, warns: true },
   { name: 'some fail, a code below', succeeded: 1, failed: 1, code: 199, status: 400, warns: true },
+  { name: 'some fail, a code without a body', succeeded: 1, failed: 1, code: 304, status: 400, warns: true },
+  { name: 'some fail, another code without a body', succeeded: 1, failed: 1, code: 205, status: 400, warns: true },
   { name: 'some fail, code 0', succeeded: 1, failed: 1, code: 0, status: 400, warns: true },
   { name: 'all fail', succeeded: 0, failed: 2, status: 400 },
   { name: 'all fail, a code is given', succeeded: 0, failed: 2, code: 207, status: 400 },

@@ -8,10 +8,12 @@ import { isGiven, NONCE_UNUSED } from './crypt-fields.ts'
 const LOWEST_CODE = 200
 const HIGHEST_CODE = 599
 const NO_CONTENT = 204
+/** What they answer has no body (RFC 9110), so nobody would learn which items failed. */
+const WITHOUT_BODY: readonly number[] = [205, 304]
 // The beginning is wire text.
 const CODE_IGNORED =
   'invalid HTTP response code override from partial_failure_response_code, reverting to 400: ' +
-  `it takes ${LOWEST_CODE} to ${HIGHEST_CODE}`
+  `it takes ${LOWEST_CODE} to ${HIGHEST_CODE}, but not ${WITHOUT_BODY.join(' or ')}`
 
 export type BatchRun<R> = {
   readonly results: readonly R[]
@@ -150,6 +152,7 @@ export function batchAnswer<R>({ results, succeeded, warnings }: BatchRun<R>, co
   if (succeeded === results.length) return { data, warnings }
   if (code === undefined || succeeded === 0) return { status: 400, data, warnings }
   if (code === NO_CONTENT) return { status: code }
-  if (code >= LOWEST_CODE && code <= HIGHEST_CODE) return { status: code, data, warnings }
+  if (code >= LOWEST_CODE && code <= HIGHEST_CODE && !WITHOUT_BODY.includes(code))
+    return { status: code, data, warnings }
   return { status: 400, data, warnings: [...warnings, CODE_IGNORED] }
 }

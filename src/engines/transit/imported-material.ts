@@ -30,6 +30,9 @@ type ImportArgs = {
 /** As a key ring stores it; whoever has it wipes it. */
 export type ImportedMaterial = { readonly material: Buffer; readonly isPublic: boolean }
 
+/** The second part of a blob; the longest key, ML-DSA-87 with its expanded form, has 5 KB. */
+const MAX_WRAPPED_BYTES = 8_192
+
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 
 /**
@@ -67,6 +70,8 @@ async function importWrapped(
   if (blob.length <= head) {
     throw refuse(`"ciphertext": provided ciphertext is too short, the wrapped AES key alone has ${head} bytes`)
   }
+  if (blob.length > head + MAX_WRAPPED_BYTES)
+    throw refuse(`"ciphertext": no key is so long, at most ${head + MAX_WRAPPED_BYTES} bytes are taken`)
   const unwrapped = await transit.slow.run(UNWRAP_FROM_RSA, { wrappingKey, hash, blob: new Uint8Array(blob) })
   if (unwrapped === undefined) throw notUnwrapped(hash)
   const bytes = Buffer.from(unwrapped)
@@ -92,9 +97,6 @@ async function readMaterial(transit: Transit, type: KeyType, form: MaterialForm,
   const material = form.fromImport(bytes)
   try {
     type.load(material)
-    const primes = form.primesOf?.(material)
-    if (primes !== undefined && !(await transit.slow.run(CHECK_PRIMES, primes)))
-      throw new InvalidKeyMaterial('The primes of the RSA key are no primes')
     await proveOrRefuse(transit, type, material)
     return material
   } catch (cause) {
@@ -105,6 +107,9 @@ async function readMaterial(transit: Transit, type: KeyType, form: MaterialForm,
 
 /** @throws InvalidKeyMaterial for a key that does not do what it is for */
 export async function proveOrRefuse({ world, slow }: Transit, type: KeyType, material: Buffer): Promise<void> {
+  const primes = MATERIAL_FORMS.get(type.name)?.primesOf?.(material)
+  if (primes !== undefined && !(await slow.run(CHECK_PRIMES, primes)))
+    throw new InvalidKeyMaterial('The primes of the RSA key are no primes')
   try {
     await proveMaterial(type, material, world.random.bytes, slow)
   } catch (cause) {

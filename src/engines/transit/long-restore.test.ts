@@ -1,0 +1,110 @@
+// Restores that take long: others go on meanwhile, and what would take too long is refused.
+import assert from 'node:assert/strict'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { test } from 'node:test'
+import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
+import { realWorld } from '../../lib/world.ts'
+import { readBackup } from './backup-reading.ts'
+import { wipeRing } from './key-ring.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests change whatever a backup holds
+type Backup = any
+
+async function backupOf(type: string, change: (policy: Backup) => void): Promise<string> {
+  const { client } = mountTransit()
+  await client.write('keys/k', { type, exportable: true, allow_plaintext_backup: true })
+  const { backup } = (await client.read('backup/k')).data
+  const all = JSON.parse(Buffer.from(backup, 'base64').toString())
+  change(all.policy)
+  return base64(JSON.stringify(all))
+}
+
+test('P-42 other work goes on while a backup of many versions is read', async () => {
+  const versions = 300
+  const { client } = mountTransit()
+  await client.write('keys/k', { type: 'ecdsa-p384', exportable: true, allow_plaintext_backup: true })
+  const json = Buffer.from((await client.read('backup/k')).data.backup, 'base64').toString()
+  const [, one] = /"keys":\{"1":(\{[^}]*\})\}/.exec(json) ?? assert.fail(json)
+  const keys = Array.from({ length: versions }, (_, index) => `"${index + 1}":${one}`).join()
+  const whole = json.replace(/"keys":\{"1":\{[^}]*\}\}/, `"keys":{${keys}}`)
+  const backup = base64(whole.replace('"latest_version":1', `"latest_version":${versions}`))
+  let [turns, isDone] = [0, false]
+  const others = (async () => {
+    for (; !isDone; turns += 1) await new Promise(setImmediate)
+  })()
+  const began = performance.now()
+  const { ring } = await readBackup(backup, realWorld()).finally(() => {
+    isDone = true
+  })
+  const ms = performance.now() - began
+  await others
+  assert.equal(ring.secrets.length, versions)
+  wipeRing(ring)
+  // A turn is 5 ms; so bounded it holds also where parsing and other programs take half of the time.
+  assert.ok(turns >= ms / 40, `${turns} turns in ${ms} ms`)
+  assert.ok(turns > 3, `${turns} turns in ${ms} ms`)
+})
+
+for (const { type, max } of [
+  { type: 'aes256-gcm96', max: 25_000 },
+  { type: 'ed25519', max: 5_000 },
+  { type: 'rsa-2048', max: 1_000 },
+]) {
+  test(`P-42 a backup of more than ${max} versions of type ${type} is refused, naming the bound`, async () => {
+    const { client } = mountTransit()
+    for (const { first, last, says } of [
+      { first: 0, last: max, says: /policy.keys.2 is missing/ },
+      { first: 0, last: max + 1, says: new RegExp(`policy.latest_version .*at most ${max} are restored`) },
+      { first: 901, last: 901 + max, says: new RegExp(`at most ${max} are restored`) },
+      { first: 0, last: 2 ** 31 - 1, says: /latest_version is no whole number from 1 to 1000000/ },
+    ]) {
+      const backup = await backupOf(type, (policy) => {
+        policy.latest_version = last
+        Object.assign(policy, { min_available_version: first, min_decryption_version: first || 1 })
+      })
+      const { status, errors } = await client.write('restore/new', { backup })
+      assert.equal(status, 400)
+      assert.match(errors.join(), says)
+    }
+  })
+}
+
+const fromBase64Url = (text = ''): bigint => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`)
+
+function inverse(a: bigint, m: bigint): bigint {
+  let [before, now, x, y] = [a % m, m, 1n, 0n]
+  while (now !== 0n) {
+    const quotient = before / now
+    ;[before, now] = [now, before - quotient * now]
+    ;[x, y] = [y, x - quotient * y]
+  }
+  return before === 1n ? ((x % m) + m) % m : 0n
+}
+
+/** Numbers that fit together, with an odd composite in place of one prime. */
+function compositeKey() {
+  const { p } = createPrivateKey(
+    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  ).export({ format: 'jwk' })
+  const prime = fromBase64Url(p)
+  const e = 65_537n
+  for (let q = (3n << 1_022n) + 3n; ; q += 6n) {
+    const d = inverse(e, (prime - 1n) * (q - 1n))
+    if (d !== 0n && inverse(q, prime) !== 0n) return { n: prime * q, e, d, p: prime, q }
+  }
+}
+
+test('P-15 a restored RSA key has primes that are primes, in every version', async () => {
+  const { n, e, d, p, q } = compositeKey()
+  const rsa = `{"N":${n},"E":${e},"D":${d},"Primes":[${p},${q}],"Precomputed":null}`
+  const { client } = mountTransit()
+  await client.write('keys/k', { type: 'rsa-2048', exportable: true, allow_plaintext_backup: true })
+  const good = Buffer.from((await client.read('backup/k')).data.backup, 'base64').toString()
+  const wrong = good.replace(/"rsa_key":\{.*?\}\}?(?=,"|\})/, `"rsa_key":${rsa}`)
+  assert.notEqual(wrong, good)
+  assert.equal((await client.write('restore/good', { backup: base64(good) })).status, 204)
+  const { status, errors } = await client.write('restore/wrong', { backup: base64(wrong) })
+  assert.equal(status, 400)
+  assert.match(errors.join(), /The primes of the RSA key are no primes/)
+  assert.equal((await client.read('keys/wrong')).status, 404)
+})

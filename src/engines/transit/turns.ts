@@ -1,0 +1,22 @@
+// Long work that is done here in small steps, with other requests let in between.
+import type { World } from '../../lib/world.ts'
+
+/** As long as one request holds a thread that serves others too (threats P-42). */
+const TURN_MS = 5
+
+export class Turns {
+  readonly #world: Pick<World, 'clock' | 'timers'>
+  #end: number
+
+  constructor(world: Pick<World, 'clock' | 'timers'>) {
+    this.#world = world
+    this.#end = world.clock.monotonicMs() + TURN_MS
+  }
+
+  /** To be called between steps: lets others in once a turn is over. */
+  async pause(): Promise<void> {
+    if (this.#world.clock.monotonicMs() < this.#end) return
+    await this.#world.timers.sleep(0)
+    this.#end = this.#world.clock.monotonicMs() + TURN_MS
+  }
+}

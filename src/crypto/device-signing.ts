@@ -43,12 +43,16 @@ export async function signWithDevice(
   return device.signPss(digestOf(used, input, options), used.algorithm, saltBytesOf(modulusBytes, used, options))
 }
 
+const ZERO = Buffer.alloc(1)
+
 async function signEcdsa(device: DeviceSigner, bits: number, input: Buffer, options: SignatureOptions) {
   const curve = [P256, P384, P521].find(({ order }) => Math.ceil(bits / 8) === order.length)
   if (curve === undefined) throw new RangeError('No curve has an order of so many bits')
-  const digest = digestOf(signatureHash(options.hash), input, options)
+  // As for keys that are here, what is hashed already has any length, and no hash needs a name.
+  const digest = options.prehashed ? input : digestOf(signatureHash(options.hash), input, options)
   // FIPS 186-5 section 6.4.1: of a longer hash the first bits count. Not every device cuts it itself.
-  const both = await device.signBlock(digest.subarray(0, scalarBytes(curve)))
+  // No bytes are the number zero, which is written so that every device takes it.
+  const both = await device.signBlock(digest.length === 0 ? ZERO : digest.subarray(0, scalarBytes(curve)))
   return options.marshaling === 'jws' ? both : writeEcdsaDer(both)
 }
 

@@ -1,6 +1,7 @@
 // Ed25519 keys (RFC 8032) as seed and public half, and the forms made of them (RFC 8410).
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { InvalidKeyMaterial } from './key-type.ts'
+import { pkcs8Of } from './pkcs8.ts'
 import { publicHalf } from './public-keys.ts'
 import { secretBytes } from './secret-bytes.ts'
 
@@ -15,7 +16,7 @@ export function ed25519Pkcs8(seed: Buffer, publicKey?: Buffer): Buffer {
   const key = createPrivateKey({ key: seed, format: 'raw-private', ...TYPE })
   if (publicKey !== undefined && !ed25519PublicBytes(key).equals(publicKey))
     throw new InvalidKeyMaterial('The public half of the ed25519 key does not belong to its private one')
-  return key.export({ type: 'pkcs8', format: 'der' })
+  return pkcs8Of(key)
 }
 
 /** @throws InvalidKeyMaterial */

@@ -5,18 +5,19 @@ import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import { InvalidKeyMaterial } from './key-type.ts'
 import type { MaterialForm } from './material-form.ts'
 import type { ParameterSet } from './ml-dsa.ts'
+import { pkcs8Of } from './pkcs8.ts'
 import { publicHalf, spkiDer, spkiPem } from './public-keys.ts'
 
 const SEED_BYTES = 32
 
 export function mlDsaForm(parameterSet: ParameterSet): MaterialForm {
   const asymmetricKeyType = `ml-dsa-${parameterSet}` as const
-  const pkcs8Of = (seed: Buffer): Buffer =>
-    createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType }).export({ type: 'pkcs8', format: 'der' })
+  const materialOf = (seed: Buffer): Buffer =>
+    pkcs8Of(createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType }))
   return {
     fromImport: (bytes) => {
       const seed = seedOf(asymmetricKeyType, bytes)
-      const material = pkcs8Of(seed)
+      const material = materialOf(seed)
       seed.fill(0)
       return material
     },
@@ -38,7 +39,7 @@ export function mlDsaForm(parameterSet: ParameterSet): MaterialForm {
       if (key === undefined) return { material: spkiOf(asymmetricKeyType, publicText), isPublic: true }
       if (key.length !== SEED_BYTES)
         throw new InvalidKeyMaterial(`"key" of ${asymmetricKeyType} has 32 bytes, the seed`)
-      const material = pkcs8Of(key)
+      const material = materialOf(key)
       const pair = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
       if (publicText !== '' && publicBytes(pair).toString('base64') !== publicText)
         throw new InvalidKeyMaterial('"public_key" is not the public half of "key"')

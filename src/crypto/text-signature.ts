@@ -1,5 +1,6 @@
 // Signatures over short texts, by a key of the cluster: Ed25519 (RFC 8032), which needs no randomness to sign.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
+import { pkcs8Of } from './pkcs8.ts'
 
 /** RFC 8410: what stands before the 32 bytes of a public key in its DER form. */
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
@@ -7,7 +8,7 @@ const PUBLIC_BYTES = 32
 
 /** A new private key: PKCS #8, DER. The caller wipes it. */
 export function newSigningKey(): Buffer {
-  return generateKeyPairSync('ed25519', { privateKeyEncoding: { type: 'pkcs8', format: 'der' } }).privateKey as never
+  return pkcs8Of(generateKeyPairSync('ed25519').privateKey)
 }
 
 /** Of what `newSigningKey` gave; the caller wipes its buffer. */

@@ -8,6 +8,7 @@
 import { constants, createSecretKey, type KeyObject, privateDecrypt, publicEncrypt } from 'node:crypto'
 import type { Job } from '../lib/slow-work.ts'
 import { unwrapKey, wrapKey } from './key-wrap.ts'
+import { pkcs8Of } from './pkcs8.ts'
 import { freshBytes, type RandomBytes } from './random-bytes.ts'
 
 const AES_KEY_BYTES = 32
@@ -112,5 +113,5 @@ export const WRAP_FOR_RSA: Job<Wrapping, Uint8Array[]> = {
 
 /** As an import takes it: a secret key raw, the private half of a pair in PKCS #8. The caller wipes it. */
 export function transferBytes(key: KeyObject): Buffer {
-  return key.type === 'secret' ? key.export() : key.export({ type: 'pkcs8', format: 'der' })
+  return key.type === 'secret' ? key.export() : pkcs8Of(key)
 }

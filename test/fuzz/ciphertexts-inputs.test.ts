@@ -1,4 +1,4 @@
-// Ciphertexts made by chance from good ones, through decrypt and rewrap, with keys of every type and kind that encrypts.
+// Ciphertexts made by chance from good ones, through decrypt and rewrap, with keys of each type and kind that encrypts.
 // Whatever comes is refused in order, or is one that encrypt gave. `npm run torture:fuzz` runs the long form:
 // FUZZ_INPUTS of each.
 import assert from 'node:assert/strict'

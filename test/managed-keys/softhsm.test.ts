@@ -157,6 +157,32 @@ suite('managed keys with SoftHSM', { skip: noSoftHsm() }, () => {
     })
   }
 
+  for (const curve of ['p256', 'p384', 'p521']) {
+    test(`${curve}: any prehashed input is signed, as by a key that is here`, async () => {
+      const here = `here-${curve}`
+      done(await write(`transit/keys/${here}`, { type: `ecdsa-${curve}` }))
+      for (const bytes of [0, 1, 31, 65, 66, 67, 200]) {
+        const input = Buffer.alloc(bytes, 0xa5).toString('base64')
+        for (const hash of [
+          { hash_algorithm: 'none', signature_algorithm: 'pkcs1v15' },
+          { hash_algorithm: 'sha2-256' },
+        ]) {
+          const asked = { input, prehashed: true, ...hash }
+          for (const name of [curve, here]) {
+            const { status, body } = await write(`transit/sign/${name}`, asked)
+            assert.equal(status, 200, `${name} ${hash.hash_algorithm} ${bytes} ${JSON.stringify(body)}`)
+            const check = { ...asked, signature: body.data?.signature }
+            assert.equal(done(await write(`transit/verify/${name}`, check)).valid, true, `${name} ${bytes}`)
+          }
+        }
+      }
+      for (const name of [curve, here]) {
+        const refused = await write(`transit/sign/${name}`, { input: HELLO, hash_algorithm: 'none' })
+        assert.equal(refused.status, 400, name)
+      }
+    })
+  }
+
   test('a key that is in the token already is used, and none is made where that is not allowed', async () => {
     await addKey('again', { mechanism: '0x1087', key_label: 'aes', allow_generate_key: false })
     await addRing('again')

@@ -57,8 +57,11 @@ test(`P-11 C-13: ${KILLS} kills leave no count too low, near the limit too`, asy
     assert.ok((await counted()) >= sealed.messages, `after kill ${kill}`)
   }
 
-  const value = JSON.stringify({ format: 1, granted: { 1: NEAR } })
-  const raw = await api(server, 'POST', `sys/raw/logical/${uuid}/use/k`, { value })
+  const value = JSON.stringify({ format: 1, granted: NEAR })
+  const { keys: stored } = (await api(server, 'LIST', `sys/raw/logical/${uuid}/use`)).body.data ?? {}
+  const [identity, ...others] = stored as string[]
+  assert.deepEqual(others, [], 'one key has one count')
+  const raw = await api(server, 'POST', `sys/raw/logical/${uuid}/use/${identity}`, { value })
   assert.equal(raw.status, 204, JSON.stringify(raw.body))
   const last = { messages: 0 }
   const load = Promise.all(Array.from({ length: CALLERS }, () => seal(server, last)))

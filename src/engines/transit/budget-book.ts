@@ -4,6 +4,7 @@
 import { fail } from '../../api/errors.ts'
 import { StorageFull, StorageReadOnly } from '../../storage/contract.ts'
 import { type BudgetAnswer, type BudgetQuestion, FREE_MESSAGES, MOST_MESSAGES } from './budget-ledger.ts'
+import { BudgetPool } from './budget-pool.ts'
 import { type BudgetSpent, MessageBudget } from './message-budget.ts'
 
 const FIRST_BLOCK = 2 ** 16
@@ -27,8 +28,8 @@ export type CountedVersion = {
 
 export class BudgetBook {
   readonly #ask: AskLedger
-  readonly #budgets = new Map<string, MessageBudget>()
-  readonly #refills = new Map<MessageBudget, Promise<BudgetAnswer>>()
+  readonly #pools = new Map<string, BudgetPool>()
+  readonly #refills = new Map<BudgetPool, Promise<BudgetAnswer>>()
   /** Number of this thread among all that there were with this mount. */
   #life: number | undefined
   #beginning: Promise<number> | undefined
@@ -39,16 +40,29 @@ export class BudgetBook {
 
   /** Of a version that is being loaded: the one that there is, with what is left of it. */
   of(version: CountedVersion): MessageBudget {
-    const key = `${version.name}/${version.version}/${version.identity}`
-    let budget = this.#budgets.get(key)
-    if (budget === undefined) {
-      if (this.#budgets.size >= MAX_BUDGETS) this.#beginAnew()
-      budget = new MessageBudget(this, version)
-      this.#budgets.set(key, budget)
-    }
-    budget.total = Math.max(budget.total, version.granted + FREE_MESSAGES * this.#livesSince(version))
-    if (this.#life !== undefined) this.#giveFree(budget)
-    return budget
+    const pool = this.#poolOf(version)
+    pool.names.add(version.name)
+    pool.countedFrom = Math.min(pool.countedFrom, version.countedFrom)
+    pool.total = Math.max(pool.total, version.granted + FREE_MESSAGES * this.#livesSince(version))
+    if (this.#life !== undefined) this.#giveFree(pool)
+    return new MessageBudget(this, version, pool)
+  }
+
+  #poolOf({ identity, countedFrom }: CountedVersion): BudgetPool {
+    const known = this.#pools.get(identity)
+    if (known !== undefined) return known
+    if (this.#pools.size >= MAX_BUDGETS) this.#beginAnew()
+    const pool = new BudgetPool(identity, countedFrom)
+    this.#pools.set(identity, pool)
+    return pool
+  }
+
+  /** The keys that were loaded with this version, to be loaded anew. */
+  takeNames(identity: string): string[] {
+    const names = this.#pools.get(identity)?.names
+    const taken = [...(names ?? [])]
+    names?.clear()
+    return taken
   }
 
   #livesSince({ countedFrom }: { readonly countedFrom: number }): number {
@@ -56,15 +70,15 @@ export class BudgetBook {
   }
 
   #beginAnew(): void {
-    this.#budgets.clear()
+    this.#pools.clear()
     this.#life = undefined
     this.#beginning = undefined
   }
 
-  #giveFree(budget: MessageBudget): void {
-    if (budget.hasFree) return
-    budget.hasFree = true
-    if (budget.total <= MOST_MESSAGES) budget.add(FREE_MESSAGES)
+  #giveFree(pool: BudgetPool): void {
+    if (pool.hasFree) return
+    pool.hasFree = true
+    if (pool.total <= MOST_MESSAGES) pool.add(FREE_MESSAGES)
   }
 
   /** Has this thread counted among those that there were. @throws what storing it throws */
@@ -77,9 +91,9 @@ export class BudgetBook {
     try {
       const answer = requireDone(await this.#ask({ kind: 'life' }))
       this.#life = answer.life
-      for (const budget of this.#budgets.values()) {
-        budget.total += FREE_MESSAGES * this.#livesSince(budget)
-        this.#giveFree(budget)
+      for (const pool of this.#pools.values()) {
+        pool.total += FREE_MESSAGES * this.#livesSince(pool)
+        this.#giveFree(pool)
       }
       return answer.life
     } catch (cause) {
@@ -95,8 +109,8 @@ export class BudgetBook {
 
   /** While there is something left: nobody waits for it, and a failure shows when nothing is left. */
   refillAhead(budget: MessageBudget): void {
-    if (this.#refills.has(budget)) return
-    this.#refill(budget, 1).catch(() => budget.lower())
+    if (this.#refills.has(budget.pool)) return
+    this.#refill(budget, 1).catch(() => budget.pool.lower())
   }
 
   /**
@@ -105,10 +119,10 @@ export class BudgetBook {
    * @throws Refusal where the version has sealed as many as it may; what storing it throws
    */
   async more({ budget, isAskedFor }: BudgetSpent, messages: number): Promise<boolean> {
-    if (!budget.hasFree) {
+    if (!budget.pool.hasFree) {
       await this.begin()
       // It is none of this book's any more, which began anew.
-      if (!budget.hasFree) return true
+      if (!budget.pool.hasFree) return true
       if (budget.left >= messages) return false
     }
     const answer = requireDone(await this.#refill(budget, messages))
@@ -118,23 +132,24 @@ export class BudgetBook {
   }
 
   #refill(budget: MessageBudget, messages: number): Promise<BudgetAnswer> {
-    const known = this.#refills.get(budget)
+    const known = this.#refills.get(budget.pool)
     if (known !== undefined) return known
-    const refill = this.#grant(budget, messages).finally(() => this.#refills.delete(budget))
-    this.#refills.set(budget, refill)
+    const refill = this.#grant(budget, messages).finally(() => this.#refills.delete(budget.pool))
+    this.#refills.set(budget.pool, refill)
     return refill
   }
 
   async #grant(budget: MessageBudget, messages: number): Promise<BudgetAnswer> {
-    const { name, version, identity } = budget
-    budget.block = Math.min(LAST_BLOCK, Math.max(FIRST_BLOCK, 2 * budget.block))
-    const wanted = Math.max(budget.block, messages)
+    const { name, version, pool } = budget
+    const { identity } = pool
+    pool.block = Math.min(LAST_BLOCK, Math.max(FIRST_BLOCK, 2 * pool.block))
+    const wanted = Math.max(pool.block, messages)
     const answer = requireDone(
       await this.#ask({ kind: 'block', name, version, identity, wanted, atLeast: Math.min(wanted, messages) }),
     )
-    budget.total = Math.max(budget.total, answer.total)
-    if (answer.granted > 0) budget.add(answer.granted)
-    else budget.lower()
+    pool.total = Math.max(pool.total, answer.total)
+    if (answer.granted > 0) pool.add(answer.granted)
+    else pool.lower()
     return answer
   }
 }

@@ -1,6 +1,7 @@
 // Where the messages of key versions are counted, in the thread that writes:
 //
-//   use/NAME    JSON, {"format":1,"granted":{"VERSION":N}}: messages in blocks that threads were given to seal
+//   use/ID      JSON, {"format":1,"granted":N}: messages in blocks that threads were given to seal. ID follows from
+//               secrets of the version (counted-version.ts): it has one count under whatever names it is restored
 //   lives       JSON, {"format":1,"lives":N}: threads that ever sealed anything with keys of this mount, each counted
 //               once for each start of the server
 //
@@ -125,11 +126,11 @@ export class BudgetLedger {
     }))
     if (found?.isSame !== true) return { life, granted: 0, total: 0, latestVersion: 0, isOther: true }
     const { header } = found
-    const before = await readGranted(tx, name)
+    const before = await readGranted(tx, identity)
     const total = countOf(header, before, version, life)
     const room = MOST_MESSAGES - total
     const granted = room < atLeast ? 0 : Math.min(wanted, room)
-    if (granted > 0) putGranted(tx, name, header, before, version, granted)
+    if (granted > 0) putGranted(tx, identity, before + granted)
     return { life, granted, total: total + granted, latestVersion: header.latestVersion, isOther: false }
   }
 
@@ -173,55 +174,44 @@ class RotatedMeanwhile extends Error {
   }
 }
 
-export type Granting = Readonly<Record<string, number>>
-
 function identityIn({ header, secrets }: StoredRing, version: number): string | undefined {
   const one = secrets[version - firstStoredVersion(header)]
   return one && identityOf(one)
 }
 
 /** Messages that a version can have sealed at most. */
-export function countOf(header: RingHeader, granted: Granting, version: number, lives: number): number {
+export function countOf(header: RingHeader, granted: number, version: number, lives: number): number {
   const { countedFrom = 0 } = header.versions[version - firstStoredVersion(header)] ?? {}
-  return (granted[version] ?? 0) + FREE_MESSAGES * Math.max(0, lives - countedFrom)
+  return granted + FREE_MESSAGES * Math.max(0, lives - countedFrom)
 }
 
 /** As reads of a key show it: of versions that can be used. @throws StorageCorrupt */
-export async function encryptionCounts(storage: View, name: string, { header, type, versions }: LoadedRing) {
+export async function encryptionCounts(storage: View, { header, type, versions }: LoadedRing) {
   if (!isCounted(type)) return {}
-  const [granted, lives] = await Promise.all([readGranted(storage, name), readLives(storage)])
-  const counts = versions.map(({ number }) => [number, countOf(header, granted, number, lives)])
+  const lives = await readLives(storage)
+  const counts = await Promise.all(
+    versions.map(async ({ number, identity }) => {
+      const granted = await readGranted(storage, identity)
+      return [number, countOf(header, granted, number, lives)] as const
+    }),
+  )
   return { encryption_counts: Object.fromEntries(counts) as Readonly<Record<string, number>> }
 }
 
 /** @throws StorageCorrupt */
-export async function readGranted(storage: View | ViewTransaction, name: string): Promise<Granting> {
-  const bytes = await storage.get(USE_FOLDER + name)
-  if (bytes === undefined) return {}
+export async function readGranted(storage: View | ViewTransaction, identity: string): Promise<number> {
+  const bytes = await storage.get(USE_FOLDER + identity)
+  if (bytes === undefined) return 0
   const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== FORMAT || !isGranting(value.granted))
-    throw new StorageCorrupt(`What is stored at ${USE_FOLDER} of a key has an unknown format`)
+  if (!isJsonObject(value) || value.format !== FORMAT || !isCount(value.granted))
+    throw new StorageCorrupt(`What is stored at ${USE_FOLDER} of a key version has an unknown format`)
   return value.granted
 }
 
-function isGranting(value: unknown): value is Granting {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.values(value).every((count) => Number.isSafeInteger(count) && count >= 0)
-}
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Of versions that were trimmed nothing is kept. */
-export function putGranted(
-  tx: ViewTransaction,
-  name: string,
-  header: RingHeader,
-  before: Granting,
-  version: number,
-  more: number,
-): void {
-  const first = firstStoredVersion(header)
-  const kept = Object.entries(before).filter(([number]) => Number(number) >= first)
-  const granted = { ...Object.fromEntries(kept), [version]: (before[version] ?? 0) + more }
-  tx.put(USE_FOLDER + name, Buffer.from(JSON.stringify({ format: FORMAT, granted })))
+export function putGranted(tx: ViewTransaction, identity: string, granted: number): void {
+  tx.put(USE_FOLDER + identity, Buffer.from(JSON.stringify({ format: FORMAT, granted })))
 }
 
 /** @throws StorageCorrupt */

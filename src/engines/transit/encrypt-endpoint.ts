@@ -8,7 +8,7 @@ import { whenDone } from '../../lib/when-done.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type BatchRun, batchAnswer, runSlowBatch } from './batch.ts'
 import { FREE_MESSAGES, putGranted } from './budget-ledger.ts'
-import { isCounted } from './counted-version.ts'
+import { identityOf, isCounted } from './counted-version.ts'
 import { counted, requireBudget } from './counted-work.ts'
 import { decodeField, type Encrypted, type EncryptOptions, encrypted, prepareEncryption } from './crypt.ts'
 import {
@@ -164,7 +164,7 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
     const stored = await transit.keys.add(args.name, made, async (tx) => {
       await requireAllowed(tx)
       if (isCounted(wanted.type) && sealed > FREE_MESSAGES)
-        putGranted(tx, args.name, made.header, {}, made.header.latestVersion, sealed)
+        for (const secrets of made.secrets) putGranted(tx, identityOf(secrets), sealed)
     })
     if (stored.header !== made.header) throw new Reconsider('another request made the key')
     if (sealed <= FREE_MESSAGES) (await transit.keys.find(args.name))?.version(1).budget?.spend(sealed)

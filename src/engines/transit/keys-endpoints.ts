@@ -106,7 +106,7 @@ const readKey = endpoint({
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
     const { data } = describedKey(name, ring, context)
-    return { data: { ...data, ...(await encryptionCounts(transit.storage, name, ring)) } }
+    return { data: { ...data, ...(await encryptionCounts(transit.storage, ring)) } }
   },
 })
 

@@ -4,12 +4,12 @@ import { CoherentCache, type Lookups } from '../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import type { BudgetBook } from './budget-book.ts'
-import { type Granting, readGranted, USE_FOLDER } from './budget-ledger.ts'
+import { readGranted, USE_FOLDER } from './budget-ledger.ts'
 import { cacheSize } from './cache-setting.ts'
 import { identityOf, isCounted } from './counted-version.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
-import { type FindBudget, LoadedRing } from './loaded-ring.ts'
-import { assertSuccessor, type RingHeader } from './ring-header.ts'
+import { type FindBudget, keyTypeOf, LoadedRing } from './loaded-ring.ts'
+import { assertSuccessor, firstStoredVersion, type RingHeader } from './ring-header.ts'
 import { reschedule } from './rotation-schedule.ts'
 
 /** One stored entry per key. */
@@ -46,17 +46,28 @@ export class Keys {
     await this.#size()
     const bytes = await this.#storage.get(FOLDER + name)
     if (bytes === undefined) return undefined
-    const granted = await readGranted(this.#storage, name)
-    return useStored(bytes, (stored) => {
+    const stored = takeStored(bytes)
+    try {
+      const granted = isCounted(keyTypeOf(stored.header)) ? await this.#grantedOf(stored) : NONE
       const ring = new LoadedRing(stored, this.#budgetsOf(name, granted))
       if (isCounted(ring.type)) this.#budgets.beginAhead()
       return ring
-    })
+    } finally {
+      wipeRing(stored)
+    }
   }
 
-  #budgetsOf(name: string, granted: Granting): FindBudget {
-    return (version, { countedFrom = 0 }, secrets) =>
-      this.#budgets.of({ name, version, identity: identityOf(secrets), granted: granted[version] ?? 0, countedFrom })
+  /** Of the versions that can be used, by their identities. @throws StorageCorrupt */
+  async #grantedOf({ header, secrets }: StoredRing): Promise<ReadonlyMap<string, number>> {
+    const used = secrets.slice(header.minDecryptionVersion - firstStoredVersion(header)).map(identityOf)
+    return new Map(await Promise.all(used.map(async (one) => [one, await readGranted(this.#storage, one)] as const)))
+  }
+
+  #budgetsOf(name: string, granted: ReadonlyMap<string, number>): FindBudget {
+    return (version, { countedFrom = 0 }, secrets) => {
+      const identity = identityOf(secrets)
+      return this.#budgets.of({ name, version, identity, granted: granted.get(identity) ?? 0, countedFrom })
+    }
   }
 
   #size(): Promise<void> {
@@ -98,7 +109,7 @@ export class Keys {
 
   /**
    * Stores the ring as a key of its own. Where the name is taken it takes the place of the other, or, unless it
-   * `replaces`, nothing happens.
+   * `replaces`, nothing happens. What either had sealed stays counted.
    * @throws Refusal where the name is taken, StorageReadOnly where the request has to travel
    */
   async place(name: string, ring: StoredRing, replaces: boolean): Promise<void> {
@@ -106,13 +117,9 @@ export class Keys {
     await this.#storage.transaction(async (tx) => {
       const bytes = await tx.get(FOLDER + name)
       if (bytes !== undefined && !replaces) throw fail('bad_request', [`key "${name}" already exists`])
-      const before =
-        bytes && useStored(bytes, (other) => ({ header: other.header, isSame: shareVersions(other, ring) }))
+      const before = bytes && useStored(bytes, (other) => other.header)
       store(tx, name, ring)
-      reschedule(tx, name, before?.header, ring.header)
-      // What another key had sealed is none of this one's; what this one had sealed before stays counted.
-      const isCounted = (await tx.get(USE_FOLDER + name)) !== undefined
-      if (isCounted && before?.isSame !== true) tx.delete(USE_FOLDER + name)
+      reschedule(tx, name, before, ring.header)
     })
     await this.#readBack(name)
   }
@@ -124,7 +131,10 @@ export class Keys {
   async update(name: string, change: (ring: StoredRing) => StoredRing): Promise<LoadedRing | undefined> {
     const stored = await this.#storage.transaction(async (tx) => {
       const bytes = await tx.get(FOLDER + name)
-      return bytes && useStored(bytes, (before) => replace(tx, name, before, change(before)))
+      if (bytes === undefined) return undefined
+      const replaced = useStored(bytes, (before) => replace(tx, name, before, change(before)))
+      await forgetCounts(tx, replaced.gone)
+      return replaced.after
     })
     if (stored !== undefined) await this.#readBack(name)
     return stored
@@ -146,11 +156,11 @@ export class Keys {
     return this.#storage.transaction(async (tx) => {
       const bytes = await tx.get(FOLDER + name)
       if (bytes === undefined) return false
-      const header = useStored(bytes, (stored) => stored.header)
+      const { header, deleted } = useStored(bytes, (stored) => ({ header: stored.header, deleted: gone(stored, 0) }))
       refuse(header)
       tx.delete(FOLDER + name)
       reschedule(tx, name, header, undefined)
-      if ((await tx.get(USE_FOLDER + name)) !== undefined) tx.delete(USE_FOLDER + name)
+      await forgetCounts(tx, deleted)
       return true
     })
   }
@@ -162,8 +172,9 @@ export class Keys {
 
   /** `path` is relative to the mount. */
   changed(path: string): void {
-    for (const folder of [FOLDER, USE_FOLDER])
-      if (path.startsWith(folder)) this.#cache.forget(path.slice(folder.length))
+    if (path.startsWith(FOLDER)) this.#cache.forget(path.slice(FOLDER.length))
+    if (path.startsWith(USE_FOLDER))
+      for (const name of this.#budgets.takeNames(path.slice(USE_FOLDER.length))) this.#cache.forget(name)
   }
 
   reset(): void {
@@ -172,14 +183,21 @@ export class Keys {
   }
 }
 
-/** Whether one is the other at another time: the latest version of one is a version of the other. */
-function shareVersions(a: StoredRing, b: StoredRing): boolean {
-  const [last, other] = [a, b].map(({ secrets }) => secrets.at(-1))
-  if (last === undefined || other === undefined) return false
-  return (
-    b.secrets.some((one) => identityOf(one) === identityOf(last)) ||
-    a.secrets.some((one) => identityOf(one) === identityOf(other))
-  )
+const NONE: ReadonlyMap<string, number> = new Map()
+
+/**
+ * Versions before `first`, or with 0 all, whose counts nobody needs any more: of a key that was never in a backup, so
+ * that no restore brings them back.
+ */
+function gone({ header, secrets }: StoredRing, first: number): string[] {
+  if (header.backup !== undefined || header.restore !== undefined) return []
+  const before = first === 0 ? secrets.length : first - firstStoredVersion(header)
+  return secrets.slice(0, Math.max(0, before)).map(identityOf)
+}
+
+async function forgetCounts(tx: ViewTransaction, identities: readonly string[]): Promise<void> {
+  for (const identity of identities)
+    if ((await tx.get(USE_FOLDER + identity)) !== undefined) tx.delete(USE_FOLDER + identity)
 }
 
 function requireNameLength(name: string): void {
@@ -187,27 +205,34 @@ function requireNameLength(name: string): void {
     throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
 }
 
-/** Gives what was decoded to `use` and wipes it afterwards. */
-function useStored<T>(bytes: Buffer, use: (stored: StoredRing) => T): T {
+/** The caller wipes it. */
+function takeStored(bytes: Buffer): StoredRing {
   try {
-    const stored = decodeRing(bytes)
-    try {
-      return use(stored)
-    } finally {
-      wipeRing(stored)
-    }
+    return decodeRing(bytes)
   } finally {
     bytes.fill(0)
   }
 }
 
-function replace(tx: ViewTransaction, name: string, before: StoredRing, after: StoredRing): LoadedRing {
-  if (after === before) return new LoadedRing(before)
+/** Gives what was decoded to `use` and wipes it afterwards. */
+function useStored<T>(bytes: Buffer, use: (stored: StoredRing) => T): T {
+  const stored = takeStored(bytes)
+  try {
+    return use(stored)
+  } finally {
+    wipeRing(stored)
+  }
+}
+
+type Replaced = { readonly after: LoadedRing; readonly gone: readonly string[] }
+
+function replace(tx: ViewTransaction, name: string, before: StoredRing, after: StoredRing): Replaced {
+  if (after === before) return { after: new LoadedRing(before), gone: [] }
   assertSuccessor(before.header, after.header)
   try {
     store(tx, name, after)
     reschedule(tx, name, before.header, after.header)
-    return new LoadedRing(after)
+    return { after: new LoadedRing(after), gone: gone(before, firstStoredVersion(after.header)) }
   } finally {
     wipeRing(after)
   }

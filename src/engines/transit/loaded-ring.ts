@@ -8,7 +8,7 @@ import { KEY_TYPES } from '../../crypto/key-types.ts'
 import type { KeyUse } from '../../crypto/message.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { versionPrefix } from './ciphertext.ts'
-import { isCounted } from './counted-version.ts'
+import { identityOf, isCounted } from './counted-version.ts'
 import type { StoredRing, VersionSecrets } from './key-ring.ts'
 import { keyUseOf } from './key-use.ts'
 import { MANAGED_KEY, managedTypeOf } from './managed-type.ts'
@@ -27,6 +27,8 @@ export type LoadedVersion = {
   /** For HMACs, with whatever type of key. */
   readonly hmacKey: KeyObject
   readonly header: VersionHeader
+  /** By which its messages are counted. */
+  readonly identity: string
   /** What may still be sealed; undefined where messages are not counted, or this ring seals none. */
   readonly budget: MessageBudget | undefined
 }
@@ -95,7 +97,7 @@ function loadVersion(
   const key = header.isPublic === true ? publicPartOf(type).load(material) : type.load(material)
   const isPublic = header.isPublic === true || header.managedKey !== undefined
   const hmacKey = type.isHmacKey === true ? key : createSecretKey(secrets.hmac.reveal())
-  return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header }
+  return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header, identity: identityOf(secrets) }
 }
 
 /** Of a type whose keys are pairs. @throws StorageCorrupt */

@@ -39,8 +39,14 @@ async function counts(mounted: { readonly client: ReturnType<typeof mountTransit
   return (await mounted.client.read(`keys/${name}`)).data.encryption_counts
 }
 
-const grantedAt = (view: MemoryView, granted: Record<string, number>, name = 'k') =>
-  view.plant(`use/${name}`, Buffer.from(JSON.stringify({ format: 1, granted })))
+/** Of the first version of the key. */
+async function grantedAt({ transit, view }: ReturnType<typeof mountTransit>, granted: number, name = 'k') {
+  const ring = (await transit.keys.find(name)) ?? assert.fail()
+  view.plant(`use/${ring.version(1).identity}`, Buffer.from(JSON.stringify({ format: 1, granted })))
+  transit.keys.forget(name)
+}
+
+const uses = (view: MemoryView) => [...view.entries.keys()].filter((path) => path.startsWith('use/'))
 
 test('a key that is used little costs no write, on no thread', async () => {
   const writer = mountTransit()
@@ -97,7 +103,7 @@ test('encrypt, batches, data keys, rewrap and what makes a key all count, refuse
   }
   await writer.client.write('encrypt/once', { plaintext })
   assert.equal((await writer.transit.keys.find('once'))?.version(1).budget?.left, 1_023)
-  assert.equal(writer.view.entries.has('use/once'), false)
+  assert.equal(uses(writer.view).length, 1)
 })
 
 test('derived and convergent keys count by version; types without short nonces do not count', async () => {
@@ -119,7 +125,7 @@ test('past 2^31 every answer that encrypts warns, also of other threads and afte
   const thread = serving(writer.transit, writer.view)
   await writer.client.write('keys/k')
   const { ciphertext } = (await thread.client.write('encrypt/k', { plaintext })).data
-  grantedAt(writer.view, { 1: 2 ** 31 })
+  await grantedAt(writer, 2 ** 31)
   const bodies: readonly [string, object][] = [
     ['encrypt/k', { plaintext }],
     ['encrypt/k', batch(2)],
@@ -143,7 +149,7 @@ test('at 2^32 a key without a period refuses by name, goes on after a rotation, 
   const thread = serving(writer.transit, writer.view)
   await writer.client.write('keys/k')
   const { ciphertext } = (await thread.client.write('encrypt/k', { plaintext })).data
-  grantedAt(writer.view, { 1: NEAR })
+  await grantedAt(writer, NEAR)
   let sealed = 0
   for (;;) {
     const { status, errors, data } = await thread.client.write('encrypt/k', batch(100))
@@ -174,7 +180,7 @@ test('at 2^32 a key with a period is rotated, once, and the requests go on with 
   })
   const threads = [serving(writer.transit, view), serving(writer.transit, view)]
   await writer.client.write('keys/k', { auto_rotate_period: '24h' })
-  grantedAt(view, { 1: 2 ** 32 })
+  await grantedAt(writer, 2 ** 32)
   const answers = await Promise.all(
     threads.flatMap(({ client }) => [
       client.write('encrypt/k', { plaintext }),
@@ -201,8 +207,50 @@ test('a key that takes the name of another begins anew, and has nothing of what 
     assert.equal((await counts(writer))[1], 2 ** 16 + OF_A_START)
     await writer.client.write('keys/k/config', { deletion_allowed: true })
     await writer.client.delete('keys/k')
-    assert.equal(writer.view.entries.has('use/k'), false)
+    assert.deepEqual(uses(writer.view), [])
   }
+})
+
+test('P-11 a key that is deleted and restored, also under other names, goes on from its count', async () => {
+  const writer = mountTransit()
+  const { client } = writer
+  const thread = serving(writer.transit, writer.view)
+  const flags = { exportable: true, allow_plaintext_backup: true }
+  for (const name of ['k', 'other']) await client.write(`keys/${name}`, flags)
+  const [backup, other] = [(await client.read('backup/k')).data.backup, (await client.read('backup/other')).data.backup]
+  await thread.client.write('encrypt/k', batch(2_000))
+  await client.write('keys/k/config', { deletion_allowed: true })
+  await client.delete('keys/k')
+  assert.equal((await client.write('restore/k', { backup })).status, 204)
+  assert.equal((await counts(writer))[1], 2 ** 16 + OF_A_START, 'after it was deleted')
+  assert.equal((await client.write('restore/k', { backup: other, force: true })).status, 204)
+  assert.equal((await counts(writer))[1], OF_A_START, 'of the other key')
+  assert.equal((await client.write('restore/k', { backup, force: true })).status, 204)
+  assert.equal((await counts(writer))[1], 2 ** 16 + OF_A_START, 'after it was back')
+  assert.equal((await client.write('restore/twin', { backup })).status, 204)
+  await grantedAt(writer, NEAR)
+  let sealed = 0
+  for (const name of ['twin', 'k', 'twin'])
+    for (const { client: one } of [thread, writer])
+      while ((await one.write(`encrypt/${name}`, batch(100))).status === 200) sealed += 100
+  assert.ok(sealed > 0 && sealed <= 2 ** 32 - NEAR + 2 ** 17, `${sealed} under both names`)
+  const [twin, k] = [await client.write('encrypt/twin', batch(2_000)), await client.write('encrypt/k', batch(2_000))]
+  assert.match(twin.errors[0] ?? '', /2\^32 messages.*keys\/twin\/rotate/)
+  assert.match(k.errors[0] ?? '', /2\^32 messages.*keys\/k\/rotate/)
+  assert.deepEqual(await counts(writer), await counts(writer, 'twin'))
+})
+
+test('counts that no restore can ask for go with their versions', async () => {
+  const writer = mountTransit()
+  await writer.client.write('keys/k')
+  await writer.client.write('encrypt/k', batch(2_000))
+  await writer.client.write('keys/k/rotate')
+  await writer.client.write('encrypt/k', batch(2_000))
+  assert.equal(uses(writer.view).length, 2)
+  await writer.client.write('keys/k/config', { min_encryption_version: 2, min_decryption_version: 2 })
+  await writer.client.write('keys/k/trim', { min_available_version: 2 })
+  assert.equal(uses(writer.view).length, 1)
+  assert.ok((await counts(writer))[2] >= 2_000)
 })
 
 test('a start counts what was left as sealed, and a version that is made later has nothing to do with it', async () => {
@@ -250,10 +298,12 @@ test('a thread that comes while the device is full encrypts all the same', async
 })
 
 test('a stored count that cannot be read is not taken for none', async () => {
-  const { client, view } = mountTransit()
+  const { client, view, transit } = mountTransit()
   plantKey(view, 'k', 'aes256-gcm96', Buffer.alloc(32, 1), 'plain')
-  for (const text of ['{"format":2,"granted":{}}', '{"format":1,"granted":{"1":-1}}', '{"format":1}', 'x']) {
-    view.plant('use/k', Buffer.from(text))
+  const { identity } = (await transit.keys.find('k'))?.version(1) ?? assert.fail()
+  for (const text of ['{"format":2,"granted":1}', '{"format":1,"granted":-1}', '{"format":1}', 'x']) {
+    view.plant(`use/${identity}`, Buffer.from(text))
+    transit.keys.reset()
     await assert.rejects(client.write('encrypt/k', { plaintext }))
   }
 })

@@ -34,8 +34,8 @@ export const deriveKeyEndpoint = endpoint({
   runsOn: 'writer',
   summary: 'Makes a key that another party can make as well, from an ECDSA key here and their public key',
   describe:
-    'The key is HKDF-SHA-256, without salt and info, of the x coordinate that ECDH gives. It counts as imported and is ' +
-    'never rotated. The same two pairs always give the same key: take a new pair for each key.',
+    'The key is HKDF-SHA-256, without salt and info, of the x coordinate that ECDH gives. It counts as imported and ' +
+    'is never rotated. The same two pairs always give the same key: take a new pair for each key.',
   fields: {
     ...nameField,
     base_key_name: string('Name of the ECDSA key whose private half is used', { required: true }),

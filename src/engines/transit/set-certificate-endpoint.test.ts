@@ -23,7 +23,7 @@ const derOf = (pem: string): string[] =>
     new X509Certificate(one).raw.toString('hex'),
   )
 
-test('a chain is kept with its version: reads, exports and another thread show it, and another takes its place', async () => {
+test('reads, exports and another thread show the chain of a version, and another takes its place', async () => {
   const { client, view } = await mounted()
   const { status, data } = await client.write(PATH, { certificate_chain: CHAIN })
   assert.equal(status, 200)

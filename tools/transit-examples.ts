@@ -1,6 +1,13 @@
 // One example for each endpoint of transit, in an order in which one mount can be sent them all.
+import { LEAF_CERTIFICATE, LEAF_PUBLIC_KEY } from '../test/fixtures/certificate-chain.ts'
 import { Earlier, type Example, type Members, Sample } from './example.ts'
 
+/** Of a party elsewhere. */
+const PEER_PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEVDF1Z3wX3fcLjg5lWCSUAhDDbtpl
+MAhh7AvOxrJItpU3xKCk9OgS6bHDHJLCJzDOkhm+WFvUHsRki1476O7JBQ==
+-----END PUBLIC KEY-----
+`
 const HELLO = 'aGVsbG8gd29ybGQ='
 const MADE_AT = 1767225600
 
@@ -250,11 +257,36 @@ const MOVING: readonly Example[] = [
   },
 ]
 
+const PAIRS: readonly Example[] = [
+  {
+    id: 'transit-key-set-certificate',
+    about: 'with the certificate of a key that was imported with its public half',
+    before: [
+      {
+        operation: 'update',
+        path: 'keys/devices/import',
+        body: { type: 'ed25519', public_key: LEAF_PUBLIC_KEY },
+      },
+    ],
+    path: 'keys/devices/set-certificate',
+    body: { certificate_chain: LEAF_CERTIFICATE },
+    answer: { name: 'devices', type: 'ed25519', certificate_chain: LEAF_CERTIFICATE },
+  },
+  {
+    id: 'transit-derive-key',
+    about: 'where `agreement` is of type ecdsa-p256',
+    before: [{ operation: 'update', path: 'keys/agreement', body: { type: 'ecdsa-p256' } }],
+    path: 'derive-key/shared',
+    body: { base_key_name: 'agreement', peer_public_key: PEER_PUBLIC_KEY },
+  },
+]
+
 export const TRANSIT_EXAMPLES: readonly Example[] = [
   ...KEYS,
   ...ENCRYPTION,
   ...LIFE,
   ...SIGNING,
   ...WITHOUT_KEYS,
+  ...PAIRS,
   ...MOVING,
 ]

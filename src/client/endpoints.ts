@@ -6413,6 +6413,43 @@ export type Endpoints = {
       sum: string
     }
   }
+  /** Keeps a chain of certificates with a version of a key that signs, in place of what was there. */
+  'POST transit/keys/:name/set-certificate': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Version of the key that the first certificate is for; 0 is the latest */
+      version?: number | undefined
+      /** Certificates in PEM, that of the key first */
+      certificate_chain: string
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** As it was given */
+      certificate_chain: string
+    }
+  }
+  /** Makes a key that another party can make as well, from an ECDSA key here and their public key. */
+  'POST transit/derive-key/:name': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Name of the ECDSA key whose private half is used */
+      base_key_name: string
+      /** Its version; 0 is the latest */
+      base_key_version?: number | undefined
+      /** Public key of the other party, on the same curve: SubjectPublicKeyInfo in PEM */
+      peer_public_key: string
+      /** How they agree on it: ecdh */
+      key_derivation_algorithm?: string | undefined
+      /** Type of the new key: aes128-gcm96, aes256-gcm96, chacha20-poly1305, xchacha20-poly1305 */
+      derived_key_type?: string | undefined
+    }
+    result: undefined
+  }
   /** Shows the public key for which keys are wrapped that are to be imported: RSA with 4096 bits. */
   'GET transit/wrapping_key': {
     fields: Record<never, never>

@@ -9,6 +9,7 @@ import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import type { World } from '../../lib/world.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { type BackupMembers, MAX_NUMBER, naturalOf, refuseBackup } from './backup-members.ts'
+import { MAX_CERTIFICATES } from './certificate-chain.ts'
 import { HMAC_SECRET_BYTES, type VersionSecrets } from './key-ring.ts'
 import { keyUseOf } from './key-use.ts'
 import { publicPartOf } from './loaded-ring.ts'
@@ -91,7 +92,6 @@ function convergentVersionOf(version: BackupMembers, { header, convergentVersion
   return convergentVersion === 0 ? 1 : convergentVersion
 }
 
-const MAX_CERTIFICATES = 10
 const DER_SEQUENCE = 0x30
 
 function certificatesOf(version: BackupMembers): { readonly certificates?: readonly string[] } {

@@ -80,11 +80,17 @@ function requireNewKey(args: NewArgs): KeyType {
   return type
 }
 
-function importedRing(
+type NewFlags = Pick<
+  NewArgs,
+  'derived' | 'exportable' | 'allow_plaintext_backup' | 'auto_rotate_period' | 'allow_rotation'
+>
+
+/** A ring with copies of the material; the caller wipes both. `countedFrom` is as the ledger of the mount has it. */
+export function importedRing(
   { world }: Transit,
   type: KeyType,
   imported: ImportedMaterial,
-  args: NewArgs,
+  args: NewFlags,
   countedFrom: number,
 ): StoredRing {
   return {

@@ -23,6 +23,7 @@ import { Keys } from './keys.ts'
 import { KEYS_ENDPOINTS } from './keys-endpoints.ts'
 import { LIFE_ENDPOINTS } from './life-endpoints.ts'
 import { MOVING_ENDPOINTS } from './moving-endpoints.ts'
+import { PAIR_ENDPOINTS } from './pair-endpoints.ts'
 import { randomEndpoint } from './random-endpoint.ts'
 import { rewrapEndpoint } from './rewrap-endpoint.ts'
 import { signEndpoint } from './sign-endpoint.ts'
@@ -130,6 +131,7 @@ export const TRANSIT: EngineType<TransitContext> = {
     cmacEndpoint,
     randomEndpoint,
     hashEndpoint,
+    ...PAIR_ENDPOINTS,
     ...MOVING_ENDPOINTS,
     ...CONFIG_ENDPOINTS,
   ]),

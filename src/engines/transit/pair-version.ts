@@ -1,0 +1,22 @@
+// The version of a signing key whose public half others are to certify.
+import { fail } from '../../api/errors.ts'
+import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+/**
+ * 0 asks for the latest; the minimum of encryption counts for nothing here.
+ * @throws Refusal for keys that no certificate can be for, and for a version that cannot be used
+ */
+export function pairVersion(ring: LoadedRing, requested: number, field = 'version'): LoadedVersion {
+  const { type, header, versions } = ring
+  if (type.signing === undefined || type.publicPart === undefined)
+    throw refuse(`key type ${type.name} does not support signing, so there are no certificates for it`)
+  if (header.derived)
+    throw refuse('the key was created with derivation: it signs with another key for each context, not with this one')
+  const number = requested === 0 ? header.latestVersion : requested
+  const version = versions[number - header.minDecryptionVersion]
+  if (version !== undefined) return version
+  const range = `${header.minDecryptionVersion} to ${header.latestVersion}`
+  throw refuse(`"${field}": no such key version, those that can be used are ${range}`)
+}

@@ -37,7 +37,10 @@ export class CallGate {
     this.#admit()
   }
 
-  /** Of those that wait, the mount that has the fewest calls under way: one whose cloud answers is never held up for long. */
+  /**
+   * Of those that wait, the mount that has the fewest calls under way: one whose cloud answers is never held up for
+   * long.
+   */
   #admit(): void {
     while (this.#running < MOST_RUNNING) {
       let next: CallLane | undefined

@@ -51,7 +51,8 @@ const explain = endpoint({
   runsOn: 'writer',
   summary: 'Says which checks a login meets, without logging in',
   describe:
-    'The checks are those of a login, in their order, and then what holds for the tokens of all methods; it would be refused by the first one that fails.',
+    'The checks are those of a login, in their order, and then what holds for the tokens of all methods; it would be ' +
+    'refused by the first one that fails.',
   fields: {
     ...LOGIN_FIELDS,
     remote_address: string('Where the login comes from; empty: where this request does', { default: '', max: 64 }),

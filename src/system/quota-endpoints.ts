@@ -11,7 +11,9 @@ const MAX_RATE = 1_000_000_000
 const MAX_SECONDS = 365 * 86_400
 const MAX_EXEMPT = 1_000
 
-const nameField = { name: string('Name of the quota', { required: true }) }
+/** Storage bounds the whole stored key, of which the name is the last part. */
+const MAX_NAME_CHARACTERS = 512
+const nameField = { name: string('Name of the quota', { required: true, max: MAX_NAME_CHARACTERS }) }
 
 const list = endpoint({
   id: 'rate-limit-quotas-list',

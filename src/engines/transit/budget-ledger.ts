@@ -14,9 +14,8 @@ import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { StorageCorrupt, StorageFull } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
-import { identityOf, isCounted } from './counted-version.ts'
+import { identityOf } from './counted-version.ts'
 import type { StoredRing } from './key-ring.ts'
-import type { LoadedRing } from './loaded-ring.ts'
 import { WARN_MESSAGES } from './message-budget.ts'
 import { firstStoredVersion, type RingHeader } from './ring-header.ts'
 import { rotate } from './rotation.ts'
@@ -28,7 +27,7 @@ export const MOST_MESSAGES = 2 ** 32
 export const FREE_MESSAGES = 2 ** 10
 
 export const USE_FOLDER = 'use/'
-const LIVES = 'lives'
+export const LIVES = 'lives'
 /** More than threads are usual; each costs a version FREE_MESSAGES. */
 const LIVES_AT_ONCE = 8
 const FORMAT = 1
@@ -183,19 +182,6 @@ function identityIn({ header, secrets }: StoredRing, version: number): string | 
 export function countOf(header: RingHeader, granted: number, version: number, lives: number): number {
   const { countedFrom = 0 } = header.versions[version - firstStoredVersion(header)] ?? {}
   return granted + FREE_MESSAGES * Math.max(0, lives - countedFrom)
-}
-
-/** As reads of a key show it: of versions that can be used. @throws StorageCorrupt */
-export async function encryptionCounts(storage: View, { header, type, versions }: LoadedRing) {
-  if (!isCounted(type)) return {}
-  const lives = await readLives(storage)
-  const counts = await Promise.all(
-    versions.map(async ({ number, identity }) => {
-      const granted = await readGranted(storage, identity)
-      return [number, countOf(header, granted, number, lives)] as const
-    }),
-  )
-  return { encryption_counts: Object.fromEntries(counts) as Readonly<Record<string, number>> }
 }
 
 /** @throws StorageCorrupt */

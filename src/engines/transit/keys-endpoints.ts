@@ -5,7 +5,6 @@ import { type Args, bool, bytes, duration, int, string } from '../../api/fields.
 import { DONE } from '../../api/request.ts'
 import { LISTED } from '../../api/shape.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
-import { encryptionCounts } from './budget-ledger.ts'
 import { nameField } from './crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
 import { wipeRing } from './key-ring.ts'
@@ -106,7 +105,7 @@ const readKey = endpoint({
     const ring = await transit.keys.find(name)
     if (ring === undefined) throw fail('not_found', [])
     const { data } = describedKey(name, ring, context)
-    return { data: { ...data, ...(await encryptionCounts(transit.storage, ring)) } }
+    return { data: { ...data, ...(await transit.counts.read(ring)) } }
   },
 })
 

@@ -17,6 +17,7 @@ import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { DATAKEY_ENDPOINTS } from './datakey-endpoint.ts'
 import { decryptEndpoint } from './decrypt-endpoint.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
+import { CountReader } from './encryption-counts.ts'
 import { hashEndpoint } from './hash-endpoint.ts'
 import { hmacEndpoint } from './hmac-endpoint.ts'
 import { Keys } from './keys.ts'
@@ -67,6 +68,7 @@ export class Transit implements Engine {
   /** Where messages are counted, in the thread that writes. */
   readonly ledger = new BudgetLedger(this)
   readonly budgets: BudgetBook
+  readonly counts: CountReader
   readonly keys: Keys
   readonly nonces: NoncePool
   readonly wrappingKeys: WrappingKeys
@@ -86,6 +88,7 @@ export class Transit implements Engine {
     this.log = context.log ?? NO_LOG
     const { askWriter = (question) => this.answer(question) } = context
     this.budgets = new BudgetBook((question) => askWriter(question) as Promise<BudgetAnswer>)
+    this.counts = new CountReader(storage)
     this.keys = new Keys(storage, this.budgets)
     this.nonces = new NoncePool(world.random.bytes)
     this.wrappingKeys = new WrappingKeys({ storage, world, slow })
@@ -97,6 +100,7 @@ export class Transit implements Engine {
 
   changed(path: string): void {
     this.keys.changed(path)
+    this.counts.changed(path)
     this.wrappingKeys.changed(path)
   }
 
@@ -110,6 +114,7 @@ export class Transit implements Engine {
 
   reset(): void {
     this.keys.reset()
+    this.counts.reset()
     this.wrappingKeys.reset()
   }
 }

@@ -122,6 +122,7 @@ export const CONTEXT = 'Y3R4'
 const OF_KIND: Readonly<Record<string, (random: PseudoRandom, field: Member, filling: Filling) => JsonValue>> = {
   string: (random) => random.pick(['', 'text', 'another text']),
   int: (random, { schema }) => Number(schema.minimum ?? 0) + random.int(10),
+  version: (random) => random.pick([0, 0, 1, 'latest']),
   number: (random) => random.pick([0.5, 1, 100]),
   bool: (random) => random.chance(0.5),
   duration: (random) => random.pick([0, 3600, '90m', '1h30m']),

@@ -105,7 +105,7 @@ export function version(description: string) {
   const options = { default: 0 } as const
   return define<number, typeof options>('version', description, options, { type: 'integer' }, (value, name) => {
     if (value === null) return undefined
-    return value === 'latest' ? 0 : toInteger(value, name) + 0
+    return value === 'latest' ? 0 : toInteger(value, name, 'an integer or latest') + 0
   })
 }
 

@@ -1,5 +1,5 @@
-// DER (X.690 section 10), as much of it as keys and certificate requests are written in. Read strictly: one encoding for one value,
-// lengths that fit, nothing behind the end. Nothing here is recursive, so no input is too deep.
+// DER (X.690 section 10), as much of it as keys and certificate requests are written in. Read strictly: one encoding
+// for one value, lengths that fit, nothing behind the end. Nothing here is recursive, so no input is too deep.
 
 /** Bytes that are not what should be there: says where, never what. */
 export class DerError extends Error {

@@ -13,7 +13,7 @@ const DASHES = '-----'
 /** Characters; the public half of any key has less than a quarter of it. */
 const MAX_CHARACTERS = 16_384
 
-/** Content of the first block, whatever its label says. @throws PemError saying what is missing, never what was given */
+/** Content of the first block, whatever its label. @throws PemError saying what is missing, never what was given */
 export function readPem(text: string): Buffer {
   return firstBlock(text, MAX_CHARACTERS).content
 }

@@ -243,7 +243,7 @@ test('a signing key in a device signs as one that is here, and its public half v
   assert.match(sentence(await write('transit/encrypt/s', { plaintext: HELLO })), /does not encrypt/)
 })
 
-test('a certificate request is signed in the device, unless the key is for verifying alone or signs nothing', async () => {
+test('a certificate request is signed in the device, unless the key is not for signing', async () => {
   const { write, device } = await newServer()
   for (const [name, key] of Object.entries({ k: AES, ec: EC })) {
     done(await write(`sys/managed-keys/pkcs11/${name}`, { ...key, any_mount: true }))

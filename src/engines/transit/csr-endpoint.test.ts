@@ -77,7 +77,7 @@ for (const { type, plant } of signers()) {
   })
 }
 
-test('a request is for the version that is named, from the lowest that decrypts on; encryption counts for nothing', async () => {
+test('a request is for the version that is named, from the lowest that decrypts on, whatever encrypts', async () => {
   const mount = mountTransit()
   const { client } = mount
   await client.write('keys/k', { type: 'ecdsa-p256' })

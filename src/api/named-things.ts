@@ -3,7 +3,7 @@ import { fail } from './errors.ts'
 import type { Answer } from './request.ts'
 import { LISTED } from './shape.ts'
 
-/** The endpoint that lists them, but for its id, path, summary and handler; `fields` of its own take the place of none. */
+/** The endpoint that lists them, but for its id, path, summary and handler. */
 export const LIST_OF_NAMES = {
   operation: 'list',
   capability: 'list',

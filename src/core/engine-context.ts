@@ -1,4 +1,3 @@
-// What the rooms of engines are given: by it a mount is served, and by it alone.
 import type { Edition } from '../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { MountEntry } from '../api/mount.ts'

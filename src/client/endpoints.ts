@@ -6422,6 +6422,25 @@ export type Endpoints = {
       sum: string
     }
   }
+  /** Signs a certificate request (PKCS #10) for the public key of a version. */
+  'POST transit/keys/:name/csr': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Version of the key that the request is for, and that signs it; 0 is the latest */
+      version?: number | 'latest' | undefined
+      /** Template: another certificate request in PEM */
+      csr?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** The request in PEM */
+      csr: string
+    }
+  }
   /** Keeps a chain of certificates with a version of a key that signs, in place of what was there. */
   'POST transit/keys/:name/set-certificate': {
     fields: {

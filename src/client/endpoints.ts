@@ -5754,7 +5754,10 @@ export type Endpoints = {
         /** As the field of the same name */
         key_version?: number | undefined
       }[] | undefined
-      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      /**
+       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
+       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       */
       partial_failure_response_code?: number | undefined
       /** Type of the key, where the request makes it */
       type?: string | undefined
@@ -5809,7 +5812,10 @@ export type Endpoints = {
         /** As the field of the same name */
         padding_scheme?: string | undefined
       }[] | undefined
-      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      /**
+       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
+       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       */
       partial_failure_response_code?: number | undefined
     }
     result: {
@@ -5870,7 +5876,10 @@ export type Endpoints = {
         /** As the field of the same name */
         encrypt_padding_scheme?: string | undefined
       }[] | undefined
-      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      /**
+       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
+       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       */
       partial_failure_response_code?: number | undefined
     }
     result: {

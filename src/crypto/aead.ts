@@ -59,10 +59,7 @@ export function seal(
   plaintext: Buffer,
   associatedData?: Buffer,
 ): Buffer {
-  const cipher = newCipher(algorithm, key, nonce, associatedData)
-  const ciphertext = cipher.update(plaintext)
-  cipher.final()
-  return Buffer.concat([ciphertext, cipher.getAuthTag()])
+  return sealed(newCipher(algorithm, key, nonce, associatedData), plaintext, NOTHING)
 }
 
 /** Gives nonce ‖ ciphertext ‖ tag. The nonce must never have been used with this key. */
@@ -73,10 +70,15 @@ export function sealWithNonce(
   plaintext: Buffer,
   associatedData?: Buffer,
 ): Buffer {
-  const cipher = newCipher(algorithm, key, nonce, associatedData)
+  return sealed(newCipher(algorithm, key, nonce, associatedData), plaintext, nonce)
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function sealed(cipher: ReturnType<typeof newCipher>, plaintext: Buffer, before: Buffer): Buffer {
   const ciphertext = cipher.update(plaintext)
   cipher.final()
-  return Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])
+  return Buffer.concat([before, ciphertext, cipher.getAuthTag()])
 }
 
 /**

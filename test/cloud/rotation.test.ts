@@ -56,8 +56,9 @@ const engine = (one = house) => {
 }
 const stored = async (one = house) => (await engine(one).configs.find()) ?? assert.fail('nothing is stored')
 
+/** Within a minute, which is for machines that are very slow. */
 async function until(what: string, is: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 400; i++) {
+  for (let i = 0; i < 6_000; i++) {
     if (await is()) return
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
@@ -106,12 +107,14 @@ test('R1, R5: a new secret is stored, proven, used; the operator’s stays in th
 })
 
 test('R1, R9: until the directory takes the new secret the old one is used, and shown', async () => {
-  house.emulator.directory.secretDelayMs = 400
+  house.emulator.directory.secretDelayMs = 86_400_000
   assert.equal((await rotate()).status, 204)
   const { data } = await config()
   assert.deepEqual([data?.rotation_pending, data?.client_secret], [true, SAMPLE.clientSecret])
   await logIn()
   assert.equal((await rotate()).status, 400)
+  // Now it takes it.
+  for (const each of application().secrets) each.usableFromMs = 0
   await settled()
   assert.equal((await stored()).secret?.writtenBy, 'service')
   await logIn()

@@ -196,6 +196,15 @@ test('F11: V-07: what we may not read is said in our words, with the permission 
   assert.ok(!JSON.stringify(body).includes(secret))
 })
 
+test('F11: the permission to read what types there are is another one', async () => {
+  hit('resourceManager', { kind: 'status', status: 403 }, undefined, '/subscriptions/*/providers/Microsoft.Web')
+  const jwt = await emulator.minting.ofResource(house.site('site1'))
+  const { vm_name: _name, ...place } = await request(jwt)
+  const { status, body } = await house.login({ ...place, resource_id: house.site('site1') })
+  assert.equal(status, 403)
+  assert.match(String(body.errors), /needs Microsoft\.Resources\/subscriptions\/providers\/read/)
+})
+
 test('F11: our credential is refused: 502, and not a word of the secret', async () => {
   // Of its own, so that the log is not full of what the others did.
   await house.call('POST', 'sys/auth/wrong', { type: 'azure' })

@@ -106,6 +106,16 @@ test('R1, R5: a new secret is stored, proven, used; the operator’s stays in th
   await logIn()
 })
 
+test('R1: a lifetime of 0 is the default: no secret is made that has ended', async () => {
+  await house.call('POST', 'auth/cloud/config', { root_password_ttl: 0 })
+  assert.equal((await rotate()).status, 204)
+  await settled()
+  const { secret } = await stored()
+  assert.equal(secret?.writtenBy, 'service')
+  const left = (secret?.expiresAtMs ?? 0) - house.emulator.clock.nowMs()
+  assert.ok(left > 4_379 * 3_600_000 && left <= 4_380 * 3_600_000, String(left))
+})
+
 test('R1, R9: until the directory takes the new secret the old one is used, and shown', async () => {
   house.emulator.directory.secretDelayMs = 86_400_000
   assert.equal((await rotate()).status, 204)
@@ -114,7 +124,7 @@ test('R1, R9: until the directory takes the new secret the old one is used, and 
   await logIn()
   assert.equal((await rotate()).status, 400)
   // Now it takes it.
-  for (const each of application().secrets) each.usableFromMs = 0
+  for (const each of application().secrets) Object.assign(each, { usableFromMs: 0 })
   await settled()
   assert.equal((await stored()).secret?.writtenBy, 'service')
   await logIn()

@@ -333,6 +333,51 @@ test('L-08: keys roll over while more logins wait for the resource manager than 
   assert.deepEqual(await logins.statuses(), new Set([502]))
 })
 
+test('F2: L-08: who names a key that there is not makes nobody wait longer for a provider that hangs', async () => {
+  const jwt = await token()
+  await house.role('known', { bound_service_principal_ids: [house.oid(house.vm('vm1'))] })
+  const sent = { ...(await request(jwt)), role: 'known' }
+  assert.equal((await house.login(sent)).status, 200)
+  const [header = '', payload, signature] = jwt.split('.')
+  const forged = { ...JSON.parse(Buffer.from(header, 'base64url').toString()), kid: 'none' }
+  await time.advance(3_599_000)
+  hit('authority', { kind: 'hang' }, undefined, '**/keys')
+  const attempt = Buffer.from(JSON.stringify(forged)).toString('base64url')
+  const other = watch([house.login({ ...sent, jwt: `${attempt}.${payload}.${signature}` })])
+  await until(() => emulator.requests.count({ service: 'authority', path: '**/keys' }) === 2)
+  // The keys are an hour old now, and that look has 8 s left.
+  await time.advance(2_000)
+  const own = house.login(sent)
+  await until(() => time.waiting().includes(3_000))
+  await time.advance(3_000)
+  assert.equal((await own).status, 200)
+  assert.deepEqual(await other.statuses(), new Set([502]))
+})
+
+test('more groups than one question takes are asked about one after the other, and no answer goes beyond them', async () => {
+  const id = (i: number) => `33333333-3333-4333-8333-${String(i).padStart(12, '0')}`
+  await house.configure({ check_group_overage: true })
+  await house.role('many', { bound_group_ids: Array.from({ length: 45 }, (_, i) => id(i)) })
+  const overage = { groups: undefined, _claim_names: { groups: 'src1' } }
+  const sent = { ...(await request(await token(overage))), role: 'many' }
+  const questions = () => emulator.requests.count({ service: 'graph', path: '**/checkMemberGroups' })
+  const answer = (value: readonly unknown[]) => {
+    emulator.faults.clear()
+    hit('graph', { kind: 'merge', json: { value } as never }, undefined, '**/checkMemberGroups')
+  }
+  answer([id(99), 7])
+  assert.equal((await house.login(sent)).status, 403)
+  assert.equal(questions(), 3)
+  answer([id(99), id(44).toUpperCase()])
+  const mounts = (await house.call('GET', 'sys/auth')).body.data as Record<string, { accessor: string }>
+  const group = await house.call('POST', 'identity/group', { name: 'not-asked', type: 'external', policies: ['ops'] })
+  const alias = { name: id(99), mount_accessor: mounts['cloud/']?.accessor, canonical_id: group.body.data?.id }
+  assert.equal((await house.call('POST', 'identity/group-alias', alias)).status, 200)
+  const { status, body } = await house.login(sent)
+  assert.equal(status, 200)
+  assert.equal((body.auth as { identity_policies?: unknown }).identity_policies, undefined)
+})
+
 test('logins that wait for the cloud leave room for those that do not', async () => {
   await house.role('known', { bound_service_principal_ids: [house.oid(house.vm('vm1'))] })
   hit('resourceManager', { kind: 'hang' })

@@ -1,7 +1,7 @@
 // What a new server begins with besides its keys: a root token, and the first mounts, in the same transaction.
 import { fail } from './api/errors.ts'
 import { SYSTEM_FOLDER } from './auth/token-keys.ts'
-import { MountTable } from './core/mount-table.ts'
+import { initializeMounts } from './core/stored-mounts.ts'
 import type { House } from './house.ts'
 import type { World } from './lib/world.ts'
 import type { Opening } from './opening.ts'
@@ -42,7 +42,7 @@ export async function initialise(
     const tokenTx = sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx)
     house.tokens.initialize(tokenTx)
     await house.tokens.insertWith(tokenTx, rootToken, house.tokenService.rootEntry())
-    MountTable.initialize(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), world)
+    initializeMounts(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), world)
     await options.keep?.({ shares, rootToken })
   }
   try {

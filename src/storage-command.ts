@@ -1,6 +1,7 @@
 // `keywright storage …`: commands that work on a data directory and talk to no server.
 import { CliError, type ExitCode } from './cli/cli-error.ts'
 import { type CommandGroup, command } from './cli/command.ts'
+import { RESULT_FORMAT_OPTION } from './cli/common-options.ts'
 import { type CliIo, write } from './cli/io.ts'
 import { printableLine } from './cli/terminal-text.ts'
 import { findDevelopmentKeys } from './development.ts'
@@ -38,13 +39,7 @@ const verify = command({
       kind: 'flag',
       about: 'Ask for the unseal keys, or read them from standard input, one a line',
     },
-    format: {
-      kind: 'text',
-      value: 'table|json',
-      oneOf: ['table', 'json'],
-      default: 'table',
-      about: 'How the result is printed',
-    },
+    ...RESULT_FORMAT_OPTION,
   },
   args: { needed: [], most: 0 },
   run: async ({ io, options }) => {

@@ -1,7 +1,8 @@
 // Which requests have a body that is not to be collected: told before it is read.
 import { Refusal } from './api/errors.ts'
 import type { EngineType } from './api/mount.ts'
-import type { EngineContext, MountTable } from './core/mount-table.ts'
+import type { EngineContext } from './core/engine-context.ts'
+import type { MountTable } from './core/mount-table.ts'
 import { canonicalPath } from './core/target.ts'
 
 /** Of a method and a raw path. */

@@ -104,6 +104,7 @@ function fieldType(field: Member, needed: boolean): Type {
 const KINDS: Readonly<Record<string, string>> = {
   string: 'string',
   int: 'number',
+  version: "number | 'latest'",
   number: 'number',
   bool: 'boolean',
   duration: 'Duration',

@@ -14,6 +14,7 @@ const note = (source: string): string =>
 const KINDS: Readonly<Record<string, string>> = {
   string: 'Text. A number counts as its text, true and false as `1` and `0`, null as empty.',
   int: 'A whole number, or text of one: `5`, `-1`, `0x10`, `0o17`, `017`, `0b11`, `1_000`; empty text is 0.',
+  version: 'As int, or `latest`, which is 0: the latest version of a key.',
   number: 'number',
   bool: '`true`, `false`, 1, 0, or text: `true`, `t`, `1`, `false`, `f`, `0`; empty text is false.',
   'signed duration': 'As duration, and negative ones have a meaning of their own.',

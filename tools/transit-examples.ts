@@ -257,7 +257,28 @@ const MOVING: readonly Example[] = [
   },
 ]
 
+/** Of a template whose key is nobody's any more: CN=receipts, and the name of a host. */
+const TEMPLATE = `-----BEGIN CERTIFICATE REQUEST-----
+MIHEMHgCAQAwEzERMA8GA1UEAwwIcmVjZWlwdHMwKjAFBgMrZXADIQAjOceRW/gb
+JJyzBLv+Zjgq+sz7HYVxbuOCXOjl17d2w6AyMDAGCSqGSIb3DQEJDjEjMCEwHwYD
+VR0RBBgwFoIUcmVjZWlwdHMuZXhhbXBsZS5vcmcwBQYDK2VwA0EAy61jrmQc9upK
+GuRrEJ/MfxLu+uGQ1K6Wngg/SFASdqk1L1R3AwA0i/3NxxkcEfCmkbqrmIP9/GMO
+pONm3j4BDw==
+-----END CERTIFICATE REQUEST-----
+`
+
 const PAIRS: readonly Example[] = [
+  {
+    id: 'transit-key-csr',
+    about: 'where `receipts` is of type ed25519',
+    path: 'keys/receipts/csr',
+    body: { csr: TEMPLATE },
+    answer: {
+      name: 'receipts',
+      type: 'ed25519',
+      csr: new Sample('-----BEGIN CERTIFICATE REQUEST-----\n', 'MIHEMHgCAQAwEzERMA8GA1UEAwwI…'),
+    },
+  },
   {
     id: 'transit-key-set-certificate',
     about: 'with the certificate of a key that was imported with its public half',

@@ -49,7 +49,7 @@ function parseInteger(text: string): number | undefined {
   return Number.isSafeInteger(value) ? (negative ? -value : value) : undefined
 }
 
-export function toInteger(value: JsonValue, name: string): number {
+export function toInteger(value: JsonValue, name: string, expected = 'an integer'): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
   if (typeof value === 'boolean') return value ? 1 : 0
   if (typeof value === 'string') {
@@ -58,7 +58,7 @@ export function toInteger(value: JsonValue, name: string): number {
   }
   throw invalid(
     name,
-    `expected an integer, got ${typeof value === 'number' ? 'a number that is none' : describe(value)}`,
+    `expected ${expected}, got ${typeof value === 'number' ? 'a number that is none' : describe(value)}`,
   )
 }
 

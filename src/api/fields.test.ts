@@ -2,7 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonValue } from '../lib/json.ts'
 import { Refusal } from './errors.ts'
-import { batch, bool, bytes, decodeFields, duration, type Field, int, map, object, string, strings } from './fields.ts'
+import {
+  batch,
+  bool,
+  bytes,
+  decodeFields,
+  duration,
+  type Field,
+  int,
+  map,
+  object,
+  string,
+  strings,
+  version,
+} from './fields.ts'
 
 /** Nothing of the prototypes: what a handler gets is compared by what it holds. */
 function plain(value: unknown): unknown {
@@ -47,6 +60,12 @@ const ACCEPTED: readonly Row[] = [
   { field: int(''), sent: null, got: undefined },
   { field: int('', { min: 1, max: 3 }), sent: 1, got: 1 },
   { field: int('', { min: 1, max: 3 }), sent: '3', got: 3 },
+
+  { field: version(''), sent: 'latest', got: 0 },
+  { field: version(''), sent: '', got: 0 },
+  { field: version(''), sent: -0, got: 0 },
+  { field: version(''), sent: '3', got: 3 },
+  { field: version(''), sent: null, got: undefined },
 
   ...[true, 1, '1', 't', 'T', 'true', 'TRUE', 'True'].map((sent) => ({ field: bool(''), sent, got: true })),
   ...[false, 0, '0', 'f', 'F', 'false', 'FALSE', 'False', ''].map((sent) => ({ field: bool(''), sent, got: false })),
@@ -113,6 +132,8 @@ const REFUSED: readonly { readonly field: Field; readonly sent: JsonValue; reado
   { field: string('', { oneOf: ['a', 'b'] }), sent: null },
   { field: int(''), sent: 1.5 },
   { field: int(''), sent: 2 ** 53 },
+  { field: version(''), sent: 'newest' },
+  { field: version(''), sent: 1.5 },
   { field: int(''), sent: 1e21 },
   { field: int(''), sent: Number.POSITIVE_INFINITY },
   { field: int(''), sent: '1.5' },

@@ -99,6 +99,16 @@ export function int<const O extends Common<number>>(description: string, options
   })
 }
 
+/** Number of a version of a key. `latest` is 0, as what is not sent: the latest one. */
+export function version(description: string) {
+  // As number, as for durations.
+  const options = { default: 0 } as const
+  return define<number, typeof options>('version', description, options, { type: 'integer' }, (value, name) => {
+    if (value === null) return undefined
+    return value === 'latest' ? 0 : toInteger(value, name, 'an integer or latest') + 0
+  })
+}
+
 export function decimal<const O extends Common<number>>(description: string, options: O = {} as O) {
   const { min, max } = options
   const bounds = { ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) }

@@ -26,6 +26,21 @@ export function expandPattern(path: string): Segment[][] {
   return forms.map(parsePattern)
 }
 
+/**
+ * The forms by which a request finds the endpoint. Nothing but the last optional segment can be meant where it stands,
+ * so it takes anything, slashes included, and its field says what is wrong with it; in `a(/:b)(/:c)` also what is no
+ * name, in the place of b.
+ */
+export function routedForms(path: string): Segment[][] {
+  const forms = expandPattern(path)
+  const [first = '', ...optional] = path.split('(')
+  const last = optional.at(-1)
+  if (last === undefined || last.endsWith('...)')) return forms
+  const rest = last.replace(')', '...')
+  const before = optional.length > 1 ? [first, first + optional.slice(0, -1).join('')] : [first]
+  return [...forms, ...before.map((start) => parsePattern(start + rest))]
+}
+
 const WORD = 1
 const INNER = 2
 const CLASS = new Uint8Array(128)

@@ -2,9 +2,10 @@
 
 import { type Edition, requireFeature } from './edition.ts'
 import type { DeviceRandom } from './managed-keys.ts'
-import { NO_SEAL_ENTROPY, type RandomSource } from './tool-fields.ts'
+import type { Answer } from './request.ts'
+import { encoded, NO_SEAL_ENTROPY, type RandomArgs, type RandomSource, readRandomRequest } from './tool-fields.ts'
 
-export type DrawnBytes = { readonly bytes: Buffer; readonly warnings: readonly string[] }
+type DrawnBytes = { readonly bytes: Buffer; readonly warnings: readonly string[] }
 
 export type RandomParts = {
   readonly edition: Edition
@@ -16,10 +17,20 @@ export type RandomParts = {
 }
 
 /**
+ * What random answers.
+ * @throws Refusal as `readRandomRequest` and `drawRandom`
+ */
+export async function randomAnswer(args: RandomArgs, parts: RandomParts): Promise<Answer> {
+  const { source, count } = readRandomRequest(args)
+  const { bytes, warnings } = await drawRandom(source, count, parts)
+  return { data: { random_bytes: encoded(bytes, args.format) }, warnings }
+}
+
+/**
  * `seal` and `all` are the same here, the bytes of both generators mixed: what a device alone gives is never relied on.
  * @throws Refusal where the edition has no such source, and where the device is there and does not answer
  */
-export async function drawRandom(source: RandomSource, count: number, parts: RandomParts): Promise<DrawnBytes> {
+async function drawRandom(source: RandomSource, count: number, parts: RandomParts): Promise<DrawnBytes> {
   if (source === 'platform') return { bytes: parts.platform(count), warnings: [] }
   requireFeature(parts.edition, 'Entropy Augmentation')
   const device = await parts.device?.bytes(count)

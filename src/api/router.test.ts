@@ -30,6 +30,8 @@ const ROUTER = new Router([
   made('list', 'files'),
   made('read', 'files/fixed'),
   made('update', 'random(/:source)(/:bytes)'),
+  made('update', 'sign/:name(/:hash)'),
+  made('update', 'sign/:name/own/way'),
 ])
 
 /** What is found, with the values of its parameters; else the kind of nothing. */
@@ -73,7 +75,18 @@ const CASES: readonly (readonly [EndpointOperation, string, unknown])[] = [
   ['update', 'random', ['update random(/:source)(/:bytes)', {}]],
   ['update', 'random/seal', ['update random(/:source)(/:bytes)', { source: 'seal' }]],
   ['update', 'random/seal/32', ['update random(/:source)(/:bytes)', { source: 'seal', bytes: '32' }]],
-  ['update', 'random/seal/32/x', 'unsupported-path'],
+  // Nothing else can be meant there: the field refuses it by its name.
+  ['update', 'random/seal/32/x', ['update random(/:source)(/:bytes)', { source: 'seal', bytes: '32/x' }]],
+  ['update', 'random/seal/-1', ['update random(/:source)(/:bytes)', { source: 'seal', bytes: '-1' }]],
+  ['update', 'random/-1', ['update random(/:source)(/:bytes)', { bytes: '-1' }]],
+  ['update', 'random/-1/x', ['update random(/:source)(/:bytes)', { bytes: '-1/x' }]],
+  ['update', 'random/seal/', 'unsupported-path'],
+  ['read', 'random/-1', 'unsupported-operation'],
+  ['update', 'sign/k/sha2-256', ['update sign/:name(/:hash)', { name: 'k', hash: 'sha2-256' }]],
+  ['update', 'sign/k/sha2-256/x', ['update sign/:name(/:hash)', { name: 'k', hash: 'sha2-256/x' }]],
+  ['update', 'sign/k/own/way', ['update sign/:name/own/way', { name: 'k' }]],
+  ['update', 'sign/-k/sha2-256', 'unsupported-path'],
+  ['update', 'sign/k/', 'unsupported-path'],
   ['read', 'constructor', 'unsupported-path'],
   ['read', '__proto__', 'unsupported-path'],
 ]

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import type { Endpoint, EndpointOperation } from './endpoint.ts'
 import type { Segment } from './pattern.ts'
-import { expandPattern, isName } from './pattern.ts'
+import { isName, routedForms } from './pattern.ts'
 
 type Found = { readonly endpoint: Endpoint; readonly parameters: readonly string[] }
 type Node = {
@@ -28,7 +28,7 @@ export class Router {
 
   constructor(endpoints: readonly Endpoint[]) {
     this.endpoints = endpoints
-    for (const endpoint of endpoints) for (const segments of expandPattern(endpoint.path)) this.#add(endpoint, segments)
+    for (const endpoint of endpoints) for (const segments of routedForms(endpoint.path)) this.#add(endpoint, segments)
   }
 
   #add(endpoint: Endpoint, segments: readonly Segment[]): void {

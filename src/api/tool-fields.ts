@@ -1,8 +1,9 @@
-// What hash and random take, wherever they are offered (under sys/tools, and by engines).
-
+// hash and random, which are the same wherever they are offered (under sys/tools, and by engines): what they take and
+// answer.
 import { fail } from './errors.ts'
 import type { Args } from './fields.ts'
 import { bytes, int, string } from './fields.ts'
+import type { Answer } from './request.ts'
 import { text } from './shape.ts'
 
 const FORMATS = ['hex', 'base64'] as const
@@ -10,29 +11,65 @@ const FORMATS = ['hex', 'base64'] as const
 const formatField = (usual: (typeof FORMATS)[number]) =>
   string('Of the answer: hex or base64', { oneOf: FORMATS, default: usual })
 
-export const HASH_FIELDS = {
+const HASH_FIELDS = {
   input: bytes('Data, base64', { required: true }),
   algorithm: string('sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512', { default: 'sha2-256' }),
   format: formatField('hex'),
 }
-export const HASH_RESPONSE = { sum: text('The hash') }
+
+/** The endpoint, but for its id, path and handler. */
+export const HASH_TOOL = {
+  operation: 'update',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Hash of the input',
+  fields: HASH_FIELDS,
+  response: { sum: text('The hash') },
+} as const
+
+/**
+ * `hash` gives undefined for a name that is not in `names`.
+ * @throws Refusal for such a name
+ */
+export function hashAnswer(
+  { input, algorithm, format }: Args<typeof HASH_FIELDS>,
+  names: readonly string[],
+  hash: (name: string, data: Buffer) => Buffer | undefined,
+): Answer {
+  const sum = hash(algorithm, input)
+  if (sum === undefined) throw fail('field_invalid', ['algorithm', `must be one of ${names.join(', ')}`])
+  return { data: { sum: encoded(sum, format) } }
+}
 
 export const MAX_RANDOM_BYTES = 131_072
 const DEFAULT_RANDOM_BYTES = 32
 const SOURCES = ['platform', 'seal', 'all'] as const
 export type RandomSource = (typeof SOURCES)[number]
 
-export const RANDOM_FIELDS = {
+const RANDOM_FIELDS = {
   source: string('platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes`', {
     default: 'platform',
   }),
   bytes: int('How many', { min: 1, max: MAX_RANDOM_BYTES, default: DEFAULT_RANDOM_BYTES }),
   format: formatField('base64'),
 }
-export const RANDOM_RESPONSE = { random_bytes: text('The bytes') }
+export type RandomArgs = Args<typeof RANDOM_FIELDS>
+
+/** The endpoint, but for its id, path and handler. */
+export const RANDOM_TOOL = {
+  operation: 'update',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Random bytes',
+  describe:
+    'With `seal` and `all` the bytes of this machine are mixed with those of the device that is configured ' +
+    '(kms_library). Where there is none they are of this machine alone, and with `seal` a warning says so.',
+  fields: RANDOM_FIELDS,
+  response: { random_bytes: text('The bytes') },
+} as const
 
 /** @throws Refusal for a source that is none, and for a number out of bounds in its place */
-export function readRandomRequest(args: Args<typeof RANDOM_FIELDS>): {
+export function readRandomRequest(args: RandomArgs): {
   readonly source: RandomSource
   readonly count: number
 } {

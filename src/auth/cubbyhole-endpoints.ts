@@ -2,6 +2,7 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
+import { namesAnswer, orNotFound } from '../api/named-things.ts'
 import { type Caller, DONE, type RequestInfo } from '../api/request.ts'
 import { anything, listOf, OTHERS, text } from '../api/shape.ts'
 import type { Cubbyhole } from './cubbyhole.ts'
@@ -31,9 +32,7 @@ const read = endpoint({
   fields: pathField,
   response: { [OTHERS]: anything('As it was written') },
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
-    const data = await cubbyhole.read(ownerOf(request).tokenId, path)
-    if (data === undefined) throw fail('not_found', [])
-    return { data }
+    return { data: orNotFound(await cubbyhole.read(ownerOf(request).tokenId, path)) }
   },
 })
 
@@ -84,9 +83,7 @@ const list = (id: string, path: string) =>
     response: { keys: listOf(text('Name; a folder ends in /'), 'Names, sorted') },
     handler: async (cubbyhole: Cubbyhole, args: { readonly path?: string | undefined }, request) => {
       const folder = args.path === undefined || args.path === '' ? '' : `${args.path}/`
-      const keys = await cubbyhole.list(ownerOf(request).tokenId, folder)
-      if (keys.length === 0) throw fail('not_found', [])
-      return { data: { keys } }
+      return namesAnswer(await cubbyhole.list(ownerOf(request).tokenId, folder))
     },
   })
 

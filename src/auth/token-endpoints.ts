@@ -1,9 +1,9 @@
 // The endpoints under auth/token/, but for those that make tokens and their roles.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
-import { fail } from '../api/errors.ts'
 import { duration, int, string } from '../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer } from '../api/named-things.ts'
 import { callerOf, DONE } from '../api/request.ts'
-import { flag, integer, LISTED, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
+import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { TOKEN_CREATE_ENDPOINTS } from './token-create-endpoints.ts'
 import { TOKEN_ROLE_ENDPOINTS } from './token-role-endpoints.ts'
 import type { TokenService } from './token-service.ts'
@@ -191,23 +191,16 @@ const revokeOrphan = endpoint({
 })
 
 const accessors = endpoint({
+  ...LIST_OF_NAMES,
   id: 'token-accessors',
-  operation: 'list',
   path: 'accessors',
-  capability: 'list',
   sudo: true,
-  runsOn: 'any-node',
   summary: 'Accessors of all tokens, in no order that means anything',
   fields: {
     after: string('Only those behind this one of the page before', { default: '' }),
     limit: int('At most so many; 0: all', { default: 0, min: 0 }),
   },
-  response: LISTED,
-  handler: async (service: TokenService, { after, limit }) => {
-    const keys = await service.accessors(after, limit)
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (service: TokenService, { after, limit }) => namesAnswer(await service.accessors(after, limit)),
 })
 
 const tidy = endpoint({

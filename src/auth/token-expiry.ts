@@ -2,8 +2,9 @@
 // Use is refused by the clock in any case (threats P-27); this only tidies up, so it may be late, and gives way to
 // callers between its pages.
 import type { Log } from '../lib/log.ts'
-import type { Timer, World } from '../lib/world.ts'
-import { Sealed, StorageClosed } from '../storage/contract.ts'
+import { PeriodicLook } from '../lib/periodic-look.ts'
+import type { World } from '../lib/world.ts'
+import { isClosed } from '../storage/contract.ts'
 import { decodeTokenEntry } from './token-entry.ts'
 import { EXPIRY_FOLDER, expiryKey, goneKey, idKey } from './token-keys.ts'
 import type { TokenStore } from './token-store.ts'
@@ -25,45 +26,30 @@ export class TokenExpiry {
   readonly #world: World
   readonly #log: Log
   readonly #failures = new Map<string, Failure>()
-  #timer: Timer | undefined
-  #isOn = false
-  #looking: Promise<void> | undefined
+  readonly #looks: PeriodicLook
 
   constructor(tokens: TokenStore, world: World, log: Log) {
     this.#tokens = tokens
     this.#world = world
     this.#log = log
+    const failure = 'The removal of expired tokens stopped: it is tried again'
+    this.#looks = new PeriodicLook(() => this.#look(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
   }
 
   /** Where tokens may be written, from unseal to seal. */
   start(): void {
-    this.#isOn = true
-    this.#plan()
+    this.#looks.start(LOOK_EVERY_MS)
   }
 
   /** What is under way ends with its page, or with the barrier. */
   stop(): void {
-    this.#isOn = false
-    this.#timer?.cancel()
-    this.#timer = undefined
+    this.#looks.stop()
     this.#failures.clear()
-  }
-
-  #plan(): void {
-    this.#timer?.cancel()
-    this.#timer = this.#world.timers.after(LOOK_EVERY_MS, () => {
-      void this.look().then(() => {
-        if (this.#isOn) this.#plan()
-      })
-    })
   }
 
   /** Removes all that is due now; never throws. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined
-    })
-    return this.#looking
+    return this.#looks.now()
   }
 
   /** Tokens that could not be removed several times, by storage name. */
@@ -71,22 +57,19 @@ export class TokenExpiry {
     return new Map([...this.#failures].filter(([, { attempts }]) => attempts >= STUCK_AFTER))
   }
 
-  async #look(): Promise<void> {
-    try {
-      const failed = new Map<string, string>()
-      const { removal } = this.#tokens
-      await this.#removeEach(this.#begun(), (page) => removal.removeAll(page.map(({ id }) => id)), failed)
-      await this.#removeEach(this.#due(), (page) => this.#removeDue(page), failed)
-      const [first] = failed.values()
-      if (first === undefined) return
+  async #look(): Promise<number> {
+    const failed = new Map<string, string>()
+    const { removal } = this.#tokens
+    await this.#removeEach(this.#begun(), (page) => removal.removeAll(page.map(({ id }) => id)), failed)
+    await this.#removeEach(this.#due(), (page) => this.#removeDue(page), failed)
+    const [first] = failed.values()
+    if (first !== undefined) {
       this.#log('warn', 'Tokens could not be removed after their end: they are refused, and their removal is retried', {
         tokens: failed.size,
         cause: first,
       })
-    } catch (cause) {
-      if (!this.#isOn || cause instanceof Sealed || cause instanceof StorageClosed) return
-      this.#log('warn', 'The removal of expired tokens stopped: it is tried again', { cause: nameOf(cause) })
     }
+    return LOOK_EVERY_MS
   }
 
   /** Whose removal was begun: what an earlier process, or a failure, left. */
@@ -142,7 +125,7 @@ export class TokenExpiry {
   /** Together where that works, else each for itself, so that one that cannot be removed holds up no other. */
   async #removeEach(pages: Pages, remove: (page: readonly Due[]) => Promise<void>, failed: Map<string, string>) {
     for await (const page of pages) {
-      if (!this.#isOn) return
+      if (!this.#looks.isOn) return
       const isDone = await this.#tried(page, remove)
       if (isDone === true) continue
       for (const due of page) {
@@ -159,7 +142,7 @@ export class TokenExpiry {
     try {
       await remove(page)
     } catch (cause) {
-      if (cause instanceof Sealed || cause instanceof StorageClosed) throw cause
+      if (isClosed(cause)) throw cause
       return nameOf(cause)
     }
     for (const { id } of page) this.#failures.delete(id)

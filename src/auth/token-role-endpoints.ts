@@ -2,9 +2,10 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Args, bool, duration, int, string, strings } from '../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
 import { isName } from '../api/pattern.ts'
 import { DONE } from '../api/request.ts'
-import { flag, integer, LISTED, listOf, optional, type Shapes, text } from '../api/shape.ts'
+import { flag, integer, listOf, optional, type Shapes, text } from '../api/shape.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
 import { type OldName, ROLE_TOKEN_TYPES, type RoleTokenType, type TokenRole } from './token-role.ts'
 import { sanitizePolicies } from './token-rules.ts'
@@ -153,22 +154,15 @@ function checkBatch(role: TokenRole): void {
 }
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'token-roles-list',
-  operation: 'list',
   path: 'roles',
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Names of the token roles',
   fields: {
     after: string('Only names that sort after this one', { default: '' }),
     limit: int('At most so many names; 0: all', { default: 0, min: 0 }),
   },
-  response: LISTED,
-  handler: async (service: TokenService, { after, limit }) => {
-    const keys = await service.roles.list(after, limit)
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (service: TokenService, { after, limit }) => namesAnswer(await service.roles.list(after, limit)),
 })
 
 const read = endpoint({
@@ -181,8 +175,7 @@ const read = endpoint({
   fields: nameField,
   response: ROLE,
   handler: async (service: TokenService, { role_name: name }) => {
-    const role = await service.roles.read(name)
-    if (role === undefined) throw fail('not_found', [])
+    const role = orNotFound(await service.roles.read(name))
     return { data: shown(name, role) }
   },
 })

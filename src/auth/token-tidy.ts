@@ -2,7 +2,7 @@
 // but were not removed, and index entries without their token. Nothing of it is needed for what is refused.
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
-import { Sealed, StorageClosed } from '../storage/contract.ts'
+import { isClosed } from '../storage/contract.ts'
 import { isExpired } from './token-entry.ts'
 import {
   ACCESSOR_FOLDER,
@@ -37,7 +37,7 @@ export class TokenTidy {
     this.#isRunning = true
     void this.run()
       .catch((cause: unknown) => {
-        if (cause instanceof Sealed || cause instanceof StorageClosed) return
+        if (isClosed(cause)) return
         this.#log('warn', 'Tidying tokens stopped', { cause: cause instanceof Error ? cause.name : typeof cause })
       })
       .finally(() => {

@@ -91,6 +91,17 @@ export const WRAP_OPTIONS = {
   },
 } as const satisfies OptionTable
 
+/** Of commands that print a result of their own, and not the answer to one request. */
+export const RESULT_FORMAT_OPTION = {
+  format: {
+    kind: 'text',
+    value: 'table|json',
+    oneOf: ['table', 'json'],
+    default: 'table',
+    about: 'How the result is printed',
+  },
+} as const satisfies OptionTable
+
 export const OUTPUT_OPTIONS = {
   format: {
     kind: 'text',

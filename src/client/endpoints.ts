@@ -5754,7 +5754,10 @@ export type Endpoints = {
         /** As the field of the same name */
         key_version?: number | undefined
       }[] | undefined
-      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      /**
+       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
+       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       */
       partial_failure_response_code?: number | undefined
       /** Type of the key, where the request makes it */
       type?: string | undefined
@@ -5809,7 +5812,10 @@ export type Endpoints = {
         /** As the field of the same name */
         padding_scheme?: string | undefined
       }[] | undefined
-      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      /**
+       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
+       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       */
       partial_failure_response_code?: number | undefined
     }
     result: {
@@ -5870,7 +5876,10 @@ export type Endpoints = {
         /** As the field of the same name */
         encrypt_padding_scheme?: string | undefined
       }[] | undefined
-      /** Status for a batch of which some items fail and some do not, 200 to 599; else 400 */
+      /**
+       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
+       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       */
       partial_failure_response_code?: number | undefined
     }
     result: {
@@ -6411,6 +6420,25 @@ export type Endpoints = {
     result: {
       /** The hash */
       sum: string
+    }
+  }
+  /** Signs a certificate request (PKCS #10) for the public key of a version. */
+  'POST transit/keys/:name/csr': {
+    fields: {
+      /** Name of the key */
+      name: string
+      /** Version of the key that the request is for, and that signs it; 0 is the latest */
+      version?: number | 'latest' | undefined
+      /** Template: another certificate request in PEM */
+      csr?: string | undefined
+    }
+    result: {
+      /** Name of the key */
+      name: string
+      /** Type of the key */
+      type: string
+      /** The request in PEM */
+      csr: string
     }
   }
   /** Keeps a chain of certificates with a version of a key that signs, in place of what was there. */

@@ -1,74 +1,14 @@
-// Which engine serves which path. One stored entry per mount:
-//
-//   root/core/mounts/UUID              the mount
-//   root/core/unmounting/UUID          a mount whose data are being removed; finished at the next start if interrupted
-//   root/core/local-mounts/UUID        the same two for a mount that stays out of replication: what is local about it
-//   root/core/local-unmounting/UUID    is stored in a class of its own
-//   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
-import type { Edition } from '../api/edition.ts'
+// Which engine serves which path, in the memory of a thread: it follows what is stored (stored-mounts.ts).
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
-import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
-import type { NodeRole } from '../api/node-role.ts'
 import type { Router } from '../api/router.ts'
-import type { Log } from '../lib/log.ts'
-import type { SlowWork } from '../lib/slow-work.ts'
-import type { World } from '../lib/world.ts'
-import { systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
-import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
-import {
-  ALWAYS,
-  type AlwaysMounted,
-  CORE_FOLDER,
-  dataFolder,
-  encodeMountEntry,
-  formerPathsOf,
-  MOUNT_FOLDERS,
-  mountKey,
-  newMountEntry,
-  overlapping,
-  readEntries,
-  requireAllowedPath,
-  SINGLETONS,
-  scopeOf,
-  shownPath,
-  storedAt,
-  UNMOUNT_FOLDERS,
-  unmountKey,
-} from './mount-entries.ts'
-
-const WIPE_PAGE = 500
-
-/** What an engine is given for one mount. */
-export type EngineContext = {
-  /** As it is at the call: it can be tuned and moved. */
-  readonly mount: () => MountEntry
-  readonly storage: View
-  readonly world: World
-  readonly slow: SlowWork
-  /** Which features the operator has on. */
-  readonly edition: Edition
-  /** What this node is among others, as it is at the call. */
-  readonly role: () => NodeRole
-  readonly log: Log
-  /** Those that this mount may use; missing: there are none. */
-  readonly managedKeys?: ManagedKeys
-  readonly deviceRandom?: DeviceRandom
-  /** Where another thread writes: what the mount's engine there answers. Missing where this one does. */
-  readonly askWriter?: (question: unknown) => Promise<unknown>
-}
-
-/** What is the same for all mounts. */
-type Given = Omit<EngineContext, 'mount' | 'storage' | 'askWriter' | 'managedKeys'> & {
-  readonly askWriter?: AskWriter | undefined
-  readonly managedKeysOf?: (mount: () => MountEntry) => ManagedKeys
-}
-
-/** `mount` is the UUID. */
-export type AskWriter = (mount: string, question: unknown) => Promise<unknown>
+import type { SealedStorage } from '../storage/sealed-storage.ts'
+import type { EngineContext, EngineSurroundings } from './engine-context.ts'
+import { ALWAYS, MOUNT_FOLDERS, SINGLETONS } from './mount-entries.ts'
+import { StoredMounts } from './stored-mounts.ts'
 
 export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
 
@@ -76,13 +16,11 @@ type Types = ReadonlyMap<string, EngineType<EngineContext>>
 
 export class MountTable implements Mounts {
   readonly #types: Types
-  readonly #storage: SealedStorage
-  readonly #core: View
+  readonly #stored: StoredMounts
   readonly #always: Mounted
-  readonly #given: Given
+  readonly #given: EngineSurroundings
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
-  readonly #unmountWork: ((entry: MountEntry) => Promise<void>)[] = []
   #stale = true
   #isStarted = false
   #refreshing: Promise<void> | undefined
@@ -95,14 +33,13 @@ export class MountTable implements Mounts {
     types: readonly EngineType<EngineContext>[],
     always: Mounted,
     storage: SealedStorage,
-    given: Given,
+    given: EngineSurroundings,
     invalidation: Invalidation,
   ) {
     this.#always = always
     this.#mounted.set(always.entry.path, always)
     this.#types = new Map(types.map((type) => [type.type, type]))
-    this.#storage = storage
-    this.#core = storage.view(systemScope, CORE_FOLDER)
+    this.#stored = new StoredMounts(storage)
     this.#given = given
     const stale = () => {
       this.#stale = true
@@ -210,7 +147,7 @@ export class MountTable implements Mounts {
   async #load(): Promise<void> {
     this.#stale = false
     try {
-      const entries = await readEntries(this.#core, MOUNT_FOLDERS)
+      const entries = await this.#stored.all()
       const kept = new Set(entries.map(({ uuid }) => uuid))
       for (const [uuid, { entry }] of this.#byUuid) if (!kept.has(uuid)) this.#forget(entry)
       for (const entry of entries) this.#put(entry)
@@ -238,7 +175,7 @@ export class MountTable implements Mounts {
     const { askWriter, managedKeysOf, ...given } = this.#given
     const ask = askWriter && { askWriter: (question: unknown) => askWriter(entry.uuid, question) }
     const keys = managedKeysOf && { managedKeys: managedKeysOf(mount) }
-    return { ...given, ...ask, ...keys, mount, storage: this.#view(entry) }
+    return { ...given, ...ask, ...keys, mount, storage: this.#stored.dataOf(entry) }
   }
 
   /** Engines begin what they do by themselves: on the thread that writes, once the server is open. */
@@ -256,14 +193,6 @@ export class MountTable implements Mounts {
   /** Another mount may have the path already, where several changes are taken over at once. */
   #leavePath({ path, uuid }: MountEntry): void {
     if (this.#mounted.get(path)?.entry.uuid === uuid) this.#mounted.delete(path)
-  }
-
-  /** No commit of an engine goes through once its mount is being removed. */
-  #view(entry: MountEntry): View {
-    const key = CORE_FOLDER + mountKey(entry)
-    return this.#storage.view(scopeOf(entry), dataFolder(entry), async (tx) => {
-      if ((await tx.get(key)) === undefined) throw fail('no_route', [entry.path])
-    })
   }
 
   #dataChanged(rest: string): void {
@@ -292,36 +221,17 @@ export class MountTable implements Mounts {
         `plugin not found in the catalog: ${entry.type}; offered are ${this.typesOf(entry.kind).join(', ')}`,
       ])
     }
-    requireAllowedPath(entry)
-    await this.#core.transaction(async (tx) => {
-      const taken = await overlapping(tx, entry)
-      // Wire text.
-      if (taken !== undefined) throw fail('bad_request', [`path is already in use at ${shownPath(taken)}`])
-      tx.put(mountKey(entry), encodeMountEntry(entry))
-    })
+    await this.#stored.add(entry)
     await this.refresh()
   }
 
   async tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
-    await this.#core.transaction(async (tx) => {
-      const entry = await storedAt(tx, path)
-      if (entry === undefined) throw fail('bad_request', [`no mount at "${path}"`])
-      tx.put(mountKey(entry), encodeMountEntry(change(entry)))
-    })
+    await this.#stored.tune(path, change)
     await this.refresh()
   }
 
   async move(from: string, to: string): Promise<void> {
-    await this.#core.transaction(async (tx) => {
-      const entry = await storedAt(tx, from)
-      if (entry === undefined) throw fail('bad_request', [`no matching mount at "${from}"`]) // Wire text.
-      if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot remount "${from}"`])
-      const moved = { ...entry, path: to, ...formerPathsOf(entry, to) }
-      requireAllowedPath(moved)
-      const taken = await overlapping(tx, moved)
-      if (taken !== undefined) throw fail('bad_request', [`path already in use at "${shownPath(taken)}"`]) // Wire text.
-      tx.put(mountKey(entry), encodeMountEntry(moved))
-    })
+    await this.#stored.move(from, to)
     await this.refresh()
   }
 
@@ -329,54 +239,26 @@ export class MountTable implements Mounts {
     const entry = this.find(path)
     if (entry === undefined) return
     if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot unmount "${path}"`])
-    await this.#core.transaction(async (tx) => {
-      tx.delete(mountKey(entry))
-      tx.put(unmountKey(entry), encodeMountEntry(entry))
-    })
+    await this.#stored.remove(entry)
     await this.refresh()
-    await this.#wipe(entry)
+    await this.#stored.wipe(entry)
   }
 
   /** Removes what an interrupted unmount left behind; the writer calls it after unseal. */
-  async finishUnmounts(): Promise<void> {
-    for (const entry of await readEntries(this.#core, UNMOUNT_FOLDERS)) await this.#wipe(entry)
+  finishUnmounts(): Promise<void> {
+    return this.#stored.finishRemovals()
   }
 
   /** What goes with a mount besides its data. It may be called again for a mount, where it was interrupted. */
   onUnmount(work: (entry: MountEntry) => Promise<void>): void {
-    this.#unmountWork.push(work)
-  }
-
-  async #wipe(entry: MountEntry): Promise<void> {
-    for (const work of this.#unmountWork) await work(entry)
-    const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
-    for (let more = true; more; ) {
-      more = await data.transaction(async (tx) => {
-        const keys = await tx.keys('', '', WIPE_PAGE)
-        for (const key of keys) tx.delete(key)
-        return keys.length === WIPE_PAGE
-      })
-    }
-    await this.#core.transaction(async (tx) => tx.delete(unmountKey(entry)))
+    this.#stored.onRemoval(work)
   }
 
   /** Writes those of the mounts that are always there which a store does not have yet. */
   async addMissing(): Promise<void> {
     const missing = ALWAYS.filter(({ path, type }) => this.#types.has(type) && this.find(path) === undefined)
     if (missing.length === 0) return
-    await this.#core.transaction(async (tx) => MountTable.#add(tx, this.#given.world, missing))
+    await this.#stored.addMissing(missing, this.#given.world)
     await this.refresh()
-  }
-
-  /** The mounts without which nothing works, written with the initialisation. */
-  static initialize(tx: ViewTransaction, world: World): void {
-    MountTable.#add(tx, world, ALWAYS.slice(0, 2))
-  }
-
-  static #add(tx: ViewTransaction, world: World, mounts: readonly AlwaysMounted[]): void {
-    for (const one of mounts) {
-      const entry = newMountEntry(world, { ...one, options: null })
-      tx.put(mountKey(entry), encodeMountEntry(entry))
-    }
   }
 }

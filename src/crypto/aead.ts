@@ -1,6 +1,7 @@
 // Authenticated encryption, the only place that uses Node's ciphers (threats N-01 to N-03): the tag is always whole,
 // the nonce always of the algorithm's length, and no plaintext leaves before it is authenticated.
-import { type CipherGCMTypes, createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
+import { type CipherGCMTypes, createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
+import { overwritingFreed } from '../lib/freed-memory.ts'
 import { secretBytes } from './secret-bytes.ts'
 import { forChaCha, XCHACHA_NONCE_BYTES } from './xchacha20.ts'
 
@@ -58,10 +59,7 @@ export function seal(
   plaintext: Buffer,
   associatedData?: Buffer,
 ): Buffer {
-  const cipher = newCipher(algorithm, key, nonce, associatedData)
-  const ciphertext = cipher.update(plaintext)
-  cipher.final()
-  return Buffer.concat([ciphertext, cipher.getAuthTag()])
+  return sealed(newCipher(algorithm, key, nonce, associatedData), plaintext, NOTHING)
 }
 
 /** Gives nonce ‖ ciphertext ‖ tag. The nonce must never have been used with this key. */
@@ -72,10 +70,15 @@ export function sealWithNonce(
   plaintext: Buffer,
   associatedData?: Buffer,
 ): Buffer {
-  const cipher = newCipher(algorithm, key, nonce, associatedData)
+  return sealed(newCipher(algorithm, key, nonce, associatedData), plaintext, nonce)
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function sealed(cipher: ReturnType<typeof newCipher>, plaintext: Buffer, before: Buffer): Buffer {
   const ciphertext = cipher.update(plaintext)
   cipher.final()
-  return Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])
+  return Buffer.concat([before, ciphertext, cipher.getAuthTag()])
 }
 
 /**
@@ -119,20 +122,17 @@ function authenticated(decipher: ReturnType<typeof newDecipher>, plaintext: Buff
   return plaintext
 }
 
-/** Encrypts nothing that anybody reads. */
-const FILLER_KEY = createSecretKey(Buffer.alloc(32))
-
 /**
  * So small that what the allocator of the system takes back it gives out again next, to the same thread and nobody
  * else (glibc keeps up to 1,032 bytes so). What is larger is put together with its neighbours and comes back anywhere.
  */
 const PIECE_BYTES = 896
-const FILLER_PIECE = Buffer.alloc(PIECE_BYTES)
+/** Node decrypts into memory of its own that is longer than what it gives by one block, and copies it from there. */
+const BLOCK_BYTES = 1
 
 /**
- * Like `open`, for what holds keys, with algorithms whose own keys have 32 bytes: nothing of them is left where it was
- * decrypted. Node decrypts into memory of its own, copies it from there and frees it as it is; the same again with
- * something else takes that memory and writes over it, piece by piece. The plaintext is the caller's to wipe.
+ * Like `open`, for what holds keys: nothing of them is left where they were decrypted, piece by piece. The plaintext is
+ * the caller's to wipe.
  * @throws AuthenticationFailed
  */
 export function openSecret(
@@ -144,13 +144,12 @@ export function openSecret(
 ): Buffer {
   const bytes = sealed.length - algorithm.tagBytes
   const decipher = begunOpening(algorithm, key, nonce, sealed, associatedData)
-  const filler = newCipher(algorithm, FILLER_KEY, Buffer.alloc(algorithm.nonceBytes), undefined)
   const plaintext = secretBytes(bytes)
   for (let at = 0; at < bytes; at += PIECE_BYTES) {
-    const piece = decipher.update(sealed.subarray(at, Math.min(at + PIECE_BYTES, bytes)))
+    const part = sealed.subarray(at, Math.min(at + PIECE_BYTES, bytes))
+    const piece = overwritingFreed([part.length + BLOCK_BYTES], () => decipher.update(part))
     piece.copy(plaintext, at)
     piece.fill(0)
-    filler.update(FILLER_PIECE.subarray(0, piece.length))
   }
   return authenticated(decipher, plaintext)
 }

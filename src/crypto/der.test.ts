@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testSeed } from '../../test/fixtures/seed.ts'
-import { DER, DerError, DerReader, der, derNatural, derOid } from './der.ts'
+import { DER, DerError, DerReader, der, derNatural, derOid, requireDer } from './der.ts'
 
 const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
 
@@ -46,6 +46,46 @@ test('what follows the end is refused, and so is an identifier that is empty or 
   const reader = new DerReader(fromHex('02010100'))
   reader.natural()
   assert.throws(() => reader.end(), DerError)
-  for (const hex of ['0600', '060188', `0621${'01'.repeat(33)}`])
+  for (const hex of ['0600', '060188', '06048001802a', '06032a8001', `0621${'01'.repeat(33)}`])
     assert.throws(() => new DerReader(fromHex(hex)).oid(), DerError)
+})
+
+test('a value of whatever kind comes with its tag and its whole', () => {
+  const reader = new DerReader(fromHex('8201033102'))
+  const { tag, content, whole } = reader.value()
+  assert.deepEqual([tag, content.toString('hex'), whole.toString('hex')], [0x82, '03', '820103'])
+  assert.throws(() => reader.value(), DerError)
+  assert.throws(() => new DerReader(fromHex('')).value(), DerError)
+})
+
+const INSIDE = [
+  { name: 'a value inside that ends too late', hex: '3003020201' },
+  { name: 'a length of no definite form inside', hex: '300430800000' },
+  { name: 'a text in pieces', hex: '30052403040100' },
+  { name: 'a sequence that is not constructed', hex: '1000' },
+  { name: 'a set that is not constructed', hex: '1100' },
+  { name: 'a number that is constructed', hex: '2203020101' },
+  { name: 'an end of contents', hex: '30020000' },
+  { name: 'a tag of several bytes', hex: '30049f1f0100' },
+  { name: 'a tag alone, deep inside', hex: '3005a003310130' },
+]
+for (const { name, hex } of INSIDE) {
+  test(`${name} is no DER`, () => {
+    assert.throws(() => requireDer(fromHex(hex)), DerError)
+  })
+}
+
+test('what is deep or has many members is looked at soon', () => {
+  requireDer(Buffer.alloc(0))
+  requireDer(fromHex('3008a003020101800101'))
+  let deep: Buffer = Buffer.alloc(0)
+  for (let count = 0; count < 5_000; count += 1) deep = der(DER.sequence, deep)
+  const wide = der(DER.sequence, Buffer.from('3000'.repeat(25_000), 'hex'))
+  for (const bytes of [deep, wide]) {
+    const { user, system } = process.threadCpuUsage()
+    requireDer(bytes)
+    const used = process.threadCpuUsage()
+    const milliseconds = (used.user - user + used.system - system) / 1000
+    assert.ok(milliseconds < 50, `${milliseconds} ms`)
+  }
 })

@@ -1,5 +1,5 @@
-// DER (X.690 section 10), as much of it as private keys are written in. Read strictly: one encoding for one value,
-// lengths that fit, nothing behind the end. Nothing here is recursive, so no input is too deep.
+// DER (X.690 section 10), as much of it as keys and certificate requests are written in. Read strictly: one encoding
+// for one value, lengths that fit, nothing behind the end. Nothing here is recursive, so no input is too deep.
 
 /** Bytes that are not what should be there: says where, never what. */
 export class DerError extends Error {
@@ -7,12 +7,14 @@ export class DerError extends Error {
 }
 
 export const DER = {
+  boolean: 0x01,
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
   null: 0x05,
   oid: 0x06,
   sequence: 0x30,
+  set: 0x31,
   /** [n] of a constructed value. */
   context: (n: number) => 0xa0 | n,
   /** [n] IMPLICIT of a primitive value. */
@@ -24,6 +26,21 @@ const LONG_FORM = 0x80
 const MAX_LENGTH_BYTES = 3
 /** A number of 4096 bits with its sign, and some more: arithmetic takes a time that grows with the square. */
 const MAX_NATURAL_BYTES = 520
+
+/** Of a tag. */
+const CLASS_BITS = 0xc0
+const CONSTRUCTED_BIT = 0x20
+const NUMBER_BITS = 0x1f
+/** A tag of several bytes begins with this number: nothing that is read here has one. */
+const LONG_TAG = 0x1f
+
+/** One value; buffers are views of the input. */
+export type DerValue = {
+  readonly tag: number
+  readonly content: Buffer
+  /** Tag, length and content. */
+  readonly whole: Buffer
+}
 
 /** Reads one value after another; what it gives are views of the input. */
 export class DerReader {
@@ -49,6 +66,17 @@ export class DerReader {
   /** The same where it comes, else undefined. @throws DerError */
   optional(tag: number): Buffer | undefined {
     return this.#bytes[this.#at] === tag ? this.next(tag) : undefined
+  }
+
+  /** Of whatever kind. @throws DerError where none comes */
+  value(): DerValue {
+    const start = this.#at
+    const tag = this.#bytes[start]
+    if (tag === undefined) throw new DerError('it ends too early')
+    if ((tag & NUMBER_BITS) === LONG_TAG) throw new DerError('a tag is longer than any that is known')
+    const { from, to } = this.#bounds()
+    this.#at = to
+    return { tag, content: this.#bytes.subarray(from, to), whole: this.#bytes.subarray(start, to) }
   }
 
   /** Passes over one value of whatever kind. @throws DerError */
@@ -101,6 +129,31 @@ export class DerReader {
   }
 }
 
+/**
+ * Looks at everything that stands inside of values, at any depth: what is passed on unread is DER too.
+ * @throws DerError
+ */
+export function requireDer(bytes: Buffer): void {
+  const left = [bytes]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const reader = new DerReader(next)
+    while (!reader.atEnd) {
+      const { tag, content } = reader.value()
+      requireForm(tag)
+      if ((tag & CONSTRUCTED_BIT) !== 0) left.push(content)
+    }
+  }
+}
+
+/** Of universal kinds SEQUENCE and SET consist of others, and nothing else does (sections 8.9 to 8.12, 10.2). */
+function requireForm(tag: number): void {
+  if ((tag & CLASS_BITS) !== 0) return
+  const number = tag & NUMBER_BITS
+  const isConstructed = number === (DER.sequence & NUMBER_BITS) || number === (DER.set & NUMBER_BITS)
+  if (number === 0 || isConstructed !== ((tag & CONSTRUCTED_BIT) !== 0))
+    throw new DerError('a value has a form that its kind does not have')
+}
+
 const MAX_OID_BYTES = 32
 
 function oidText(bytes: Buffer): string {
@@ -108,7 +161,11 @@ function oidText(bytes: Buffer): string {
     throw new DerError('an object identifier is wrong')
   const arcs: number[] = []
   let arc = 0
+  let isFirst = true
   for (const byte of bytes) {
+    // Section 8.19.2.
+    if (isFirst && byte === 0x80) throw new DerError('an object identifier has zeros in front of a number')
+    isFirst = byte < 0x80
     arc = arc * 128 + (byte & 0x7f)
     if (byte >= 0x80) continue
     arcs.push(arc)

@@ -8,11 +8,12 @@
 //
 // Verifying needs no secret, and is done by a library, in JavaScript: up to nine milliseconds, tens to load. So it is
 // loaded by the threads that need it, and only then.
-import { createECDH, createPrivateKey, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { createECDH, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type { ECDSA } from '@noble/curves/abstract/weierstrass.js'
 import { type Curve, scalarBytes } from './ec-curves.ts'
 import { drawScalar, encodePkcs8 } from './ec-private-key.ts'
+import { openPkcs8 } from './pkcs8.ts'
 import { publicHalf } from './public-keys.ts'
 import { multiplySecret } from './secret-scalar.ts'
 
@@ -38,7 +39,7 @@ function movedKey(curve: Curve, key: KeyObject, point: Buffer, factor: bigint): 
   const product = multiplySecret(scalar, factor, curve.order)
   const material = encodePkcs8(curve, product, point)
   try {
-    return createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
+    return openPkcs8(material)
   } finally {
     for (const bytes of [scalar, product, material]) bytes.fill(0)
   }

@@ -5,7 +5,7 @@ import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import { InvalidKeyMaterial } from './key-type.ts'
 import type { MaterialForm } from './material-form.ts'
 import type { ParameterSet } from './ml-dsa.ts'
-import { pkcs8Of } from './pkcs8.ts'
+import { openPkcs8, pkcs8Of } from './pkcs8.ts'
 import { publicHalf, spkiDer, spkiPem } from './public-keys.ts'
 
 const SEED_BYTES = 32
@@ -40,7 +40,7 @@ export function mlDsaForm(parameterSet: ParameterSet): MaterialForm {
       if (key.length !== SEED_BYTES)
         throw new InvalidKeyMaterial(`"key" of ${asymmetricKeyType} has 32 bytes, the seed`)
       const material = materialOf(key)
-      const pair = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
+      const pair = openPkcs8(material)
       if (publicText !== '' && publicBytes(pair).toString('base64') !== publicText)
         throw new InvalidKeyMaterial('"public_key" is not the public half of "key"')
       return { material, isPublic: false }
@@ -52,7 +52,7 @@ const publicBytes = (key: KeyObject): Buffer => publicHalf(key).export({ format:
 
 function seedOf(asymmetricKeyType: string, bytes: Buffer): Buffer {
   try {
-    const key = createPrivateKey({ key: bytes, format: 'der', type: 'pkcs8' })
+    const key = openPkcs8(bytes)
     if (key.asymmetricKeyType === asymmetricKeyType) return key.export({ format: 'raw-seed' })
   } catch {
     // The cause could quote the material.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PemError, readPem, writePem } from './pem.ts'
+import { PemError, readOnlyPem, readPem, writePem } from './pem.ts'
 
 const content = Buffer.alloc(100, 7)
 
@@ -25,3 +25,13 @@ for (const text of [
     assert.throws(() => readPem(text), PemError)
   })
 }
+
+test('where one block is expected its label is looked at, and a second one refused', () => {
+  const pem = writePem('A REQUEST', content)
+  assert.deepEqual(readOnlyPem(`words\n${pem}words`, ['ANOTHER', 'A REQUEST'], 1_000), content)
+  for (const text of [pem + pem, `${pem}-----BEGIN `, `-----BEGIN X-----\n-----END X-----\n${pem}`])
+    assert.throws(() => readOnlyPem(text, ['A REQUEST'], 1_000), PemError)
+  assert.throws(() => readOnlyPem(pem, ['REQUEST'], 1_000), /its label is not REQUEST/)
+  assert.throws(() => readOnlyPem(pem, ['A REQUEST'], pem.length - 1), /characters/)
+  assert.deepEqual(readOnlyPem(pem, ['A REQUEST'], pem.length), content)
+})

@@ -1,14 +1,13 @@
 // The private halves of key pairs: PKCS #8 (RFC 5208) in DER.
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { InvalidKeyMaterial } from './key-type.ts'
+import { openPkcs8 } from './pkcs8.ts'
 
 /** @throws InvalidKeyMaterial for what is no private key; which kind it is, is the caller's to look at */
 export function loadPkcs8(typeName: string, material: Buffer): KeyObject {
   try {
     // The runtime does not look at what follows the key.
-    if (derBytes(material) === material.length) {
-      return createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
-    }
+    if (derBytes(material) === material.length) return openPkcs8(material)
   } catch {
     // Said below, without the cause, which could quote the material.
   }

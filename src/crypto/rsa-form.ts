@@ -1,8 +1,8 @@
 // RSA keys: PKCS #8 for imports, PKCS #1 for those who ask for nothing else, numbers in a backup.
-import { createPrivateKey } from 'node:crypto'
 import { DerError } from './der.ts'
 import { InvalidKeyMaterial } from './key-type.ts'
 import type { MaterialForm } from './material-form.ts'
+import { openPkcs8 } from './pkcs8.ts'
 import { readPrivateKeyInfo } from './private-key-info.ts'
 import { spkiDer, spkiPem } from './public-keys.ts'
 import { readPkcs1, requireModulus, rsaPkcs8, rsaPrivateParts, rsaPublicParts, rsaSpki } from './rsa-parts.ts'
@@ -20,7 +20,7 @@ export function rsaForm(modulusBits: number): MaterialForm {
       }
     },
     primesOf: (material) => {
-      const { p, q } = rsaPrivateParts(createPrivateKey({ key: material, format: 'der', type: 'pkcs8' }))
+      const { p, q } = rsaPrivateParts(openPkcs8(material))
       return [p, q]
     },
     // Wire texts: both PEM forms end in a newline, those of other families do not.

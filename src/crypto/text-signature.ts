@@ -1,6 +1,6 @@
 // Signatures over short texts, by a key of the cluster: Ed25519 (RFC 8032), which needs no randomness to sign.
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
-import { pkcs8Of } from './pkcs8.ts'
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
+import { openPkcs8, pkcs8Of } from './pkcs8.ts'
 
 /** RFC 8410: what stands before the 32 bytes of a public key in its DER form. */
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
@@ -13,7 +13,7 @@ export function newSigningKey(): Buffer {
 
 /** Of what `newSigningKey` gave; the caller wipes its buffer. */
 export function importSigningKey(der: Buffer): KeyObject {
-  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  return openPkcs8(der)
 }
 
 /** The 32 bytes of its public key, in base64. */

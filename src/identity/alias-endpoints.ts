@@ -1,7 +1,7 @@
 // identity/entity-alias.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
-import { fail } from '../api/errors.ts'
 import { map, string } from '../api/fields.ts'
+import { orNotFound } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
 import { type AliasChange, deleteAlias, writeAlias } from './aliases.ts'
@@ -87,8 +87,7 @@ const read = endpoint({
   fields: idField,
   response: ALIAS,
   handler: async ({ view, parts }: IdentityStore, { id }) => {
-    const alias = await findAlias(view, id)
-    if (alias === undefined) throw fail('not_found', [])
+    const alias = orNotFound(await findAlias(view, id))
     return { data: aliasBody(alias, parts.mountOf) }
   },
 })

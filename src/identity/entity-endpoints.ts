@@ -2,26 +2,24 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, map, string, strings } from '../api/fields.ts'
+import { orNotFound } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
-import { LISTED, listOf, text } from '../api/shape.ts'
+import { listOf, text } from '../api/shape.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { ENTITY, entityBody } from './answers.ts'
+import { byIdAndName, idField, nameField } from './by-id-and-name.ts'
 import { changeEntity, createEntity, deleteEntity, type EntityChange, mergeEntities } from './entities.ts'
 import type { Entity } from './entries.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { LISTED_WITH_INFO, pageFields, pageOf, withInfo } from './listing.ts'
 import { identityPolicies } from './policy-names.ts'
-import { aliasesOf, findEntity, findEntityByName, listNames } from './records.ts'
+import { aliasesOf, findEntity, findEntityByName } from './records.ts'
 import { factsOf } from './subjects.ts'
 
 const changeFields = {
   metadata: map('Names and texts; all of them are replaced'),
   policies: strings('Policies of its tokens, besides their own; all of them are replaced'),
   disabled: bool('No access, with whatever token'),
-}
-const idField = { id: string('Id of the entity', { required: true }) }
-const nameField = {
-  name: string('Name of the entity; the case of its letters makes no difference', { required: true }),
 }
 
 const MADE = {
@@ -65,8 +63,18 @@ async function requireEntity(tx: ViewTransaction, id: string): Promise<Entity> {
 }
 
 export async function entityAnswer({ view, parts }: IdentityStore, entity: Entity | undefined): Promise<Answer> {
-  if (entity === undefined) throw fail('not_found', [])
-  return { data: entityBody(await factsOf(view, entity), parts.mountOf) }
+  return { data: entityBody(await factsOf(view, orNotFound(entity)), parts.mountOf) }
+}
+
+async function remove(
+  store: IdentityStore,
+  find: (tx: ViewTransaction) => Promise<Entity | undefined>,
+): Promise<Answer> {
+  await store.transaction(async (tx) => {
+    const entity = await find(tx)
+    if (entity !== undefined) await deleteEntity(store.parts, tx, entity)
+  })
+  return DONE
 }
 
 const make = endpoint({
@@ -119,18 +127,6 @@ const listIds = endpoint({
   }),
 })
 
-const readId = endpoint({
-  id: 'entity-read-id',
-  operation: 'read',
-  path: 'entity/id/:id',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'One entity',
-  fields: idField,
-  response: ENTITY,
-  handler: async (store: IdentityStore, { id }) => entityAnswer(store, await findEntity(store.view, id)),
-})
-
 const writeId = endpoint({
   id: 'entity-write-id',
   operation: 'update',
@@ -138,51 +134,22 @@ const writeId = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Changes an entity',
-  fields: { ...idField, name: string('New name', { default: '' }), ...changeFields },
+  fields: { ...idField('entity'), name: string('New name', { default: '' }), ...changeFields },
   handler: (store: IdentityStore, { id, name, ...args }) =>
     store.transaction(async (tx) => write(store, tx, await requireEntity(tx, id), changeOf(args, name))),
 })
 
-const deleteId = endpoint({
-  id: 'entity-delete-id',
-  operation: 'delete',
-  path: 'entity/id/:id',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes an entity with its aliases; its tokens have no access any more',
-  fields: idField,
-  handler: (store: IdentityStore, { id }) =>
-    store.transaction(async (tx) => {
-      const entity = await findEntity(tx, id)
-      if (entity !== undefined) await deleteEntity(store.parts, tx, entity)
-      return DONE
-    }),
-})
-
-const listByName = endpoint({
-  id: 'entity-list-names',
-  operation: 'list',
-  path: 'entity/name',
-  capability: 'list',
-  runsOn: 'any-node',
-  summary: 'Names of the entities',
-  fields: pageFields,
-  response: LISTED,
-  handler: async ({ view }: IdentityStore, args) => ({
-    data: { keys: pageOf((await listNames(view, 'entity-name')).sort(), args) },
-  }),
-})
-
-const readName = endpoint({
-  id: 'entity-read-name',
-  operation: 'read',
-  path: 'entity/name/:name...',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'One entity',
-  fields: nameField,
+const { readId, deleteId, listByName, readName, deleteName } = byIdAndName<Entity>({
+  kind: 'entity',
+  summaries: {
+    names: 'Names of the entities',
+    removal: 'Removes an entity with its aliases; its tokens have no access any more',
+  },
   response: ENTITY,
-  handler: async (store: IdentityStore, { name }) => entityAnswer(store, await findEntityByName(store.view, name)),
+  findById: findEntity,
+  findByName: findEntityByName,
+  answer: entityAnswer,
+  remove,
 })
 
 const writeName = endpoint({
@@ -192,29 +159,13 @@ const writeName = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Makes the entity, or changes it',
-  fields: { ...nameField, ...changeFields },
+  fields: { ...nameField('entity'), ...changeFields },
   response: MADE,
   mayBeEmpty: true,
   handler: (store: IdentityStore, { name, ...args }) =>
     store.transaction(async (tx) => {
       const there = await findEntityByName(tx, name)
       return write(store, tx, there, changeOf(args, there === undefined ? name : undefined))
-    }),
-})
-
-const deleteName = endpoint({
-  id: 'entity-delete-name',
-  operation: 'delete',
-  path: 'entity/name/:name...',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes an entity with its aliases; its tokens have no access any more',
-  fields: nameField,
-  handler: (store: IdentityStore, { name }) =>
-    store.transaction(async (tx) => {
-      const entity = await findEntityByName(tx, name)
-      if (entity !== undefined) await deleteEntity(store.parts, tx, entity)
-      return DONE
     }),
 })
 

@@ -1,7 +1,7 @@
 // identity/group-alias.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
-import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
+import { orNotFound } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
 import { GROUP_ALIAS, groupAliasBody } from './answers.ts'
@@ -76,8 +76,7 @@ const read = endpoint({
   fields: idField,
   response: GROUP_ALIAS,
   handler: async ({ view, parts }: IdentityStore, { id }) => {
-    const group = await findAliased(view, id)
-    if (group === undefined) throw fail('not_found', [])
+    const group = orNotFound(await findAliased(view, id))
     return { data: groupAliasBody(group, parts.mountOf) }
   },
 })

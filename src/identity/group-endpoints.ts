@@ -2,20 +2,20 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { map, string, strings } from '../api/fields.ts'
+import { orNotFound } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
-import { LISTED, text } from '../api/shape.ts'
+import { text } from '../api/shape.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { GROUP, groupBody } from './answers.ts'
+import { byIdAndName, idField, nameField } from './by-id-and-name.ts'
 import type { Group, GroupType } from './entries.ts'
 import { changeGroup, createGroup, deleteGroup, type GroupChange } from './groups.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { LISTED_WITH_INFO, pageFields, pageOf, withInfo } from './listing.ts'
 import { membersOf, parentsOf } from './memberships.ts'
 import { identityPolicies } from './policy-names.ts'
-import { findGroup, findGroupByName, listNames } from './records.ts'
+import { findGroup, findGroupByName } from './records.ts'
 
-const idField = { id: string('Id of the group', { required: true }) }
-const nameField = { name: string('Name of the group; the case of its letters makes no difference', { required: true }) }
 const changeFields = {
   type: string('internal: members are named here; external: logins say who is in it; cannot be changed', {
     oneOf: ['internal', 'external', ''],
@@ -63,8 +63,7 @@ async function requireGroup(tx: ViewTransaction, id: string): Promise<Group> {
 }
 
 export async function groupAnswer({ view, parts }: IdentityStore, group: Group | undefined): Promise<Answer> {
-  if (group === undefined) throw fail('not_found', [])
-  return { data: await groupBody(view, group, parts.mountOf) }
+  return { data: await groupBody(view, orNotFound(group), parts.mountOf) }
 }
 
 /** With the first commit nobody is in the group any more; the rest is tidying up. */
@@ -124,18 +123,6 @@ const listIds = endpoint({
   }),
 })
 
-const readId = endpoint({
-  id: 'group-read-id',
-  operation: 'read',
-  path: 'group/id/:id',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'One group',
-  fields: idField,
-  response: GROUP,
-  handler: async (store: IdentityStore, { id }) => groupAnswer(store, await findGroup(store.view, id)),
-})
-
 const writeId = endpoint({
   id: 'group-write-id',
   operation: 'update',
@@ -143,47 +130,20 @@ const writeId = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Changes a group',
-  fields: { ...idField, name: string('New name', { default: '' }), ...changeFields },
+  fields: { ...idField('group'), name: string('New name', { default: '' }), ...changeFields },
   response: WRITTEN,
   handler: (store: IdentityStore, { id, name, ...args }) =>
     store.transaction(async (tx) => write(store, tx, await requireGroup(tx, id), changeOf(args, name))),
 })
 
-const deleteId = endpoint({
-  id: 'group-delete-id',
-  operation: 'delete',
-  path: 'group/id/:id',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes a group',
-  fields: idField,
-  handler: (store: IdentityStore, { id }) => remove(store, (tx) => findGroup(tx, id)),
-})
-
-const listByName = endpoint({
-  id: 'group-list-names',
-  operation: 'list',
-  path: 'group/name',
-  capability: 'list',
-  runsOn: 'any-node',
-  summary: 'Names of the groups',
-  fields: pageFields,
-  response: LISTED,
-  handler: async ({ view }: IdentityStore, args) => ({
-    data: { keys: pageOf((await listNames(view, 'group-name')).sort(), args) },
-  }),
-})
-
-const readName = endpoint({
-  id: 'group-read-name',
-  operation: 'read',
-  path: 'group/name/:name...',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'One group',
-  fields: nameField,
+const { readId, deleteId, listByName, readName, deleteName } = byIdAndName<Group>({
+  kind: 'group',
+  summaries: { names: 'Names of the groups', removal: 'Removes a group' },
   response: GROUP,
-  handler: async (store: IdentityStore, { name }) => groupAnswer(store, await findGroupByName(store.view, name)),
+  findById: findGroup,
+  findByName: findGroupByName,
+  answer: groupAnswer,
+  remove,
 })
 
 const writeName = endpoint({
@@ -193,24 +153,13 @@ const writeName = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Makes the group, or changes it',
-  fields: { ...nameField, ...changeFields },
+  fields: { ...nameField('group'), ...changeFields },
   response: WRITTEN,
   handler: (store: IdentityStore, { name, ...args }) =>
     store.transaction(async (tx) => {
       const there = await findGroupByName(tx, name)
       return write(store, tx, there, changeOf(args, there === undefined ? name : undefined))
     }),
-})
-
-const deleteName = endpoint({
-  id: 'group-delete-name',
-  operation: 'delete',
-  path: 'group/name/:name...',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes a group',
-  fields: nameField,
-  handler: (store: IdentityStore, { name }) => remove(store, (tx) => findGroupByName(tx, name)),
 })
 
 export const GROUP_ENDPOINTS: readonly Endpoint[] = [

@@ -156,6 +156,8 @@ export class Sealed extends StorageRefused {
 export class StorageClosed extends StorageError {
   override name = 'StorageClosed'
 }
+/** Sealed, or closed for good: what works by itself ends with it, and there is nothing to tell. */
+export const isClosed = (cause: unknown): boolean => cause instanceof Sealed || cause instanceof StorageClosed
 /** The log does not reach back to the asked index. */
 export class HistoryGone extends StorageError {
   override name = 'HistoryGone'

@@ -2,8 +2,9 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, duration, int, string } from '../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
-import { flag, group, integer, LISTED, listOf, mapOf, nullable, type Shapes, text } from '../api/shape.ts'
+import { flag, group, integer, listOf, mapOf, nullable, type Shapes, text } from '../api/shape.ts'
 import { tidyWarning } from '../auth/token-tidy.ts'
 import type { System } from './system.ts'
 
@@ -34,24 +35,18 @@ const lookup = endpoint({
 })
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'leases-list',
-  operation: 'list',
   path: 'leases/lookup(/:prefix...)',
-  capability: 'list',
   sudo: true,
-  runsOn: 'any-node',
   summary: 'Names of the leases below a path',
   fields: {
     prefix: string('Path below which the leases are', { default: '' }),
     after: string('Only names that sort after this one', { default: '' }),
     limit: int('At most so many names; 0: all', { default: 0, min: 0 }),
   },
-  response: LISTED,
-  handler: async (system: System, { prefix, after, limit }) => {
-    const keys = await system.leases.list(prefix, after, limit)
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (system: System, { prefix, after, limit }) =>
+    namesAnswer(await system.leases.list(prefix, after, limit)),
 })
 
 const renew = (id: string, path: string) =>

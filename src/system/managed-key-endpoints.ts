@@ -4,8 +4,9 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, int, string, strings } from '../api/fields.ts'
 import { DEVICE_HASHES } from '../api/managed-keys.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
-import { flag, integer, LISTED, listOf, optional, text } from '../api/shape.ts'
+import { flag, integer, listOf, optional, text } from '../api/shape.ts'
 import { CURVES, type GivenManagedKey, MOST_PARALLEL, managedKeyOf } from '../managed-keys/managed-key-fields.ts'
 import { type ManagedKeyRecord, USAGES } from '../managed-keys/managed-key-record.ts'
 import { MECHANISMS, mechanismOf, mechanismText } from '../managed-keys/mechanisms.ts'
@@ -17,19 +18,13 @@ const nameField = { name: string('Name of the managed key', { required: true }) 
 const mechanisms = MECHANISMS.map((one) => `${mechanismText(one)} (${one.name})`).join(', ')
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'managed-keys-list',
-  operation: 'list',
   path: PATH,
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Names of the managed keys',
-  fields: {},
-  response: LISTED,
   handler: async ({ services: { managedKeys } }: System) => {
     managedKeys.requireOffered()
-    const keys = await managedKeys.store.names()
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
+    return namesAnswer(await managedKeys.store.names())
   },
 })
 
@@ -63,8 +58,7 @@ const read = endpoint({
   },
   handler: async ({ services: { managedKeys } }: System, { name }) => {
     managedKeys.requireOffered()
-    const record = await managedKeys.store.findByName(name)
-    if (record === undefined) throw fail('not_found', [])
+    const record = orNotFound(await managedKeys.store.findByName(name))
     return { data: shown(record) }
   },
 })
@@ -172,8 +166,7 @@ const test = endpoint({
   },
   handler: async ({ services: { managedKeys }, world, slow }: System, { name, hash_algorithm: hash }) => {
     managedKeys.requireOffered()
-    const record = await managedKeys.store.findByName(name)
-    if (record === undefined) throw fail('not_found', [])
+    const record = orNotFound(await managedKeys.store.findByName(name))
     await testSign(managedKeys.keyOf(record), hash, world.random.bytes, slow)
     return DONE
   },

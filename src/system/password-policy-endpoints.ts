@@ -2,8 +2,9 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { int, string } from '../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
-import { LISTED, text } from '../api/shape.ts'
+import { text } from '../api/shape.ts'
 import { decodePolicyText, PolicyError } from '../auth/policy.ts'
 import { generatePassword, PasswordPolicyError, parsePasswordPolicy } from './password-policy.ts'
 import type { System } from './system.ts'
@@ -24,28 +25,20 @@ function checked<T>(work: () => T): T {
 }
 
 async function textOf(system: System, name: string): Promise<string> {
-  const policy = await system.services.passwordPolicies.find(name)
-  if (policy === undefined) throw fail('not_found', [])
-  return policy
+  return orNotFound(await system.services.passwordPolicies.find(name))
 }
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'password-policies-list',
-  operation: 'list',
   path: 'policies/password',
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Names of the password policies',
   fields: {
     after: string('Only names that sort after this one', { default: '' }),
     limit: int('At most so many names; 0: all', { default: 0 }),
   },
-  response: LISTED,
-  handler: async (system: System, { after, limit }) => {
-    const keys = await system.services.passwordPolicies.list(after, limit)
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (system: System, { after, limit }) =>
+    namesAnswer(await system.services.passwordPolicies.list(after, limit)),
 })
 
 const read = endpoint({

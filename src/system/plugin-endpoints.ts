@@ -3,7 +3,8 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string, strings } from '../api/fields.ts'
 import type { MountEntry, MountKind } from '../api/mount.ts'
-import { flag, group, LISTED, listOf, mapOf, type Shapes, text } from '../api/shape.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
+import { flag, group, listOf, mapOf, type Shapes, text } from '../api/shape.ts'
 import { builtinVersion } from './mount-view.ts'
 import type { System } from './system.ts'
 
@@ -57,20 +58,13 @@ const catalog = endpoint({
 const typeField = { type: string('auth, secret or database', { required: true }) }
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'plugins-catalog-list',
-  operation: 'list',
   path: 'plugins/catalog/:type',
-  capability: 'list',
   sudo: true,
-  runsOn: 'any-node',
   summary: 'Names of one type',
   fields: typeField,
-  response: LISTED,
-  handler: (system: System, { type }) => {
-    const keys = namesOf(system, type)
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: (system: System, { type }) => namesAnswer(namesOf(system, type)),
 })
 
 const read = endpoint({
@@ -149,8 +143,7 @@ const status = endpoint({
     ),
   },
   handler: async (system: System, { reload_id: id }) => {
-    const atMs = await system.services.reloads.findTime(id)
-    if (atMs === undefined) throw fail('not_found', [])
+    const atMs = orNotFound(await system.services.reloads.findTime(id))
     const result = { timestamp: new Date(atMs).toISOString(), success: true, message: '' }
     return { data: { reload_id: id, results: { [system.cluster?.id ?? '']: result } } }
   },

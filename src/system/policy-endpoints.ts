@@ -2,6 +2,7 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, duration, int, string } from '../api/fields.ts'
+import { orNotFound } from '../api/named-things.ts'
 import type { Answer } from '../api/request.ts'
 import { flag, integer, LISTED, listOf, optional, type Shapes, text } from '../api/shape.ts'
 import { UNEDITABLE_POLICIES } from '../auth/builtin-policies.ts'
@@ -41,8 +42,7 @@ const NOTHING_WRITTEN: StoredPolicy = {
 async function find(system: System, given: string): Promise<StoredPolicy & { readonly name: string }> {
   const name = nameOf(given)
   if (name === 'root') return { name, ...NOTHING_WRITTEN }
-  const found = await system.policies.read(name)
-  if (found === undefined) throw fail('not_found', [])
+  const found = orNotFound(await system.policies.read(name))
   return { name, ...found }
 }
 

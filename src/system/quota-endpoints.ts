@@ -3,7 +3,8 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, decimal, duration, string, strings } from '../api/fields.ts'
 import type { LoginMethod } from '../api/login.ts'
-import { flag, integer, LISTED, listOf, number, text } from '../api/shape.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
+import { flag, integer, listOf, number, text } from '../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../quotas/quota.ts'
 import type { System } from './system.ts'
 
@@ -16,19 +17,11 @@ const MAX_NAME_CHARACTERS = 512
 const nameField = { name: string('Name of the quota', { required: true, max: MAX_NAME_CHARACTERS }) }
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'rate-limit-quotas-list',
-  operation: 'list',
   path: 'quotas/rate-limit',
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Names of the quotas',
-  fields: {},
-  response: LISTED,
-  handler: async (system: System) => {
-    const keys = await system.quotas.names()
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (system: System) => namesAnswer(await system.quotas.names()),
 })
 
 const read = endpoint({
@@ -52,8 +45,7 @@ const read = endpoint({
     inheritable: flag('Counts in namespaces below, too'),
   },
   handler: async (system: System, { name }) => {
-    const quota = await system.quotas.find(name)
-    if (quota === undefined) throw fail('not_found', [])
+    const quota = orNotFound(await system.quotas.find(name))
     return { data: shown(system, quota) }
   },
 })

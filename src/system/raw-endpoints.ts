@@ -3,8 +3,9 @@ import { isUtf8 } from 'node:buffer'
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { int, string } from '../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
-import { LISTED, text } from '../api/shape.ts'
+import { text } from '../api/shape.ts'
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { RawStorage } from './raw-storage.ts'
 import type { System } from './system.ts'
@@ -23,12 +24,10 @@ const one = { path: 'raw/:path...', sudo: true } as const
 const about = 'Past every rule of the server: for repairs, with a backup at hand.'
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'raw-list',
-  operation: 'list',
   path: 'raw(/:path...)',
-  capability: 'list',
   sudo: true,
-  runsOn: 'any-node',
   summary: 'Names of stored entries',
   describe: about,
   fields: {
@@ -36,12 +35,8 @@ const list = endpoint({
     after: string('Only names that sort after this one', { default: '' }),
     limit: int('At most so many names; 0: all', { default: 0 }),
   },
-  response: LISTED,
-  handler: async (system: System, { path, after, limit }) => {
-    const keys = await rawOf(system).list(path, { after, ...(limit > 0 ? { limit } : {}) })
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (system: System, { path, after, limit }) =>
+    namesAnswer(await rawOf(system).list(path, { after, ...(limit > 0 ? { limit } : {}) })),
 })
 
 const read = endpoint({
@@ -55,8 +50,7 @@ const read = endpoint({
   fields: { ...pathField, ...encodingField },
   response: { value: text('The entry, as text or base64') },
   handler: async (system: System, { path, encoding }) => {
-    const bytes = await rawOf(system).get(path)
-    if (bytes === undefined) throw fail('not_found', [])
+    const bytes = orNotFound(await rawOf(system).get(path))
     if (encoding === 'base64') return { data: { value: bytes.toString('base64') } }
     if (!isUtf8(bytes)) throw fail('field_invalid', ['encoding', 'must be base64: the entry is not text'])
     return { data: { value: bytes.toString() } }

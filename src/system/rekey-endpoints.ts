@@ -1,8 +1,8 @@
 // sys/rekey, sys/rekey-recovery-key and their authenticated twins under sys/rotate: new shares for those who hold
 // enough of the old ones.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
-import { fail } from '../api/errors.ts'
 import { bool, int, strings } from '../api/fields.ts'
+import { orNotFound } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
 import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { keyHolderEndpoints, type Matter, type Place } from './key-holder.ts'
@@ -194,8 +194,7 @@ function backupEndpoints(of: string, { id, path }: Place, rekeyOf: (system: Syst
         keys_base64: mapOf(listOf(text('OpenPGP message'), 'In base64'), 'By fingerprint'),
       },
       handler: async (system: System) => {
-        const found = await rekeyOf(system).backup()
-        if (found === undefined) throw fail('not_found', [])
+        const found = orNotFound(await rekeyOf(system).backup())
         const keysBase64 = Object.entries(found.keys).map(([name, list]) => [name, list.map(hexToBase64)])
         return { data: { nonce: found.nonce, keys: found.keys, keys_base64: Object.fromEntries(keysBase64) } }
       },

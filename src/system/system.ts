@@ -103,6 +103,26 @@ class Migrations {
 
 const KEPT_MIGRATIONS = 1_000
 
+type SystemParts = Pick<
+  System,
+  | 'world'
+  | 'slow'
+  | 'facts'
+  | 'tokens'
+  | 'policies'
+  | 'wrapping'
+  | 'wrappingJwt'
+  | 'tokenLimits'
+  | 'leases'
+  | 'services'
+  | 'quotas'
+  | 'telemetry'
+  | 'sealStatus'
+  | 'saveSnapshot'
+  | 'needsSudo'
+  | 'audit'
+> & { readonly log: Log; readonly identities: Identities }
+
 export class System implements Engine {
   readonly migrations = new Migrations()
   /** Of this thread: attempts run on the one that writes. */
@@ -130,26 +150,7 @@ export class System implements Engine {
   readonly audit: AuditDevices
   readonly #parts: { mounts?: Mounts; seal?: () => SealOperations; openApi?: () => object } = {}
 
-  constructor(parts: {
-    readonly world: World
-    readonly log: Log
-    readonly slow: SlowWork
-    readonly facts: ServerFacts
-    readonly tokens: TokenStore
-    readonly identities: Identities
-    readonly policies: PolicyStore
-    readonly wrapping: Wrapping
-    readonly wrappingJwt: WrappingJwt
-    readonly tokenLimits: TokenLimits
-    readonly leases: Leases
-    readonly services: SystemServices
-    readonly quotas: QuotaStore
-    readonly telemetry: Telemetry
-    readonly sealStatus: () => SealStatus
-    readonly saveSnapshot: () => Promise<ByteStream>
-    readonly needsSudo: (path: string, operation: AclOperation) => boolean
-    readonly audit: AuditDevices
-  }) {
+  constructor(parts: SystemParts) {
     this.world = parts.world
     this.attempts = new AttemptLimits(parts.world.clock, parts.log)
     this.slow = parts.slow

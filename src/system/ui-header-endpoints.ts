@@ -2,8 +2,9 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, string, strings } from '../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
-import { LISTED, listOf, optional, text } from '../api/shape.ts'
+import { listOf, optional, text } from '../api/shape.ts'
 import type { System } from './system.ts'
 
 /** By name; the values of one name. */
@@ -23,20 +24,13 @@ const MAX_VALUE_CHARACTERS = 4_096
 const OWN = ['content-type', 'content-length', 'transfer-encoding', 'connection', 'date', 'cache-control']
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'ui-headers-list',
-  operation: 'list',
   path: 'config/ui/headers',
-  capability: 'list',
   sudo: true,
-  runsOn: 'any-node',
   summary: 'Names of the headers that are set',
-  fields: {},
-  response: LISTED,
-  handler: async (system: System) => {
-    const keys = Object.keys((await system.services.uiHeaders.current()).headers).sort()
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (system: System) =>
+    namesAnswer(Object.keys((await system.services.uiHeaders.current()).headers).sort()),
 })
 
 const read = endpoint({
@@ -54,8 +48,7 @@ const read = endpoint({
   handler: async (system: System, { header, multivalue }) => {
     const { headers } = await system.services.uiHeaders.current()
     const name = canonical(header)
-    const values = Object.hasOwn(headers, name) ? headers[name] : undefined
-    if (values === undefined) throw fail('not_found', [])
+    const values = orNotFound(Object.hasOwn(headers, name) ? headers[name] : undefined)
     return { data: multivalue ? { values } : { value: values[0] } }
   },
 })

@@ -1,14 +1,12 @@
-// Signatures of Project Wycheproof (Apache 2.0) through our own key types: over the message, and over its digest, where
-// most of the code is ours. They are not part of the repository; where the folder is not there, this says so.
+// Signatures of Project Wycheproof through our own key types: over the message, and over its digest, where most of the
+// code is ours.
 import assert from 'node:assert/strict'
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { InvalidKeyMaterial, type SignatureOptions } from '../../src/crypto/key-type.ts'
 import { KEY_TYPES } from '../../src/crypto/key-types.ts'
+import { fromHex, readGroups, withVectors } from '../fixtures/wycheproof.ts'
 import { digestOf, hashesItself, isValid, OPTIONS, type TypeOfPair } from './signing.ts'
-
-const FOLDER = new URL('../../../shared/vectors/wycheproof/', import.meta.url)
 
 type Case = {
   readonly tcId: number
@@ -76,16 +74,10 @@ const ROWS: readonly Row[] = [
   { file: 'mldsa_87_verify', type: 'ml-dsa-87', cases: 241, options: ASN1 },
 ]
 
-const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
-
 function pairOf(name: string): TypeOfPair {
   const type = KEY_TYPES.get(name)
   assert.ok(type?.signing !== undefined && type.publicPart !== undefined)
   return { ...type, signing: type.signing, publicPart: type.publicPart }
-}
-
-function readGroups(file: string): readonly Group[] {
-  return JSON.parse(readFileSync(new URL(`${file}_test.json`, FOLDER), 'utf8')).testGroups
 }
 
 /**
@@ -133,13 +125,13 @@ function runGroup(type: TypeOfPair, group: Group, base: Options, first: number):
   return 0
 }
 
-if (existsSync(FOLDER)) {
+withVectors('Q-03 Wycheproof', () => {
   for (const { file, type: name, cases, options, smallExponents = 0 } of ROWS) {
     test(`Q-03 Wycheproof ${file}`, () => {
       const type = pairOf(name)
       let count = 0
       let refused = 0
-      for (const group of readGroups(file)) {
+      for (const group of readGroups<Group>(file)) {
         refused += runGroup(type, group, options, count)
         count += group.tests.length
       }
@@ -163,7 +155,7 @@ if (existsSync(FOLDER)) {
         .subarray(0, -32)
       let count = 0
       let skipped = 0
-      for (const { privateSeed = '', publicKey, tests } of readGroups(
+      for (const { privateSeed = '', publicKey, tests } of readGroups<Group>(
         `${name.replace('ml-dsa-', 'mldsa_')}_sign_seed`,
       )) {
         count += tests.length
@@ -190,6 +182,4 @@ if (existsSync(FOLDER)) {
       assert.deepEqual({ count, skipped }, { count: cases, skipped: overMu })
     })
   }
-} else {
-  test('Q-03 Wycheproof', (t) => t.diagnostic('The folder of Wycheproof vectors is not there, nothing was run'))
-}
+})

@@ -1,30 +1,22 @@
-// Vectors of Project Wycheproof (Apache 2.0) for the two parts of an import blob, through our own code. They are not
-// part of the repository; where the folder is not there, this says so.
+// Vectors of Project Wycheproof for the two parts of an import blob, through our own code.
 import assert from 'node:assert/strict'
 import { createPrivateKey, createSecretKey } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { unwrapKey, wrapKey } from '../../src/crypto/key-wrap.ts'
 import { openHead } from '../../src/crypto/wrapped-key.ts'
+import { fromHex, type OaepGroup, readGroups, withVectors } from '../fixtures/wycheproof.ts'
 
-const FOLDER = new URL('../../../shared/vectors/wycheproof/', import.meta.url)
-const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
-
-type Case = {
+type WrapCase = {
   readonly tcId: number
   readonly key: string
   readonly msg: string
   readonly ct: string
-  readonly label: string
   readonly result: 'valid' | 'invalid' | 'acceptable'
 }
-type Group = { readonly privateKeyPkcs8: string; readonly tests: readonly Case[] }
 
-const groupsOf = (file: string): readonly Group[] => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')).testGroups
-
-if (existsSync(FOLDER)) {
+withVectors('Wycheproof vectors of key wrapping', () => {
   test('Wycheproof aes_kwp', () => {
-    const cases = groupsOf('aes_kwp_test.json').flatMap(({ tests }) => tests)
+    const cases = readGroups<{ readonly tests: readonly WrapCase[] }>('aes_kwp').flatMap(({ tests }) => tests)
     for (const { tcId, key, msg, ct, result } of cases) {
       const wrappingKey = createSecretKey(fromHex(key))
       const opened = unwrapKey(wrappingKey, fromHex(ct))
@@ -48,7 +40,7 @@ if (existsSync(FOLDER)) {
     // With a label, which we never have, nothing opens.
     test(`Wycheproof ${file}`, () => {
       let played = 0
-      for (const { privateKeyPkcs8, tests } of groupsOf(`${file}_test.json`)) {
+      for (const { privateKeyPkcs8, tests } of readGroups<OaepGroup>(file)) {
         const key = createPrivateKey({ key: fromHex(privateKeyPkcs8), format: 'der', type: 'pkcs8' })
         for (const { tcId, msg, ct, label, result } of tests) {
           const wanted = result !== 'invalid' && label === '' ? fromHex(msg) : undefined
@@ -59,7 +51,4 @@ if (existsSync(FOLDER)) {
       assert.equal(played, count)
     })
   }
-} else {
-  test('Wycheproof vectors of key wrapping', (t) =>
-    t.diagnostic('The folder of Wycheproof vectors is not there, nothing was run'))
-}
+})

@@ -1,8 +1,6 @@
-// Vectors of Project Wycheproof (Apache 2.0) through our own code, not only through node:crypto. They are not part of
-// the repository; where the folder is not there, this says so.
+// Vectors of Project Wycheproof through our own code, not only through node:crypto.
 import assert from 'node:assert/strict'
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from '../../src/crypto/aead.ts'
 import { aes128Gcm96, aes256Gcm96 } from '../../src/crypto/aead-key-types.ts'
@@ -12,8 +10,7 @@ import { hkdfExpand, hkdfExtract, hkdfSha256 } from '../../src/crypto/derivation
 import { InvalidKeyMaterial, type KeyType } from '../../src/crypto/key-type.ts'
 import { KEY_TYPES } from '../../src/crypto/key-types.ts'
 import { namedHmac } from '../../src/crypto/named-hmac.ts'
-
-const FOLDER = new URL('../../../shared/vectors/wycheproof/', import.meta.url)
+import { fromHex, type OaepGroup, readGroups, withVectors } from '../fixtures/wycheproof.ts'
 
 type AeadCase = {
   readonly tcId: number
@@ -39,13 +36,6 @@ type HkdfCase = {
   readonly size: number
   readonly okm: string
   readonly result: 'valid' | 'invalid'
-}
-
-const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
-
-function readGroups<Group>(file: string): readonly Group[] {
-  const content: { readonly testGroups: readonly Group[] } = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'))
-  return content.testGroups
 }
 
 function runAead(algorithm: AeadAlgorithm, vector: AeadCase): void {
@@ -78,20 +68,11 @@ function assertNoKey(type: KeyType, material: Buffer): void {
   assert.throws(() => type.load(material), InvalidKeyMaterial)
 }
 
-type OaepCase = {
-  readonly tcId: number
-  readonly msg: string
-  readonly ct: string
-  readonly label: string
-  readonly result: 'valid' | 'invalid' | 'acceptable'
-}
-type OaepGroup = { readonly privateKeyPkcs8: string; readonly tests: readonly OaepCase[] }
-
 /** With a label, which we never have, nothing opens. Returns how many cases there were. */
 function runOaepFile(bits: number): number {
   let count = 0
   const type = KEY_TYPES.get(`rsa-${bits}`) ?? assert.fail()
-  for (const { privateKeyPkcs8, tests } of readGroups<OaepGroup>(`rsa_oaep_${bits}_sha256_mgf1sha256_test.json`)) {
+  for (const { privateKeyPkcs8, tests } of readGroups<OaepGroup>(`rsa_oaep_${bits}_sha256_mgf1sha256`)) {
     const key = type.load(fromHex(privateKeyPkcs8))
     for (const { tcId, msg, ct, label, result } of tests) {
       const open = () => type.cipher?.openWithNonce(key, fromHex(ct))
@@ -154,37 +135,35 @@ const HMAC_FILES = [
   { file: 'hmac_sha3_512', hash: 'sha3-512', cases: 174 },
 ]
 
-if (existsSync(FOLDER)) {
+withVectors('Q-03 Wycheproof', () => {
   test('Q-03 Wycheproof aes_cmac, with keys of AES', () => {
     assert.equal(
-      runMacFile('aes_cmac_test.json', aesCmac, (bits) => [128, 192, 256].includes(bits)),
+      runMacFile('aes_cmac', aesCmac, (bits) => [128, 192, 256].includes(bits)),
       306,
     )
   })
   for (const { file, hash, cases } of HMAC_FILES) {
     test(`Q-03 Wycheproof ${file}`, () => {
       assert.equal(
-        runMacFile(`${file}_test.json`, (key, message) => namedHmac(hash, key, message)),
+        runMacFile(`${file}`, (key, message) => namedHmac(hash, key, message)),
         cases,
       )
     })
   }
   test('Q-03 Wycheproof aes_gcm, 128-bit keys, 96-bit nonces', () => {
-    assert.equal(runAeadFile('aes_gcm_test.json', AEADS.aes128Gcm, 96), 67)
+    assert.equal(runAeadFile('aes_gcm', AEADS.aes128Gcm, 96), 67)
   })
   test('Q-03 Wycheproof aes_gcm, 256-bit keys, 96-bit nonces', () => {
-    assert.equal(runAeadFile('aes_gcm_test.json', AEADS.aes256Gcm, 96), 66)
+    assert.equal(runAeadFile('aes_gcm', AEADS.aes256Gcm, 96), 66)
   })
   test('Q-03 Wycheproof chacha20_poly1305, with its wrong nonce lengths', () => {
-    assert.equal(runAeadFile('chacha20_poly1305_test.json', AEADS.chacha20Poly1305), 325)
+    assert.equal(runAeadFile('chacha20_poly1305', AEADS.chacha20Poly1305), 325)
   })
   test('Q-03 Wycheproof xchacha20_poly1305, with its wrong nonce lengths', () => {
-    assert.equal(runAeadFile('xchacha20_poly1305_test.json', AEADS.xchacha20Poly1305), 315)
+    assert.equal(runAeadFile('xchacha20_poly1305', AEADS.xchacha20Poly1305), 315)
   })
   test('N-03 Wycheproof aes_gcm: nonces of other lengths and 192-bit keys, which are not offered, open nothing', () => {
-    const others = readGroups<AeadGroup>('aes_gcm_test.json').filter(
-      ({ ivSize, keySize }) => ivSize !== 96 || keySize === 192,
-    )
+    const others = readGroups<AeadGroup>('aes_gcm').filter(({ ivSize, keySize }) => ivSize !== 96 || keySize === 192)
     let count = 0
     for (const { keySize, tests } of others) {
       for (const vector of tests) {
@@ -201,12 +180,8 @@ if (existsSync(FOLDER)) {
     })
   }
   test('Q-03 Wycheproof hkdf_sha256', () => {
-    const cases = readGroups<{ readonly tests: readonly HkdfCase[] }>('hkdf_sha256_test.json').flatMap(
-      ({ tests }) => tests,
-    )
+    const cases = readGroups<{ readonly tests: readonly HkdfCase[] }>('hkdf_sha256').flatMap(({ tests }) => tests)
     for (const vector of cases) runHkdf(vector)
     assert.equal(cases.length, 86)
   })
-} else {
-  test('Q-03 Wycheproof', (t) => t.diagnostic('The folder of Wycheproof vectors is not there, nothing was run'))
-}
+})

@@ -165,7 +165,7 @@ function formsOf(text: string): readonly string[] {
   return [text, bytes.toString('hex'), ...shifted]
 }
 
-test('U-01, U-08, P-35: none of them is in the audit log, the log of the server, or an error', async () => {
+test('U-01, U-08, P-35, Q-07: none of them is in the audit log, the log of the server, or an error', async () => {
   assert(secrets.length > 200, `${secrets.length}`)
   assert(statSync(file).size > 200_000)
   const places = { audit: readFileSync(file, 'latin1'), log: server.output(), errors: told }

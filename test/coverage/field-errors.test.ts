@@ -30,6 +30,7 @@ after(async () => {
 const MISFITS: Readonly<Record<string, readonly JsonValue[]>> = {
   string: [{ a: 1 }, ['text']],
   int: ['1.5', 'many', 1.5, {}, [1]],
+  version: ['newest', '1.5', 1.5, {}, [1]],
   number: ['many', '1e3', '-1', {}, [1]],
   bool: ['perhaps', 2, {}, [true]],
   duration: ['soon', '-1s', -1, '1h1', {}, [1]],

@@ -1,6 +1,7 @@
 // Values for fields: such that fit, such that nearly fit, and such that nobody should send.
 import type { Member } from '../../src/api/fields.ts'
 import type { JsonValue } from '../../src/lib/json.ts'
+import { PLAIN_REQUEST } from '../fixtures/certificate-requests.ts'
 import type { PseudoRandom } from '../fixtures/pseudo-random.ts'
 
 /** What the server under test holds, for values that mean something to it. */
@@ -60,6 +61,7 @@ const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool, pat
   salt_length: (random) => random.pick(['auto', 'hash', 20]),
   signature: (random, { ciphertexts }) => random.pick(Object.values(ciphertexts)),
   hmac: (random, { ciphertexts }) => random.pick(Object.values(ciphertexts)),
+  csr: (random) => random.pick(['', PLAIN_REQUEST]),
   cmac: (random, { ciphertexts }) => random.pick(Object.values(ciphertexts)),
   associated_data: (random) => random.pick(['', '', '', '', '', base64(random, 40)]),
   nonce: (random) => random.pick(['', '', '', '', '', '', 'AAAAAAAAAAAAAAAA']),
@@ -122,6 +124,7 @@ export const CONTEXT = 'Y3R4'
 const OF_KIND: Readonly<Record<string, (random: PseudoRandom, field: Member, filling: Filling) => JsonValue>> = {
   string: (random) => random.pick(['', 'text', 'another text']),
   int: (random, { schema }) => Number(schema.minimum ?? 0) + random.int(10),
+  version: (random) => random.pick([0, 0, 1, 'latest']),
   number: (random) => random.pick([0.5, 1, 100]),
   bool: (random) => random.chance(0.5),
   duration: (random) => random.pick([0, 3600, '90m', '1h30m']),

@@ -5,6 +5,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { test } from 'node:test'
 import type { Edition } from '../../src/api/edition.ts'
 import type { Fault } from '../../src/managed-keys/orders.ts'
+import { FULL_REQUEST, isSelfSigned, takeApart } from '../fixtures/certificate-requests.ts'
 import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
 import { DEVICE_PIN, SoftwareDevice } from '../fixtures/software-device.ts'
 
@@ -240,6 +241,25 @@ test('a signing key in a device signs as one that is here, and its public half v
   assert.equal(done(await write('transit/verify/s', { input: HELLO, signature })).body.data?.valid, true)
   assert.equal(device.orders.length, asked, 'no device is asked to verify')
   assert.match(sentence(await write('transit/encrypt/s', { plaintext: HELLO })), /does not encrypt/)
+})
+
+test('a certificate request is signed in the device, unless the key is not for signing', async () => {
+  const { write, device } = await newServer()
+  for (const [name, key] of Object.entries({ k: AES, ec: EC })) {
+    done(await write(`sys/managed-keys/pkcs11/${name}`, { ...key, any_mount: true }))
+    done(await write(`transit/keys/${name}`, { type: 'managed_key', managed_key_name: name }))
+  }
+  const asked = device.orders.length
+  const { csr } = done(await write('transit/keys/ec/csr', { csr: FULL_REQUEST })).body.data as { csr: string }
+  assert.equal(isSelfSigned(takeApart(csr)), true)
+  assert.deepEqual(
+    device.orders.slice(asked).map((order) => order.do),
+    ['sign'],
+  )
+  assert.match(sentence(await write('transit/keys/k/csr')), /does not support signing/)
+  done(await write('sys/managed-keys/pkcs11/ec', { usages: 'verify' }))
+  const refused = await write('transit/keys/ec/csr')
+  assert.deepEqual([refused.status, device.orders.length], [400, asked + 1], sentence(refused))
 })
 
 test('a rotation says which managed key the version is, of the same mechanism; older ones go on', async () => {

@@ -4,6 +4,8 @@ import { createPublicKey, verify } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
+import { spkiDer } from '../../src/crypto/public-keys.ts'
+import { attributesOf, FULL_REQUEST, isSelfSigned, takeApart } from '../fixtures/certificate-requests.ts'
 import {
   type ApiAnswer,
   api,
@@ -154,6 +156,15 @@ suite('managed keys with SoftHSM', { skip: noSoftHsm() }, () => {
           false,
         )
       }
+    })
+
+    test(`${name}: a certificate request that the runtime verifies`, async () => {
+      const { csr, type } = done(await write(`transit/keys/${name}/csr`, { csr: FULL_REQUEST }))
+      const made = takeApart(String(csr))
+      const keys = done(await read(`transit/keys/${name}`)).keys as Record<string, { public_key: string }>
+      assert.deepEqual([type, isSelfSigned(made)], ['managed_key', true])
+      assert.deepEqual(made.spki, spkiDer(createPublicKey(keys['1']?.public_key ?? '')))
+      assert.deepEqual(attributesOf(made), attributesOf(takeApart(FULL_REQUEST)))
     })
   }
 

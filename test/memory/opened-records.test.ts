@@ -25,8 +25,13 @@ test('P-14: nothing is left where records were decrypted, and keys exported', { 
     return { key: key.toString('hex'), nonce: nonce.toString('hex'), sealed: sealed.toString('hex') }
   })
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const { p = '' } = privateKey.export({ format: 'jwk' })
-  needles.set('p of an exported key', Buffer.from(p, 'base64url').subarray(32, 64))
+  const numbers = privateKey.export({ format: 'jwk' })
+  for (const name of ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const)
+    for (const at of [32, 80])
+      needles.set(
+        `${name} of a key read and written, at ${at}`,
+        Buffer.from(numbers[name] ?? '', 'base64url').subarray(at, at + PART_BYTES),
+      )
   const masked = Buffer.from(privateKey.export({ type: 'pkcs8', format: 'der' }).map((byte) => byte ^ MASK))
   const program = fileURLToPath(new URL('../fixtures/opens-records.ts', import.meta.url))
   const child = fork(program, { execArgv: ['--expose-gc'] })

@@ -132,7 +132,7 @@ function containerfile(): Containerfile {
   return { last, copies, text }
 }
 
-test('the container runs as a plain user, without compiler and development packages', () => {
+test('X-02 the container runs as a plain user, without compiler and development packages', () => {
   const { last, text } = containerfile()
   assert.match(last, /^USER [1-9]\d*:[1-9]\d*$/m)
   assert.match(text, /npm ci --omit=dev --ignore-scripts/)

@@ -1,6 +1,6 @@
 import { UsageError } from '../cli-error.ts'
 import { command } from '../command.ts'
-import { CONNECTION_OPTIONS } from '../common-options.ts'
+import { CONNECTION_OPTIONS, RESULT_FORMAT_OPTION } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { diagnosisExitCode, diagnosisJson, formatDiagnosis, readDiagnosis } from '../diagnosis.ts'
 import type { Json } from '../exact-json.ts'
@@ -30,13 +30,7 @@ export const operatorDiagnose = command({
     server: { kind: 'flag', about: 'Ask the running server, and look at nothing here' },
     config: { kind: 'text', value: 'FILE', about: 'The configuration file of the server' },
     data: { kind: 'text', value: 'DIR', about: 'The data directory, instead of the one in the file' },
-    format: {
-      kind: 'text',
-      value: 'table|json',
-      oneOf: ['table', 'json'],
-      default: 'table',
-      about: 'How the result is printed',
-    },
+    ...RESULT_FORMAT_OPTION,
   },
   args: { needed: [], most: 0 },
   run: async ({ io, options }) => {

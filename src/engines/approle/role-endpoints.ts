@@ -2,8 +2,9 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string, strings } from '../../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
-import { flag, integer, LISTED, listOf, optional, text } from '../../api/shape.ts'
+import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
 import {
   blocks,
   changedSettings,
@@ -72,19 +73,11 @@ function roleIdOf(given: string | undefined): string | undefined {
 }
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'approle-role-list',
-  operation: 'list',
   path: 'role',
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Names of all roles',
-  fields: {},
-  response: LISTED,
-  handler: async (approle: Approle) => {
-    const keys = await approle.roles.list()
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (approle: Approle) => namesAnswer(await approle.roles.list()),
 })
 
 const read = endpoint({
@@ -105,8 +98,7 @@ const read = endpoint({
     period: optional(integer('Where the old name was used')),
   },
   handler: async (approle: Approle, { role_name }) => {
-    const role = await approle.roles.find(role_name)
-    if (role === undefined) throw fail('not_found', [])
+    const role = orNotFound(await approle.roles.find(role_name))
     return { data: roleBody(role) }
   },
 })

@@ -3,6 +3,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import type { Fields } from '../../api/fields.ts'
 import { string } from '../../api/fields.ts'
+import { orNotFound } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
 import { anything, OTHERS, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, TOKEN_FIELDS } from '../../api/token-settings.ts'
@@ -52,9 +53,7 @@ const FIELDS: readonly One[] = [
 ]
 
 async function mustFind(approle: Approle, name: string): Promise<Role> {
-  const role = await approle.roles.find(name)
-  if (role === undefined) throw fail('not_found', [])
-  return role
+  return orNotFound(await approle.roles.find(name))
 }
 
 async function change(approle: Approle, name: string, given: Readonly<Record<string, unknown>>): Promise<void> {

@@ -2,8 +2,9 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { duration, int, string, strings } from '../../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer } from '../../api/named-things.ts'
 import { DONE, type RequestInfo } from '../../api/request.ts'
-import { integer, LISTED, listOf, mapOf, text } from '../../api/shape.ts'
+import { integer, listOf, mapOf, text } from '../../api/shape.ts'
 import { blocks } from '../../api/token-settings.ts'
 import { isWithin } from '../../lib/cidr.ts'
 import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts'
@@ -16,19 +17,12 @@ const MAX_SECRET_CHARACTERS = 4_096
 const MAX_METADATA_CHARACTERS = 8_192
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'approle-secret-id-list',
-  operation: 'list',
   path: 'role/:role_name/secret-id',
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Accessors of the secret ids of a role',
   fields: roleField,
-  response: LISTED,
-  handler: async (approle: Approle, { role_name }) => {
-    const keys = await approle.roles.accessors(role_name)
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (approle: Approle, { role_name }) => namesAnswer(await approle.roles.accessors(role_name)),
 })
 
 const newSecretFields = {

@@ -1,7 +1,7 @@
 // The endpoints that keep the configuration of a mount.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
-import { fail } from '../../api/errors.ts'
 import { bool, duration, int, signedDuration, string } from '../../api/fields.ts'
+import { orNotFound } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
 import type { CloudAuth } from './cloud.ts'
@@ -71,8 +71,7 @@ const read = endpoint({
     from_environment: listOf(text('Name of a field'), 'What is empty here and comes from the server’s environment'),
   },
   handler: async (cloud: CloudAuth, _args, request) => {
-    const config = await cloud.configs.find()
-    if (config === undefined) throw fail('not_found', [])
+    const config = orNotFound(await cloud.configs.find())
     const warnings = warningsOf(config, cloud.world.clock.nowMs())
     const data = configBody(config, cloud.surroundings, request.caller?.hasSudo() === true)
     return warnings.length === 0 ? { data } : { data, warnings }

@@ -1,9 +1,9 @@
 // The endpoints that keep roles.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
-import { fail } from '../../api/errors.ts'
 import { duration, int, string, strings } from '../../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
-import { integer, LISTED, listOf, optional, text } from '../../api/shape.ts'
+import { integer, listOf, optional, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, settingsBody, TOKEN_FIELDS, TOKEN_SETTINGS_SHAPE } from '../../api/token-settings.ts'
 import type { CloudAuth } from './cloud.ts'
 import { changedRole, roleWarnings } from './role-values.ts'
@@ -22,19 +22,11 @@ const BOUND_FIELDS = {
 }
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'cloud-role-list',
-  operation: 'list',
   path: 'role',
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Names of all roles',
-  fields: {},
-  response: LISTED,
-  handler: async (cloud: CloudAuth) => {
-    const keys = await cloud.roles.list()
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (cloud: CloudAuth) => namesAnswer(await cloud.roles.list()),
 })
 
 const bound = (what: string) => listOf(text('Name'), what)
@@ -59,8 +51,7 @@ const read = endpoint({
     bound_scale_sets: bound('Scale sets'),
   },
   handler: async (cloud: CloudAuth, { name }) => {
-    const role = await cloud.roles.find(name)
-    if (role === undefined) throw fail('not_found', [])
+    const role = orNotFound(await cloud.roles.find(name))
     return { data: roleBody(role) }
   },
 })

@@ -2,8 +2,9 @@
 // on the thread that writes, from unseal to seal.
 import { Refusal } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Timer, World } from '../../lib/world.ts'
-import { Sealed, StorageClosed } from '../../storage/contract.ts'
+import { PeriodicLook } from '../../lib/periodic-look.ts'
+import type { World } from '../../lib/world.ts'
+import { isClosed } from '../../storage/contract.ts'
 import type { CloudConfig, ConfigStore } from './config.ts'
 import type { Remaining, Rotation } from './rotation.ts'
 import { nextTimeMs, parseSchedule } from './schedule.ts'
@@ -17,7 +18,7 @@ const LONGEST_BACK_OFF_MS: Readonly<Record<Remaining, number>> = {
   leftovers: 3_600_000,
   nothing: 0,
 }
-/** The clock may be set while a timer runs. */
+/** Where nothing is due. */
 const LONGEST_WAIT_MS = 3_600_000
 
 type Parts = {
@@ -29,8 +30,7 @@ type Parts = {
 
 export class RotationClock {
   readonly #parts: Parts
-  #timer: Timer | undefined
-  #isOn = false
+  readonly #looks: PeriodicLook
   /** Since when the schedule is watched: a time before it is not made up for. */
   #sinceMs = 0
   /** One after the other, with something left each time. */
@@ -38,44 +38,35 @@ export class RotationClock {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    const { world, log } = parts
+    const failure = 'The cloud credential could not be looked after: it is tried again'
+    this.#looks = new PeriodicLook(() => this.#look(), { world, log, failure, retryMs: RETRY_MS, isClosed })
   }
 
   start(): void {
-    this.#isOn = true
     this.#sinceMs = this.#parts.world.clock.nowMs()
-    this.soon()
+    this.#attempts = 0
+    this.#looks.start(0)
   }
 
   stop(): void {
-    this.#isOn = false
-    this.#timer?.cancel()
-    this.#timer = undefined
+    this.#looks.stop()
   }
 
   /** Something changed. */
   soon(): void {
     this.#attempts = 0
-    if (this.#isOn) this.#plan(0)
+    this.#looks.within(0)
   }
 
-  #plan(waitMs: number): void {
-    this.#timer?.cancel()
-    this.#timer = this.#parts.world.timers.after(Math.min(waitMs, LONGEST_WAIT_MS), () => void this.#look())
-  }
-
-  async #look(): Promise<void> {
-    if (!this.#isOn) return
-    const { log } = this.#parts
+  async #look(): Promise<number> {
     try {
-      this.#plan(await this.#work())
+      return await this.#work()
     } catch (cause) {
-      if (!this.#isOn || cause instanceof Sealed || cause instanceof StorageClosed) return
       // The mount is gone.
-      if (cause instanceof Refusal && cause.code === 'no_route') return this.stop()
-      log('warn', 'The cloud credential could not be looked after: it is tried again', {
-        cause: cause instanceof Error ? cause.name : '',
-      })
-      this.#plan(RETRY_MS)
+      if (!(cause instanceof Refusal) || cause.code !== 'no_route') throw cause
+      this.stop()
+      return Infinity
     }
   }
 

@@ -1,7 +1,7 @@
 // Rotates keys whose auto_rotate_period has passed since their latest version: one version a look, whatever was missed
 // while the server was down.
 import { maintains } from '../../api/node-role.ts'
-import { Sealed, StorageClosed, StorageCorrupt } from '../../storage/contract.ts'
+import { isClosed, StorageCorrupt } from '../../storage/contract.ts'
 import type { RingHeader } from './ring-header.ts'
 import { rotate } from './rotation.ts'
 import { complete, dueKeys, dueSecond, isComplete } from './rotation-schedule.ts'
@@ -37,7 +37,7 @@ export class AutoRotation {
       try {
         await this.#rotate(name)
       } catch (cause) {
-        if (cause instanceof Sealed || cause instanceof StorageClosed) throw cause
+        if (isClosed(cause)) throw cause
         failures += 1
         first ??= cause
       }

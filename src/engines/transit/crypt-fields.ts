@@ -30,7 +30,8 @@ export const versionField = { key_version: int('Version of the key that encrypts
 
 export const partialFailureField = {
   partial_failure_response_code: int(
-    'Status for a batch of which some items fail and some do not, 200 to 599; else 400',
+    'Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no ' +
+      'results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning',
   ),
 }
 

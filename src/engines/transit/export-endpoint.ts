@@ -3,6 +3,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
+import { orNotFound } from '../../api/named-things.ts'
 import { mapOf, type Shapes, text } from '../../api/shape.ts'
 import type { ExportFormat, MaterialForm } from '../../crypto/material-form.ts'
 import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
@@ -109,8 +110,7 @@ const exportKey = endpoint({
     if (kind === undefined) throw refuse(`invalid export type, offered are ${Object.keys(KINDS).join(', ')}`)
     const format = Object.hasOwn(FORMATS, args.format) ? FORMATS[args.format] : undefined
     if (format === undefined) throw refuse('invalid format, offered are raw, der, pem; leave it out for the usual one')
-    const ring = await transit.keys.find(args.name)
-    if (ring === undefined) throw fail('not_found', [])
+    const ring = orNotFound(await transit.keys.find(args.name))
     return { data: { name: args.name, type: ring.type.name, keys: written(ring, kind, args.version, format, args) } }
   },
 })

@@ -2,8 +2,8 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
-import { LISTED } from '../../api/shape.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { nameField } from './crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
@@ -102,30 +102,23 @@ const readKey = endpoint({
   fields: { ...nameField, context: bytes('Context of a signing key with derivation; else not used', { secret: true }) },
   response: KEY_DESCRIPTION,
   handler: async (transit: Transit, { name, context }) => {
-    const ring = await transit.keys.find(name)
-    if (ring === undefined) throw fail('not_found', [])
+    const ring = orNotFound(await transit.keys.find(name))
     const { data } = describedKey(name, ring, context)
     return { data: { ...data, ...(await transit.counts.read(ring)) } }
   },
 })
 
 const listKeys = endpoint({
+  ...LIST_OF_NAMES,
   id: 'transit-key-list',
-  operation: 'list',
   path: 'keys',
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Lists the names of all keys',
   fields: {
     after: string('Only names that come after this one, which need not exist', { default: '' }),
     limit: int('At most so many names; 0 or less: all', { default: 0 }),
   },
-  response: LISTED,
-  handler: async (transit: Transit, { after, limit }) => {
-    const keys = await transit.keys.list({ ...(after === '' ? {} : { after }), ...(limit > 0 ? { limit } : {}) })
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (transit: Transit, { after, limit }) =>
+    namesAnswer(await transit.keys.list({ ...(after === '' ? {} : { after }), ...(limit > 0 ? { limit } : {}) })),
 })
 
 const deleteKey = endpoint({

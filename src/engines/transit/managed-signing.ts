@@ -2,7 +2,7 @@
 import { fail } from '../../api/errors.ts'
 import { signWithDevice } from '../../crypto/device-signing.ts'
 import { type SignatureOptions, UnusableInput } from '../../crypto/key-type.ts'
-import { type LoadedRing, requireUsable } from './loaded-ring.ts'
+import { type LoadedRing, type LoadedVersion, requireUsable } from './loaded-ring.ts'
 import { decodeInput } from './mac.ts'
 import { managedKeyOf } from './managed-crypt.ts'
 import { isManaged, schemeOf } from './managed-type.ts'
@@ -32,18 +32,28 @@ async function signInDevice(
   requireUsable(ring)
   const input = decodeInput(text)
   const version = ring.version(encryptionVersion(ring.header, requested, 'signing'))
+  const bytes = await signBytesInDevice(transit, version, input, options)
+  return {
+    signature: version.prefix + encodeSignature(bytes, options),
+    version: version.number,
+    publicKey: undefined,
+  }
+}
+
+/** The signature alone. `version`: of a managed key that signs. @throws Refusal */
+export async function signBytesInDevice(
+  transit: Transit,
+  version: LoadedVersion,
+  input: Buffer,
+  options: SignatureOptions,
+): Promise<Buffer> {
   const key = await managedKeyOf(transit, version, 'sign')
   const { scheme } = key
   if (scheme === 'aes-gcm' || scheme === 'rsa-oaep') throw new Error('A managed key that signs has a signing mechanism')
   const { modulusLength, namedCurve = '' } = version.key.asymmetricKeyDetails ?? {}
   const bits = modulusLength ?? CURVE_BITS[namedCurve] ?? 0
   try {
-    const bytes = await signWithDevice(key, { scheme, bits }, input, options)
-    return {
-      signature: version.prefix + encodeSignature(bytes, options),
-      version: version.number,
-      publicKey: undefined,
-    }
+    return await signWithDevice(key, { scheme, bits }, input, options)
   } catch (cause) {
     throw cause instanceof UnusableInput ? fail('bad_request', [cause.message], cause) : cause
   }

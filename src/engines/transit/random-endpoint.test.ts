@@ -51,6 +51,14 @@ for (const [path, body] of [
   })
 }
 
+for (const path of ['random/-1', 'random/4.', 'random/seal/-1', 'random/platform/4/x', 'random/8/9/10']) {
+  test(`${path} is refused by the name of what is wrong with it`, async () => {
+    const { status, errors } = await mountTransit().client.write(path)
+    assert.equal(status, 400)
+    assert.match(String(errors), /"bytes"/)
+  })
+}
+
 test('C-03 without randomness there are no random bytes', async () => {
   const { client, random } = mountTransit()
   random.bytes = (count) => Buffer.alloc(count)

@@ -35,6 +35,7 @@ test('the engine offers the endpoints of the interface, and those that always wr
     'update hmac/:name(/:algorithm) any-node',
     'update keys/:name writer',
     'update keys/:name/config writer',
+    'update keys/:name/csr any-node',
     'update keys/:name/import writer',
     'update keys/:name/import_version writer',
     'update keys/:name/rotate writer',

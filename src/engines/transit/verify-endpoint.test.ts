@@ -95,6 +95,45 @@ const BASE64: readonly (readonly [text: string, bytes: string | undefined])[] = 
   ['YR==', '61'],
   ['', ''],
 ]
+for (const [path, named] of [
+  ['sign/k/sha2-256/x', 'hash_algorithm'],
+  ['sign/k/-', 'hash_algorithm'],
+  ['hmac/k/sha2-256/x', 'algorithm'],
+  ['hash/sha2-256/x', 'algorithm'],
+  ['cmac/c/8/x', 'mac_length'],
+  ['cmac/c/-1', 'mac_length'],
+] as const) {
+  test(`${path}: what can only be ${named} is refused by that name`, async () => {
+    const { client } = mountTransit()
+    await client.write('keys/k', { type: 'ed25519' })
+    await client.write('keys/c', { type: 'aes256-cmac' })
+    const { status, errors } = await client.write(path, { input })
+    assert.equal(status, 400)
+    assert.ok(String(errors).includes(`"${named}"`), String(errors))
+  })
+}
+
+test('what stands in the place of the hash is a hash, whatever is verified, or the length of a CMAC', async () => {
+  const { client } = mountTransit()
+  await client.write('keys/k', { type: 'ed25519' })
+  await client.write('keys/c', { type: 'aes256-cmac' })
+  const { signature } = (await client.write('sign/k', { input })).data
+  const { hmac } = (await client.write('hmac/k', { input })).data
+  const { cmac } = (await client.write('cmac/c/8', { input })).data
+  for (const [path, body] of [
+    ['verify/k', { input, signature }],
+    ['verify/k', { input, hmac }],
+    ['verify/c/8', { input, cmac }],
+  ] as const) {
+    assert.equal((await client.write(path, body)).data.valid, true, path)
+    for (const more of ['/sha2-256/x', '/-1']) {
+      const { status, errors } = await client.write(`${path.slice(0, 8)}${more}`, body)
+      assert.equal(status, 400, path + more)
+      assert.match(String(errors), /"hash_algorithm"/)
+    }
+  }
+})
+
 for (const path of ['sign/k', 'hmac/k', 'hash', 'cmac/c', 'verify/k']) {
   test(`${path} takes the base64 that it should, and no other`, async () => {
     const { client } = mountTransit()

@@ -2,6 +2,7 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, batch, type Item, int, string } from '../../api/fields.ts'
+import { isName } from '../../api/pattern.ts'
 import type { Answer } from '../../api/request.ts'
 import { flag } from '../../api/shape.ts'
 import { whenDone } from '../../lib/when-done.ts'
@@ -123,8 +124,9 @@ function macCheck(ring: LoadedRing, args: VerifyArgs, proof: Proof): Check {
 
 const DIGITS = /^\d{1,2}$/
 
-/** `verify/NAME/8`: where a hash would stand, since a CMAC has none. */
+/** `verify/NAME/8`: where a hash would stand, since a CMAC has none. @throws Refusal for what can be neither */
 function macLengthOf({ mac_length: bytes, hash_algorithm: inPath }: VerifyArgs): number {
+  if (inPath !== '' && !isName(inPath)) throw fail('field_invalid', ['hash_algorithm', 'is no hash, and no length'])
   return DIGITS.test(inPath) ? Number(inPath) : bytes
 }
 

@@ -2,8 +2,8 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
-import { LISTED } from '../../api/shape.ts'
 import {
   changedSettings,
   OLD_TOKEN_FIELDS,
@@ -30,19 +30,11 @@ const hashed = ({ world, slow }: Userpass, password: string): Promise<string> =>
   hashPassword(password, world.random.bytes, slow)
 
 const list = endpoint({
+  ...LIST_OF_NAMES,
   id: 'userpass-users-list',
-  operation: 'list',
   path: 'users',
-  capability: 'list',
-  runsOn: 'any-node',
   summary: 'Names of all users',
-  fields: {},
-  response: LISTED,
-  handler: async (userpass: Userpass) => {
-    const keys = await userpass.users.list()
-    if (keys.length === 0) throw fail('not_found', [])
-    return { data: { keys } }
-  },
+  handler: async (userpass: Userpass) => namesAnswer(await userpass.users.list()),
 })
 
 const read = endpoint({
@@ -55,8 +47,7 @@ const read = endpoint({
   fields: nameField,
   response: TOKEN_SETTINGS_SHAPE,
   handler: async (userpass: Userpass, { username }) => {
-    const user = await userpass.users.find(username)
-    if (user === undefined) throw fail('not_found', [])
+    const user = orNotFound(await userpass.users.find(username))
     return { data: settingsBody(user.settings, user.oldNames) }
   },
 })

@@ -1,0 +1,139 @@
+// The mounts as they are stored, one entry for each, and their data:
+//
+//   root/core/mounts/UUID              the mount
+//   root/core/unmounting/UUID          a mount whose data are being removed; finished at the next start if interrupted
+//   root/core/local-mounts/UUID        the same two for a mount that stays out of replication: what is local about it
+//   root/core/local-unmounting/UUID    is stored in a class of its own
+//   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
+import { fail } from '../api/errors.ts'
+import type { MountEntry } from '../api/mount.ts'
+import type { World } from '../lib/world.ts'
+import { systemScope } from '../storage/contract.ts'
+import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import {
+  ALWAYS,
+  type AlwaysMounted,
+  CORE_FOLDER,
+  dataFolder,
+  encodeMountEntry,
+  formerPathsOf,
+  MOUNT_FOLDERS,
+  mountKey,
+  newMountEntry,
+  overlapping,
+  readEntries,
+  requireAllowedPath,
+  SINGLETONS,
+  scopeOf,
+  shownPath,
+  storedAt,
+  UNMOUNT_FOLDERS,
+  unmountKey,
+} from './mount-entries.ts'
+
+const WIPE_PAGE = 500
+
+export class StoredMounts {
+  readonly #storage: SealedStorage
+  readonly #core: View
+  readonly #removalWork: ((entry: MountEntry) => Promise<void>)[] = []
+
+  constructor(storage: SealedStorage) {
+    this.#storage = storage
+    this.#core = storage.view(systemScope, CORE_FOLDER)
+  }
+
+  all(): Promise<MountEntry[]> {
+    return readEntries(this.#core, MOUNT_FOLDERS)
+  }
+
+  /** For the engine: no commit of it goes through once its mount is being removed. */
+  dataOf(entry: MountEntry): View {
+    const key = CORE_FOLDER + mountKey(entry)
+    return this.#storage.view(scopeOf(entry), dataFolder(entry), async (tx) => {
+      if ((await tx.get(key)) === undefined) throw fail('no_route', [entry.path])
+    })
+  }
+
+  /** @throws Refusal for a path that is reserved or in use */
+  async add(entry: MountEntry): Promise<void> {
+    requireAllowedPath(entry)
+    await this.#core.transaction(async (tx) => {
+      const taken = await overlapping(tx, entry)
+      // Wire text.
+      if (taken !== undefined) throw fail('bad_request', [`path is already in use at ${shownPath(taken)}`])
+      tx.put(mountKey(entry), encodeMountEntry(entry))
+    })
+  }
+
+  /** @throws Refusal where no mount is at the path, and what `change` throws */
+  async tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
+    await this.#core.transaction(async (tx) => {
+      const entry = await storedAt(tx, path)
+      if (entry === undefined) throw fail('bad_request', [`no mount at "${path}"`])
+      tx.put(mountKey(entry), encodeMountEntry(change(entry)))
+    })
+  }
+
+  /** @throws Refusal where no mount is at `from` or it cannot be moved, and for a `to` that is reserved or in use */
+  async move(from: string, to: string): Promise<void> {
+    await this.#core.transaction(async (tx) => {
+      const entry = await storedAt(tx, from)
+      if (entry === undefined) throw fail('bad_request', [`no matching mount at "${from}"`]) // Wire text.
+      if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot remount "${from}"`])
+      const moved = { ...entry, path: to, ...formerPathsOf(entry, to) }
+      requireAllowedPath(moved)
+      const taken = await overlapping(tx, moved)
+      if (taken !== undefined) throw fail('bad_request', [`path already in use at "${shownPath(taken)}"`]) // Wire text.
+      tx.put(mountKey(entry), encodeMountEntry(moved))
+    })
+  }
+
+  /** From now on it serves nothing; its data are there until `wipe`, or `finishRemovals` after an interruption. */
+  async remove(entry: MountEntry): Promise<void> {
+    await this.#core.transaction(async (tx) => {
+      tx.delete(mountKey(entry))
+      tx.put(unmountKey(entry), encodeMountEntry(entry))
+    })
+  }
+
+  /** What goes with a mount besides its data. It may be called again for a mount, where it was interrupted. */
+  onRemoval(work: (entry: MountEntry) => Promise<void>): void {
+    this.#removalWork.push(work)
+  }
+
+  async finishRemovals(): Promise<void> {
+    for (const entry of await readEntries(this.#core, UNMOUNT_FOLDERS)) await this.wipe(entry)
+  }
+
+  /** Of a mount that was removed. */
+  async wipe(entry: MountEntry): Promise<void> {
+    for (const work of this.#removalWork) await work(entry)
+    const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
+    for (let more = true; more; ) {
+      more = await data.transaction(async (tx) => {
+        const keys = await tx.keys('', '', WIPE_PAGE)
+        for (const key of keys) tx.delete(key)
+        return keys.length === WIPE_PAGE
+      })
+    }
+    await this.#core.transaction(async (tx) => tx.delete(unmountKey(entry)))
+  }
+
+  /** `missing`: of the mounts that are always there. */
+  async addMissing(missing: readonly AlwaysMounted[], world: World): Promise<void> {
+    await this.#core.transaction(async (tx) => putNew(tx, world, missing))
+  }
+}
+
+/** The mounts without which nothing works, written with the initialisation. */
+export function initializeMounts(tx: ViewTransaction, world: World): void {
+  putNew(tx, world, ALWAYS.slice(0, 2))
+}
+
+function putNew(tx: ViewTransaction, world: World, mounts: readonly AlwaysMounted[]): void {
+  for (const one of mounts) {
+    const entry = newMountEntry(world, { ...one, options: null })
+    tx.put(mountKey(entry), encodeMountEntry(entry))
+  }
+}

@@ -354,7 +354,7 @@ test('F2: L-08: who names a key that there is not makes nobody wait longer for a
   assert.deepEqual(await other.statuses(), new Set([502]))
 })
 
-test('more groups than one question takes are asked about one after the other, and no answer goes beyond them', async () => {
+test('more groups than one question takes are asked about in turn, and no answer goes beyond them', async () => {
   const id = (i: number) => `33333333-3333-4333-8333-${String(i).padStart(12, '0')}`
   await house.configure({ check_group_overage: true })
   await house.role('many', { bound_group_ids: Array.from({ length: 45 }, (_, i) => id(i)) })

@@ -7534,7 +7534,7 @@ export type Endpoints = {
       client_id?: string | undefined
       /** Its secret */
       client_secret?: string | undefined
-      /** Lifetime of secrets that rotate-root makes */
+      /** Lifetime of secrets that rotate-root makes; 0: 4380 h */
       root_password_ttl?: Duration | undefined
       /** Further attempts of a call to the cloud; 0: three, negative: none */
       max_retries?: number | undefined

@@ -14,7 +14,7 @@ export type RequestTemplate = {
 
 export const EMPTY_TEMPLATE: RequestTemplate = { subject: der(DER.sequence), attributes: [] }
 
-/** RFC 2985 section 5.4.2; an authority of Microsoft has one of its own ([MS-WCCE] section 2.2.2.7.10), others read both. */
+/** RFC 2985 section 5.4.2; authorities of Microsoft have a name of their own for it, and others read both. */
 const EXTENSION_REQUEST_OIDS: readonly string[] = ['1.2.840.113549.1.9.14', '1.3.6.1.4.1.311.2.1.14']
 /** RFC 5280 section 4.2.1.6. */
 const SUBJECT_ALT_NAME_OID = '2.5.29.17'

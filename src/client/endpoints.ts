@@ -6447,7 +6447,7 @@ export type Endpoints = {
       /** Name of the key */
       name: string
       /** Version of the key that the first certificate is for; 0 is the latest */
-      version?: number | undefined
+      version?: number | 'latest' | undefined
       /** Certificates in PEM, that of the key first */
       certificate_chain: string
     }

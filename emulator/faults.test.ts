@@ -66,13 +66,17 @@ test('throttled requests are told when to come again, if at all', async () => {
 })
 
 test('a bucket lets through what it holds, and is filled again', async () => {
-  hit({ kind: 'throttle', perSecond: 20, burst: 2, retryAfter: '1' })
+  hit({ kind: 'throttle', perSecond: 2, burst: 2, retryAfter: '1' })
   assert.deepEqual(
     (await Promise.all([ask(DISCOVERY), ask(DISCOVERY), ask(DISCOVERY)])).map(({ status }) => status).sort(),
     [200, 200, 429],
   )
-  await new Promise((resolve) => setTimeout(resolve, 120))
-  assert.deepEqual(await statuses(1), [200])
+  let status = 429
+  for (let i = 0; i < 1_000 && status === 429; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    ;[status = 0] = await statuses(1)
+  }
+  assert.equal(status, 200)
 })
 
 test('answers can be late, and come in drops', async () => {

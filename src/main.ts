@@ -1,15 +1,18 @@
 // The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
 // client. The only place, with the thread entries beside it, where real time, randomness and the process come in.
 import { enableCompileCache } from 'node:module'
-import { dirname } from 'node:path'
 import type { Diagnose } from './cli/diagnosis.ts'
 import type { InspectSnapshot, VerifyAudit } from './cli/io.ts'
+import { compileCacheDirectory } from './compile-cache.ts'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
 
 // The threads look for it in the environment, where each would else take the types out of every file anew.
-const { directory: cache } = enableCompileCache()
-if (cache !== undefined) process.env.NODE_COMPILE_CACHE ??= dirname(cache)
+const cache = process.env.NODE_COMPILE_CACHE ?? compileCacheDirectory(process.env, process.getuid?.())
+if (cache !== undefined) {
+  process.env.NODE_COMPILE_CACHE = cache
+  enableCompileCache(cache)
+}
 
 const [command, ...rest] = process.argv.slice(2)
 if (command === 'server') {

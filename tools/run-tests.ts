@@ -3,7 +3,7 @@
 // With KEYWRIGHT_REQUIRE=all a skipped test is a failure: where everything is installed, nothing may be left out.
 import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { join, matchesGlob } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -13,7 +13,7 @@ const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
 /** A file that hangs is ended, and named, before whoever waits for the run loses patience. */
 const MOST_FILE_MS = 10 * 60 * 1000
 /** As the program has it: the types are taken out of a file once, not in every process and thread of the tests. */
-const COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
+const COMPILE_CACHE = 'node_modules/.cache/keywright'
 
 /** Whether all is well; on a terminal everything is shown, elsewhere only what is not well. */
 export async function runTests(root: string, patterns: readonly string[]): Promise<boolean> {
@@ -22,7 +22,7 @@ export async function runTests(root: string, patterns: readonly string[]): Promi
     console.log(`no test file matches ${patterns.join(' ') || TEST_FILES}`)
     return false
   }
-  process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE
+  process.env.NODE_COMPILE_CACHE ??= join(root, COMPILE_CACHE)
   const events = run({
     files: files.map((path) => join(root, path)),
     cwd: root,

@@ -21,6 +21,8 @@ const FILE_USERS = {
   'src/tls-files.ts': 'certificates and keys, the same',
   'src/cloud-place.ts': 'the certificates that those of a cloud lead to',
   'src/pid-file.ts': 'the id of the process',
+  'src/threads/step-back.ts': 'asks for the id of its thread',
+  'src/compile-cache.ts': 'makes the directory of compiled code, and looks whose it is',
   'src/http/unix-socket.ts': 'the file that stands for a socket',
   'src/development.ts': 'the key of the development server',
   'src/telemetry/process-figures.ts': 'counts the descriptors of its own process',

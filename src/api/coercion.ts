@@ -49,6 +49,13 @@ function parseInteger(text: string): number | undefined {
   return Number.isSafeInteger(value) ? (negative ? -value : value) : undefined
 }
 
+const DECIMAL_DIGITS = /^[+-]?\d{1,15}$/
+
+/** A number as it stands in paths: decimal, also with zeros in front. Undefined for all else. */
+export function parseDecimal(text: string): number | undefined {
+  return DECIMAL_DIGITS.test(text) ? Number(text) + 0 : undefined
+}
+
 export function toInteger(value: JsonValue, name: string, expected = 'an integer'): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
   if (typeof value === 'boolean') return value ? 1 : 0

@@ -249,6 +249,21 @@ test('what stands in the path comes before what stands in the body', () => {
   assert.equal(decodeFields(FIELDS, { name: 'body' }, { name: 'path' }).name, 'path')
 })
 
+test('a number in the path is decimal, with zeros or a plus in front too; one in the body as clients write it', () => {
+  const fields = { count: int('', { max: 100 }) }
+  for (const [text, count] of [
+    ['010', 10],
+    ['08', 8],
+    ['+16', 16],
+    ['-1', -1],
+    ['-0', 0],
+  ] as const)
+    assert.equal(decodeFields(fields, { count: 3 }, { count: text }).count, count, text)
+  for (const text of ['0x10', '1_6', '', ' 1', '1 ', '1.0', '1e1', 'true', '1/2', '9'.repeat(16)])
+    assert.throws(() => decodeFields(fields, undefined, { count: text }), /"count": expected a decimal number/, text)
+  assert.equal(decodeFields(fields, { count: '010' }).count, 8)
+})
+
 test('inherited names are not fields of the body', () => {
   const fields = { toString: string('', { default: 'own' }), constructor: string('') }
   assert.deepEqual(decodeFields(fields, {}), { toString: 'own', constructor: undefined })

@@ -3,7 +3,7 @@
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { isJsonObject } from '../lib/json.ts'
-import { describe, invalid, parseBool, toInteger, toNumber, toSeconds, toText } from './coercion.ts'
+import { describe, invalid, parseBool, parseDecimal, toInteger, toNumber, toSeconds, toText } from './coercion.ts'
 import { fail } from './errors.ts'
 
 export type Schema = { readonly [name: string]: unknown }
@@ -324,11 +324,20 @@ export function decodeFields(
   const args: Record<string, unknown> = {}
   for (const name in fields) {
     const field = fields[name] as Field
-    const raw = path?.[name] ?? (body !== undefined && Object.hasOwn(body, name) ? body[name] : undefined)
+    const inPath = path?.[name]
+    const sent = body !== undefined && Object.hasOwn(body, name) ? body[name] : undefined
+    const raw = inPath === undefined ? sent : field.kind === 'int' ? toDecimal(inPath, prefix + name) : inPath
     const value = raw === undefined ? undefined : field.decode(raw, prefix + name)
     if (value !== undefined) args[name] = value
     else if (field.required) throw fail('field_missing', [prefix + name])
     else args[name] = field.default
   }
   return args
+}
+
+/** Zeros in front make no octal number of it, as they do in bodies. @throws Refusal */
+function toDecimal(text: string, name: string): number {
+  const number = parseDecimal(text)
+  if (number === undefined) throw invalid(name, 'expected a decimal number')
+  return number
 }

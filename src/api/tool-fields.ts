@@ -1,5 +1,6 @@
 // hash and random, which are the same wherever they are offered (under sys/tools, and by engines): what they take and
 // answer.
+import { parseDecimal } from './coercion.ts'
 import { fail } from './errors.ts'
 import type { Args } from './fields.ts'
 import { bytes, int, string } from './fields.ts'
@@ -77,9 +78,8 @@ export function readRandomRequest(args: RandomArgs): {
   const known = SOURCES.find((name) => name === source)
   if (known !== undefined) return { source: known, count: args.bytes }
   // `random/32`: where one segment follows, it is the source or the number.
-  const count = Number(source)
-  if (!/^\d{1,9}$/.test(source))
-    throw fail('field_invalid', ['source', `must be one of ${SOURCES.join(', ')}, or a number`])
+  const count = parseDecimal(source)
+  if (count === undefined) throw fail('field_invalid', ['source', `must be one of ${SOURCES.join(', ')}, or a number`])
   if (count < 1 || count > MAX_RANDOM_BYTES)
     throw fail('field_invalid', ['bytes', `must be from 1 to ${MAX_RANDOM_BYTES}`])
   return { source: 'platform', count }

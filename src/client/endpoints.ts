@@ -6462,7 +6462,7 @@ export type Endpoints = {
       /** Name of the key */
       name: string
       /** Version of the key that the first certificate is for; 0 is the latest */
-      version?: number | undefined
+      version?: number | 'latest' | undefined
       /** Certificates in PEM, that of the key first */
       certificate_chain: string
     }
@@ -7549,7 +7549,7 @@ export type Endpoints = {
       client_id?: string | undefined
       /** Its secret */
       client_secret?: string | undefined
-      /** Lifetime of secrets that rotate-root makes */
+      /** Lifetime of secrets that rotate-root makes; 0: 4380 h */
       root_password_ttl?: Duration | undefined
       /** Further attempts of a call to the cloud; 0: three, negative: none */
       max_retries?: number | undefined

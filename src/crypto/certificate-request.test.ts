@@ -107,7 +107,38 @@ for (const { name, bytes } of TAKEN) {
   })
 }
 
+const text = (tag: number, ...bytes: number[]) =>
+  request({ subject: sequence(set(sequence(derOid('2.5.4.3'), der(tag, Buffer.from(bytes))))) })
+/** The name that an authority of Microsoft has for the same attribute. */
+const askingElsewhere = (extensions: Buffer) => sequence(derOid('1.3.6.1.4.1.311.2.1.14'), set(extensions))
+
+for (const [tag, ...bytes] of [
+  [0x0c, 0xc3, 0xa4],
+  [0x13, 0x2a],
+  [0x14, 0xe4],
+  [0x16, 0x40],
+  [0x1e, 0x00, 0xe4],
+  [0x05],
+] as const) {
+  test(`a subject with a value of kind ${tag} is taken`, () => {
+    assert.ok(readRequestTemplate(text(tag, ...bytes)).subject.includes(der(tag, Buffer.from(bytes))))
+  })
+}
+
+test('extensions that are asked for by the older name are taken', () => {
+  assert.equal(readRequestTemplate(withAttributes(askingElsewhere(sequence(USAGE)))).attributes.length, 1)
+})
+
 const REFUSED = [
+  { name: 'extensions under two names', bytes: withAttributes(asking(sequence()), askingElsewhere(sequence(USAGE))) },
+  { name: 'extensions twice by the older name', bytes: withAttributes(...Array(2).fill(askingElsewhere(sequence()))) },
+  { name: 'one extension twice by the older name', bytes: withAttributes(askingElsewhere(sequence(USAGE, USAGE))) },
+  { name: 'a subject that is no UTF-8', bytes: text(0x0c, 0xff, 0xfe) },
+  { name: 'a zero in the subject', bytes: text(0x0c, 0x61, 0x00, 0x62) },
+  { name: 'a line break in the subject', bytes: text(0x13, 0x0a) },
+  { name: 'a subject beyond ASCII in an ASCII text', bytes: text(0x16, 0xe4) },
+  { name: 'a zero in a wide text', bytes: text(0x1e, 0x00, 0x61, 0x00, 0x00) },
+  { name: 'half a character in a wide text', bytes: text(0x1e, 0x00, 0x61, 0x00) },
   { name: 'nothing', bytes: Buffer.alloc(0) },
   { name: 'something behind it', bytes: Buffer.concat([request(), utf8('')]) },
   { name: 'no signature', bytes: request({ end: ED25519 }) },

@@ -1,7 +1,8 @@
 // Certificate requests (PKCS #10, RFC 2986): read as templates, for what others want to be certified, and written. Of a
 // template the public key and the signature say nothing here, since others take their place: they have to have their
 // form, and are not looked at otherwise.
-import { DER, DerError, DerReader, der, derNatural, requireDer } from './der.ts'
+import { isUtf8 } from 'node:buffer'
+import { DER, DerError, DerReader, type DerValue, der, derNatural, requireDer } from './der.ts'
 
 /** What is asked for, besides for which key. Buffers are DER, views of what was read. */
 export type RequestTemplate = {
@@ -13,8 +14,8 @@ export type RequestTemplate = {
 
 export const EMPTY_TEMPLATE: RequestTemplate = { subject: der(DER.sequence), attributes: [] }
 
-/** RFC 2985 section 5.4.2. */
-const EXTENSION_REQUEST_OID = '1.2.840.113549.1.9.14'
+/** RFC 2985 section 5.4.2; authorities of Microsoft have a name of their own for it, and others read both. */
+const EXTENSION_REQUEST_OIDS: readonly string[] = ['1.2.840.113549.1.9.14', '1.3.6.1.4.1.311.2.1.14']
 /** RFC 5280 section 4.2.1.6. */
 const SUBJECT_ALT_NAME_OID = '2.5.29.17'
 
@@ -65,11 +66,37 @@ function requireName(reader: DerReader): Buffer {
     do {
       const part = parts.sequence()
       part.oid()
-      part.value()
+      requireText(part.value())
       part.end()
     } while (!parts.atEnd)
   }
   return whole
+}
+
+const WIDE_CHARACTER_BYTES = 2
+
+/** Of strings, what reads as text is one: a zero byte ends it for some readers, and not for others. */
+function requireText({ tag, content }: DerValue): void {
+  const isText = TEXTS.get(tag)
+  if (isText !== undefined && !isText(content)) throw new DerError('a text of the subject is none')
+}
+
+const hasNoControl = (text: Buffer): boolean => text.every((byte) => byte >= 0x20 && byte !== 0x7f)
+const isAscii = (text: Buffer): boolean => text.every((byte) => byte >= 0x20 && byte <= 0x7e)
+const TEXTS: ReadonlyMap<number, (content: Buffer) => boolean> = new Map([
+  [DER.utf8String, (text: Buffer) => isUtf8(text) && hasNoControl(text)],
+  [DER.numericString, isAscii],
+  [DER.printableString, isAscii],
+  [DER.teletexString, hasNoControl],
+  [DER.ia5String, isAscii],
+  [DER.visibleString, isAscii],
+  [DER.bmpString, isWideText],
+])
+
+function isWideText(text: Buffer): boolean {
+  if (text.length % WIDE_CHARACTER_BYTES !== 0) return false
+  for (let at = 0; at < text.length; at += WIDE_CHARACTER_BYTES) if (text.readUInt16BE(at) < 0x20) return false
+  return true
 }
 
 function readAttributes(content: Buffer): Buffer[] {
@@ -84,7 +111,7 @@ function readAttributes(content: Buffer): Buffer[] {
     const values = new DerReader(attribute.next(DER.set))
     attribute.end()
     if (values.atEnd) throw new DerError('an attribute has no value')
-    if (oid === EXTENSION_REQUEST_OID) {
+    if (EXTENSION_REQUEST_OIDS.includes(oid)) {
       // Of two of them one would be looked at here and the other there.
       if (hasExtensions) throw new DerError('it asks for extensions twice')
       hasExtensions = true
@@ -144,5 +171,5 @@ function requireAltNames(value: Buffer): void {
 
 /** ASCII, and no control character: a zero byte ends a name for some readers, and not for others. */
 function isVisible(content: Buffer): boolean {
-  return content.length > 0 && content.every((byte) => byte >= 0x20 && byte <= 0x7e)
+  return content.length > 0 && isAscii(content)
 }

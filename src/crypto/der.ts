@@ -13,6 +13,13 @@ export const DER = {
   octetString: 0x04,
   null: 0x05,
   oid: 0x06,
+  utf8String: 0x0c,
+  numericString: 0x12,
+  printableString: 0x13,
+  teletexString: 0x14,
+  ia5String: 0x16,
+  visibleString: 0x1a,
+  bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
   /** [n] of a constructed value. */

@@ -50,6 +50,22 @@ test('P2: V-06: a machine is asked about again after 30 s, and after a change of
   assert.equal(counts().machines, 3)
 })
 
+test('P2: nothing is kept of a configuration that was deleted, also where the same one is written again', async () => {
+  const machine = house.emulator.resources.get(house.vm('vm1'))
+  const { identity } = machine
+  const again = async () => {
+    await house.call('DELETE', 'auth/cloud/config')
+    await house.configure()
+    return (await logIn()).status
+  }
+  assert.equal(await again(), 200)
+  delete machine.identity
+  assert.equal(await again(), 403)
+  Object.assign(machine, { identity })
+  assert.equal(await again(), 200)
+  assert.equal(counts().keys, 3)
+})
+
 test('V-06: what failed is not kept, not even that there is no such machine', async () => {
   const { resources } = house.emulator
   const machine = resources.get(house.vm('vm1'))
@@ -204,4 +220,24 @@ test('the version of a type is asked for once, and kept for each type by itself'
   assert.equal(asked(), 1)
   await logIn(undefined, { jwt: token, vm_name: '', resource_id: `${house.site('site1')}/slots/s` })
   assert.equal(asked(), 2)
+})
+
+test('V-06: that a provider names no version of a type is not kept for a day', async () => {
+  const jwt = await house.emulator.minting.ofResource(house.site('site1'))
+  const provider = '/subscriptions/*/providers/Microsoft.Web'
+  const versions = () => {
+    const sites = house.emulator.requests.list({ service: 'resourceManager', path: '**/sites/site1' })
+    return sites.map(({ query }) => query['api-version'])
+  }
+  const ask = () => logIn(undefined, { jwt, vm_name: '', resource_id: house.site('site1') })
+  const undo = house.emulator.faults.add({
+    service: 'resourceManager',
+    path: provider,
+    action: { kind: 'merge', json: { resourceTypes: [] } },
+  })
+  await ask()
+  undo()
+  house.advance(31)
+  await ask()
+  assert.equal(new Set(versions()).size, 2, String(versions()))
 })

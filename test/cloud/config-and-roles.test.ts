@@ -218,6 +218,49 @@ test('C14: tenants that stand for all tenants, and texts that are none', async (
   assert.equal((await write('plain', { client_id: 'not a guid' })).status, 400)
 })
 
+test('C14: L-13: the environment names no tenant that stands for many either', async () => {
+  for (const tenant of ['common', 'consumers', 'a/b']) {
+    const other = await startCloudHouse({ environment: { TENANT_ID: tenant } })
+    try {
+      const empty = await other.call('POST', 'auth/cloud/config', { tenant_id: '' })
+      assert.equal(empty.status, 400)
+      assert.match(String(empty.body.errors), /tenant_id/)
+      await other.call('POST', 'sys/auth/env', { type: 'azure' })
+      await other.role('r', { bound_service_principal_ids: [SAMPLE.tenant] }, 'auth/env')
+      const jwt = await other.emulator.minting.ofResource(other.vm('vm1'))
+      const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app' }
+      other.emulator.requests.clear()
+      assert.equal((await other.login({ role: 'r', jwt, ...place }, 'auth/env')).status, 400)
+      assert.equal(other.emulator.requests.count(), 0)
+    } finally {
+      await other.stop()
+    }
+  }
+})
+
+test('C12: logins while the configuration is written are each of one configuration', async () => {
+  await house.role('steady', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
+  const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
+  const audiences = ['https://management.azure.com/', 'https://other.example/']
+  const tokens = await Promise.all(
+    audiences.map((aud) => house.emulator.minting.ofResource(house.vm('vm1'), { claims: { aud } })),
+  )
+  const statuses = new Set<number>()
+  for (let i = 0; i < 20; i++) {
+    const logins = tokens.map((jwt) => house.login({ role: 'steady', jwt, ...place }))
+    const written = await house.call('POST', 'auth/cloud/config', { resource: audiences[i % 2] })
+    assert.equal(written.status, 204)
+    for (const { status } of await Promise.all(logins)) statuses.add(status)
+    const after = await Promise.all(tokens.map((jwt) => house.login({ role: 'steady', jwt, ...place })))
+    assert.deepEqual(
+      after.map(({ status }) => status),
+      i % 2 === 0 ? [200, 403] : [403, 200],
+    )
+  }
+  assert.deepEqual(statuses, new Set([200, 403]))
+  await house.configure()
+})
+
 // Roles.
 
 const role = (name: string, body: object) => house.role(name, body)

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
 import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
-import type { Called } from '../fixtures/memory-house.ts'
+import { type Called, wireRequest } from '../fixtures/memory-house.ts'
 
 let house: CloudHouse
 before(async () => {
@@ -61,7 +61,21 @@ test('T4: tokens are bound to where logins come from', async () => {
   })
   const { data } = (await as(answer, 'GET', 'auth/token/lookup-self')).body
   assert.deepEqual(data?.bound_cidrs, ['127.0.0.0/8'])
-  await logIn({ token_bound_cidrs: [] })
+  const batch = await logIn({ token_type: 'batch' })
+  assert.equal(authOf(batch).token_type, 'batch')
+  const lookUp = async ({ client_token: token }: Record<string, unknown>, remoteAddress: string) => {
+    const request = wireRequest('GET', 'auth/token/lookup-self', undefined, String(token))
+    return (await house.house.core.handle({ ...request, remoteAddress })).status
+  }
+  for (const auth of [authOf(answer), authOf(batch)]) {
+    assert.deepEqual(
+      [await lookUp(auth, '127.0.0.9'), await lookUp(auth, '::ffff:127.0.0.9'), await lookUp(auth, '10.0.0.1')],
+      [200, 200, 403],
+    )
+  }
+  // The token keeps what its login said.
+  await logIn({ token_bound_cidrs: [], token_type: 'default' })
+  assert.equal(await lookUp(authOf(answer), '10.0.0.1'), 403)
 })
 
 test('T8: groups follow each login', async () => {
@@ -136,6 +150,9 @@ test('explain needs sudo, and logs nobody in', async () => {
   assert.equal((await house.call('POST', 'auth/cloud/explain', request, token)).status, 403)
   const { body } = await house.call('POST', 'auth/cloud/explain', { ...request, remote_address: '192.0.2.1' })
   assert.deepEqual([body.data?.allowed, body.auth ?? null], [true, null])
+  const odd = await house.call('POST', 'auth/cloud/explain', { ...request, remote_address: 'somewhere' })
+  assert.equal(odd.status, 400)
+  assert.match(String(odd.body.errors), /remote_address/)
   const expired = await house.emulator.minting.ofResource(house.vm('vm2'), { claims: { exp: 1, aud: 'other' } })
   const refused = (await house.call('POST', 'auth/cloud/explain', { ...request, jwt: expired })).body.data
   const checks = refused?.checks as { name: string; verdict: string; detail: string }[]

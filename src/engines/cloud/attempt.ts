@@ -28,6 +28,8 @@ export type AttemptParts = {
   readonly findRole: (name: string) => Promise<Role | undefined>
   /** As configured now. @throws Refusal where something is missing */
   readonly findProvider: () => Promise<Provider>
+  /** Before the cloud is asked about the caller. @throws CloudUnavailable where too many wait for that already */
+  readonly beginAsking: () => void
 }
 
 /** What the token itself says of where its bearer runs. */
@@ -60,9 +62,23 @@ export class Attempt {
   /** The identity is the resource's own, so no other resource can have shown the token. */
   isOwnIdentity = false
 
+  #asks = false
+
   constructor(input: LoginInput, parts: AttemptParts) {
     this.input = input
     this.parts = parts
+  }
+
+  /** The cloud is, or was, asked about this caller. */
+  get asks(): boolean {
+    return this.#asks
+  }
+
+  /** @throws CloudUnavailable */
+  beginAsking(): void {
+    if (this.#asks) return
+    this.parts.beginAsking()
+    this.#asks = true
   }
 }
 

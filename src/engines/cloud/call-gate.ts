@@ -1,10 +1,11 @@
 // How many calls to the cloud are under way: a slow cloud takes a bounded part of this server, and of that the mounts
-// which belong to it take no more than their share.
+// which belong to it take no more than their share. A mount has a lane for each service of its cloud, so that what
+// waits for one of them stands in nobody's way to another.
 import { MOST_CONNECTIONS } from '../../lib/outbound.ts'
 
 /** Of all mounts together: each has its connection, so that none of them waits a second time, unseen. */
 const MOST_RUNNING = MOST_CONNECTIONS
-/** Of one mount. */
+/** Of one lane. */
 const MOST_RUNNING_OF_ONE = 32
 const MOST_WAITING_OF_ONE = 256
 
@@ -16,11 +17,18 @@ export type Admission = {
   readonly leave: () => void
 }
 
+/** To the identity provider, which also gives this server its tokens, the resource manager, and the graph. */
+export type CallLanes = Readonly<Record<'identity' | 'resources' | 'graph', CallLane>>
+
 export class CallGate {
   #running = 0
   readonly #lanes = new Set<CallLane>()
 
-  /** One for each mount. */
+  /** Of one mount. */
+  newLanes(): CallLanes {
+    return { identity: this.newLane(), resources: this.newLane(), graph: this.newLane() }
+  }
+
   newLane(): CallLane {
     return new CallLane(this)
   }
@@ -38,7 +46,7 @@ export class CallGate {
   }
 
   /**
-   * Of those that wait, the mount that has the fewest calls under way: one whose cloud answers is never held up for
+   * Of those that wait, the lane that has the fewest calls under way: one whose service answers is never held up for
    * long.
    */
   #admit(): void {

@@ -144,6 +144,7 @@ const scaleSet: Check = {
 const record: Check = {
   name: 'the cloud knows the resource',
   run: async (attempt) => {
+    attempt.beginAsking()
     attempt.resource = await findRecord(attempt, known(namedResource(attempt)))
     attempt.effectiveGroup = attempt.input.resource_group_name
     return shown(formatResourceId(attempt.resource.id))

@@ -41,6 +41,7 @@ const group: Check = {
     }
     if (!settings.checkGroupOverage)
       throw refuse('group overage: the token has too many groups to list them; check_group_overage has them looked up')
+    attempt.beginAsking()
     try {
       // The directory refuses the whole question where one entry is no id.
       attempt.groups = await graph.groupsOf({ id: oid, isUser }, bound.filter(isGuid), attempt.parts.deadline)

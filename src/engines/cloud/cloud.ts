@@ -4,12 +4,13 @@ import { fail } from '../../api/errors.ts'
 import type { Login, LoginMethod, LoginRule, TokenSettings } from '../../api/login.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
+import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { Attempt, type LoginInput } from './attempt.ts'
-import { CallGate, type CallLane } from './call-gate.ts'
+import { CallGate, type CallLanes } from './call-gate.ts'
 import { type CloudConfig, ConfigStore, NEW_CONFIG } from './config.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { Deadline } from './deadline.ts'
@@ -18,6 +19,7 @@ import { LOGIN_ENDPOINTS } from './login-endpoints.ts'
 import { loginOf } from './login-result.ts'
 import { Provider } from './provider.ts'
 import { RefusalLog } from './refusal-log.ts'
+import { CloudUnavailable } from './refusals.ts'
 import { ROLE_ENDPOINTS } from './role-endpoints.ts'
 import { Roles } from './roles.ts'
 import { Rotation } from './rotation.ts'
@@ -40,6 +42,8 @@ export type CloudContext = {
 
 /** Logins that may be under way at once, at a mount: those that wait for a slow cloud hold no more than these. */
 const MOST_LOGINS = 2_000
+/** Of these, those about whom the cloud is asked: whoever needs no more than keys that are known finds a place. */
+const MOST_ASKING = 1_000
 
 export class CloudAuth implements LoginMethod {
   readonly configs: ConfigStore
@@ -50,14 +54,15 @@ export class CloudAuth implements LoginMethod {
   readonly surroundings: Surroundings
   readonly #context: CloudContext
   readonly #refusals: RefusalLog
-  readonly #lane: CallLane
+  readonly #lanes: CallLanes
   #provider: { readonly key: string; readonly provider: Provider } | undefined
   #loginsUnderWay = 0
+  #asking = 0
 
   constructor(context: CloudContext) {
     const { storage, world, log, surroundings } = context
     this.#context = context
-    this.#lane = context.gate.newLane()
+    this.#lanes = context.gate.newLanes()
     this.world = world
     this.surroundings = surroundings
     this.configs = new ConfigStore(storage)
@@ -76,14 +81,15 @@ export class CloudAuth implements LoginMethod {
   async logIn(input: LoginInput, requestId: string): Promise<Login> {
     if (this.#loginsUnderWay >= MOST_LOGINS) throw fail('cloud_unavailable', ['too many logins wait for the cloud'])
     this.#loginsUnderWay += 1
+    const attempt = this.#attempt(input)
     try {
-      const attempt = this.#attempt(input)
       const refusal = await judge(attempt)
       if (refusal === undefined) return loginOf(attempt)
       this.#refusals.note(refusal, this.#context.mount().path, requestId)
       throw refusal
     } finally {
       this.#loginsUnderWay -= 1
+      this.#ended(attempt)
     }
   }
 
@@ -97,7 +103,10 @@ export class CloudAuth implements LoginMethod {
     readonly results: readonly CheckResult[]
   }> {
     const mount = this.#context.mount()
-    const { refusal, results } = await explain(this.#attempt(input), this.#context.loginRules, mount)
+    const attempt = this.#attempt(input)
+    const { refusal, results } = await explain(attempt, this.#context.loginRules, mount).finally(() =>
+      this.#ended(attempt),
+    )
     // What the cloud said, if it was its fault, is told nowhere else.
     if (refusal?.code === 'cloud_unavailable') this.#refusals.note(refusal, mount.path, requestId)
     return { status: refusal?.status ?? 200, reason: refusal?.message ?? '', results }
@@ -109,7 +118,16 @@ export class CloudAuth implements LoginMethod {
       deadline: new Deadline(this.world),
       findRole: (name) => this.roles.find(name),
       findProvider: async () => this.#providerFor((await this.configs.find()) ?? NEW_CONFIG),
+      beginAsking: () => {
+        if (this.#asking >= MOST_ASKING)
+          throw new CloudUnavailable('too many logins wait for the cloud', `${MOST_ASKING} logins wait already`)
+        this.#asking += 1
+      },
     })
+  }
+
+  #ended({ asks }: Attempt): void {
+    if (asks) this.#asking -= 1
   }
 
   /** The one that is there, as long as the settings are the same. @throws Refusal where they are incomplete */
@@ -117,7 +135,7 @@ export class CloudAuth implements LoginMethod {
     const settings = settingsOf(config, this.surroundings)
     const key = JSON.stringify([config.generation, settings])
     if (this.#provider?.key !== key) {
-      this.#provider = { key, provider: new Provider(this.world, this.#lane, settings) }
+      this.#provider = { key, provider: new Provider(this.world, this.#lanes, settings) }
     }
     return this.#provider.provider
   }
@@ -125,7 +143,7 @@ export class CloudAuth implements LoginMethod {
   #newProvider(config: CloudConfig, secret: string | undefined): Provider {
     const settings = settingsOf(config, this.surroundings)
     const given = secret === undefined ? settings : { ...settings, clientSecret: secret }
-    return new Provider(this.world, this.#lane, given)
+    return new Provider(this.world, this.#lanes, given)
   }
 
   /** Seconds that the mount lets a token live. */
@@ -143,7 +161,7 @@ export class CloudAuth implements LoginMethod {
 
   async roleOf({ role }: JsonObject): Promise<string | undefined> {
     if (typeof role !== 'string' || role === '') return undefined
-    return (await this.roles.find(role)) === undefined ? undefined : role.toLowerCase()
+    return (await this.roles.find(role)) === undefined ? undefined : asciiLowerCase(role)
   }
 
   /** On the thread that writes, once the server is open. */

@@ -17,7 +17,7 @@ const CONFIG_FIELDS = {
   ),
   client_id: string('Application whose credential asks the cloud; empty: the machine’s own identity', { max: 256 }),
   client_secret: string('Its secret', { secret: true, max: 1_024 }),
-  root_password_ttl: duration('Lifetime of secrets that rotate-root makes'),
+  root_password_ttl: duration('Lifetime of secrets that rotate-root makes; 0: 4380 h'),
   max_retries: int('Further attempts of a call to the cloud; 0: three, negative: none'),
   retry_delay: signedDuration('Wait before the first of them; 0: 800 ms, negative: none. A login ends after 10 s'),
   max_retry_delay: signedDuration('Longest wait; 0: 60 s, negative: without a bound'),
@@ -111,6 +111,8 @@ const remove = endpoint({
   fields: {},
   handler: async (cloud: CloudAuth) => {
     const warnings = warningsOfDeletion(await cloud.configs.delete())
+    // The same settings may be written again: what is kept is of these.
+    cloud.reset()
     return warnings.length === 0 ? DONE : { warnings }
   },
 })

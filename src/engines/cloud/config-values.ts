@@ -1,7 +1,7 @@
 // What is written into the configuration of a mount, and what is shown of it.
 import { fail } from '../../api/errors.ts'
 import { type CloudConfig, type Leftover, leftoverOf, leftoversOf, NEW_CONFIG } from './config.ts'
-import { isGuid, isTenant } from './names.ts'
+import { isGuid } from './names.ts'
 import { parseSchedule } from './schedule.ts'
 import { type Environment, type Surroundings, settingsOf } from './settings.ts'
 
@@ -54,8 +54,6 @@ export function changedConfig(given: GivenConfig, nowMs: number, before: CloudCo
     generation: before.generation + 1,
     ...secretOf(given.client_secret, before),
   }
-  if (config.tenantId !== '' && !isTenant(config.tenantId))
-    throw fail('field_invalid', ['tenant_id', 'expected the GUID of one directory, or a domain name of it'])
   if (config.clientId !== '' && !isGuid(config.clientId)) throw fail('field_invalid', ['client_id', 'expected a GUID'])
   requireSchedule(config)
   return config

@@ -44,6 +44,7 @@ export type CloudConfig = {
   readonly environment: string
   readonly clientId: string
   readonly secret: ClientSecret | undefined
+  /** 0: 4380 h. */
   readonly rootPasswordTtlSeconds: number
   /** Further attempts; 0: three, negative: none. */
   readonly maxRetries: number
@@ -69,13 +70,15 @@ export type CloudConfig = {
 
 export const NO_ROTATION: RotationState = { over: [], left: [], lastAtMs: null }
 
+export const DEFAULT_SECRET_SECONDS = 4_380 * 3_600
+
 export const NEW_CONFIG: CloudConfig = {
   tenantId: '',
   resource: '',
   environment: '',
   clientId: '',
   secret: undefined,
-  rootPasswordTtlSeconds: 4_380 * 3_600,
+  rootPasswordTtlSeconds: DEFAULT_SECRET_SECONDS,
   maxRetries: 3,
   retryDelaySeconds: 4,
   maxRetryDelaySeconds: 60,

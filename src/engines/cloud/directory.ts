@@ -139,7 +139,9 @@ class Kept<T> {
     // Not every login waits for a provider that is down.
     if (this.#failedAtMs !== undefined && nowMs - this.#failedAtMs <= FAILED_PAUSE_MS) return last.value
     try {
-      return await deadline.within(this.refresh(REFRESH_MS))
+      // Somebody else may have begun one that takes longer.
+      const patience = new Deadline(this.#world, Math.min(REFRESH_MS, deadline.leftMs))
+      return await patience.within(this.refresh(REFRESH_MS))
     } catch (cause) {
       if (cause instanceof CloudUnavailable) return last.value
       throw cause

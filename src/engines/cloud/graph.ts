@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Cloud } from './clouds.ts'
 import type { Deadline } from './deadline.ts'
-import { isGuid } from './names.ts'
+import { hasName, isGuid } from './names.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { CloudCall, Upstream } from './upstream.ts'
 
@@ -77,9 +77,11 @@ export class Graph {
     const path = `/v1.0/${kind}/${encodeURIComponent(principal.id)}/checkMemberGroups`
     const found: string[] = []
     for (let at = 0; at < groups.length; at += MOST_GROUPS) {
-      const { value } = await this.#call('POST', path, { groupIds: groups.slice(at, at + MOST_GROUPS) }, deadline)
+      const groupIds = groups.slice(at, at + MOST_GROUPS)
+      const { value } = await this.#call('POST', path, { groupIds }, deadline)
       if (!Array.isArray(value)) throw unexpected('a list of groups')
-      found.push(...value.filter((each): each is string => typeof each === 'string'))
+      // What was not asked about is no answer.
+      found.push(...value.filter((each): each is string => typeof each === 'string' && hasName(groupIds, each)))
     }
     return found
   }

@@ -1,11 +1,14 @@
 // The endpoints that log in, that explain why somebody cannot, and that change the credential of the mount.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, group, integer, listOf, text } from '../../api/shape.ts'
+import { cidrMatcher } from '../../lib/cidr.ts'
 import type { CloudAuth } from './cloud.ts'
 
 const MAX_FIELD_CHARACTERS = 2_048
+const isAddress = cidrMatcher(['0.0.0.0/0', '::/0'])
 
 const LOGIN_FIELDS = {
   role: string('Role to log in by; upper case counts as lower case', { default: '' }),
@@ -74,6 +77,8 @@ const explain = endpoint({
     ),
   },
   handler: async (cloud: CloudAuth, { remote_address, ...args }, request) => {
+    if (remote_address !== '' && !isAddress(remote_address))
+      throw fail('field_invalid', ['remote_address', 'expected an address such as 10.1.2.3'])
     const remoteAddress = remote_address === '' ? request.remoteAddress : remote_address
     const { status, reason, results } = await cloud.explain({ ...args, remoteAddress }, request.id)
     return { data: { allowed: status === 200, status, reason, checks: results } }

@@ -2,7 +2,7 @@
 // provider, the tokens of this server, answers of the resource manager. Another mount shares none of it.
 import type { World } from '../../lib/world.ts'
 import { AccessTokens } from './access-tokens.ts'
-import type { CallLane } from './call-gate.ts'
+import type { CallLanes } from './call-gate.ts'
 import { Directory, type TokenVersion } from './directory.ts'
 import { Graph } from './graph.ts'
 import { ResourceManager } from './resource-manager.ts'
@@ -16,16 +16,16 @@ export class Provider {
   readonly resources: ResourceManager
   readonly graph: Graph
 
-  constructor(world: World, lane: CallLane, settings: Settings) {
-    const { cloud, tenant } = settings
-    const upstream = new Upstream(world, lane, settings.retries)
+  constructor(world: World, lanes: CallLanes, settings: Settings) {
+    const { cloud, tenant, retries } = settings
+    const identity = new Upstream(world, lanes.identity, retries)
     this.settings = settings
     this.directories = {
-      v1: new Directory(world, upstream, cloud, tenant, 'v1'),
-      v2: new Directory(world, upstream, cloud, tenant, 'v2'),
+      v1: new Directory(world, identity, cloud, tenant, 'v1'),
+      v2: new Directory(world, identity, cloud, tenant, 'v2'),
     }
-    this.tokens = new AccessTokens(world, upstream, settings)
-    this.resources = new ResourceManager(world, upstream, this.tokens, cloud)
-    this.graph = new Graph(upstream, this.tokens, cloud)
+    this.tokens = new AccessTokens(world, identity, settings)
+    this.resources = new ResourceManager(world, new Upstream(world, lanes.resources, retries), this.tokens, cloud)
+    this.graph = new Graph(new Upstream(world, lanes.graph, retries), this.tokens, cloud)
   }
 }

@@ -7,7 +7,7 @@ import type { AccessTokens } from './access-tokens.ts'
 import type { Cloud } from './clouds.ts'
 import { Deadline } from './deadline.ts'
 import { isSameName } from './names.ts'
-import { CloudRefusal, CloudUnavailable } from './refusals.ts'
+import { CloudRefusal, CloudUnavailable, refuse } from './refusals.ts'
 import {
   formatResourceId,
   isOfType,
@@ -31,6 +31,8 @@ const PROVIDER_VERSION = '2021-04-01'
 /** Of a type whose provider does not name it. */
 const OTHER_VERSION = '2022-03-01'
 const MAX_VERSIONS = 500
+/** In the subscription, for types whose versions are not known here. */
+const PROVIDER_PERMISSION = 'Microsoft.Resources/subscriptions/providers/read'
 const MAX_PAGES = 32
 const MAX_IDENTITIES = 2_000
 const SERVICE = 'resource manager'
@@ -43,8 +45,8 @@ export class ResourceManager {
   readonly #resources: SharedResults<ResourceRecord>
   readonly #identities: SharedResults<IdentityRecord | undefined>
   readonly #lists: SharedResults<readonly IdentityRecord[]>
-  /** Of the API, by subscription, provider and type. */
-  readonly #versions: SharedResults<string>
+  /** Of the API, by subscription, provider and type; undefined where the provider names none, which is not kept. */
+  readonly #versions: SharedResults<string | undefined>
 
   constructor(world: World, upstream: Upstream, tokens: AccessTokens, cloud: Cloud) {
     this.#world = world
@@ -54,7 +56,8 @@ export class ResourceManager {
     this.#resources = new SharedResults(world.clock, KEPT_MS)
     this.#identities = new SharedResults(world.clock, KEPT_MS)
     this.#lists = new SharedResults(world.clock, KEPT_MS)
-    this.#versions = new SharedResults(world.clock, DAY_MS, MAX_VERSIONS)
+    const isKept = (version: string | undefined): boolean => version !== undefined
+    this.#versions = new SharedResults(world.clock, DAY_MS, { maxEntries: MAX_VERSIONS, isKept })
   }
 
   /** @throws CloudRefusal where there is none, or we may not read it; CloudUnavailable */
@@ -120,10 +123,19 @@ export class ResourceManager {
     const path = `/subscriptions/${encodeURIComponent(subscription)}/providers/${encodeURIComponent(namespace)}`
     const type = id.types.join('/')
     // The answer names all types of the provider, at length: of it one word is kept.
-    return this.#versions.get(asciiLowerCase(`${path}#${type}`), deadline, async () => {
-      const provider = await this.#get(path, PROVIDER_VERSION, new Deadline(this.#world))
-      return versionsOf(provider, type)[0] ?? OTHER_VERSION
-    })
+    const newest = await this.#versions.get(asciiLowerCase(`${path}#${type}`), deadline, async () =>
+      versionsOf(await this.#provider(path), type).at(0),
+    )
+    return newest ?? OTHER_VERSION
+  }
+
+  async #provider(path: string): Promise<JsonObject> {
+    try {
+      return await this.#get(path, PROVIDER_VERSION, new Deadline(this.#world))
+    } catch (cause) {
+      if (!(cause instanceof CloudRefusal) || cause.status !== 403) throw cause
+      throw refuse(`this server may not read which types there are: its credential needs ${PROVIDER_PERMISSION}`, cause)
+    }
   }
 
   #get(path: string, version: string, deadline: Deadline): Promise<JsonObject> {

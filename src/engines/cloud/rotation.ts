@@ -8,6 +8,7 @@ import type { World } from '../../lib/world.ts'
 import {
   type CloudConfig,
   type ConfigStore,
+  DEFAULT_SECRET_SECONDS,
   type Leftover,
   leftoverOf,
   leftoversOf,
@@ -74,7 +75,9 @@ export class Rotation {
       ...now,
       rotation: { ...now.rotation, asked: mark, over: leftoversOf(now.rotation) },
     }))
-    const endMs = world.clock.nowMs() + config.rootPasswordTtlSeconds * 1000
+    // One that has ended when it is made would be of no use.
+    const lifeSeconds = config.rootPasswordTtlSeconds || DEFAULT_SECRET_SECONDS
+    const endMs = world.clock.nowMs() + lifeSeconds * 1000
     const secret = await asked(async () => {
       try {
         return await provider.graph.addSecret(application.objectId, name, endMs, deadline)

@@ -2,6 +2,7 @@
 import { fail } from '../../api/errors.ts'
 import { type Cloud, cloudNames, findCloud } from './clouds.ts'
 import type { CloudConfig } from './config.ts'
+import { isTenant } from './names.ts'
 
 /** Variables of the environment; the neutral name counts before the vendor's. */
 export const ENVIRONMENT_NAMES = ['TENANT_ID', 'AD_RESOURCE', 'ENVIRONMENT', 'CLIENT_ID', 'CLIENT_SECRET'] as const
@@ -46,6 +47,9 @@ export function settingsOf(config: CloudConfig, { environment, clouds }: Surroun
   const name = first(config.environment, environment.ENVIRONMENT)
   const cloud = findCloud(name, clouds)
   if (tenant === '') throw fail('bad_request', ['tenant_id is required'])
+  // Also where the environment names it: one that stands for many tenants lets in all of them.
+  if (!isTenant(tenant))
+    throw fail('field_invalid', ['tenant_id', 'expected the GUID of one directory, or a domain name of it'])
   if (resource === '') throw fail('bad_request', ['resource is required'])
   if (cloud === undefined) throw fail('field_invalid', ['environment', `known are ${cloudNames(clouds).join(', ')}`])
   return {

@@ -7,7 +7,7 @@ import { SharedResults } from './shared-results.ts'
 function start(maxEntries: number) {
   let nowMs = 0
   const world = { ...realWorld(), clock: { nowMs: () => nowMs, monotonicMs: () => nowMs } }
-  const results = new SharedResults<string>(world.clock, 1_000, maxEntries)
+  const results = new SharedResults<string>(world.clock, 1_000, { maxEntries, isKept: (text) => text !== 'passing' })
   const loaded: string[] = []
   const get = (key: string) =>
     results.get(key, new Deadline(world), async () => {
@@ -29,6 +29,12 @@ test('what is too old is not kept in memory until somebody asks for it again', a
   advance(500)
   await get('c')
   assert.equal(results.size, 1)
+})
+
+test('what is not worth keeping is fetched each time', async () => {
+  const { loaded, get } = start(10)
+  for (const key of ['passing', 'passing', 'a', 'a']) await get(key)
+  assert.deepEqual(loaded, ['passing', 'passing', 'a'])
 })
 
 test('no more are kept than there is room for: the oldest goes', async () => {

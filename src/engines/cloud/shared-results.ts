@@ -9,13 +9,20 @@ export class SharedResults<T> {
   readonly #clock: Clock
   readonly #keptMs: number
   readonly #maxEntries: number
+  readonly #isKept: (value: T) => boolean
   readonly #found = new Map<string, { readonly value: T; readonly untilMs: number }>()
   readonly #underWay = new Map<string, Promise<T>>()
 
-  constructor(clock: Clock, keptMs: number, maxEntries = MAX_ENTRIES) {
+  /** `isKept`: whether an answer is worth keeping. */
+  constructor(
+    clock: Clock,
+    keptMs: number,
+    { maxEntries = MAX_ENTRIES, isKept = () => true }: { maxEntries?: number; isKept?: (value: T) => boolean } = {},
+  ) {
     this.#clock = clock
     this.#keptMs = keptMs
     this.#maxEntries = maxEntries
+    this.#isKept = isKept
   }
 
   /** How many are kept. */
@@ -37,7 +44,7 @@ export class SharedResults<T> {
     const untilMs = this.#clock.monotonicMs() + this.#keptMs
     const underWay = load()
       .then((value) => {
-        this.#keep(key, value, untilMs)
+        if (this.#isKept(value)) this.#keep(key, value, untilMs)
         return value
       })
       .finally(() => this.#underWay.delete(key))

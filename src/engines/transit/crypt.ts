@@ -6,6 +6,7 @@ import { type Cipher, PADDING_SCHEMES, type PaddingScheme, paddedCipher } from '
 import { type MessageParts, openMessage, sealMessage } from '../../crypto/message.ts'
 import type { NoncePool } from '../../crypto/nonce-pool.ts'
 import { Base64Error, decodeBase64, encodeBase64 } from '../../lib/base64.ts'
+import { joinAscii } from '../../lib/flat-text.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { parseCiphertext } from './ciphertext.ts'
 import { CALLER_NONCE_BYTES } from './key-use.ts'
@@ -82,7 +83,7 @@ export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, 
 
 /** `sealed` is what the version made. */
 export function encrypted({ prefix, number }: LoadedVersion, sealed: Buffer): Encrypted {
-  return { ciphertext: prefix + encodeBase64(sealed), key_version: number }
+  return { ciphertext: joinAscii(prefix, encodeBase64(sealed)), key_version: number }
 }
 
 /** @throws Refusal */

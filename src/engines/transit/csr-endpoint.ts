@@ -39,7 +39,9 @@ export const csrEndpoint = endpoint({
   summary: 'Signs a certificate request (PKCS #10) for the public key of a version',
   describe:
     'Subject and attributes of a template, and with them the extensions that it asks for, are copied as they are; ' +
-    'its public key is replaced, and its signature, which is not checked. Without a template the subject is empty. ' +
+    'its public key is replaced, and its signature, which is not checked. So a template can ask for more than was ' +
+    'thought of, for an authority (CA:TRUE) as well: who signs the certificate decides. Without a template the ' +
+    'subject is empty. ' +
     'RSA signs with PKCS #1 v1.5 and SHA-256, ECDSA with SHA-256, SHA-384 for P-384 and SHA-512 for P-521. ' +
     'What the authority makes of the request is for set-certificate.',
   fields: {

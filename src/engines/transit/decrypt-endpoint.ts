@@ -81,7 +81,7 @@ function decryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]
   if (opensElsewhere(ring)) {
     return runSlowBatch(items, async (item, reference) => shown(await open(item as DecryptInput), reference), failed)
   }
-  return runLargeBatch(ring, slow, items, {
+  return runLargeBatch(transit, ring, items, {
     whole: (item, reference) => shown(open(item as DecryptInput) as Buffer, reference),
     prepare: (item) => prepareDecryption(ring, (item as DecryptInput).ciphertext, item as DecryptInput),
     elsewhere: (input, moved) => slow.run(OPEN_MANY, input, moved),

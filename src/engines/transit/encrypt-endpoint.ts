@@ -118,7 +118,7 @@ function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]
     })
     return runSlowBatch<EncryptResult>(items, work, failed)
   }
-  return runLargeBatch<EncryptResult>(ring, transit.slow, items, {
+  return runLargeBatch<EncryptResult>(transit, ring, items, {
     whole: (item, reference) => ({ ...(encryptText(transit, ring, item as EncryptInput) as Encrypted), reference }),
     prepare: (item) => prepareEncryption(ring, decodePlaintext(item as EncryptInput), item as EncryptInput),
     elsewhere: (input, moved) => transit.slow.run(SEAL_MANY, input, moved),

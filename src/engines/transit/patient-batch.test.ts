@@ -78,3 +78,24 @@ test('a defect fails the whole batch', async () => {
   const broken = () => Promise.reject(new Error('a defect'))
   await assert.rejects(async () => runPatiently(items, broken, failed, world), /a defect/)
 })
+
+test('P-42 work that only looks as if it were done elsewhere lets others in all the same', async () => {
+  const { state, world } = patience()
+  const run = await runPatiently(
+    items,
+    ({ input }) => {
+      state.nowMs += 1
+      return Promise.resolve(String(input))
+    },
+    failed,
+    world,
+  )
+  assert.equal(run.succeeded, 100)
+  assert.ok(state.sleeps >= 10, `${state.sleeps} turns of others in 100 ms`)
+})
+
+test('work that is really elsewhere is waited for, and nothing besides', async () => {
+  const { state, world } = patience()
+  const run = await runPatiently(items, ({ input }) => Promise.resolve(String(input)), failed, world)
+  assert.deepEqual([run.succeeded, state.sleeps], [100, 0])
+})

@@ -3,9 +3,7 @@
 import type { Item } from '../../api/fields.ts'
 import type { World } from '../../lib/world.ts'
 import { AT_ONCE, type BatchRun, type Failed, requireSome, Tally, type Work } from './batch.ts'
-
-/** As long as one batch holds a thread that serves others too (threats P-42). */
-const TURN_MS = 5
+import { TURN_MS } from './turns.ts'
 
 /**
  * Runs `work` for each item: at once where all of it is quickly done here.
@@ -21,6 +19,7 @@ export function runPatiently<R>(
   const tally = new Tally(failed)
   const results: R[] = []
   const elsewhere: Promise<void>[] = []
+  const begunMs = world.clock.monotonicMs()
   let next = 0
   const keep = async (at: number, result: Promise<R>): Promise<void> => {
     results[at] = await result
@@ -39,9 +38,14 @@ export function runPatiently<R>(
     return next === items.length && elsewhere.length === 0
   }
   const goOn = async (): Promise<BatchRun<R>> => {
+    let heldSinceMs = begunMs
     do {
-      if (elsewhere.length > 0) await Promise.all(elsewhere.splice(0))
-      else await world.timers.sleep(0)
+      const waits: Promise<void>[] = elsewhere.splice(0)
+      // What is said to be elsewhere may be done here after all: to wait for that lets nobody in.
+      const isOver = world.clock.monotonicMs() >= heldSinceMs + TURN_MS
+      if (isOver || waits.length === 0) waits.push(world.timers.sleep(0))
+      await Promise.all(waits)
+      if (isOver) heldSinceMs = world.clock.monotonicMs()
     } while (!takeTurn())
     return tally.run(results)
   }

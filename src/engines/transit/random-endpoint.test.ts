@@ -64,3 +64,10 @@ test('C-03 without randomness there are no random bytes', async () => {
   random.bytes = (count) => Buffer.alloc(count)
   await assert.rejects(client.write('random'), /only zeros/)
 })
+
+for (const path of ['random/010', 'random/+10', 'random/+010', 'random/platform/010', 'random/all/+10']) {
+  test(`${path} is ten bytes: numbers in paths are decimal`, async () => {
+    const { data } = await mountTransit().client.write(path)
+    assert.equal(Buffer.from(data.random_bytes, 'base64').length, 10)
+  })
+}

@@ -3,7 +3,7 @@ import { endpoint } from '../../api/endpoint.ts'
 import { type Args, batch, type Item, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import { whenDone } from '../../lib/when-done.ts'
-import { type BatchRun, batchAnswer, runBatch, runSlowBatch } from './batch.ts'
+import { type BatchRun, batchAnswer, requireItems } from './batch.ts'
 import { counted, requireBudget } from './counted-work.ts'
 import type { Encrypted, EncryptOptions } from './crypt.ts'
 import {
@@ -20,7 +20,8 @@ import {
   withWarnings,
 } from './crypt-fields.ts'
 import { LoadedRing } from './loaded-ring.ts'
-import { decryptAnywhere, encryptAnywhere, opensElsewhere } from './managed-crypt.ts'
+import { decryptAnywhere, encryptAnywhere } from './managed-crypt.ts'
+import { runPatiently } from './patient-batch.ts'
 import { thenWipe } from './then-wipe.ts'
 import type { Transit } from './transit.ts'
 
@@ -88,12 +89,12 @@ function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: Rewrap
 }
 
 function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  requireItems(items)
   requireBudget(ring, items)
   const failed = (error: string, reference: string): RewrapResult => ({ error, reference })
-  const done = (item: Item) => rewrap(transit, ring, item as RewrapInput)
-  return opensElsewhere(ring)
-    ? runSlowBatch<RewrapResult>(items, async (item, reference) => ({ ...(await done(item)), reference }), failed)
-    : runBatch<RewrapResult>(items, (item, reference) => ({ ...(done(item) as Encrypted), reference }), failed)
+  const work = (item: Item, reference: string) =>
+    whenDone(rewrap(transit, ring, item as RewrapInput), (done) => ({ ...done, reference }))
+  return runPatiently<RewrapResult>(items, work, failed, transit.world)
 }
 
 function rewrap(transit: Transit, ring: LoadedRing, input: RewrapInput): Encrypted | Promise<Encrypted> {

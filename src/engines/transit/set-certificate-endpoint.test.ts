@@ -48,6 +48,8 @@ test('a chain is for the version that is named, whatever comes after it', async 
   ]).toString('base64')}\n-----END PUBLIC KEY-----\n`
   assert.equal((await client.write('keys/k/import_version', { public_key: pem })).status, 204)
   assert.match((await client.write(PATH, { certificate_chain: CHAIN })).errors.join(), /another public key/)
+  const latest = await client.write(PATH, { certificate_chain: CHAIN, version: 'latest' })
+  assert.match(latest.errors.join(), /another public key/)
   assert.equal((await client.write(PATH, { certificate_chain: CHAIN, version: 1 })).status, 200)
   const { keys } = (await client.read('keys/k')).data
   assert.notEqual(keys[1].certificate_chain, '')

@@ -1,7 +1,7 @@
 // keys/:name/set-certificate: keeps certificates with the version of a key that they are for.
 import type { X509Certificate } from 'node:crypto'
 import { endpoint } from '../../api/endpoint.ts'
-import { int, string } from '../../api/fields.ts'
+import { string, version } from '../../api/fields.ts'
 import { text } from '../../api/shape.ts'
 import { readCertificates, requireCertificateOf } from './certificate-chain.ts'
 import { keyNotFound, nameField } from './crypt-fields.ts'
@@ -23,7 +23,7 @@ export const setCertificateEndpoint = endpoint({
     'authorities. Signatures, dates and names in them are not checked: who relies on a chain does that.',
   fields: {
     ...nameField,
-    version: int('Version of the key that the first certificate is for; 0 is the latest', { default: 0 }),
+    version: version('Version of the key that the first certificate is for; 0 is the latest'),
     certificate_chain: string('Certificates in PEM, that of the key first', { required: true }),
   },
   response: {
@@ -31,9 +31,9 @@ export const setCertificateEndpoint = endpoint({
     type: text('Type of the key'),
     certificate_chain: text('As it was given'),
   },
-  handler: async (transit: Transit, { name, version, certificate_chain: chain }) => {
+  handler: async (transit: Transit, { name, version: requested, certificate_chain: chain }) => {
     const certificates = readCertificates(chain)
-    const changed = await transit.keys.update(name, (ring) => withCertificates(ring, version, certificates))
+    const changed = await transit.keys.update(name, (ring) => withCertificates(ring, requested, certificates))
     if (changed === undefined) throw keyNotFound(name, 'signing key')
     return { data: { name, type: changed.type.name, certificate_chain: chain } }
   },
@@ -44,10 +44,10 @@ function withCertificates(ring: StoredRing, requested: number, chain: readonly X
   const { header } = ring
   const loaded = new LoadedRing(ring)
   requireUsable(loaded)
-  const version = pairVersion(loaded, requested)
-  requireCertificateOf(version.key, chain)
+  const certified = pairVersion(loaded, requested)
+  requireCertificateOf(certified.key, chain)
   const certificates = chain.map(({ raw }) => raw.toString('base64'))
-  const index = version.number - firstStoredVersion(header)
+  const index = certified.number - firstStoredVersion(header)
   const versions = header.versions.map((one, at) => (at === index ? { ...one, certificates } : one))
   return { ...ring, header: { ...header, versions } }
 }

@@ -7,7 +7,7 @@ import { SIGNATURE_HASHES } from '../../crypto/signature-hashes.ts'
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 
 const NO_HASH = 'none'
-const HASH_NAMES = [...SIGNATURE_HASHES, NO_HASH]
+export const HASH_NAMES: readonly string[] = [...SIGNATURE_HASHES, NO_HASH]
 const USUAL_HASH = 'sha2-256'
 
 export const signatureFields = {

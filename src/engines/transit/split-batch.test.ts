@@ -156,3 +156,21 @@ test('P-42: a very large batch goes through in slices, and others have their tur
     opened.every((one: { plaintext: string; reference: string }) => one.plaintext === base64(one.reference.slice(5))),
   )
 })
+
+const REFUSED = [
+  { path: 'encrypt/k', item: { plaintext: '!' } },
+  { path: 'decrypt/k', item: { ciphertext: 'vault:v1:!' } },
+  { path: 'rewrap/k', item: { ciphertext: 'vault:v1:!' } },
+]
+for (const { path, item } of REFUSED) {
+  test(`P-42: others have their turns while every item of a large batch is refused, ${path}`, async () => {
+    const { client } = mountTransit()
+    await client.write('keys/k')
+    let turns = 0
+    const timer = setInterval(() => void turns++, 1)
+    const { status, data } = await client.write(path, { batch_input: Array.from({ length: 30_000 }, () => item) })
+    clearInterval(timer)
+    assert.deepEqual([status, data.batch_results.length], [400, 30_000])
+    assert.ok(turns >= 3, `${turns} turns`)
+  })
+}

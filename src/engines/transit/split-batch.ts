@@ -5,9 +5,11 @@ import type { Item } from '../../api/fields.ts'
 import type { ManyInput } from '../../crypto/many.ts'
 import { type Packed, pack, unpack, wipePacked } from '../../crypto/packed.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
+import type { World } from '../../lib/world.ts'
 import { type BatchRun, type Failed, requireItems, runBatch, Tally, type Work } from './batch.ts'
 import type { Prepared } from './crypt.ts'
 import type { LoadedRing } from './loaded-ring.ts'
+import { Turns } from './turns.ts'
 
 /** What an endpoint does with an item, in one go and in steps. */
 export type ItemWork<R> = {
@@ -32,17 +34,19 @@ const SLICE_ITEMS = 1_024
 /** Slices of one batch under way at once: enough for a pool of many threads, and never all that it takes. */
 const SLICES_AT_ONCE = 8
 
+type SplitParts = { readonly slow: SlowWork; readonly world: Pick<World, 'clock' | 'timers'> }
+
 export function runLargeBatch<R>(
+  parts: SplitParts,
   ring: LoadedRing,
-  slow: SlowWork,
   items: readonly Item[],
   work: ItemWork<R>,
 ): BatchRun<R> | Promise<BatchRun<R>> {
   const weight = items.length < 2 ? 0 : items.reduce((sum, item) => sum + weightOf(item), 0)
   if (weight < LEAST_ITEMS) return runBatch(items, work.whole, work.failed)
-  if (weight >= MANY_ITEMS) return runInSlices(ring, items, work)
-  const { parts, end } = slow.split()
-  if (parts > 1) return runSplit(ring, items, work, parts).finally(end)
+  if (weight >= MANY_ITEMS) return runInSlices(parts, ring, items, work)
+  const { parts: count, end } = parts.slow.split()
+  if (count > 1) return runSplit(ring, items, work, count).finally(end)
   try {
     return runBatch(items, work.whole, work.failed)
   } finally {
@@ -56,15 +60,29 @@ function weightOf({ plaintext, ciphertext }: Item): number {
   return 1 + (typeof text === 'string' ? text.length / BYTES_PER_ITEM : 0)
 }
 
-async function runInSlices<R>(ring: LoadedRing, items: readonly Item[], work: ItemWork<R>): Promise<BatchRun<R>> {
+async function runInSlices<R>(
+  { world }: SplitParts,
+  ring: LoadedRing,
+  items: readonly Item[],
+  work: ItemWork<R>,
+): Promise<BatchRun<R>> {
   requireItems(items)
-  const slices = slicesOf(items)
   const runs: BatchRun<R>[] = []
-  let next = 0
-  const takeSlices = async (): Promise<void> => {
-    for (let at = next++; at < slices.length; at = next++) runs[at] = await runElsewhere(ring, slices[at] ?? [], work)
+  const underWay = new Set<Promise<void>>()
+  // Where every item of a slice is refused nothing of it goes elsewhere, and nobody else would have a turn.
+  const turns = new Turns(world)
+  for (const [at, slice] of slicesOf(items).entries()) {
+    if (underWay.size >= SLICES_AT_ONCE) await Promise.race(underWay)
+    await turns.pause()
+    const done = runElsewhere(ring, slice, work).then((run) => {
+      runs[at] = run
+      underWay.delete(done)
+    })
+    underWay.add(done)
+    // One that fails stays under way, and is found there.
+    done.catch(() => {})
   }
-  await Promise.all(Array.from({ length: SLICES_AT_ONCE }, takeSlices))
+  await Promise.all(underWay)
   return together(runs)
 }
 

@@ -2,7 +2,7 @@
 import type { World } from '../../lib/world.ts'
 
 /** As long as one request holds a thread that serves others too (threats P-42). */
-const TURN_MS = 5
+export const TURN_MS = 5
 
 export class Turns {
   readonly #world: Pick<World, 'clock' | 'timers'>

@@ -134,6 +134,22 @@ test('what stands in the place of the hash is a hash, whatever is verified, or t
   }
 })
 
+test('the length of a CMAC is the same number in the paths of cmac and verify', async () => {
+  const { client } = mountTransit()
+  await client.write('keys/c', { type: 'aes256-cmac' })
+  for (const length of ['8', '08', '010', '+4', '0', '16']) {
+    const { cmac } = (await client.write(`cmac/c/${length}`, { input })).data
+    assert.equal(Buffer.from(cmac.slice(9), 'base64').length, Number(length) || 16, length)
+    assert.equal((await client.write(`verify/c/${length}`, { input, cmac })).data.valid, true, length)
+  }
+  for (const length of ['0x8', '1_6', '17', '-4', 'sha2', 'x'])
+    for (const [path, body] of [
+      ['cmac/c', { input }],
+      ['verify/c', { input, cmac: 'vault:v1:AAAA' }],
+    ] as const)
+      assert.equal((await client.write(`${path}/${length}`, body)).status, 400, path + length)
+})
+
 for (const path of ['sign/k', 'hmac/k', 'hash', 'cmac/c', 'verify/k']) {
   test(`${path} takes the base64 that it should, and no other`, async () => {
     const { client } = mountTransit()

@@ -1,8 +1,8 @@
 // verify/:name(/:hash_algorithm) (Interface 4.3): of what sign, hmac and cmac made.
+import { parseDecimal } from '../../api/coercion.ts'
 import { endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, batch, type Item, int, string } from '../../api/fields.ts'
-import { isName } from '../../api/pattern.ts'
 import type { Answer } from '../../api/request.ts'
 import { flag } from '../../api/shape.ts'
 import { whenDone } from '../../lib/when-done.ts'
@@ -13,7 +13,7 @@ import { cmacOf, hmacWith, isMacOf } from './mac.ts'
 import { withPaddingOf } from './managed-signing.ts'
 import { runPatiently } from './patient-batch.ts'
 import { SignatureCheck } from './signature-check.ts'
-import { hashNameOf, readSignatureOptions, requireHashOrRaw, signatureFields } from './signature-options.ts'
+import { HASH_NAMES, hashNameOf, readSignatureOptions, requireHashOrRaw, signatureFields } from './signature-options.ts'
 import { requireSigning } from './signing.ts'
 import type { Transit } from './transit.ts'
 
@@ -122,12 +122,12 @@ function macCheck(ring: LoadedRing, args: VerifyArgs, proof: Proof): Check {
   }
 }
 
-const DIGITS = /^\d{1,2}$/
-
-/** `verify/NAME/8`: where a hash would stand, since a CMAC has none. @throws Refusal for what can be neither */
+/** `verify/NAME/8`: where a hash would stand, since a CMAC has none. @throws Refusal for what is neither */
 function macLengthOf({ mac_length: bytes, hash_algorithm: inPath }: VerifyArgs): number {
-  if (inPath !== '' && !isName(inPath)) throw fail('field_invalid', ['hash_algorithm', 'is no hash, and no length'])
-  return DIGITS.test(inPath) ? Number(inPath) : bytes
+  if (inPath === '' || HASH_NAMES.includes(inPath)) return bytes
+  const length = parseDecimal(inPath)
+  if (length === undefined || length < 0) throw fail('field_invalid', ['hash_algorithm', 'is no hash, and no length'])
+  return length
 }
 
 /** An empty one counts as given, and is refused as what it is. */

@@ -3,5 +3,9 @@ import { parentPort } from 'node:worker_threads'
 import { SLOW_JOBS } from './crypto/slow-jobs.ts'
 import { realWorld } from './lib/world.ts'
 import { serveSlowWork } from './threads/slow-worker.ts'
+import { stepBack } from './threads/step-back.ts'
 
-if (parentPort !== null) serveSlowWork(parentPort, SLOW_JOBS, realWorld())
+if (parentPort !== null) {
+  stepBack()
+  serveSlowWork(parentPort, SLOW_JOBS, realWorld())
+}

@@ -47,6 +47,9 @@ export const TOKEN_SETTINGS_SHAPE: Shapes = {
 
 type Given = Partial<Args<typeof TOKEN_FIELDS>> & Partial<Args<typeof OLD_TOKEN_FIELDS>>
 
+/** All old names that some method takes: some take `period` and `num_uses` as well. */
+const OLD_NAMES = [...Object.keys(OLD_TOKEN_FIELDS), 'period', 'num_uses']
+
 const NONE: TokenSettings = {
   ttlSeconds: 0,
   maxTtlSeconds: 0,
@@ -112,10 +115,13 @@ export function blocks(texts: readonly string[], field = 'token_bound_cidrs'): r
   }
 }
 
-/** The older names that were used: they are read back too. */
-export function oldNamesUsed(given: Given, before: readonly string[] = []): readonly string[] {
-  const now = Object.keys(OLD_TOKEN_FIELDS).filter((name) => given[name as keyof typeof OLD_TOKEN_FIELDS] !== undefined)
-  return [...new Set([...before, ...now])]
+/**
+ * The older names that were used: they are read back too, since clients that write by an old name compare by it. One
+ * leaves when its field is written by the new name alone.
+ */
+export function oldNamesUsed(given: object, before: readonly string[] = []): readonly string[] {
+  const sent = new Set(Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name])))
+  return OLD_NAMES.filter((name) => sent.has(name) || (before.includes(name) && !sent.has(`token_${name}`)))
 }
 
 function oldBody(settings: TokenSettings, names: readonly string[]): object {
@@ -124,6 +130,8 @@ function oldBody(settings: TokenSettings, names: readonly string[]): object {
     ttl: settings.ttlSeconds,
     max_ttl: settings.maxTtlSeconds,
     bound_cidrs: settings.boundCidrs,
+    period: settings.periodSeconds,
+    num_uses: settings.numUses,
   }
   return Object.fromEntries(names.map((name) => [name, values[name]]))
 }

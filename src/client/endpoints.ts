@@ -3024,6 +3024,21 @@ export type Endpoints = {
       reload_id: string
     }
   }
+  /** Makes all mounts of one engine or login method read anew what they keep in memory. */
+  'POST sys/plugins/reload/:type/:name': {
+    fields: {
+      /** auth, secret or database */
+      type: string
+      /** Name, such as transit */
+      name: string
+      /** global: on every node of every cluster */
+      scope?: '' | 'global' | undefined
+    }
+    result: {
+      /** Names the reload */
+      reload_id: string
+    }
+  }
   /** Whether a reload was done. */
   'GET sys/plugins/reload/backend/status': {
     fields: {

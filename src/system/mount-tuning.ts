@@ -8,9 +8,15 @@ const VISIBILITIES = ['', 'unauth', 'hidden']
 const TOKEN_TYPES = ['service', 'batch', 'default-service', 'default-batch']
 export const NOT_OFFERED = 'is not offered yet: leave it out'
 
+/** An empty text is as if it were not sent: clients send every field of a tuning, empty where nobody said anything. */
+function unlessEmpty<F extends Field<number>>(field: F): F {
+  const decode: Field<number>['decode'] = (value, name) => (value === '' ? undefined : field.decode(value, name))
+  return { ...field, decode }
+}
+
 /** A duration, or `system`: as the system has it. */
 function leaseTtl(description: string) {
-  const field = duration(description)
+  const field = unlessEmpty(duration(description))
   const decode: Field<number>['decode'] = (value, name) => (value === 'system' ? 0 : field.decode(value, name))
   return { ...field, decode }
 }
@@ -22,9 +28,9 @@ export const CONFIG_FIELDS = {
   listing_visibility: string('unauth: listed to callers without a token', { oneOf: VISIBILITIES }),
   token_type: string('Of a login mount: service, batch, default-service or default-batch'),
   user_lockout_config: object('Of a login mount: what guessing leads to', {
-    lockout_threshold: int('Failures until a name is locked', { min: 0 }),
-    lockout_duration: duration('How long it is locked'),
-    lockout_counter_reset_duration: duration('Without a failure for so long the count begins anew'),
+    lockout_threshold: unlessEmpty(int('Failures until a name is locked', { min: 0 })),
+    lockout_duration: unlessEmpty(duration('How long it is locked')),
+    lockout_counter_reset_duration: unlessEmpty(duration('Without a failure for so long the count begins anew')),
     lockout_disable: bool('Names are never locked'),
   }),
   audit_non_hmac_request_keys: strings('Fields that audit shows in clear'),

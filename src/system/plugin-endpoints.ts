@@ -4,6 +4,7 @@ import { fail } from '../api/errors.ts'
 import { string, strings } from '../api/fields.ts'
 import type { MountEntry, MountKind } from '../api/mount.ts'
 import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
+import type { Answer } from '../api/request.ts'
 import { flag, group, listOf, mapOf, type Shapes, text } from '../api/shape.ts'
 import { builtinVersion } from './mount-view.ts'
 import type { System } from './system.ts'
@@ -83,6 +84,16 @@ const read = endpoint({
   },
 })
 
+const SCOPE = string('global: on every node of every cluster', { oneOf: ['', 'global'], default: '' })
+const RELOADED = { reload_id: text('Names the reload') }
+
+async function reloadAll(system: System, entries: readonly MountEntry[], scope: string): Promise<Answer> {
+  const isGlobal = scope === 'global'
+  const uuids = entries.map(({ uuid }) => uuid)
+  const id = await system.services.reloads.reload(uuids, isGlobal ? 'global' : 'here')
+  return { ...(isGlobal ? { status: 202 } : {}), data: { reload_id: id } }
+}
+
 const reload = endpoint({
   id: 'plugins-reload',
   operation: 'update',
@@ -94,19 +105,31 @@ const reload = endpoint({
   fields: {
     plugin: string('Engine or login method, such as transit', { default: '' }),
     mounts: strings('Paths of mounts: transit, auth/userpass'),
-    scope: string('global: on every node of every cluster', { oneOf: ['', 'global'], default: '' }),
+    scope: SCOPE,
   },
-  response: { reload_id: text('Names the reload') },
+  response: RELOADED,
   handler: async (system: System, { plugin, mounts = [], scope }) => {
     // Wire text.
     if (plugin !== '' && mounts.length > 0)
       throw fail('bad_request', ['plugin and mounts cannot be set at the same time'])
     if (plugin === '' && mounts.length === 0) throw fail('bad_request', ['plugin or mounts must be provided'])
     const entries = plugin === '' ? mounts.map((path) => mountAt(system, path)) : mountsOf(system, plugin)
-    const isGlobal = scope === 'global'
-    const uuids = entries.map(({ uuid }) => uuid)
-    const id = await system.services.reloads.reload(uuids, isGlobal ? 'global' : 'here')
-    return { ...(isGlobal ? { status: 202 } : {}), data: { reload_id: id } }
+    return reloadAll(system, entries, scope)
+  },
+})
+
+const reloadOne = endpoint({
+  id: 'plugins-reload-one',
+  operation: 'update',
+  path: 'plugins/reload/:type/:name',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Makes all mounts of one engine or login method read anew what they keep in memory',
+  fields: { ...typeField, name: string('Name, such as transit', { required: true }), scope: SCOPE },
+  response: RELOADED,
+  handler: async (system: System, { type, name, scope }) => {
+    if (!namesOf(system, type).includes(name)) throw fail('not_found', [])
+    return reloadAll(system, mountsOf(system, name), scope)
   },
 })
 
@@ -149,4 +172,4 @@ const status = endpoint({
   },
 })
 
-export const PLUGIN_ENDPOINTS: readonly Endpoint[] = [catalog, list, read, reload, status]
+export const PLUGIN_ENDPOINTS: readonly Endpoint[] = [catalog, list, read, reload, reloadOne, status]

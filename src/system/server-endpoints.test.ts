@@ -171,6 +171,13 @@ test('E-15: plugins: a reload is named, global ones with 202, and what it does n
     assert.deepEqual([results.length, results[0]?.success], [1, true])
   }
   assert.equal((await call('PUT', 'sys/plugins/reload/backend', { plugin: 'transit', scope: 'global' })).status, 202)
+  const one = await call('PUT', 'sys/plugins/reload/secret/transit', {})
+  assert.equal(one.status, 200)
+  const id = String(one.body.data?.reload_id)
+  assert.equal((await call('GET', `sys/plugins/reload/backend/status?reload_id=${id}`)).status, 200)
+  assert.equal((await call('PUT', 'sys/plugins/reload/auth/userpass', { scope: 'global' })).status, 202)
+  assert.equal((await call('PUT', 'sys/plugins/reload/auth/transit', {})).status, 404)
+  assert.equal((await call('PUT', 'sys/plugins/reload/other/transit', {})).status, 400)
   const refusals = [
     { body: {}, says: /plugin or mounts must be provided/ },
     { body: { plugin: 'transit', mounts: ['transit'] }, says: /cannot be set at the same time/ },

@@ -106,6 +106,17 @@ test('one field of a role is read, set and set back', async () => {
   assert.equal((await house.call('GET', at('none', 'token-ttl'))).status, 404)
 })
 
+test('what was written by an old name is read back by it, until the new name is used', async () => {
+  await role('older', { policies: 'a', period: '1h', bound_cidr_list: '10.0.0.0/8' })
+  const read = async () => (await house.call('GET', 'auth/approle/role/older')).body.data
+  const made = await read()
+  assert.deepEqual([made?.policies, made?.period, made?.token_period, made?.ttl], [['a'], 3600, 3600, undefined])
+  assert.deepEqual(made?.secret_id_bound_cidrs, ['10.0.0.0/8'])
+  await role('older', { token_period: 60 })
+  const changed = await read()
+  assert.deepEqual([changed?.policies, changed?.period, changed?.token_period], [['a'], undefined, 60])
+})
+
 test('two roles never have one role id', async () => {
   await role('first', { role_id: 'mine' })
   assert.equal((await role('second', { role_id: 'mine' })).status, 400)

@@ -58,12 +58,7 @@ const read = endpoint({
 
 function roleBody({ bounds, settings, oldNames }: Role): object {
   return {
-    ...settingsBody(
-      settings,
-      oldNames.filter((name) => Object.hasOwn(OLD_TOKEN_FIELDS, name)),
-    ),
-    ...(oldNames.includes('period') ? { period: settings.periodSeconds } : {}),
-    ...(oldNames.includes('num_uses') ? { num_uses: settings.numUses } : {}),
+    ...settingsBody(settings, oldNames),
     bound_service_principal_ids: bounds.principals,
     bound_group_ids: bounds.groups,
     bound_subscription_ids: bounds.subscriptions,

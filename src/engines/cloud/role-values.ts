@@ -44,17 +44,7 @@ export function changedRole(given: GivenRole, before: Role | undefined, mostSeco
   const bounds = changedBounds(given, before?.bounds)
   if (Object.values(bounds).every((list) => list.length === 0))
     throw fail('bad_request', ['must have at least one bound constraint when creating/updating a role']) // Wire text.
-  return { bounds, settings, oldNames: namesUsed(given, before?.oldNames ?? []) }
-}
-
-/** A new name takes the place of the old one. */
-function namesUsed(given: GivenRole, before: readonly string[]): readonly string[] {
-  const { policies, ttl, max_ttl } = given
-  const own = (['period', 'num_uses'] as const).filter((name) => given[name] !== undefined)
-  const used = [...oldNamesUsed({ policies, ttl, max_ttl }, before), ...own]
-  const replaced = (name: string): boolean =>
-    given[name as 'ttl'] === undefined && given[`token_${name}` as 'token_ttl'] !== undefined
-  return [...new Set(used)].filter((name) => !replaced(name))
+  return { bounds, settings, oldNames: oldNamesUsed(given, before?.oldNames) }
 }
 
 function changedBounds(given: GivenRole, before: Bounds = NO_BOUNDS): Bounds {

@@ -135,6 +135,9 @@ test('old names of fields count, and are read back', async () => {
     [data?.token_policies, data?.policies, data?.token_ttl, data?.ttl, data?.max_ttl],
     [['a', 'b'], ['a', 'b'], 3600, 3600, undefined],
   )
+  await user('old', { token_ttl: 60 })
+  const changed = (await house.call('GET', 'auth/people/users/old')).body.data
+  assert.deepEqual([changed?.token_ttl, changed?.ttl, changed?.policies], [60, undefined, ['a', 'b']])
 })
 
 test('the password is nowhere in storage', async () => {

@@ -1,7 +1,7 @@
 // By what this server shows the cloud who it is: each of the four ways, from the configuration of a mount to a login
 // about which the cloud is asked.
 import { strict as assert } from 'node:assert'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -155,6 +155,9 @@ test('aks_wi: what is wrong with the file is said, and what to do', async () => 
   }
   rmSync(tokenFile)
   await refusedWith(/AZURE_FEDERATED_TOKEN_FILE, and the log/, /token, which AZURE_.*cannot be read \(ENOENT\)/)
+  mkdirSync(tokenFile)
+  await refusedWith(/cannot be read/, /is no file: name the one/)
+  rmdirSync(tokenFile)
   writeFileSync(tokenFile, 'a'.repeat(20_000))
   await refusedWith(/cannot be read/, /longer than 16384 bytes/)
   writeFileSync(tokenFile, 'no token')
@@ -205,7 +208,7 @@ test('plugin_wif: another audience than the cloud was told is refused', async ()
   assert.equal((decodeJwt(shown.at(-1) ?? '').exp ?? 0) - Math.floor(nowMs / 1000), 3_600)
 })
 
-test('plugin_wif: keys are changed after a day, announced before, and published until their tokens have ended', async () => {
+test('plugin_wif: keys change after a day, announced before, and stay published until their tokens have ended', async () => {
   const { path, subject, reset } = await mount({ identity_token_audience: AUDIENCE })
   trust(ISSUER, subject)
   const kidShown = async () => {
@@ -249,7 +252,7 @@ test('a token of this server is in no answer, no log line, and nothing private i
   assert.equal((await published()).length, 3)
 })
 
-test('explain works by every credential; rotate-root changes a secret, and says so where there is none', async () => {
+test('explain works by every credential; rotate-root says so where there is no secret', async () => {
   const federated = await mount({ identity_token_audience: AUDIENCE })
   trust(ISSUER, federated.subject)
   writeFileSync(tokenFile, await emulator.cluster.token(POD))

@@ -208,7 +208,7 @@ test('plugin_wif: another audience than the cloud was told is refused', async ()
   assert.equal((decodeJwt(shown.at(-1) ?? '').exp ?? 0) - Math.floor(nowMs / 1000), 3_600)
 })
 
-test('plugin_wif: keys change after a day, announced before, and stay published until their tokens have ended', async () => {
+test('plugin_wif: keys change after a day, announced before, published until their tokens have ended', async () => {
   const { path, subject, reset } = await mount({ identity_token_audience: AUDIENCE })
   trust(ISSUER, subject)
   const kidShown = async () => {

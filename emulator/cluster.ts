@@ -1,9 +1,6 @@
 // A cluster of containers: it signs tokens for its pods, by which they become a cloud identity (workload identity).
-import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, jwtVerify } from 'jose'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../src/lib/json.ts'
-import { outboundTo } from '../src/lib/outbound.ts'
-import type { Clock, Random, Timers } from '../src/lib/world.ts'
-import type { FederatedCredential } from './directory.ts'
+import type { JsonValue } from '../src/lib/json.ts'
+import type { Clock, Random } from '../src/lib/world.ts'
 import { type Handler, route } from './exchange.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { type Claims, signToken, type TokenForm } from './tokens.ts'
@@ -11,7 +8,6 @@ import { type Claims, signToken, type TokenForm } from './tokens.ts'
 /** What the vendor's directory wants as audience unless a credential says otherwise. */
 export const EXCHANGE_AUDIENCE = 'api://AzureADTokenExchange'
 const LIFETIME_SECONDS = 3600
-const PATIENCE_MS = 3000
 
 export class Cluster {
   readonly #clock: Clock
@@ -73,58 +69,5 @@ export class Cluster {
   #signingKeys(): Promise<SigningKeys> {
     this.#keys ??= SigningKeys.make(this.#clock, this.#random)
     return this.#keys
-  }
-}
-
-/** Whether `assertion` is a good token of one of these: its issuer is asked for its keys, at its own address. */
-export async function isTrustedAssertion(
-  assertion: string,
-  trusted: readonly FederatedCredential[],
-  clock: Clock,
-  timers: Timers,
-): Promise<boolean> {
-  const credential = findCredential(assertion, trusted)
-  if (credential === undefined) return false
-  const base = credential.issuer.replace(/\/$/, '')
-  const discovery = await getJson(`${base}/.well-known/openid-configuration`, base, timers)
-  const keys = await getJson(String(discovery?.jwks_uri), base, timers)
-  if (discovery?.issuer !== credential.issuer || keys === undefined) return false
-  try {
-    await jwtVerify(assertion, createLocalJWKSet(keys as unknown as JSONWebKeySet), {
-      issuer: credential.issuer,
-      subject: credential.subject,
-      audience: credential.audience,
-      currentDate: new Date(clock.nowMs()),
-      requiredClaims: ['exp'],
-    })
-    return true
-  } catch (cause) {
-    if (cause instanceof errors.JOSEError) return false
-    throw cause
-  }
-}
-
-function findCredential(assertion: string, trusted: readonly FederatedCredential[]): FederatedCredential | undefined {
-  try {
-    const { iss, sub, aud } = decodeJwt(assertion)
-    return trusted.find(
-      ({ issuer, subject, audience }) => issuer === iss && subject === sub && [aud].flat().includes(audience),
-    )
-  } catch (cause) {
-    if (cause instanceof errors.JOSEError) return undefined
-    throw cause
-  }
-}
-
-/** Undefined for whatever is no JSON object with 200 at that origin. */
-async function getJson(url: string, issuer: string, timers: Timers): Promise<JsonObject | undefined> {
-  if (!URL.canParse(url) || !URL.canParse(issuer)) return undefined
-  try {
-    const outbound = outboundTo([new URL(issuer).origin], timers)
-    const { status, body } = await outbound.request({ method: 'GET', url, headers: {}, timeoutMs: PATIENCE_MS })
-    const value = parseJson(body)
-    return status === 200 && isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

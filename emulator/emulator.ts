@@ -5,12 +5,13 @@ import { AccessTokens, bothSpellings } from './access-tokens.ts'
 import { type Addresses, type AddressName, Listeners } from './addresses.ts'
 import { bearerCheck } from './bearer.ts'
 import { makeLoopbackCertificate } from './certificates.ts'
-import { Cluster, isTrustedAssertion } from './cluster.ts'
+import { Cluster } from './cluster.ts'
 import { control } from './control.ts'
 import { Deliveries } from './delivery.ts'
 import { Directory } from './directory.ts'
 import { type CloudAnswer, type CloudRequest, type Handler, Refusal, type Scheme, type Service } from './exchange.ts'
 import { Faults } from './faults.ts'
+import { faultOfAssertion } from './federation.ts'
 import { graph } from './graph.ts'
 import { identityProvider } from './identity-provider.ts'
 import { instanceMetadata, RESOURCE_HEADER } from './instance-metadata.ts'
@@ -153,7 +154,7 @@ export class Emulator {
       graph: (request) => ofScheme(request).graph,
       userIdentityOf: (principal) => resources.userIdentityIdOf(principal),
       checkAssertion: ({ federatedCredentials }, assertion) =>
-        isTrustedAssertion(assertion, federatedCredentials, clock, timers),
+        faultOfAssertion(assertion, federatedCredentials, clock, timers),
     })
     const handlers: Readonly<Record<Service, Handler>> = {
       authority: identityProvider({ directory, keys, tokenRoutes: routes }),

@@ -9,8 +9,9 @@ import type { CloudAnswer, CloudRequest, Routes } from './exchange.ts'
 const LIFETIME_SECONDS = 3599
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** Whether an assertion is one that the principal trusts. */
-export type CheckAssertion = (principal: Principal, assertion: string) => Promise<boolean>
+/** Number and text of what is wrong with an assertion; undefined where the principal trusts it. */
+export type CheckAssertion = (principal: Principal, assertion: string) => Promise<AssertionFault | undefined>
+export type AssertionFault = { readonly code: number; readonly text: string }
 
 export type TokenEndpointParts = {
   readonly directory: Directory
@@ -91,8 +92,9 @@ async function authenticate(
   }
   const assertion = form.get('client_assertion')
   if (assertion !== null && form.get('client_assertion_type') === ASSERTION_TYPE) {
-    if (await checkAssertion(principal, assertion)) return { principal, proof: 'certificate' }
-    throw directoryError(400, 'invalid_request', 70021, 'No matching federated identity record found.')
+    const fault = await checkAssertion(principal, assertion)
+    if (fault === undefined) return { principal, proof: 'certificate' }
+    throw directoryError(400, 'invalid_request', fault.code, fault.text)
   }
   const secrets = directory.findApplication(tenant.id, clientId)?.secrets ?? []
   const given = form.get('client_secret')

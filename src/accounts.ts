@@ -2,6 +2,7 @@
 import { Cubbyhole, wipeCubbyhole } from './auth/cubbyhole.ts'
 import { Leases } from './auth/leases.ts'
 import { LoginService } from './auth/login-service.ts'
+import { PluginIdentity } from './auth/plugin-identity.ts'
 import { PolicyStore } from './auth/policy-store.ts'
 import { PolicySweep } from './auth/policy-sweep.ts'
 import { TokenExpiry } from './auth/token-expiry.ts'
@@ -48,12 +49,14 @@ export type Accounts = {
   readonly cubbyhole: Cubbyhole
   readonly wrapping: Wrapping
   readonly wrappingJwt: WrappingJwt
+  readonly pluginIdentity: PluginIdentity
 }
 
 export function buildAccounts(parts: AccountParts): Accounts {
   const { storage, invalidation, world, log, limits, slow, apiAddress, mounts } = parts
   const policies = new PolicyStore(storage, world.clock, invalidation, log)
   const tokens = new TokenStore(storage, world, invalidation)
+  const pluginIdentity = new PluginIdentity({ storage, slow, world, apiAddress })
   const identities = new IdentityStore(storage, invalidation, {
     world,
     digest: (text) => sha256(Buffer.from(text)).toString('hex'),
@@ -61,6 +64,7 @@ export function buildAccounts(parts: AccountParts): Accounts {
       mounts()
         .list()
         .find((entry) => entry.accessor === accessor),
+    published: pluginIdentity,
   })
   const expiry = new TokenExpiry(tokens, world, log)
   const policySweep = new PolicySweep(policies, world, log)
@@ -87,6 +91,7 @@ export function buildAccounts(parts: AccountParts): Accounts {
     cubbyhole,
     wrapping,
     wrappingJwt,
+    pluginIdentity,
   }
 }
 

@@ -1,6 +1,8 @@
 // What the login methods of clouds are given of this process: the clouds that the configuration defines, the
 // environment, and which addresses may be reached at all.
 import { readFileSync } from 'node:fs'
+import type { IdentityTokens } from './api/identity-token.ts'
+import { readTokenFile } from './cloud-token-file.ts'
 import type { ServerConfig } from './config.ts'
 import { ConfigError } from './config-values.ts'
 import { BUILT_IN_CLOUDS, type Cloud, definedCloud, originsOfCloud } from './engines/cloud/clouds.ts'
@@ -11,11 +13,16 @@ import type { Reach } from './lib/outbound.ts'
 export type CloudPlace = {
   readonly surroundings: Surroundings
   readonly longestTtlSeconds: number
+  readonly identityTokens: IdentityTokens
+  readonly readTokenFile: (path: string) => Promise<string>
   readonly log: Log
 }
 
-export function cloudPlace(log: Log, longestTtlSeconds: number, surroundings = NO_SURROUNDINGS): CloudPlace {
-  return { surroundings, longestTtlSeconds, log: namedLog(log, 'auth') }
+export function cloudPlace(
+  given: Pick<CloudPlace, 'longestTtlSeconds' | 'identityTokens' | 'log'>,
+  surroundings = NO_SURROUNDINGS,
+): CloudPlace {
+  return { ...given, surroundings, readTokenFile, log: namedLog(given.log, 'auth') }
 }
 
 /** @throws ConfigError where a certificate cannot be read */

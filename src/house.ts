@@ -139,7 +139,8 @@ export function buildHouse(parts: HouseParts): House {
     audit,
   }
   const system = new System({ ...accounts, ...own })
-  const types = engineTypes(system, accounts, cloudPlace(log, tokenLimits.maxTtlSeconds, parts.cloud))
+  const place = { log, longestTtlSeconds: tokenLimits.maxTtlSeconds, identityTokens: accounts.pluginIdentity }
+  const types = engineTypes(system, accounts, cloudPlace(place, parts.cloud))
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
   const questions = parts.askWriter && refusedTogether(parts.askWriter)

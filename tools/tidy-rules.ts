@@ -20,6 +20,7 @@ const FILE_USERS = {
   'src/config-files.ts': 'the configuration, read at start and when it is reloaded',
   'src/tls-files.ts': 'certificates and keys, the same',
   'src/cloud-place.ts': 'the certificates that those of a cloud lead to',
+  'src/cloud-token-file.ts': 'a token that workload identity leaves there, which is only read',
   'src/pid-file.ts': 'the id of the process',
   'src/threads/step-back.ts': 'asks for the id of its thread',
   'src/compile-cache.ts': 'makes the directory of compiled code, and looks whose it is',

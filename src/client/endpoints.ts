@@ -5161,6 +5161,43 @@ export type Endpoints = {
       last_update_time: string
     } | undefined
   }
+  /** Who signs the tokens by which mounts prove elsewhere who they are. */
+  'GET identity/oidc/plugins/.well-known/openid-configuration': {
+    fields: Record<never, never>
+    result: {
+      /** Claim "iss" of the tokens */
+      issuer: string
+      /** Where their keys are */
+      jwks_uri: string
+      /** Nothing is handed out here */
+      response_types_supported: readonly string[]
+      /** Everybody is told the same subject */
+      subject_types_supported: readonly string[]
+      /** How the tokens are signed */
+      id_token_signing_alg_values_supported: readonly string[]
+    }
+  }
+  /** The public keys of those tokens, as a JSON Web Key Set (RFC 7517). */
+  'GET identity/oidc/plugins/.well-known/keys': {
+    fields: Record<never, never>
+    result: {
+      /** In the order of their use */
+      keys: readonly {
+        /** RSA */
+        kty: string
+        /** sig */
+        use: string
+        /** RS256 */
+        alg: string
+        /** Names the key in the head of a token */
+        kid: string
+        /** Modulus, base64url */
+        n: string
+        /** Exponent, base64url */
+        e: string
+      }[]
+    }
+  }
   /** Makes a named key. */
   'POST transit/keys/:name': {
     fields: {
@@ -7513,9 +7550,11 @@ export type Endpoints = {
       accept_v2_tokens: boolean
       /** The directory is asked about groups that a token does not list */
       check_group_overage: boolean
-      /** Always empty */
+      /** As written; empty: the first credential that is configured */
+      auth_type: string
+      /** Of tokens that the server signs; empty: it signs none */
       identity_token_audience: string
-      /** Always 0 */
+      /** Seconds, as written; 0: 3600 */
       identity_token_ttl: number
       /** Seconds */
       rotation_period: number
@@ -7571,9 +7610,15 @@ export type Endpoints = {
       rotation_window?: Duration | undefined
       /** The two do nothing */
       disable_automated_rotation?: boolean | undefined
-      /** Not offered: leave it empty */
+      /**
+       * By what this server shows the cloud who it is: root_creds (client_secret), plugin_wif (a token that it signs),
+       * msi (the identity of its machine), aks_wi (a token that workload identity leaves in a file; also aks_wif).
+       * Empty: client_secret where there is one, then identity_token_audience, the file, the machine
+       */
+      auth_type?: string | undefined
+      /** The server signs tokens for this audience and shows them instead of a secret; not with client_secret */
       identity_token_audience?: string | undefined
-      /** Taken, and not used */
+      /** Lifetime of these tokens, 24 h at most; 0: 1 h */
       identity_token_ttl?: Duration | undefined
       /** Not offered: leave it empty */
       rotation_policy?: string | undefined

@@ -11,7 +11,7 @@ export function successResponse(exchange: Exchange): WireResponse {
   const { answer, endpoint, warnings } = exchange
   if (answer === undefined || endpoint === undefined)
     throw new Error('A request without an answer reached its response')
-  const { data, auth, wrapInfo, status, stream, body, contentType } = answer
+  const { data, auth, wrapInfo, status, stream, body, contentType, maxAgeSeconds } = answer
   if (stream !== undefined) return { status: 200, body: undefined, stream }
   if (body !== undefined)
     return { status: 200, body, ...(contentType === undefined ? {} : { headers: { 'Content-Type': contentType } }) }
@@ -19,6 +19,7 @@ export function successResponse(exchange: Exchange): WireResponse {
     return {
       status: status ?? (data === undefined ? 204 : 200),
       body: data === undefined ? undefined : `${JSON.stringify(data)}\n`,
+      ...(maxAgeSeconds === undefined ? {} : { headers: { 'Cache-Control': `public, max-age=${maxAgeSeconds}` } }),
     }
   const isEmpty = data === undefined && auth === undefined && wrapInfo === undefined
   if (isEmpty && (answer.warnings === undefined || answer.warnings.length === 0)) {

@@ -5,6 +5,7 @@ import { ENTITY_ENDPOINTS } from './entity-endpoints.ts'
 import { GROUP_ALIAS_ENDPOINTS } from './group-alias-endpoints.ts'
 import { GROUP_ENDPOINTS } from './group-endpoints.ts'
 import { LOOKUP_ENDPOINTS } from './lookup-endpoints.ts'
+import { PLUGIN_IDENTITY_ENDPOINTS } from './plugin-identity-endpoints.ts'
 
 export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   ...ENTITY_ENDPOINTS,
@@ -12,4 +13,5 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   ...GROUP_ENDPOINTS,
   ...GROUP_ALIAS_ENDPOINTS,
   ...LOOKUP_ENDPOINTS,
+  ...PLUGIN_IDENTITY_ENDPOINTS,
 ]

@@ -1,5 +1,6 @@
 // The identities behind tokens: what logins and access ask of them, and what follows from a change elsewhere. The
 // endpoints are beside it.
+import type { PublishedIdentity } from '../api/identity-token.ts'
 import type { LoginAlias } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Identities, Subject } from '../auth/subject.ts'
@@ -20,6 +21,8 @@ const REMOVE_PAGE = 200
 
 export class IdentityStore implements Identities, Engine {
   readonly parts: IdentityParts
+  /** Of tokens by which mounts prove elsewhere who they are. */
+  readonly published: PublishedIdentity
   readonly #subjects: Subjects
 
   constructor(
@@ -30,9 +33,12 @@ export class IdentityStore implements Identities, Engine {
       /** A digest of a text in characters that a key may have. */
       readonly digest: (text: string) => string
       readonly mountOf: (accessor: string) => MountEntry | undefined
+      readonly published: PublishedIdentity
     },
   ) {
-    this.parts = { ...needs, view: storage.view(systemScope, IDENTITY_FOLDER) }
+    const { published, ...parts } = needs
+    this.published = published
+    this.parts = { ...parts, view: storage.view(systemScope, IDENTITY_FOLDER) }
     this.#subjects = new Subjects(this.parts, invalidation)
   }
 

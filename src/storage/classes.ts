@@ -44,6 +44,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/version/', class: 'ignored' },
   { path: 'core/leaf-key', class: 'replicated' },
   { path: 'core/wrapping-key', class: 'replicated' },
+  { path: 'core/plugin-identity/', class: 'replicated' },
   { path: 'core/cluster', class: 'ignored' },
   { path: 'core/seal-config', class: 'ignored' },
   { path: 'core/root-key', class: 'ignored' },

@@ -153,7 +153,13 @@ function watched() {
     sleep: async () => {},
   }
   const { world, configs, rotation } = engine()
-  const clock = new RotationClock({ world: { ...world, timers }, log: () => {}, configs, rotation })
+  const clock = new RotationClock({
+    world: { ...world, timers },
+    log: () => {},
+    configs,
+    rotation,
+    usesSecret: () => true,
+  })
   const next = async (): Promise<number> => {
     const { length } = waits
     look()

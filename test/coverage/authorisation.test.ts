@@ -34,6 +34,8 @@ const OPEN_ENDPOINTS = [
   'init-read',
   'leader',
   'openapi',
+  'plugin-identity-configuration',
+  'plugin-identity-keys',
   'rekey',
   'rekey-cancel',
   'rekey-read',

@@ -22,7 +22,9 @@ async function start(context: TestContext, seal: (directory: string) => string) 
   const directory = temporaryDirectory()
   const config = join(directory.path, 'server.hcl')
   const data = join(directory.path, 'data')
-  const text = `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }\nstorage "sqlite" { path = "${data}" }\n`
+  const text =
+    `listener "tcp" { address = "127.0.0.1:0", tls_disable = true }\nstorage "sqlite" { path = "${data}" }\n` +
+    'api_addr = "http://127.0.0.1:1"\n'
   writeFileSync(config, text + seal(directory.path))
   const server = await startConfigured(config)
   context.after(async () => {
@@ -60,6 +62,7 @@ function keysOf(data: string, unsealKey: Buffer): { readonly secrets: Secrets; r
   const pairs = new Map([
     ...pairSecrets(materialOf('pair')),
     ...scalarOf(wrapping),
+    ...identitySecrets(database, barrier),
     ...SIGNING_TYPES.flatMap((type) => [...signingSecrets(type, materialOf(`signs-${type}`))]),
   ])
   database.close()
@@ -76,6 +79,16 @@ function pairSecrets(material: Buffer): Secrets {
     found.set(`RSA ${name} loaded`, Buffer.from(number.subarray(32, 64)).reverse())
   }
   return found
+}
+
+/** Of the keys that sign identity tokens: that in use, and the next one. */
+function identitySecrets(database: DatabaseSync, barrier: Barrier): Secrets {
+  const rows = database
+    .prepare("SELECT key, value FROM data WHERE key LIKE 'root/core/plugin-identity/private/%'")
+    .all()
+  assert.equal(rows.length, 2)
+  const opened = rows.map(({ key, value }) => barrier.open(String(key), Buffer.from(value as Uint8Array)))
+  return new Map(opened.flatMap((each, i) => [...pairSecrets(each)].map(([name, s]) => [`identity ${i} ${name}`, s])))
 }
 
 /** Of the pairs, what is in memory as long as they are in use. */
@@ -113,6 +126,10 @@ async function work(server: RunningProcess, token: string): Promise<void> {
   assert.equal((await call('POST', 'transit/encrypt/k', { batch_input })).status, 200)
   const sealed = (await call('POST', 'transit/encrypt/pair', { plaintext: 'c29tZQ==' })).body.data?.ciphertext
   assert.equal((await call('POST', 'transit/decrypt/pair', { ciphertext: sealed })).status, 200)
+  // A token is signed when an audience is written.
+  await call('POST', 'sys/auth/cloud', { type: 'cloud' })
+  const cloud = { tenant_id: 'example.test', resource: 'https://example.test/', identity_token_audience: 'api://a' }
+  assert.equal((await call('POST', 'auth/cloud/config', cloud)).status, 204)
   const wrapped = await fetch(`${server.address}/v1/sys/mounts`, {
     headers: { 'X-Vault-Token': token, 'X-Vault-Wrap-TTL': '60', 'X-Vault-Wrap-Format': 'jwt' },
   })

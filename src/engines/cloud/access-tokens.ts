@@ -1,11 +1,20 @@
 // Tokens that this server shows to the cloud, one for each audience, used until shortly before they end.
+import { Refusal } from '../../api/errors.ts'
 import type { World } from '../../lib/world.ts'
+import { lackOf } from './credential.ts'
 import { Deadline } from './deadline.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { Settings } from './settings.ts'
 import type { CloudCall, Upstream } from './upstream.ts'
 
-type Credential = Pick<Settings, 'cloud' | 'tenant' | 'clientId' | 'clientSecret'>
+type Asking = Pick<Settings, 'cloud' | 'tenant' | 'clientId' | 'credential'>
+/** Where tokens come from that are shown instead of a secret. */
+export type Proofs = {
+  /** One of our own, which says which mount asks. @throws Refusal where this server cannot issue any */
+  readonly mint: (audience: string, ttlSeconds: number) => Promise<string>
+  /** What lies in a file now. @throws CloudUnavailable */
+  readonly readFile: (path: string) => Promise<string>
+}
 type Held = { readonly token: string; readonly endMs: number }
 
 /** Before its end: another is fetched while it is still used, and then it is not used any more. */
@@ -17,14 +26,16 @@ const METADATA_VERSION = '2018-02-01'
 export class AccessTokens {
   readonly #world: World
   readonly #upstream: Upstream
-  readonly #credential: Credential
+  readonly #asking: Asking
+  readonly #proofs: Proofs
   readonly #held = new Map<string, Held>()
   readonly #underWay = new Map<string, Promise<Held>>()
 
-  constructor(world: World, upstream: Upstream, credential: Credential) {
+  constructor(world: World, upstream: Upstream, asking: Asking, proofs: Proofs) {
     this.#world = world
     this.#upstream = upstream
-    this.#credential = credential
+    this.#asking = asking
+    this.#proofs = proofs
   }
 
   /** `audience`: with the '/' that belongs to it. @throws CloudUnavailable, also where our credential is refused */
@@ -59,7 +70,7 @@ export class AccessTokens {
 
   async #newToken(audience: string): Promise<Held> {
     try {
-      const answer = await this.#upstream.call(this.#request(audience), new Deadline(this.#world))
+      const answer = await this.#upstream.call(await this.#request(audience), new Deadline(this.#world))
       const { access_token: token, expires_in: seconds } = answer
       const isToken = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token) && token.length <= MAX_TOKEN_CHARACTERS
       const lifeMs = Number(seconds) * 1000
@@ -68,30 +79,48 @@ export class AccessTokens {
       return { token, endMs: this.#world.clock.monotonicMs() + lifeMs }
     } catch (cause) {
       if (!(cause instanceof CloudRefusal)) throw cause
-      throw new CloudUnavailable("the identity provider refused this server's own credential", cause.message, cause)
+      throw new CloudUnavailable(told(cause), cause.message, cause)
     }
   }
 
-  #request(audience: string): CloudCall {
-    const { cloud, tenant, clientId, clientSecret } = this.#credential
-    if (clientSecret === '') return this.#metadataRequest(audience)
-    if (clientId === '') throw new CloudUnavailable(NO_CREDENTIAL, 'client_secret is set and client_id is not')
-    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+  async #request(audience: string): Promise<CloudCall> {
+    const { credential } = this.#asking
+    const lack = lackOf(this.#asking)
+    if (lack !== undefined) throw new CloudUnavailable(NO_CREDENTIAL, lack)
+    switch (credential.kind) {
+      case 'machine':
+        return this.#metadataRequest(audience)
+      case 'secret':
+        return this.#tokenRequest(audience, { client_secret: credential.secret })
+      case 'identity token':
+        return this.#tokenRequest(audience, assertion(await this.#ownToken(credential.audience, credential.ttlSeconds)))
+      case 'token file':
+        return this.#tokenRequest(audience, assertion(await this.#proofs.readFile(credential.path)))
+    }
+  }
+
+  async #ownToken(audience: string, ttlSeconds: number): Promise<string> {
+    try {
+      return await this.#proofs.mint(audience, ttlSeconds)
+    } catch (cause) {
+      if (!(cause instanceof Refusal)) throw cause
+      throw new CloudUnavailable(NO_CREDENTIAL, cause.message, cause)
+    }
+  }
+
+  #tokenRequest(audience: string, proof: Readonly<Record<string, string>>): CloudCall {
+    const { cloud, tenant, clientId } = this.#asking
+    const form = { grant_type: 'client_credentials', client_id: clientId, ...proof, scope: `${audience}/.default` }
     return {
       service: 'identity provider',
       method: 'POST',
       url: `${cloud.authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`,
-      body: {
-        type: 'application/x-www-form-urlencoded',
-        text: new URLSearchParams({ ...form, scope: `${audience}/.default` }).toString(),
-      },
+      body: { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() },
     }
   }
 
   #metadataRequest(resource: string): CloudCall {
-    const { cloud, clientId } = this.#credential
-    if (cloud.metadata === undefined)
-      throw new CloudUnavailable(NO_CREDENTIAL, 'Neither client_id and client_secret nor a metadata address is set')
+    const { cloud, clientId } = this.#asking
     const identity = clientId === '' ? {} : { client_id: clientId }
     const query = new URLSearchParams({ 'api-version': METADATA_VERSION, resource, ...identity })
     return {
@@ -104,4 +133,29 @@ export class AccessTokens {
 }
 
 const PROVIDER = 'identity provider unavailable'
-const NO_CREDENTIAL = 'this server has no credential for the cloud: set client_id and client_secret'
+/** RFC 7523 section 2.2. */
+const assertion = (token: string) => ({
+  client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+  client_assertion: token,
+})
+
+/** What its refusal of our own credential says, by the last number in it; others have one text. */
+function told({ reason }: CloudRefusal): string {
+  return REFUSALS[/\d+$/.exec(reason)?.[0] ?? ''] ?? "the identity provider refused this server's own credential"
+}
+
+const NOT_FEDERATED =
+  'the identity provider knows no federated credential for the token of this server (AADSTS70021): a new one is ' +
+  'known within a minute, so try again; else compare its issuer, subject and audience with those of the token'
+const REFUSALS: Readonly<Record<string, string>> = {
+  '70021': NOT_FEDERATED,
+  // The same, of the issuer, the audience and the subject alone.
+  '700211': NOT_FEDERATED,
+  '700212': NOT_FEDERATED,
+  '700213': NOT_FEDERATED,
+  '700024':
+    'the token by which this server asks the identity provider is not valid now (AADSTS700024): see whether the file ' +
+    'of AZURE_FEDERATED_TOKEN_FILE is still replaced, and compare the clocks',
+}
+const NO_CREDENTIAL =
+  'this server has no credential for the cloud: see client_id, client_secret and auth_type of the mount'

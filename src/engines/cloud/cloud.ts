@@ -1,6 +1,7 @@
 // Logins of workloads that prove their identity with a token of their cloud (Interface 4.1). All of it that asks the
 // cloud runs on the thread that writes, where logins are made in any case: what it keeps is there once for the process.
 import { fail } from '../../api/errors.ts'
+import type { IdentityTokens } from '../../api/identity-token.ts'
 import type { Login, LoginMethod, LoginRule, TokenSettings } from '../../api/login.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
@@ -8,11 +9,13 @@ import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
+import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { Attempt, type LoginInput } from './attempt.ts'
 import { CallGate, type CallLanes } from './call-gate.ts'
 import { type CloudConfig, ConfigStore, NEW_CONFIG } from './config.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
+import { credentialOf } from './credential.ts'
 import { Deadline } from './deadline.ts'
 import { type CheckResult, explain, judge } from './judge.ts'
 import { LOGIN_ENDPOINTS } from './login-endpoints.ts'
@@ -24,7 +27,7 @@ import { ROLE_ENDPOINTS } from './role-endpoints.ts'
 import { Roles } from './roles.ts'
 import { Rotation } from './rotation.ts'
 import { RotationClock } from './rotation-clock.ts'
-import { type Surroundings, settingsOf } from './settings.ts'
+import { type Settings, type Surroundings, settingsOf } from './settings.ts'
 
 export type CloudContext = {
   readonly mount: () => MountEntry
@@ -32,6 +35,9 @@ export type CloudContext = {
   readonly world: World
   readonly log: Log
   readonly surroundings: Surroundings
+  readonly identityTokens: IdentityTokens
+  /** @throws CloudUnavailable */
+  readonly readTokenFile: (path: string) => Promise<string>
   /** Where the mount says nothing. */
   readonly longestTtlSeconds: number
   /** Of tokens, whatever the method. */
@@ -74,7 +80,13 @@ export class CloudAuth implements LoginMethod {
       configs: this.configs,
       providerOf: (config, secret) => this.#newProvider(config, secret),
     })
-    this.rotationClock = new RotationClock({ world, log, configs: this.configs, rotation: this.rotation })
+    this.rotationClock = new RotationClock({
+      world,
+      log,
+      configs: this.configs,
+      rotation: this.rotation,
+      usesSecret: (config) => credentialOf(config, surroundings.environment).kind === 'secret',
+    })
   }
 
   /** @throws Refusal */
@@ -135,15 +147,29 @@ export class CloudAuth implements LoginMethod {
     const settings = settingsOf(config, this.surroundings)
     const key = JSON.stringify([config.generation, settings])
     if (this.#provider?.key !== key) {
-      this.#provider = { key, provider: new Provider(this.world, this.#lanes, settings) }
+      this.#provider = { key, provider: this.#providerOf(settings) }
     }
     return this.#provider.provider
   }
 
   #newProvider(config: CloudConfig, secret: string | undefined): Provider {
     const settings = settingsOf(config, this.surroundings)
-    const given = secret === undefined ? settings : { ...settings, clientSecret: secret }
-    return new Provider(this.world, this.#lanes, given)
+    const given = secret === undefined ? settings : { ...settings, credential: { kind: 'secret', secret } as const }
+    return this.#providerOf(given)
+  }
+
+  #providerOf(settings: Settings): Provider {
+    return new Provider(this.world, this.#lanes, settings, {
+      mint: (audience, ttlSeconds) => this.mintToken(audience, ttlSeconds),
+      readFile: this.#context.readTokenFile,
+    })
+  }
+
+  /** A token that says which mount this is. @throws Refusal where this server cannot issue any */
+  mintToken(audience: string, ttlSeconds: number): Promise<string> {
+    const { identityTokens, mount } = this.#context
+    const subject = `plugin-identity:${ROOT_NAMESPACE}:auth:${mount().accessor}`
+    return identityTokens.mint({ subject, audience, ttlSeconds })
   }
 
   /** Seconds that the mount lets a token live. */

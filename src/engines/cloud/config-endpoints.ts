@@ -5,7 +5,9 @@ import { orNotFound } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
 import type { CloudAuth } from './cloud.ts'
+import type { CloudConfig } from './config.ts'
 import { changedConfig, configBody, requireUsable, warningsOf, warningsOfDeletion } from './config-values.ts'
+import { DEFAULT_TOKEN_SECONDS } from './credential.ts'
 
 const CONFIG_FIELDS = {
   tenant_id: string('Directory that the callers belong to: its GUID, or a domain name of it', { max: 256 }),
@@ -30,8 +32,17 @@ const CONFIG_FIELDS = {
   rotation_schedule: string('The same by minute, hour, day, month and weekday, in UTC; not with rotation_period'),
   rotation_window: duration('Time after a scheduled minute in which a change may begin; 0: any time'),
   disable_automated_rotation: bool('The two do nothing'),
-  identity_token_audience: string('Not offered: leave it empty'),
-  identity_token_ttl: duration('Taken, and not used'),
+  auth_type: string(
+    'By what this server shows the cloud who it is: root_creds (client_secret), plugin_wif (a token that it signs), ' +
+      'msi (the identity of its machine), aks_wi (a token that workload identity leaves in a file; also aks_wif). ' +
+      'Empty: client_secret where there is one, then identity_token_audience, the file, the machine',
+    { max: 32 },
+  ),
+  identity_token_audience: string(
+    'The server signs tokens for this audience and shows them instead of a secret; not with client_secret',
+    { max: 599 },
+  ),
+  identity_token_ttl: duration('Lifetime of these tokens, 24 h at most; 0: 1 h'),
   rotation_policy: string('Not offered: leave it empty'),
 }
 
@@ -60,8 +71,9 @@ const read = endpoint({
     require_resource_fields: flag('Logins name the resource'),
     accept_v2_tokens: flag('Tokens of version 2.0 are taken'),
     check_group_overage: flag('The directory is asked about groups that a token does not list'),
-    identity_token_audience: text('Always empty'),
-    identity_token_ttl: integer('Always 0'),
+    auth_type: text('As written; empty: the first credential that is configured'),
+    identity_token_audience: text('Of tokens that the server signs; empty: it signs none'),
+    identity_token_ttl: integer('Seconds, as written; 0: 3600'),
     rotation_period: integer('Seconds'),
     rotation_schedule: text('Times'),
     rotation_window: integer('Seconds'),
@@ -90,12 +102,19 @@ const write = endpoint({
   exists: async (cloud: CloudAuth) => (await cloud.configs.find()) !== undefined,
   handler: async (cloud: CloudAuth, args, { operation }) => {
     let warnings: readonly string[] = []
-    await cloud.configs.change((found) => {
+    const change = (found: CloudConfig | undefined): CloudConfig => {
       if ((operation === 'create') !== (found === undefined)) throw new Reconsider()
       const changed = changedConfig(args, cloud.world.clock.nowMs(), found)
       warnings = requireUsable(changed, cloud.surroundings)
       return changed
-    })
+    }
+    const audience = args.identity_token_audience ?? ''
+    if (audience !== '') {
+      change(await cloud.configs.find())
+      // Whatever keeps this server from it shows now, and the keys are published before the cloud looks for them.
+      await cloud.mintToken(audience, DEFAULT_TOKEN_SECONDS)
+    }
+    await cloud.configs.change(change)
     cloud.rotationClock.soon()
     return warnings.length === 0 ? DONE : { warnings }
   },

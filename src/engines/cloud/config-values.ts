@@ -1,6 +1,8 @@
 // What is written into the configuration of a mount, and what is shown of it.
 import { fail } from '../../api/errors.ts'
+import { MAX_IDENTITY_TOKEN_SECONDS } from '../../api/identity-token.ts'
 import { type CloudConfig, type Leftover, leftoverOf, leftoversOf, NEW_CONFIG } from './config.ts'
+import { isAuthType, lackOf } from './credential.ts'
 import { isGuid } from './names.ts'
 import { parseSchedule } from './schedule.ts'
 import { type Environment, type Surroundings, settingsOf } from './settings.ts'
@@ -22,7 +24,9 @@ export type GivenConfig = {
   readonly rotation_schedule?: string | undefined
   readonly rotation_window?: number | undefined
   readonly disable_automated_rotation?: boolean | undefined
+  readonly auth_type?: string | undefined
   readonly identity_token_audience?: string | undefined
+  readonly identity_token_ttl?: number | undefined
   readonly rotation_policy?: string | undefined
 }
 
@@ -52,10 +56,14 @@ export function changedConfig(given: GivenConfig, nowMs: number, before: CloudCo
     disableAutomatedRotation: given.disable_automated_rotation ?? before.disableAutomatedRotation,
     periodFromMs: startsPeriod(given, before) ? nowMs : before.periodFromMs,
     generation: before.generation + 1,
-    ...secretOf(given.client_secret, before),
+    authType: given.auth_type ?? before.authType,
+    identityTokenAudience: given.identity_token_audience ?? before.identityTokenAudience,
+    identityTokenTtlSeconds: given.identity_token_ttl ?? before.identityTokenTtlSeconds,
+    ...secretOf(given, before),
   }
   if (config.clientId !== '' && !isGuid(config.clientId)) throw fail('field_invalid', ['client_id', 'expected a GUID'])
   requireSchedule(config)
+  requireCredential(config)
   return config
 }
 
@@ -66,14 +74,30 @@ const startsPeriod = ({ rotation_period: period, client_secret: secret }: GivenC
   (period !== undefined && period !== before.rotationPeriodSeconds)
 
 /** What is promised by a field that does nothing is refused. */
-function requireOffered({ identity_token_audience, rotation_policy }: GivenConfig): void {
-  for (const [name, value] of Object.entries({ identity_token_audience, rotation_policy })) {
-    if ((value ?? '') !== '') throw fail('field_invalid', [name, 'is not offered: leave it empty'])
-  }
+function requireOffered({ rotation_policy: policy = '' }: GivenConfig): void {
+  if (policy !== '') throw fail('field_invalid', ['rotation_policy', 'is not offered: leave it empty'])
+}
+
+function requireCredential({ authType, secret, identityTokenAudience, identityTokenTtlSeconds }: CloudConfig): void {
+  if (!isAuthType(authType))
+    throw fail('field_invalid', [
+      'auth_type',
+      'expected root_creds, plugin_wif, msi or aks_wi (also written aks_wif); empty: the first that is configured',
+    ])
+  if (secret !== undefined && identityTokenAudience !== '')
+    throw fail('bad_request', ["only one of 'client_secret' or 'identity_token_audience' can be set"]) // Wire text.
+  if (identityTokenTtlSeconds > MAX_IDENTITY_TOKEN_SECONDS)
+    throw fail('field_invalid', ['identity_token_ttl', `must be at most ${MAX_IDENTITY_TOKEN_SECONDS} s`])
 }
 
 /** An operator's secret ends a change that is under way: the new one of the service goes out of the directory. */
-function secretOf(given: string | undefined, before: CloudConfig): Pick<CloudConfig, 'secret' | 'rotation'> {
+function secretOf(
+  { client_secret, identity_token_audience }: GivenConfig,
+  before: CloudConfig,
+): Pick<CloudConfig, 'secret' | 'rotation'> {
+  const audience = identity_token_audience ?? before.identityTokenAudience
+  // Whoever has the server sign tokens wants no secret, nor one that is being made.
+  const given = client_secret ?? (audience !== '' && before.secret === undefined ? '' : undefined)
   if (given === undefined) return { secret: before.secret, rotation: before.rotation }
   const { left } = before.rotation
   const secret =
@@ -128,11 +152,22 @@ function requireSchedule({ rotationSchedule, rotationPeriodSeconds, rotationWind
     throw fail('field_invalid', ['rotation_window', `must be at least ${MIN_WINDOW_SECONDS} s`])
 }
 
+const isChangedByItself = ({ rotationPeriodSeconds, rotationSchedule, disableAutomatedRotation }: CloudConfig) =>
+  !disableAutomatedRotation && (rotationPeriodSeconds > 0 || rotationSchedule !== '')
+
 /** Gives warnings. @throws Refusal where no login could count on it */
 export function requireUsable(config: CloudConfig, surroundings: Surroundings): readonly string[] {
-  const { cloud } = settingsOf(config, surroundings)
-  if (cloud.closed === undefined) return []
-  return [`This cloud was closed in ${cloud.closed}: no login will succeed`]
+  const settings = settingsOf(config, surroundings)
+  const lack = config.authType === '' ? undefined : lackOf(settings)
+  if (lack !== undefined)
+    throw fail('field_invalid', ['auth_type', `${config.authType} cannot be used: ${lack}, or leave auth_type empty`])
+  const { closed } = settings.cloud
+  return [
+    ...(closed === undefined ? [] : [`This cloud was closed in ${closed}: no login will succeed`]),
+    ...(isChangedByItself(config) && settings.credential.kind !== 'secret'
+      ? [`No secret is changed by itself: this mount asks the cloud by its ${settings.credential.kind}`]
+      : []),
+  ]
 }
 
 export function configBody(config: CloudConfig, { environment }: Surroundings, mayShowSecret: boolean): object {
@@ -153,8 +188,9 @@ export function configBody(config: CloudConfig, { environment }: Surroundings, m
     require_resource_fields: config.requireResourceFields,
     accept_v2_tokens: config.acceptV2Tokens,
     check_group_overage: config.checkGroupOverage,
-    identity_token_audience: '',
-    identity_token_ttl: 0,
+    auth_type: config.authType,
+    identity_token_audience: config.identityTokenAudience,
+    identity_token_ttl: config.identityTokenTtlSeconds,
     rotation_period: config.rotationPeriodSeconds,
     rotation_schedule: config.rotationSchedule,
     rotation_window: config.rotationWindowSeconds,

@@ -65,6 +65,12 @@ export type CloudConfig = {
   readonly periodFromMs: number | null
   /** Of the writes by operators: what is kept of the cloud is of one of them. */
   readonly generation: number
+  /** As an operator wrote it; '': the first credential that is configured (credential.ts). */
+  readonly authType: string
+  /** Of tokens that this server signs for the cloud; '': it signs none. */
+  readonly identityTokenAudience: string
+  /** 0: 3600. */
+  readonly identityTokenTtlSeconds: number
   readonly rotation: RotationState
 }
 
@@ -91,6 +97,9 @@ export const NEW_CONFIG: CloudConfig = {
   disableAutomatedRotation: false,
   periodFromMs: null,
   generation: 0,
+  authType: '',
+  identityTokenAudience: '',
+  identityTokenTtlSeconds: 0,
   rotation: NO_ROTATION,
 }
 

@@ -1,7 +1,7 @@
 // What one mount keeps of its cloud, as long as its settings stay the same: documents and keys of the identity
 // provider, the tokens of this server, answers of the resource manager. Another mount shares none of it.
 import type { World } from '../../lib/world.ts'
-import { AccessTokens } from './access-tokens.ts'
+import { AccessTokens, type Proofs } from './access-tokens.ts'
 import type { CallLanes } from './call-gate.ts'
 import { Directory, type TokenVersion } from './directory.ts'
 import { Graph } from './graph.ts'
@@ -16,7 +16,7 @@ export class Provider {
   readonly resources: ResourceManager
   readonly graph: Graph
 
-  constructor(world: World, lanes: CallLanes, settings: Settings) {
+  constructor(world: World, lanes: CallLanes, settings: Settings, proofs: Proofs) {
     const { cloud, tenant, retries } = settings
     const identity = new Upstream(world, lanes.identity, retries)
     this.settings = settings
@@ -24,7 +24,7 @@ export class Provider {
       v1: new Directory(world, identity, cloud, tenant, 'v1'),
       v2: new Directory(world, identity, cloud, tenant, 'v2'),
     }
-    this.tokens = new AccessTokens(world, identity, settings)
+    this.tokens = new AccessTokens(world, identity, settings, proofs)
     this.resources = new ResourceManager(world, new Upstream(world, lanes.resources, retries), this.tokens, cloud)
     this.graph = new Graph(new Upstream(world, lanes.graph, retries), this.tokens, cloud)
   }

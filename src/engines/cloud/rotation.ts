@@ -15,6 +15,7 @@ import {
   type NamedCredential,
   type RotationState,
 } from './config.ts'
+import type { Credential } from './credential.ts'
 import { Deadline } from './deadline.ts'
 import type { Application, DirectoryCredential } from './graph.ts'
 import { isGuid } from './names.ts'
@@ -65,6 +66,8 @@ export class Rotation {
     if (!isGuid(config.clientId))
       throw fail('bad_request', ['client_id of the configuration is required: it names the application'])
     const provider = providerOf(config)
+    const { credential } = provider.settings
+    if (credential.kind !== 'secret') throw fail('bad_request', [withoutSecret(credential)])
     const deadline = new Deadline(world)
     const application = await asked(() => this.#application(provider, config.clientId, deadline))
     const name = NAME + world.random.uuid()
@@ -87,7 +90,7 @@ export class Rotation {
         throw cause
       }
     })
-    const left = strangers(application, config, provider.settings.clientSecret)
+    const left = strangers(application, config, credential.secret)
     const { now } = await configs.change((found) => {
       if (found?.rotation.asked?.name !== name || found.clientId !== config.clientId) return undefined
       const { asked: _asked, ...rotation } = found.rotation
@@ -241,6 +244,10 @@ export class Rotation {
     })
   }
 }
+
+const withoutSecret = ({ kind }: Credential): string =>
+  `rotate-root changes client_secret, and this mount asks the cloud by its ${kind}, which is renewed elsewhere: ` +
+  'set client_secret first, if there is to be one'
 
 const stateOf = ({ clientId, secret, rotation }: CloudConfig) => [clientId, secret, rotation]
 

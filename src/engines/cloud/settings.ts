@@ -2,10 +2,18 @@
 import { fail } from '../../api/errors.ts'
 import { type Cloud, cloudNames, findCloud } from './clouds.ts'
 import type { CloudConfig } from './config.ts'
+import { type Credential, credentialOf } from './credential.ts'
 import { isTenant } from './names.ts'
 
 /** Variables of the environment; the neutral name counts before the vendor's. */
-export const ENVIRONMENT_NAMES = ['TENANT_ID', 'AD_RESOURCE', 'ENVIRONMENT', 'CLIENT_ID', 'CLIENT_SECRET'] as const
+export const ENVIRONMENT_NAMES = [
+  'TENANT_ID',
+  'AD_RESOURCE',
+  'ENVIRONMENT',
+  'CLIENT_ID',
+  'CLIENT_SECRET',
+  'FEDERATED_TOKEN_FILE',
+] as const
 type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number]
 export type Environment = Partial<Readonly<Record<EnvironmentName, string>>>
 
@@ -32,8 +40,7 @@ export type Settings = {
   readonly tenant: string
   readonly resource: string
   readonly clientId: string
-  /** '': the machine's own identity asks. */
-  readonly clientSecret: string
+  readonly credential: Credential
   readonly retries: { readonly most: number; readonly delayMs: number; readonly maxDelayMs: number }
   readonly requireResourceFields: boolean
   readonly acceptV2Tokens: boolean
@@ -57,7 +64,7 @@ export function settingsOf(config: CloudConfig, { environment, clouds }: Surroun
     tenant,
     resource,
     clientId: first(config.clientId, environment.CLIENT_ID),
-    clientSecret: first(config.secret?.value ?? '', environment.CLIENT_SECRET),
+    credential: credentialOf(config, environment),
     retries: retriesOf(config),
     requireResourceFields: config.requireResourceFields,
     acceptV2Tokens: config.acceptV2Tokens,

@@ -99,7 +99,8 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
   /** Of which `material` is the caller's to wipe. */
   async #signingKey(): Promise<{ readonly kid: string; readonly material: Buffer }> {
     const set = await this.#stored()
-    const isDue = set === undefined || this.#parts.world.clock.nowMs() - set.current.sinceMs >= SIGNS_MS
+    // Also one from days to come: the clock was wrong, and would let that key sign until then.
+    const isDue = set === undefined || Math.abs(this.#parts.world.clock.nowMs() - set.current.sinceMs) >= SIGNS_MS
     const { kid } = (isDue ? await this.#change(set) : set).current
     const material = await this.#view.get(privateOf(kid))
     if (material === undefined) throw new Error('The key that signs identity tokens is not there')
@@ -108,20 +109,22 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
 
   /** Makes the first keys, or lets the next one sign. */
   async #change(before: KeySet | undefined): Promise<KeySet> {
-    const first = before === undefined ? await this.#newKey() : undefined
-    const next = await this.#newKey()
+    const made: Made[] = []
     try {
+      if (before === undefined) made.push(await this.#newKey())
+      const next = await this.#newKey()
+      made.push(next)
       return await this.#view.transaction(async (tx) => {
         const nowMs = this.#parts.world.clock.nowMs()
-        const current = { ...(first?.publicKey ?? before?.next ?? next.publicKey), sinceMs: nowMs }
+        const current = { ...(before?.next ?? (made[0] ?? next).publicKey), sinceMs: nowMs }
         const set: KeySet = { format: 1, current, next: next.publicKey, former: formerOf(before, nowMs) }
-        for (const each of [first, next]) if (each !== undefined) tx.put(privateOf(each.publicKey.kid), each.material)
+        for (const { publicKey, material } of made) tx.put(privateOf(publicKey.kid), material)
         if (before !== undefined) tx.delete(privateOf(before.current.kid))
         tx.put(KEYS, Buffer.from(JSON.stringify(set)))
         return set
       })
     } finally {
-      for (const each of [first, next]) each?.material.fill(0)
+      for (const { material } of made) material.fill(0)
     }
   }
 
@@ -143,5 +146,7 @@ function formerOf(before: KeySet | undefined, nowMs: number): KeySet['former'] {
   if (before === undefined) return []
   const { sinceMs: _sinceMs, ...last } = before.current
   const untilMs = nowMs + MAX_IDENTITY_TOKEN_SECONDS * 1000 + LATE_MS
-  return [...before.former.filter((each) => each.untilMs > nowMs), { ...last, untilMs }]
+  const others = before.former.filter((each) => each.untilMs > nowMs)
+  // Where the clock was ahead, none is published for longer than that which goes now.
+  return [...others.map((each) => ({ ...each, untilMs: Math.min(each.untilMs, untilMs) })), { ...last, untilMs }]
 }

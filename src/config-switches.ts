@@ -19,7 +19,11 @@ export const SWITCH_SETTINGS = {
     'false',
     '`sys/generate-root` asks for a token with `sudo` as well',
   ),
-  redact_addresses: setting('bool', 'false', '`sys/leader` shows no addresses'),
+  redact_addresses: setting(
+    'bool',
+    'false',
+    '`sys/leader` shows no addresses, nor does the issuer of identity tokens before there are any',
+  ),
   redact_version: setting('bool', 'false', '`sys/health` and `sys/seal-status` show no version'),
   redact_cluster_name: setting('bool', 'false', '`sys/health` and `sys/seal-status` show no name of the cluster'),
   telemetry: setting('stanza', 'none', 'see below'),

@@ -1,6 +1,7 @@
 // Where the cloud finds out whom tokens of this server are from (OpenID Connect Discovery 1.0): open to everybody, and
 // nothing but public halves of keys. The answers are bare, as that standard has them.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
 import { group, listOf, text } from '../api/shape.ts'
 import type { IdentityStore } from './identity-store.ts'
 
@@ -15,7 +16,9 @@ const configuration = endpoint({
   id: 'plugin-identity-configuration',
   path: `${FOLDER}/openid-configuration`,
   summary: 'Who signs the tokens by which mounts prove elsewhere who they are',
-  describe: 'The issuer is below api_addr of the configuration of the server; without one there is none, and 400.',
+  describe:
+    'The issuer is below api_addr of the configuration of the server; without one there is none, and 400. A listener ' +
+    'with redact_addresses tells it, and where the keys are, once a mount has asked for a token.',
   response: {
     issuer: text('Claim "iss" of the tokens'),
     jwks_uri: text('Where their keys are'),
@@ -23,8 +26,11 @@ const configuration = endpoint({
     subject_types_supported: listOf(text('public'), 'Everybody is told the same subject'),
     id_token_signing_alg_values_supported: listOf(text('RS256'), 'How the tokens are signed'),
   },
-  handler: ({ published }: IdentityStore) => {
+  handler: async ({ published }: IdentityStore, _args, { listener }) => {
     const issuer = published.issuer()
+    // Whoever has a mount ask for tokens wants the address known: the cloud comes as any stranger does.
+    if (listener?.redacts.addresses === true && (await published.publishedKeys()).length === 0)
+      throw fail('bad_request', ['this listener shows no addresses, and no mount has asked for an identity token yet'])
     const data = {
       issuer,
       jwks_uri: `${issuer}/.well-known/keys`,

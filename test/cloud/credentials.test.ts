@@ -314,6 +314,25 @@ test('C7: a secret and an audience exclude each other, in one write and in two',
   assert.equal((await write({ client_secret: 'x' })).status, 400)
 })
 
+test('an audience beside a secret of the environment: it is said to do nothing, and no secret is made', async () => {
+  const environment = { CLIENT_SECRET: SAMPLE.clientSecret }
+  const other = await startCloudHouse({ emulator, time: { clock, timers }, environment, facts: { apiAddress } })
+  const write = (fields: object) => other.call('POST', 'auth/cloud/config', fields)
+  const written = await write({ client_secret: '', identity_token_audience: AUDIENCE })
+  assert.match(String(written.body.warnings), /identity_token_audience does nothing: .* secret, .*plugin_wif/)
+  const scheduled = await write({ rotation_period: '1h' })
+  assert.match(String(scheduled.body.warnings), /No secret is changed by itself: identity_token_audience excludes/)
+  const rotated = await other.call('POST', 'auth/cloud/rotate-root')
+  assert.equal(rotated.status, 400)
+  assert.match(textOf(rotated), /identity_token_audience.*clear it first/)
+  assert.match(String((await write({ auth_type: 'msi' })).body?.errors), /metadata/)
+  assert.match(
+    String((await write({ auth_type: 'root_creds' })).body.warnings),
+    /does nothing: auth_type is root_creds/,
+  )
+  assert.doesNotMatch(textOf(await write({ auth_type: 'plugin_wif' })), /does nothing/)
+})
+
 test('what auth_type pins must be configured, and it is kept', async () => {
   const { path } = await mount({})
   const write = (fields: object, of = house) => of.call('POST', `${path}/config`, fields)

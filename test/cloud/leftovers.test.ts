@@ -158,7 +158,7 @@ function watched() {
     log: () => {},
     configs,
     rotation,
-    usesSecret: () => true,
+    changesSecret: () => true,
   })
   const next = async (): Promise<number> => {
     const { length } = waits

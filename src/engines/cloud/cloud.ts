@@ -15,7 +15,7 @@ import { Attempt, type LoginInput } from './attempt.ts'
 import { CallGate, type CallLanes } from './call-gate.ts'
 import { type CloudConfig, ConfigStore, NEW_CONFIG } from './config.ts'
 import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
-import { credentialOf } from './credential.ts'
+import { changesSecret } from './credential.ts'
 import { Deadline } from './deadline.ts'
 import { type CheckResult, explain, judge } from './judge.ts'
 import { LOGIN_ENDPOINTS } from './login-endpoints.ts'
@@ -85,7 +85,7 @@ export class CloudAuth implements LoginMethod {
       log,
       configs: this.configs,
       rotation: this.rotation,
-      usesSecret: (config) => credentialOf(config, surroundings.environment).kind === 'secret',
+      changesSecret: (config) => changesSecret(config, surroundings.environment),
     })
   }
 

@@ -2,7 +2,7 @@
 import { fail } from '../../api/errors.ts'
 import { MAX_IDENTITY_TOKEN_SECONDS } from '../../api/identity-token.ts'
 import { type CloudConfig, type Leftover, leftoverOf, leftoversOf, NEW_CONFIG } from './config.ts'
-import { isAuthType, lackOf } from './credential.ts'
+import { type Credential, changesSecret, isAuthType, lackOf } from './credential.ts'
 import { isGuid } from './names.ts'
 import { parseSchedule } from './schedule.ts'
 import { type Environment, type Surroundings, settingsOf } from './settings.ts'
@@ -162,13 +162,24 @@ export function requireUsable(config: CloudConfig, surroundings: Surroundings): 
   if (lack !== undefined)
     throw fail('field_invalid', ['auth_type', `${config.authType} cannot be used: ${lack}, or leave auth_type empty`])
   const { closed } = settings.cloud
+  const { kind } = settings.credential
+  const isIdle = config.identityTokenAudience !== '' && kind !== 'identity token'
   return [
     ...(closed === undefined ? [] : [`This cloud was closed in ${closed}: no login will succeed`]),
-    ...(isChangedByItself(config) && settings.credential.kind !== 'secret'
-      ? [`No secret is changed by itself: this mount asks the cloud by its ${settings.credential.kind}`]
+    ...(isIdle ? [`identity_token_audience does nothing: ${why(config, kind)}`] : []),
+    ...(isChangedByItself(config) && !changesSecret(config, surroundings.environment)
+      ? [`No secret is changed by itself: ${kind === 'secret' ? WITH_AUDIENCE : `${ASKS} ${kind}`}`]
       : []),
   ]
 }
+
+const ASKS = 'this mount asks the cloud by its'
+const WITH_AUDIENCE = 'identity_token_audience excludes one that is stored'
+
+const why = ({ authType }: CloudConfig, kind: Credential['kind']): string =>
+  authType === ''
+    ? `${ASKS} ${kind}, which the environment of the server has: set auth_type to plugin_wif`
+    : `auth_type is ${authType}`
 
 export function configBody(config: CloudConfig, { environment }: Surroundings, mayShowSecret: boolean): object {
   const { secret, rotation } = config

@@ -40,6 +40,10 @@ export function credentialOf(config: CloudConfig, environment: Environment): Cre
   }
 }
 
+/** Whether the mount asks by a secret in whose place the service may put another: an audience excludes a stored one. */
+export const changesSecret = (config: CloudConfig, environment: Environment): boolean =>
+  config.identityTokenAudience === '' && credentialOf(config, environment).kind === 'secret'
+
 function firstOf(secret: string, audience: string, path: string): Credential['kind'] {
   if (secret !== '') return 'secret'
   if (audience !== '') return 'identity token'

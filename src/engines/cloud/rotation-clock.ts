@@ -26,8 +26,8 @@ type Parts = {
   readonly log: Log
   readonly configs: ConfigStore
   readonly rotation: Rotation
-  /** Whether the mount asks the cloud by a secret: without one there is none to change. */
-  readonly usesSecret: (config: CloudConfig) => boolean
+  /** Whether the mount has a secret that the service may change. */
+  readonly changesSecret: (config: CloudConfig) => boolean
 }
 
 export class RotationClock {
@@ -86,9 +86,9 @@ export class RotationClock {
 
   /** Begins a change that is due. How long none is. */
   async #scheduled(): Promise<number> {
-    const { configs, rotation, usesSecret, world, log } = this.#parts
+    const { configs, rotation, changesSecret, world, log } = this.#parts
     const config = await configs.find()
-    if (config === undefined || !usesSecret(config)) return LONGEST_WAIT_MS
+    if (config === undefined || !changesSecret(config)) return LONGEST_WAIT_MS
     const nowMs = world.clock.nowMs()
     const due = dueMs(config, this.#sinceMs)
     if (due === undefined) return LONGEST_WAIT_MS

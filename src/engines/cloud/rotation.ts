@@ -68,6 +68,8 @@ export class Rotation {
     const provider = providerOf(config)
     const { credential } = provider.settings
     if (credential.kind !== 'secret') throw fail('bad_request', [withoutSecret(credential)])
+    // A secret of the environment goes before the audience; one that is stored excludes it.
+    if (config.identityTokenAudience !== '') throw fail('bad_request', [BESIDE_AUDIENCE])
     const deadline = new Deadline(world)
     const application = await asked(() => this.#application(provider, config.clientId, deadline))
     const name = NAME + world.random.uuid()
@@ -248,6 +250,9 @@ export class Rotation {
 const withoutSecret = ({ kind }: Credential): string =>
   `rotate-root changes client_secret, and this mount asks the cloud by its ${kind}, which is renewed elsewhere: ` +
   'set client_secret first, if there is to be one'
+
+const BESIDE_AUDIENCE =
+  'rotate-root makes a client_secret, and identity_token_audience, which excludes one, is set: clear it first'
 
 const stateOf = ({ clientId, secret, rotation }: CloudConfig) => [clientId, secret, rotation]
 

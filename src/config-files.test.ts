@@ -85,8 +85,16 @@ test('config takes numbers in decimal digits only, also as text', () => {
   }
 })
 
-test('config refuses a password in the addresses of the server', () => {
-  for (const url of ['https://u:p@x', 'https://:p@x', 'https://u@x']) {
+test('config refuses a password in the addresses of the server, and what no path can be put behind', () => {
+  for (const url of [
+    'https://u:p@x',
+    'https://:p@x',
+    'https://u@x',
+    'https://x?',
+    'https://x#',
+    'https://x#y',
+    ' https://x ',
+  ]) {
     assert.throws(() => settled([`api_addr = "${url}"`]), /"api_addr" must be an address/, url)
     assert.throws(() => settled([`cluster_addr = "${url}"`]), /"cluster_addr" must be an address/, url)
   }

@@ -249,7 +249,8 @@ function urlOf(body: HclObject, key: string, name: 'apiAddress' | 'clusterAddres
   const text = textIn(body, key)
   if (text === undefined) return {}
   const url = URL.parse(text)
-  const isPlain = url !== null && url.username === '' && url.password === '' && url.search === ''
+  // Paths are put behind it as it was written: the parser forgives spaces, and a '?' with nothing behind it.
+  const isPlain = url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text)
   if (!isPlain || !['http:', 'https:'].includes(url.protocol))
     throw new ConfigError(`"${key}" must be an address such as https://keys.example:8200`)
   return { [name]: text }

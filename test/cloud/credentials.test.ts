@@ -1,6 +1,7 @@
 // By what this server shows the cloud who it is: each of the four ways, from the configuration of a mount to a login
 // about which the cloud is asked.
 import { strict as assert } from 'node:assert'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -158,6 +159,9 @@ test('aks_wi: what is wrong with the file is said, and what to do', async () => 
   mkdirSync(tokenFile)
   await refusedWith(/cannot be read/, /is no file: name the one/)
   rmdirSync(tokenFile)
+  execFileSync('mkfifo', [tokenFile])
+  await refusedWith(/cannot be read/, /is no file: name the one/)
+  rmSync(tokenFile)
   writeFileSync(tokenFile, 'a'.repeat(20_000))
   await refusedWith(/cannot be read/, /longer than 16384 bytes/)
   writeFileSync(tokenFile, 'no token')
@@ -206,6 +210,32 @@ test('plugin_wif: another audience than the cloud was told is refused', async ()
   await house.configure({ ...NO_SECRET, identity_token_audience: AUDIENCE }, path)
   assert.equal((await logIn(path)).status, 200)
   assert.equal((decodeJwt(shown.at(-1) ?? '').exp ?? 0) - Math.floor(nowMs / 1000), 3_600)
+})
+
+test('plugin_wif: a mount that is moved has the same subject, one that is made anew at its path has not', async () => {
+  const { path, subject } = await mount({ identity_token_audience: AUDIENCE })
+  trust(ISSUER, subject)
+  assert.equal((await house.call('POST', 'sys/remount', { from: path, to: `${path}-moved` })).status, 200)
+  let answer = await logIn(`${path}-moved`)
+  for (let left = 100; answer.status === 404 && left > 0; left--) answer = await logIn(`${path}-moved`)
+  assert.equal(answer.status, 200, textOf(answer))
+  assert.equal(decodeJwt(shown.at(-1) ?? '').sub, subject)
+  await house.call('POST', `sys/${path}`, { type: 'cloud' })
+  await house.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }, path)
+  await house.configure({ ...NO_SECRET, identity_token_audience: AUDIENCE }, path)
+  assert.equal((await logIn(path)).status, 502)
+  assert.notEqual(decodeJwt(shown.at(-1) ?? '').sub, subject)
+})
+
+test('plugin_wif: nothing here takes its token, neither as one that is wrapped nor for a login', async () => {
+  const { path } = await mount({ identity_token_audience: 'https://management.azure.com/' })
+  await logIn(path)
+  const token = shown.at(-1) ?? ''
+  assert.equal(decodeJwt(token).aud, 'https://management.azure.com/')
+  assert.equal((await house.call('POST', 'sys/wrapping/unwrap', { token })).status, 400)
+  assert.equal((await house.call('GET', 'auth/token/lookup-self', undefined, token)).status, 403)
+  const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
+  assert.equal((await house.login({ role: 'r', jwt: token, ...place }, path)).status, 403)
 })
 
 test('plugin_wif: keys change after a day, announced before, published until their tokens have ended', async () => {

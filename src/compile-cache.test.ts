@@ -12,6 +12,7 @@ const PLACES: readonly { readonly name: string; readonly env: NodeJS.ProcessEnv;
   { name: 'the home directory', env: { HOME: 'home' }, is: 'home/.cache/keywright' },
   { name: 'a cache directory of the user', env: { HOME: 'home', XDG_CACHE_HOME: 'xdg' }, is: 'xdg/keywright' },
   { name: 'one of a service', env: { HOME: 'home', XDG_CACHE_HOME: 'xdg', CACHE_DIRECTORY: 'a:b' }, is: 'a' },
+  { name: 'the empty name of the runtime', env: { HOME: 'home', NODE_COMPILE_CACHE: '' }, is: 'home/.cache/keywright' },
   { name: 'none', env: {}, is: undefined },
   { name: 'an empty name', env: { HOME: '' }, is: undefined },
 ]
@@ -33,11 +34,22 @@ for (const { name, env, is } of PLACES) {
   })
 }
 
+test('compiled code is kept where the variable of the runtime says', () => {
+  assert.equal(compileCacheDirectory({ HOME: '/home/x', NODE_COMPILE_CACHE: '/chosen' }, uid), '/chosen')
+})
+
 // What others may write is not run.
 const FOREIGN: readonly { readonly name: string; readonly prepare: (home: string) => void }[] = [
   { name: 'others may write to it', prepare: (home) => chmodSync(made(home, '.cache/keywright'), 0o777) },
   { name: 'a group may write to it', prepare: (home) => chmodSync(made(home, '.cache/keywright'), 0o770) },
   { name: 'others may put another in its place', prepare: (home) => chmodSync(made(home, '.cache'), 0o777) },
+  {
+    name: 'others may put another home in its place',
+    prepare: (home) => {
+      made(home, '.cache/keywright')
+      chmodSync(home, 0o770)
+    },
+  },
   {
     name: 'it leads elsewhere',
     prepare: (home) => symlinkSync(made(home, 'other'), join(made(home, '.cache'), 'keywright')),

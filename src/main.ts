@@ -8,7 +8,7 @@ import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
 
 // The threads look for it in the environment, where each would else take the types out of every file anew.
-const cache = process.env.NODE_COMPILE_CACHE ?? compileCacheDirectory(process.env, process.getuid?.())
+const cache = compileCacheDirectory(process.env, process.getuid?.())
 if (cache !== undefined) {
   process.env.NODE_COMPILE_CACHE = cache
   enableCompileCache(cache)

@@ -36,6 +36,10 @@ function takeEach(held: ArrayBuffer[], sizes: readonly number[], count: number):
 /** Memory as it was found, cleared by us: what the runtime itself clears it takes from elsewhere. */
 const takeCleared = (bytes: number): ArrayBuffer => Buffer.allocUnsafeSlow(bytes).fill(0).buffer
 
+/** Pieces of each size between lie ready for the thread that freed them, and are given for that size alone. */
+const SMALLEST_READY = 24
+const LARGEST_READY = 1_032
+
 /** The allocator gives the smallest piece that fits: small ones are looked for behind large ones. */
 const SIZES = [4_096, 1_024, 256, 96]
 
@@ -45,5 +49,6 @@ const SIZES = [4_096, 1_024, 256, 96]
  */
 export function overwriteFreed(bytesOfEachSize: number): void {
   const held: ArrayBuffer[] = []
-  for (const size of SIZES) for (let taken = 0; taken < bytesOfEachSize; taken += size) held.push(new ArrayBuffer(size))
+  for (let size = SMALLEST_READY; size <= LARGEST_READY; size += NEXT_SIZE_BYTES) takeEach(held, [size], READY_PIECES)
+  for (const size of SIZES) for (let taken = 0; taken < bytesOfEachSize; taken += size) held.push(takeCleared(size))
 }

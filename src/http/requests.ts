@@ -105,7 +105,7 @@ export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts
     return
   }
   if (parts.takesStream(incoming.method ?? '', pathOf(incoming))) {
-    const body = new RequestStream(incoming, limits.readTimeoutMs)
+    const body = new RequestStream(incoming, parts.reads)
     outgoing.once('finish', () => body.drop())
     run(turn, origin, body.stream, parts)
     return

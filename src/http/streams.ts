@@ -4,18 +4,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ByteStream } from '../api/request.ts'
 import type { WireResponse } from '../core/exchange.ts'
+import type { Deadline, DeadlineQueue } from './deadlines.ts'
 
 export class RequestStream {
   readonly stream: ByteStream
   readonly #incoming: IncomingMessage
-  readonly #pauseMs: number
-  #isWanted = false
+  readonly #pauses: DeadlineQueue
+  /** While somebody waits for more: a reader that is slow itself is no pause of the sender. */
+  #deadline: Deadline | undefined
   #isOver = false
 
-  /** The body has no size and takes any time, but may not pause for longer than `pauseMs`. */
-  constructor(incoming: IncomingMessage, pauseMs: number) {
+  /** The body has no size and takes any time, but may not pause for longer than `pauses` has it. */
+  constructor(incoming: IncomingMessage, pauses: DeadlineQueue) {
     this.#incoming = incoming
-    this.#pauseMs = pauseMs
+    this.#pauses = pauses
     this.stream = new ReadableStream<Uint8Array>(
       { start: (controller) => this.#start(controller), pull: () => this.#pull(), cancel: () => this.drop() },
       // Nothing is taken from the socket for a caller who is refused.
@@ -32,6 +34,7 @@ export class RequestStream {
   #start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     const incoming = this.#incoming
     incoming.on('data', (chunk: Buffer) => {
+      this.#arrived()
       if (this.#isOver) return
       // A copy: the memory of the chunk may be shared, and the stream may travel.
       controller.enqueue(new Uint8Array(chunk))
@@ -58,15 +61,25 @@ export class RequestStream {
 
   /** Called when somebody reads, so the caller was admitted. */
   #pull(): void {
-    if (!this.#isWanted && !this.#isOver) {
-      this.#isWanted = true
-      this.#incoming.socket.setTimeout(this.#pauseMs)
-    }
+    if (!this.#isOver) this.#deadline ??= this.#pauses.add(() => this.#late())
     this.#incoming.resume()
   }
 
+  /** Where this thread itself stood still, what came meanwhile lies in the socket, which is read before this goes on. */
+  #late(): void {
+    const missed = this.#deadline
+    setImmediate(() => {
+      if (this.#deadline === missed && !this.#isOver) this.#incoming.destroy()
+    })
+  }
+
+  #arrived(): void {
+    this.#pauses.remove(this.#deadline)
+    this.#deadline = undefined
+  }
+
   #finish(): void {
-    if (this.#isWanted && !this.#isOver) this.#incoming.socket.setTimeout(0)
+    this.#arrived()
     this.#isOver = true
   }
 }

@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { fakeMachine, LOCAL, setting } from '../test/fixtures/machine.ts'
+import { until } from '../test/fixtures/until.ts'
 import { DEFAULT_CONFIG } from './config.ts'
 import { logHardening } from './hardened-start.ts'
 import { runChecks } from './hardening/report.ts'
@@ -31,9 +32,7 @@ async function loggedOver(days: number, given: Partial<HardeningSetting>): Promi
     assert.equal(next.delayMs, 86_400_000)
     next.work()
     // Its checks look at this machine.
-    for (const deadline = Date.now() + 10_000; waiting.length === 0 && Date.now() < deadline; ) {
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+    await until(() => waiting.length > 0, 'the look of the next day')
   }
   return lines
 }

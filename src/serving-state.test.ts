@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { startMemoryHouse } from '../test/fixtures/memory-house.ts'
+import { until } from '../test/fixtures/until.ts'
 import { realWorld } from './lib/world.ts'
 import type { SealNews } from './opening.ts'
 import { ServingState } from './serving-state.ts'
@@ -13,6 +14,7 @@ import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { WriterLink } from './threads/writer-link.ts'
 
+/** Long enough for what should not come. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 /** A serving thread without its thread: it says what it does with the store. */
@@ -63,6 +65,7 @@ test('a thread that joins while the store is away opens it only when it is back'
     isReady = true
   })
   links.add(port2)
+  await until(() => did.length > 0, 'the thread is told')
   await settle()
   assert.deepEqual([did, isReady], [['sealed'], false])
   await assert.rejects(store.lastIndex(), StorageClosed)
@@ -89,6 +92,7 @@ test('a store that is just being opened when it is wanted back is closed before 
   const away = links.tell({ status, keyring: undefined, store: 'away' }).then(() => {
     isConfirmed = true
   })
+  await until(() => did.length > 0, 'the thread is told')
   await settle()
   assert.deepEqual([did, isConfirmed], [['open'], false])
   resolve()

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { devicePartsFor } from '../../test/fixtures/device-parts.ts'
+import { until } from '../../test/fixtures/until.ts'
 import { FileDevice } from './file-device.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'keywright-'))
@@ -38,6 +39,5 @@ test('F-07: a file that was reopened for a device that ended meanwhile is closed
   assert.equal(openOn(file), 2)
   await device.end()
   swap()
-  for (let tried = 0; tried < 100 && openOn(file) > 0; tried++) await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.equal(openOn(file), 0)
+  await until(() => openOn(file) === 0, 'the file is closed')
 })

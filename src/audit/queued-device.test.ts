@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { createSocket, Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { devicePartsFor } from '../../test/fixtures/device-parts.ts'
+import { until } from '../../test/fixtures/until.ts'
 import { realWorld } from '../lib/world.ts'
 import type { Device } from './device.ts'
 import { openDevice } from './open-device.ts'
@@ -55,7 +55,7 @@ for (const { type, options } of DEVICES) {
       assert(outcomes[1]?.status === 'rejected' && outcomes[1].reason instanceof NotRecorded)
       // No rest, and the same chain.
       await record(set, 10)
-      for (let tried = 0; tried < 100 && lines.length < 6; tried++) await nextTurn()
+      await until(() => lines.length >= 6, 'what was sent')
       const streams = new Set(lines.map((line) => /"stream":"(\w+)"/.exec(line)?.[1]))
       assert.equal(streams.size, 1)
       assert(lines.some((line) => line.includes('"event":"lost","entries":1,"torn":[]')))
@@ -129,8 +129,7 @@ test('U-12: a datagram that the system does not take is refused, and no lost con
       ['fulfilled', 'rejected', 'fulfilled'],
     )
     const sent = (bytes: number): boolean => lines.some((line) => line.includes(`"${'x'.repeat(bytes)}"`))
-    for (let tried = 0; tried < 100 && !sent(8_000); tried++) await nextTurn()
-    assert.deepEqual([10, 100, 200, 8_000].map(sent), [true, true, true, true])
+    await until(() => [10, 100, 200, 8_000].every(sent), 'what was sent')
     assert.deepEqual(logged, ['An audit device does not take an entry of this length'])
   } finally {
     recorder.close()

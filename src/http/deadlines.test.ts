@@ -27,6 +27,11 @@ function steppedTime() {
         tick?.()
       }
     },
+    /** The thread does not get to look meanwhile. */
+    standStill: (seconds: number) => {
+      nowMs += seconds * 1_000
+      tick?.()
+    },
     isRunning: () => tick !== undefined,
   }
 }
@@ -47,6 +52,19 @@ test('a deadline comes once, not before its time and at most two seconds after i
   assert.deepEqual(late, ['a', 'b'])
   time.pass(10)
   assert.deepEqual(late, ['a', 'b'])
+})
+
+test('what a thread that stood still has not read yet is not late', () => {
+  const time = steppedTime()
+  const deadlines = new Deadlines(time)
+  const queue = deadlines.queue(1_000)
+  const late: string[] = []
+  queue.add(() => late.push('a'))
+  time.standStill(30)
+  // Now it reads.
+  assert.deepEqual(late, [])
+  time.pass(1)
+  assert.deepEqual(late, ['a'])
 })
 
 test('a length of 0 is no deadline, and a stop leaves no timer', () => {

@@ -4,6 +4,8 @@ import { LinkedList, type Place } from '../lib/linked-list.ts'
 import type { Clock, Timer, Timers } from '../lib/world.ts'
 
 const TICK_MS = 1_000
+/** A thread that stood still has not read what came meanwhile: of a longer pause no more counts against its clients. */
+const MOST_TICK_MS = 1_500
 
 export type Deadline = Place<{ readonly atMs: number; readonly onLate: () => void }>
 
@@ -18,7 +20,10 @@ export class DeadlineQueue {
     this.#lengthMs = lengthMs
   }
 
-  /** `onLate` is called once, not before the time and at most two ticks after it, unless it is removed before. */
+  /**
+   * `onLate` is called once, not before the time and, by a thread that runs, at most two ticks after it, unless it is
+   * removed before.
+   */
   add(onLate: () => void): Deadline | undefined {
     if (this.#lengthMs === 0) return undefined
     return this.#waiting.add({ atMs: this.#deadlines.tickMs + TICK_MS + this.#lengthMs, onLate })
@@ -42,13 +47,15 @@ export class Deadlines {
   readonly #clock: Clock
   readonly #timers: Timers
   #timer: Timer
-  /** When it last looked. */
+  #lookedMs: number
+  /** When it last looked, on a clock that stops while the thread stands still. */
   tickMs: number
 
   constructor({ clock, timers }: { readonly clock: Clock; readonly timers: Timers }) {
     this.#clock = clock
     this.#timers = timers
-    this.tickMs = clock.monotonicMs()
+    this.#lookedMs = clock.monotonicMs()
+    this.tickMs = this.#lookedMs
     this.#timer = timers.after(TICK_MS, () => this.#tick())
   }
 
@@ -64,7 +71,9 @@ export class Deadlines {
   }
 
   #tick(): void {
-    this.tickMs = this.#clock.monotonicMs()
+    const nowMs = this.#clock.monotonicMs()
+    this.tickMs += Math.min(nowMs - this.#lookedMs, MOST_TICK_MS)
+    this.#lookedMs = nowMs
     this.#timer = this.#timers.after(TICK_MS, () => this.#tick())
     for (const queue of this.#queues) queue.expire(this.tickMs)
   }

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { echo, type OpenListener, type OpenOptions, openListener } from '../../test/fixtures/open-listener.ts'
 import { type RawAnswer, RawConnection, rawRequest } from '../../test/fixtures/raw-http.ts'
+import { until } from '../../test/fixtures/until.ts'
 
 async function opened(context: TestContext, options: OpenOptions = {}): Promise<OpenListener> {
   const open = await openListener(options)
@@ -61,7 +62,7 @@ test('H-06: an address has so many connections, another one has its own, and the
   assert.equal((await (await connected(context, open, '127.0.0.2')).exchange(GET))?.status, 200)
   assert.match(open.logged.join(), /warn Connections are refused/)
   first.close()
-  await eventually(async () => (await (await connected(context, open)).exchange(GET))?.status === 200)
+  await until(async () => (await (await connected(context, open)).exchange(GET))?.status === 200)
 })
 
 test('H-06: there are so many connections in all, of proxies too', async (context) => {
@@ -73,13 +74,6 @@ test('H-06: there are so many connections in all, of proxies too', async (contex
   assert.equal(await (await connected(context, open)).exchange(GET), undefined)
 })
 
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; !(await holds()); attempt++) {
-    assert.ok(attempt < 100, 'it never came')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 test('P-40: bodies beyond the memory for all are a 503, small ones pass, and it comes back', async (context) => {
   const open = await opened(context, { shared: { maxBodyBytes: 256 * 1024 } })
   const large = 'x'.repeat(300 * 1024)
@@ -90,7 +84,7 @@ test('P-40: bodies beyond the memory for all are a 503, small ones pass, and it 
     const answer = await (await connected(context, open)).exchange(rawRequest('POST', '/v1/x', [], large))
     return answer?.status === 503 && answer.headers.get('retry-after') === '1' && /large requests/.test(answer.body)
   }
-  await eventually(refused)
+  await until(refused)
   const small = rawRequest('POST', '/v1/x', [], 'x'.repeat(60_000))
   for (let i = 0; i < 5; i++) assert.equal((await (await connected(context, open)).exchange(small))?.status, 200)
   holding.write(large.slice(250 * 1024))
@@ -99,10 +93,10 @@ test('P-40: bodies beyond the memory for all are a 503, small ones pass, and it 
   const cut = await connected(context, open)
   cut.write(rawRequest('POST', '/v1/x', [['Content-Length', String(large.length)]]))
   cut.write(large.slice(0, 250 * 1024))
-  await eventually(refused)
+  await until(refused)
   cut.close()
   const whole = rawRequest('POST', '/v1/x', [], large)
-  await eventually(async () => (await (await connected(context, open)).exchange(whole))?.status === 200)
+  await until(async () => (await (await connected(context, open)).exchange(whole))?.status === 200)
 })
 
 /** There is room for one large body, and what goes to /v1/slow is worked on until `finish`. */
@@ -131,21 +125,21 @@ test('P-40: the memory of a body counts as long as it is worked on, also when it
   const { open, large, paths, status, finish } = await openedWithSlow(context)
   const slow = await connected(context, open)
   slow.write(rawRequest('POST', '/v1/slow', [], large))
-  await eventually(async () => paths.includes('/v1/slow'))
+  await until(async () => paths.includes('/v1/slow'))
   slow.close()
   await new Promise((resolve) => setTimeout(resolve, 100))
   assert.equal(await status(), 503)
   finish()
-  await eventually(async () => (await status()) === 200)
+  await until(async () => (await status()) === 200)
 })
 
 test('P-40: bodies that wait for their turn are forgotten with their connection', async (context) => {
   const { open, large, paths, status, finish } = await openedWithSlow(context)
   const queue = await connected(context, open)
   queue.write(Buffer.concat([rawRequest('GET', '/v1/slow'), rawRequest('POST', '/v1/behind', [], large)]))
-  await eventually(async () => (await status()) === 503)
+  await until(async () => (await status()) === 503)
   queue.close()
-  await eventually(async () => (await status()) === 200)
+  await until(async () => (await status()) === 200)
   finish()
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.equal(await status(), 200)
@@ -170,10 +164,12 @@ test('H-01: many large bodies at once end in answers or refusals, and none waits
 })
 
 test('P-44: a body that comes byte by byte is cut, a request that takes too long is told so', async (context) => {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
+  context.after(() => finish())
   const open = await opened(context, {
     limits: { readTimeoutMs: 1_000, maxRequestMs: 1_000 },
     handle: async (request) => {
-      if (request.rawPath === '/v1/slow') await new Promise((resolve) => setTimeout(resolve, 6_000).unref())
+      if (request.rawPath === '/v1/slow') await finished
       return echo(request)
     },
   })

@@ -22,7 +22,10 @@ export interface Timer {
 }
 
 export interface Timers {
-  /** Runs `work` once after `delayMs`. A pending timer does not keep the process alive. */
+  /**
+   * Runs `work` once after `delayMs`, behind what has arrived by then: a thread that stood still reads its answers
+   * first, and does not judge them late. A pending timer does not keep the process alive.
+   */
   after(delayMs: number, work: () => void): Timer
   sleep(delayMs: number): Promise<void>
 }
@@ -56,16 +59,22 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 
 const realTimers: Timers = {
   after(delayMs, work) {
+    let behind: NodeJS.Immediate | undefined
     const step = (remainingMs: number): NodeJS.Timeout =>
       setTimeout(
         () => {
           if (remainingMs > MAX_TIMER_MS) handle = step(remainingMs - MAX_TIMER_MS)
-          else work()
+          else behind = setImmediate(work).unref()
         },
         Math.min(remainingMs, MAX_TIMER_MS),
       ).unref()
     let handle = step(delayMs)
-    return { cancel: () => clearTimeout(handle) }
+    return {
+      cancel: () => {
+        clearTimeout(handle)
+        clearImmediate(behind)
+      },
+    }
   },
   sleep: async (delayMs) => {
     await sleep(delayMs)

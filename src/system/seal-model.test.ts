@@ -7,7 +7,7 @@ import { testSeed } from '../../test/fixtures/seed.ts'
 
 /** SEAL_STEPS for a longer run. */
 const STEPS = Number(process.env.SEAL_STEPS ?? '400')
-const HANG_MS = 5_000
+const HANG_MS = 120_000
 
 function within<T>(what: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined

@@ -14,7 +14,7 @@ const OFFERED = Object.getOwnPropertyNames(Vault.prototype).filter((name) => nam
 type Client = any
 
 /** Of itself the client waits for a second: too short where many tests share a machine. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 120_000
 
 const run = new ClientRun({ name: 'hashi-vault-js', language: 'JavaScript', offered: OFFERED })
 

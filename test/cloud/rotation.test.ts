@@ -9,6 +9,7 @@ import { leftoversOf } from '../../src/engines/cloud/config.ts'
 import { dueMs } from '../../src/engines/cloud/rotation-clock.ts'
 import type { Outbound } from '../../src/lib/world.ts'
 import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+import { until } from '../fixtures/until.ts'
 
 // What waits in the background waits a sixth of its time.
 const SPEED = 6
@@ -56,21 +57,13 @@ const engine = (one = house) => {
 }
 const stored = async (one = house) => (await engine(one).configs.find()) ?? assert.fail('nothing is stored')
 
-/** Within a minute, which is for machines that are very slow. */
-async function until(what: string, is: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 6_000; i++) {
-    if (await is()) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  assert.fail(`It did not come to be: ${what}`)
-}
 /** Names of which nothing was ever made are watched for some minutes more. */
 const settled = () =>
-  until('nothing is left to do', async () => {
+  until(async () => {
     const { rotation } = await stored()
     const left = leftoversOf(rotation)
     return rotation.pending === undefined && left.every(({ keyId, name }) => keyId === '' && !names().includes(name))
-  })
+  }, 'nothing is left to do')
 
 /** A login that has the cloud asked, by a token of ours that is fetched anew. */
 async function logIn(one = house): Promise<number> {
@@ -226,7 +219,7 @@ for (const [name, path, when] of [
       crashed ? Promise.reject(new Error('the power is gone')) : (transaction.call(house.store, work as never) as never)
     crash = { path, when }
     await rotate()
-    await until('the crash', async () => crashed)
+    await until(() => crashed, 'the crash')
     engine().stop()
     house.store.transaction = transaction
     crash = undefined
@@ -248,7 +241,7 @@ test('R10: the service changes it by itself, and not where that is switched off'
   await house.configure({ rotation_period: 10 })
   other.advance(11)
   engine().rotationClock.soon()
-  await until('a change by the service', async () => secrets().length > 1)
+  await until(async () => secrets().length > 1, 'a change by the service')
   await settled()
   await house.configure({ rotation_period: 3600 })
   const now = other.emulator.clock.nowMs()

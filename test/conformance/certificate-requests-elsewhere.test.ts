@@ -23,7 +23,7 @@ const file = (name: string, content: string): string => {
 
 /** What it says on both outputs, and whether it succeeded. */
 function openssl(...args: string[]): { readonly ok: boolean; readonly said: string; readonly output: string } {
-  const { status, stdout, stderr } = spawnSync('openssl', args, { timeout: 20_000, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync('openssl', args, { timeout: 120_000, encoding: 'utf8' })
   return { ok: status === 0, said: `${stdout}${stderr}`, output: stdout }
 }
 

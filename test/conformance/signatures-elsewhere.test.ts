@@ -54,7 +54,7 @@ const file = (name: string, content: string | Buffer): string => {
 }
 
 function openssl(args: readonly string[]): { readonly ok: boolean; readonly output: Buffer } {
-  const { status, stdout } = spawnSync('openssl', args, { timeout: 20_000 })
+  const { status, stdout } = spawnSync('openssl', args, { timeout: 120_000 })
   return { ok: status === 0, output: stdout }
 }
 

@@ -14,6 +14,7 @@ import { realWorld } from '../../src/lib/world.ts'
 import { type AuditEntry, byRequest, readEntries, requirePairs, verifyLog } from '../fixtures/audit-log.ts'
 import { type MemoryHouse, type MemoryHouseOptions, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
+import { until } from '../fixtures/until.ts'
 
 const directory = temporaryDirectory()
 /** What a test that fails leaves open would keep the process. */
@@ -440,13 +441,6 @@ async function startWithSocket(slow?: SlowWork): Promise<{ house: MemoryHouse; c
   })
   assert.equal(made.status, 204, JSON.stringify(made.body))
   return { house, collector, path }
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tried = 0; !(await holds()); tried++) {
-    assert.ok(tried < 3_000, 'it does not become so')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 const contents = async (house: MemoryHouse): Promise<unknown> =>

@@ -13,6 +13,7 @@ import { SECOND_CERTIFICATE, SECOND_KEY } from '../fixtures/more-certificates.ts
 import { RawConnection, rawRequest } from '../fixtures/raw-http.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { isTrusted } from '../fixtures/tls-client.ts'
+import { until } from '../fixtures/until.ts'
 
 const HEALTH = rawRequest('GET', '/v1/sys/health')
 
@@ -76,15 +77,8 @@ test('a thread in the place of one that died has its sockets and the newest cert
   for (const dying of [0, 1]) {
     const before = threads.length
     await threads[dying]?.terminate()
-    await eventually(() => threads.length > before, 'another thread')
-    await eventually(async () => (await statusOf(socket).catch(() => undefined)) === 200, 'the socket is taken over')
+    await until(() => threads.length > before, 'another thread')
+    await until(async () => (await statusOf(socket).catch(() => undefined)) === 200, 'the socket is taken over')
     for (let i = 0; i < 12; i++) assert.equal(await isTrusted(secure, SECOND_CERTIFICATE), true)
   }
 })
-
-async function eventually(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let attempt = 0; !(await holds()); attempt++) {
-    assert.ok(attempt < 250, what)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

@@ -7,6 +7,7 @@ import { FAMILIES } from '../../src/telemetry/families.ts'
 import { type Exposition, readExposition } from '../fixtures/prometheus-text.ts'
 import { RawConnection, rawRequest } from '../fixtures/raw-http.ts'
 import { startThreadedServer, type ThreadedServer } from '../fixtures/threaded-server.ts'
+import { until } from '../fixtures/until.ts'
 
 const CONNECTIONS = 24
 const EACH = 10
@@ -70,8 +71,7 @@ test('a request that is passed on to the thread that writes is counted once', as
 test('tokens, leases and entities are counted as they come and go', async () => {
   const counted = async (name: string): Promise<number> => (await exposition()).samples.get(name) ?? Number.NaN
   // The count begins with unseal, beside everything else.
-  const deadline = Date.now() + 5_000
-  while ((await counted('keywright_tokens')) === 0 && Date.now() < deadline) await new Promise(setImmediate)
+  await until(async () => (await counted('keywright_tokens')) > 0, 'the count of tokens')
   const before = await counted('keywright_tokens')
   const made = await Promise.all(
     Array.from({ length: 5 }, () => server.call('POST', 'auth/token/create', { ttl: '1h', policies: ['default'] })),

@@ -6,6 +6,7 @@ import { readEntries } from '../fixtures/audit-log.ts'
 import { type RawAnswer, RawConnection, rawRequest } from '../fixtures/raw-http.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { startThreadedServer, type ThreadedServer } from '../fixtures/threaded-server.ts'
+import { until } from '../fixtures/until.ts'
 
 const directory = temporaryDirectory()
 let server: ThreadedServer
@@ -94,7 +95,8 @@ test('headers tell what is left where they are asked for, and exempt paths are n
 
 test('who is blocked stays so beyond the interval', async () => {
   await write('block', { path: 'transit/', rate: 2, interval: 1, block_interval: 600 })
-  assert.deepEqual(await statuses(4, 'transit/keys/k'), { 200: 2, 429: 2 })
+  // Where this machine stands still the interval is over before the third of them: then come the next ones.
+  await until(async () => ((await statuses(4, 'transit/keys/k'))[429] ?? 0) > 0, 'more than two within a second')
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   const { status, headers } = await once('GET', 'transit/keys/k', undefined)
   assert.equal(status, 429)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { type CollectedSpan, type Collector, startCollector } from '../fixtures/collector.ts'
 import { readExposition } from '../fixtures/prometheus-text.ts'
 import { startThreadedServer, type ThreadedServer } from '../fixtures/threaded-server.ts'
+import { until } from '../fixtures/until.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const OTHER = '0af7651916cd43dd8448eb211c80319c'
@@ -105,9 +106,7 @@ test('a collector that refuses costs spans and no request', async () => {
       const { body } = await call(server, 'GET', 'sys/metrics?format=prometheus', '')
       return readExposition(body).samples.get('keywright_trace_spans_total{result="dropped"}') ?? 0
     }
-    const deadline = Date.now() + 10_000
-    while ((await dropped()) < 60 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100))
-    assert.ok((await dropped()) >= 60)
+    await until(async () => (await dropped()) >= 60, 'spans that are dropped')
   } finally {
     await server.stop()
     await collector.close()

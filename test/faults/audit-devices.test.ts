@@ -14,6 +14,7 @@ import {
   temporaryDirectory,
 } from '../fixtures/server-process.ts'
 import { cannotMount, smallDisk } from '../fixtures/small-disk.ts'
+import { until } from '../fixtures/until.ts'
 
 const REQUESTS = Number(process.env.REQUESTS ?? 1_500)
 const CALLERS = 16
@@ -203,9 +204,7 @@ test('F-04: standard output that nobody reads does not end the server', async ()
     await api(server, 'POST', 'sys/mounts/transit', { type: 'transit' })
     await enable(server, 'stdout', { type: 'file', options: { file_path: 'stdout' } })
     assert.equal((await api(server, 'POST', 'transit/keys/k', {})).status, 200)
-    for (let tried = 0; tried < 100 && !server.output().includes('"path":"transit/keys/k"'); tried++)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    assert.match(server.output(), /"type":"response".*"path":"transit\/keys\/k"/)
+    await until(() => /"type":"response".*"path":"transit\/keys\/k"/.test(server.output()), 'the entry')
   } finally {
     await server.stop()
     directory.cleanUp()

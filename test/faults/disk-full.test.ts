@@ -18,7 +18,7 @@ const WRITERS = 4
 const WRITES_WITH_SPACE = 100
 const REFUSALS = 200
 const STORAGE_FULL = 507
-const LIMIT_MS = 60_000
+const LIMIT_MS = 180_000
 
 test('P-03 F-04 N-21: a full disk refuses writes whole, reads go on, and writes when there is space', {
   skip: cannotMount(),

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { readExposition } from '../fixtures/prometheus-text.ts'
 import { RawConnection, rawRequest } from '../fixtures/raw-http.ts'
 import { PROJECT, temporaryDirectory, watchServer } from '../fixtures/server-process.ts'
+import { until } from '../fixtures/until.ts'
 
 /** A server with one thread that serves has some fifty open. */
 const DESCRIPTORS = 90
@@ -39,10 +40,7 @@ test('P-47, F-09: without a free descriptor metrics are told, and writes are mad
     const written = rawRequest('POST', '/v1/sys/policies/acl/p', token, Buffer.from('{"policy": "path \\"a\\" {}"}'))
     assert.equal((await first.exchange(written))?.status, 204)
     for (const one of more) one.close()
-    const deadline = Date.now() + 5_000
-    while (!(await metrics()).has('process_open_fds') && Date.now() < deadline)
-      await new Promise((r) => setTimeout(r, 50))
-    assert.ok((await metrics()).has('process_open_fds'))
+    await until(async () => (await metrics()).has('process_open_fds'), 'descriptors that are free again')
     const fresh = await RawConnection.open(server.address)
     assert.equal((await fresh.exchange(rawRequest('GET', '/v1/sys/health', [])))?.status, 200)
     fresh.close()

@@ -10,7 +10,7 @@ import { PROJECT, temporaryDirectory } from '../fixtures/server-process.ts'
 import { cannotTrace } from '../fixtures/strace.ts'
 
 const CALLS = 'mkdir,rename,renameat,renameat2,fsync,fdatasync'
-const START_LIMIT_MS = 60_000
+const START_LIMIT_MS = 180_000
 
 type Call = { readonly name: string; readonly paths: readonly string[] }
 

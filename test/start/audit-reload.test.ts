@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { readEntries, requirePairs } from '../fixtures/audit-log.ts'
 import { api, PROJECT, type RunningProcess, startConfigured, temporaryDirectory } from '../fixtures/server-process.ts'
+import { until } from '../fixtures/until.ts'
 
 const directory = temporaryDirectory()
 const file = join(directory.path, 'audit.log')
@@ -54,11 +55,6 @@ async function read(times: number): Promise<void> {
   const target = { address: server?.address ?? '', token: made.root_token }
   const answers = Array.from({ length: times }, () => api(target, 'GET', 'auth/token/lookup-self'))
   for (const { status } of await Promise.all(answers)) assert.equal(status, 200)
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let tried = 0; tried < 300 && !holds(); tried++) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert(holds())
 }
 
 const linesOf = (path: string): string[] => readFileSync(path, 'utf8').trim().split('\n')

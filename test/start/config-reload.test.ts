@@ -5,11 +5,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from '../fixtures/loopback-certificate.ts'
 import { SECOND_CERTIFICATE, SECOND_KEY } from '../fixtures/more-certificates.ts'
 import { type ServerProcess, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
 import { isTrusted } from '../fixtures/tls-client.ts'
+import { until } from '../fixtures/until.ts'
 
 const directory = temporaryDirectory()
 const at = (name: string): string => join(directory.path, name)
@@ -87,8 +87,7 @@ test('tls: a certificate that cannot be used is a refusal, and the one there was
   assert.match(text, /\\"tls\\" was not read anew everywhere/)
   assert.doesNotMatch(text, /cert\.pem/)
   const said = 'Reload: the old certificate goes on: tls_cert_file'
-  for (let tried = 0; tried < 500 && !server.output().includes(said); tried++) await sleep(10)
-  assert.ok(server.output().includes(said))
+  await until(() => server.output().includes(said), 'the line in the log')
   for (let i = 0; i < 4; i++) assert.equal(await isTrusted(address, SECOND_CERTIFICATE), true)
 })
 

@@ -169,7 +169,7 @@ if (ENGINE !== undefined) {
     const container = call('run', '-d', '--read-only', '--cap-drop=ALL', image).stdout.trim()
     context.after(() => call('rm', '-f', container))
     const status = () => call('exec', container, '/opt/keywright/bin/keywright', 'status')
-    for (const deadline = Date.now() + 30_000; status().status === 1 && Date.now() < deadline; );
+    for (const deadline = Date.now() + 180_000; status().status === 1 && Date.now() < deadline; );
     assert.match(status().stdout, /Sealed +true/)
     assert.equal(call('exec', container, 'id', '-u').stdout.trim(), '990')
   })

@@ -14,7 +14,7 @@ import {
   temporaryDirectory,
 } from '../fixtures/server-process.ts'
 
-const LIMIT_MS = 30_000
+const LIMIT_MS = 120_000
 const MAIN = join(PROJECT, 'bin/keywright')
 
 type Checks = readonly { readonly id: string; readonly verdict: string; readonly message: string }[]

@@ -18,6 +18,7 @@ import {
 import { RawConnection, rawRequest } from '../fixtures/raw-http.ts'
 import { spawnKeywright, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
 import { isTrusted } from '../fixtures/tls-client.ts'
+import { until } from '../fixtures/until.ts'
 
 const temporary = temporaryDirectory()
 after(() => temporary.cleanUp())
@@ -137,13 +138,6 @@ function residentBytes(pid: number): number {
 const TLS_KEYS = `tls_cert_file = "${join(temporary.path, 'cert.pem')}"
   tls_key_file = "${join(temporary.path, 'key.pem')}"`
 
-async function eventually(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let attempt = 0; !(await holds()); attempt++) {
-    assert.ok(attempt < 250, what)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 test('F-14: SIGHUP under load brings a new certificate, not a broken one, and ends no connection', async (context) => {
   written('cert.pem', LOOPBACK_CERTIFICATE)
   written('key.pem', LOOPBACK_KEY)
@@ -162,7 +156,7 @@ test('F-14: SIGHUP under load brings a new certificate, not a broken one, and en
   const reloaded = async (says: RegExp): Promise<void> => {
     const before = server.output().length
     process.kill(server.pid, 'SIGHUP')
-    await eventually(() => says.test(server.output().slice(before)), String(says))
+    await until(() => says.test(server.output().slice(before)), String(says))
   }
 
   written('cert.pem', SECOND_CERTIFICATE.slice(0, 300))
@@ -172,15 +166,15 @@ test('F-14: SIGHUP under load brings a new certificate, not a broken one, and en
   await reloaded(/the old certificate goes on: The key in \S+key\.pem does not belong to the certificate/)
   written('key.pem', SECOND_KEY)
   await reloaded(/info .*the certificate is read/)
-  await eventually(() => isTrusted(address, SECOND_CERTIFICATE), 'the new certificate')
-  await eventually(async () => !(await isTrusted(address, LOOPBACK_CERTIFICATE)), 'on every thread')
+  await until(() => isTrusted(address, SECOND_CERTIFICATE), 'the new certificate')
+  await until(async () => !(await isTrusted(address, LOOPBACK_CERTIFICATE)), 'on every thread')
   // The system spreads connections over the threads: all of them have it.
   for (let i = 0; i < 16; i++) assert.equal(await isTrusted(address, SECOND_CERTIFICATE), true)
 
   written('renewed.hcl', 'nonsense = 1')
   await reloaded(/the configuration is refused, what was read before counts: \S+renewed\.hcl: line 1: unknown key/)
   const before = answered
-  await eventually(() => answered > before + 20, 'the connections go on')
+  await until(() => answered > before + 20, 'the connections go on')
   isRunning = false
   await Promise.all(load)
   for (const connection of connections) connection.close()
@@ -252,11 +246,11 @@ test('F-14: SIGTERM under load finishes on every listener what was begun, and en
     }),
   )
   let isStopping = false
-  await eventually(() => answered > 200, 'the load')
+  await until(() => answered > 200, 'the load')
   const startMs = performance.now()
   isStopping = true
   const stopped = server.stop()
-  await eventually(() => refuses(server.addresses[0] as string), 'new connections are refused')
+  await until(() => refuses(server.addresses[0] as string), 'new connections are refused')
   for (const connection of waiting) connection.write(body(25))
   for (const connection of waiting) {
     const answer = await connection.read()

@@ -16,7 +16,7 @@ import { api, type ServerProcess, startServerProcess, temporaryDirectory } from 
 const TOKENS = Number(process.env.TOKENS ?? '2000')
 /** Made in one transaction. */
 const PAGE = 500
-const MOST_WAIT_MS = 20_000 + TOKENS * 5
+const MOST_WAIT_MS = 120_000 + TOKENS * 5
 const LIST_PAGE = 5_000
 const COUNT_EVERY_MS = TOKENS > 10_000 ? 5_000 : 100
 

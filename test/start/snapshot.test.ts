@@ -18,6 +18,7 @@ import {
   startServerProcess,
   temporaryDirectory,
 } from '../fixtures/server-process.ts'
+import { until } from '../fixtures/until.ts'
 
 async function start(t: TestContext): Promise<ServerProcess> {
   const { path, cleanUp } = temporaryDirectory()
@@ -330,6 +331,5 @@ test('a restore that takes audit devices away says so, in its answer and in the 
   assert.match(String((body.warnings as string[])[0]), /lacks audit devices that were here: lost/)
   assert.match(String((body.warnings as string[])[1]), /no key that signs/)
   // What a thread writes comes by way of the first one.
-  for (let tried = 0; tried < 500 && !server.output().includes('lacks audit devices'); tried++) await sleep(10)
-  assert.match(server.output(), /lacks audit devices/)
+  await until(() => server.output().includes('lacks audit devices'), 'the line in the log')
 })

@@ -10,7 +10,7 @@ import { cannotTrace, readTask, tasksOf, trace } from '../fixtures/strace.ts'
 export type Moment = 'before' | 'within' | 'after'
 
 /** Commits follow each other under load: one that takes longer to come is none. */
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 120_000
 /** How long strace holds each write of a page; the kill comes well before its end. */
 const WRITE_HELD_MICROSECONDS = 2_000_000
 /** Of pwrite64(2), as /proc shows them. */

@@ -64,7 +64,7 @@ const realTimers: Timers = {
       setTimeout(
         () => {
           if (remainingMs > MAX_TIMER_MS) handle = step(remainingMs - MAX_TIMER_MS)
-          else behind = setImmediate(work).unref()
+          else behind = setImmediate(work)
         },
         Math.min(remainingMs, MAX_TIMER_MS),
       ).unref()

@@ -9,8 +9,14 @@ import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/mem
 const BODY_BYTES = 32 << 20
 const TIMES = 2
 const MOST_TIMES_THE_LEAST = 8
-/** A collection of garbage, another process: what a pause may have on top. */
+/** A collection of garbage: what a pause may have on top. */
 const SLACK_MS = 100
+
+/** Of the processor, by this thread: what else the machine does is no hold of ours. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
 
 let house: MemoryHouse
 before(async () => {
@@ -19,17 +25,17 @@ before(async () => {
   await house.call('POST', 'transit/keys/k')
 })
 
-/** Longest time between two turns of the event loop while `work` runs. */
+/** The most that the thread computes between two turns of the event loop while `work` runs. */
 async function longestHold(work: () => Promise<unknown>): Promise<number> {
   let isOver = false
   // What it does before it first waits counts, too.
-  let [longest, last] = [0, performance.now()]
+  let [longest, last] = [0, cpuMs()]
   const done = work().finally(() => {
     isOver = true
   })
   while (!isOver) {
     await nextTurn()
-    const now = performance.now()
+    const now = cpuMs()
     longest = Math.max(longest, now - last)
     last = now
   }
@@ -58,11 +64,11 @@ for (const { name, path, body } of BODIES) {
     const least: number[] = []
     const holds: number[] = []
     for (let i = 0; i < TIMES; i++) {
-      const beginMs = performance.now()
+      const beginMs = cpuMs()
       const bytes = Buffer.from(body)
       const { plaintext, batch_input: items = [{ plaintext }] } = JSON.parse(bytes.toString())
       for (const item of items) Buffer.from(item.plaintext, 'base64')
-      least.push(performance.now() - beginMs)
+      least.push(cpuMs() - beginMs)
       const request = { ...wireRequest('POST', path, undefined, 'root'), body: bytes }
       const work = async (): Promise<void> => {
         const { status } = await house.house.core.handle(request)

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type AuditEntry, byRequest, readEntries, requirePairs, verifyLog } from '../fixtures/audit-log.ts'
+import { leastMs, tookMs } from '../fixtures/measured.ts'
 import {
   type ApiAnswer,
   api,
@@ -177,18 +178,16 @@ test('F-07, P-39, U-12: a stalled socket holds requests up no longer than its de
     }
     assert(refused !== undefined, 'the socket never stalled')
     assert(refused.ms < 4_000, `${refused.ms} ms`)
-    const begun = performance.now()
-    assert.equal((await api(server, 'GET', 'sys/health')).status, 200)
-    assert(performance.now() - begun < 2_000)
+    const health = async () => assert.equal((await api(server, 'GET', 'sys/health')).status, 200)
+    assert((await leastMs(2_000, () => tookMs(health))) < 2_000)
     // With a device that works all goes on.
     stalled.end()
     const reading = await listener(true, stalled.port)
     let status = 0
-    for (let tried = 0; tried < 100 && status !== 200; tried++) {
+    await until(async () => {
       status = (await api(server, 'GET', 'transit/keys/k')).status
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    assert.equal(status, 200)
+      return status === 200
+    }, 'what the new device records')
     reading.end()
   } finally {
     stalled.end()

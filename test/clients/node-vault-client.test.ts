@@ -96,27 +96,47 @@ async function approle(name: string, settings: object): Promise<object> {
   return { type: 'appRole', config: { role_id: body.data?.role_id, secret_id } }
 }
 
-run.flow('login by approle, renewal by its own timer', async () => {
-  const log = new EventEmitter()
-  const vault = boot('renewing', await approle('renewing', { token_ttl: '3s' }), log)
-  assert.equal((await vault.read('transit/keys/kw')).getValue('name'), 'kw')
-  const [said] = await once(log, 'info')
-  assert.equal(said, 'successfully renewed token')
-  assert.equal((await vault.read('transit/keys/kw')).getValue('name'), 'kw')
-  // Its timer ends with the token.
-  await setUp('sys/leases/revoke-prefix/auth/approle/login', {})
-})
+/** A machine that stands still may miss the end of a short life: then the same is done with a longer one. */
+async function withShortLives(attempt: (seconds: number) => Promise<void>): Promise<void> {
+  for (const seconds of [3, 12, 48]) {
+    const startMs = performance.now()
+    try {
+      return await attempt(seconds)
+    } catch (cause) {
+      // Nothing here takes half as long as the token lives, but for what waits for its end.
+      const isHeldUp = performance.now() - startMs > seconds * 500 && seconds < 48
+      if (!isHeldUp) throw cause
+    }
+  }
+}
 
-run.flow('login anew by approle when a token has ended', async () => {
-  const log = new EventEmitter()
-  const logins: unknown[] = []
-  log.on('info', (text) => logins.push(text))
-  const vault = boot('short', await approle('short', { token_ttl: '2s', token_type: 'batch' }), log)
-  await vault.read('transit/keys/kw')
-  await new Promise((resolve) => setTimeout(resolve, 3000))
-  assert.equal((await vault.read('transit/keys/kw')).getValue('name'), 'kw')
-  assert.equal(logins.filter((text) => text === 'getting auth token (mount=%s)').length, 2)
-})
+run.flow('login by approle, renewal by its own timer', () =>
+  withShortLives(async (seconds) => {
+    const log = new EventEmitter()
+    const name = `renewing-${seconds}`
+    const vault = boot(name, await approle(name, { token_ttl: `${seconds}s` }), log)
+    const said = Promise.race([once(log, 'info').then(() => once(log, 'info')), once(log, 'failure')])
+    assert.equal((await vault.read('transit/keys/kw')).getValue('name'), 'kw')
+    assert.equal((await said)[0], 'successfully renewed token')
+    assert.equal((await vault.read('transit/keys/kw')).getValue('name'), 'kw')
+    // Its timer ends with the token.
+    await setUp('sys/leases/revoke-prefix/auth/approle/login', {})
+  }),
+)
+
+run.flow('login anew by approle when a token has ended', () =>
+  withShortLives(async (seconds) => {
+    const log = new EventEmitter()
+    const logins: unknown[] = []
+    log.on('info', (text) => logins.push(text))
+    const name = `short-${seconds}`
+    const vault = boot(name, await approle(name, { token_ttl: `${seconds}s`, token_type: 'batch' }), log)
+    await vault.read('transit/keys/kw')
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000 + 1_000))
+    assert.equal((await vault.read('transit/keys/kw')).getValue('name'), 'kw')
+    assert.equal(logins.filter((text) => text === 'getting auth token (mount=%s)').length, 2)
+  }),
+)
 
 run.flow('values for the package config', async () => {
   await setUp('cubbyhole/colours', { mine: 'green' })

@@ -6,8 +6,10 @@ import { startEmulator } from '../../emulator/emulator.ts'
 import { SAMPLE, SAMPLE_PLAN } from '../../emulator/sample-plan.ts'
 import { parseConfig } from '../../src/config.ts'
 import { CONFIG } from '../fixtures/cloud-house.ts'
+import { undisturbed } from '../fixtures/measured.ts'
 import { api } from '../fixtures/server-process.ts'
 import { startThreadedServer } from '../fixtures/threaded-server.ts'
+import { until } from '../fixtures/until.ts'
 
 const emulator = await startEmulator({ plan: SAMPLE_PLAN })
 const server = await startThreadedServer('serving', { clouds: parseConfig(emulator.stanza()).clouds ?? [] })
@@ -41,9 +43,24 @@ test('P1: logins at all threads at once ask for everything once', async () => {
   assert.equal(emulator.requests.count({ service: 'resourceManager' }), 1)
 })
 
+/** Logins wait for 10 s. */
+const MOST_MS = 9_000
+let turn = 0
+
 test('a dead cloud stalls nobody else: reads, encryptions and writes go on while a hundred logins hang', async () => {
+  const { met } = await undisturbed(MOST_MS, whileLoginsHang)
+  assert.deepEqual(met, new Set([200]))
+})
+
+/** Statuses of the logins at last, and what ended while it should not have. */
+async function whileLoginsHang(): Promise<{ readonly ms: number; readonly met: Set<number | string> }> {
+  const startMs = performance.now()
+  const early: string[] = []
   // As it is by default: they wait for 10 s, in four attempts at most.
-  await server.call('POST', 'auth/cloud/config', { max_retries: 3, retry_delay: -1 })
+  // Another configuration: what was kept of the cloud is gone.
+  const changed = { root_password_ttl: 1_000 + ++turn }
+  await server.call('POST', 'auth/cloud/config', { max_retries: 3, retry_delay: -1, ...changed })
+  const before = emulator.requests.count({ service: 'resourceManager' })
   emulator.faults.add({ service: 'resourceManager', action: { kind: 'hang' } })
   let ended = 0
   const logins = Array.from({ length: 100 }, () =>
@@ -52,8 +69,7 @@ test('a dead cloud stalls nobody else: reads, encryptions and writes go on while
       return status
     }),
   )
-  while (emulator.requests.count({ service: 'resourceManager' }) < 2)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(() => emulator.requests.count({ service: 'resourceManager' }) >= before + 1, 'the cloud is asked')
   // Whoever stood behind one of them would come when they end.
   for (let i = 0; i < 10; i++) {
     for (const [kind, call] of [
@@ -62,10 +78,11 @@ test('a dead cloud stalls nobody else: reads, encryptions and writes go on while
       ['write', () => server.call('POST', `auth/cloud/role/other-${i}`, role)],
     ] as const) {
       assert.ok((await call()).status < 300, kind)
-      assert.equal(ended, 0, `the logins ended before a ${kind}`)
+      if (ended > 0) early.push(`the logins ended before a ${kind}`)
     }
   }
   // The next attempt is answered.
   emulator.faults.clear()
-  assert.deepEqual(new Set(await Promise.all(logins)), new Set([200]))
-})
+  const met = new Set([...(await Promise.all(logins)), ...early])
+  return { ms: performance.now() - startMs, met }
+}

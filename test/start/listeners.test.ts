@@ -8,6 +8,7 @@ import { after, type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { runClient } from '../fixtures/cli-run.ts'
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from '../fixtures/loopback-certificate.ts'
+import { undisturbed } from '../fixtures/measured.ts'
 import {
   CLIENT_AUTHORITY,
   CLIENT_CERTIFICATE,
@@ -26,6 +27,7 @@ after(() => temporary.cleanUp())
 const TOKEN = ['X-Vault-Token', 'root'] as const
 const HEALTH = rawRequest('GET', '/v1/sys/health')
 const MOST_STOP_MS = 10_000
+const PATIENCE_MS = 4_000
 
 function written(name: string, text: string): string {
   const path = join(temporary.path, name)
@@ -216,9 +218,21 @@ async function begun(address: string): Promise<RawConnection> {
   return connection
 }
 
+/** What a connection met at the stop, in words; a fault of ours where it is anything else. */
+const FINISHED = 'answered, told that it ends, and ended'
+
 test('F-14: SIGTERM under load finishes on every listener what was begun, and ends with 0', async (context) => {
   written('cert.pem', LOOPBACK_CERTIFICATE)
   written('key.pem', LOOPBACK_KEY)
+  // The server has patience for 5 s: where this machine stands still for longer, requests are cut off.
+  const { ms, met, code, left } = await undisturbed(PATIENCE_MS, () => stoppedUnderLoad(context))
+  assert.deepEqual(met, new Set([FINISHED]))
+  assert.equal(code, 0)
+  assert.ok(ms < MOST_STOP_MS, `${ms} ms`)
+  assert.deepEqual(left, [], 'files that should be gone')
+})
+
+async function stoppedUnderLoad(context: TestContext) {
   const pidFile = join(temporary.path, 'server.pid')
   const socket = join(temporary.path, 'server.sock')
   const unix = `listener "unix" {\n address = "${socket}"\n}\n`
@@ -228,19 +242,24 @@ test('F-14: SIGTERM under load finishes on every listener what was begun, and en
   assert.equal(readFileSync(pidFile, 'latin1'), `${server.pid}\n`)
 
   const taken = spawnKeywright(['server', '-config', written('second.hcl', `storage "inmem" {}\n${unix}`)])
-  const [code] = await once(taken, 'exit')
-  assert.equal(code, 1, 'the socket of a living server is not taken')
+  const [exit] = await once(taken, 'exit')
+  assert.equal(exit, 1, 'the socket of a living server is not taken')
 
   const waiting = (
     await Promise.all(server.addresses.flatMap((address) => [1, 2, 3, 4].map(() => begun(address))))
   ).flat()
   let answered = 0
+  const met = new Set<string>()
   const load = server.addresses.flatMap((address) =>
     [1, 2, 3].map(async () => {
       for (;;) {
         const connection = await open(address).catch(() => undefined)
-        // Half an answer is an error of `exchange`; a connection that ends in between is none.
-        while (connection !== undefined && (await connection.exchange(HEALTH)) !== undefined) answered++
+        try {
+          // Half an answer is an error of `exchange`; a connection that ends in between is none.
+          while (connection !== undefined && (await connection.exchange(HEALTH)) !== undefined) answered++
+        } catch (cause) {
+          met.add(String(cause))
+        }
         if (connection === undefined || isStopping) return
       }
     }),
@@ -252,17 +271,22 @@ test('F-14: SIGTERM under load finishes on every listener what was begun, and en
   const stopped = server.stop()
   await until(() => refuses(server.addresses[0] as string), 'new connections are refused')
   for (const connection of waiting) connection.write(body(25))
-  for (const connection of waiting) {
-    const answer = await connection.read()
-    assert.deepEqual([answer?.status, answer?.headers.get('connection')], [200, 'close'])
-    assert.equal(await connection.read(), undefined)
-  }
-  assert.equal(await stopped, 0)
-  assert.ok(performance.now() - startMs < MOST_STOP_MS)
+  for (const connection of waiting) met.add(await finish(connection))
+  const code = await stopped
+  const ms = performance.now() - startMs
   await Promise.all(load)
-  assert.equal(existsSync(pidFile), false)
-  assert.equal(existsSync(socket), false)
-})
+  return { ms, met, code, left: [pidFile, socket].filter((path) => existsSync(path)) }
+}
+
+async function finish(connection: RawConnection): Promise<string> {
+  try {
+    const answer = await connection.read()
+    const isTold = answer?.status === 200 && answer.headers.get('connection') === 'close'
+    return isTold && (await connection.read()) === undefined ? FINISHED : `${answer?.status} and no end`
+  } catch (cause) {
+    return String(cause)
+  }
+}
 
 async function refuses(address: string): Promise<boolean> {
   const { port, hostname } = new URL(address)

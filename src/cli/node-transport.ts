@@ -1,8 +1,8 @@
 // How the command line sends: over node:http, which knows certificates of files and bodies of any number of bytes.
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Readable } from 'node:stream'
 import type { HttpReply, HttpRequest, Transport } from '../client/wire.ts'
+import { requestHttp, requestHttps } from '../lib/node-http.ts'
 import type { TlsSettings } from './connection.ts'
 import { ANSWER_TOO_LARGE } from './remote-error.ts'
 
@@ -90,7 +90,7 @@ function optionsOf(
 }
 
 function send({ url }: HttpRequest, options: RequestOptions, answered: (response: IncomingMessage) => void) {
-  const sent = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, answered)
+  const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options, answered)
   sent.on('timeout', () => {
     sent.destroy(Object.assign(new Error('No byte for too long'), { code: 'ETIMEDOUT' }))
   })

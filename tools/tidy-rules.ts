@@ -239,7 +239,7 @@ export const RULES: readonly Rule[] = [
     id: 'start',
     message: 'an import of node:http loads all of fetch into every thread: take what src/lib/node-http.ts has of it',
     applies: inProgram,
-    find: importsOf(['node:http', 'node:https']),
+    find: importsOf(['node:http', 'http']),
     except: {},
   },
   {

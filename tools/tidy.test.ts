@@ -201,7 +201,7 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     ],
     allowed: [
       { path: 'src/lib/outbound.ts', text: 'await fetch(a)' },
-      { path: 'src/http/a.ts', text: `import http, { createServer } from 'node:http'\ncache.fetch(a)` },
+      { path: 'src/http/a.ts', text: `import https, { createServer } from 'node:https'\ncache.fetch(a)` },
     ],
   },
   {

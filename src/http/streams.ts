@@ -65,7 +65,7 @@ export class RequestStream {
     this.#incoming.resume()
   }
 
-  /** Where this thread itself stood still, what came meanwhile lies in the socket, which is read before this goes on. */
+  /** Where this thread itself stood still, what came meanwhile lies in the socket: it is read before this goes on. */
   #late(): void {
     const missed = this.#deadline
     setImmediate(() => {

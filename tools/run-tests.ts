@@ -35,8 +35,7 @@ export async function runTests(root: string, patterns: readonly string[]): Promi
   const events = run({
     files: inOrder(files).map((path) => join(root, path)),
     cwd: root,
-    // One more than cores: at any time one file or another waits, for a deadline or for the disk.
-    concurrency: availableParallelism() + 1,
+    concurrency: availableParallelism(),
     execArgv: runtimeFlags(root),
     timeout: MOST_FILE_MS,
   })

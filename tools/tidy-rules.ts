@@ -207,7 +207,7 @@ export const RULES: readonly Rule[] = [
     except: {
       'src/main.ts': 'loads only the part that the command line asks for',
       'src/server.ts': 'a server in memory has all in one thread, another one has nothing of it there',
-      'src/lib/node-http.ts': 'two modules of the runtime, at start: an import would load a third that nothing uses',
+      'src/lib/node-http.ts': 'a module of the runtime, without what an import would load with it',
       'src/managed-keys/pkcs11-binding.ts':
         'what an operator installs who has a device (docs/decisions/0010-pkcs11.md)',
       'src/crypto/pgp.ts': 'a large library that most servers never need (docs/decisions/0005-openpgp.md)',
@@ -226,22 +226,16 @@ export const RULES: readonly Rule[] = [
     message: 'outbound connections have one place that limits them: take the Outbound of src/lib/world.ts',
     applies: inProgram,
     find: anyOf(
-      importsOf(['node:http', 'node:https'], ['request', 'get'], { whole: false }),
-      code(/(?<![.\w$])(?:globalThis\.)?fetch\s*\(|\bhttps?\.(?:request|get)\s*\(|\brequestHttps?\b/g),
+      importsOf(['node:http', 'node:https', '../lib/node-http.ts', './node-http.ts'], ['request', 'get'], {
+        whole: false,
+      }),
+      code(/(?<![.\w$])(?:globalThis\.)?fetch\s*\(|\bhttps?\.(?:request|get)\s*\(/g),
     ),
     except: {
-      'src/lib/node-http.ts': 'hands on what the runtime has',
       'src/lib/outbound.ts': 'the outbound module',
       'src/cli/': 'the client asks its server',
       'src/client/fetch-transport.ts': 'the library asks its server',
     },
-  },
-  {
-    id: 'start',
-    message: 'an import of node:http loads all of fetch into every thread: take what src/lib/node-http.ts has of it',
-    applies: inProgram,
-    find: importsOf(['node:http', 'http']),
-    except: {},
   },
   {
     id: 'erasable',

@@ -1,8 +1,9 @@
 // How the command line sends: over node:http, which knows certificates of files and bodies of any number of bytes.
 import type { IncomingMessage, RequestOptions } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import { Readable } from 'node:stream'
 import type { HttpReply, HttpRequest, Transport } from '../client/wire.ts'
-import { requestHttp, requestHttps } from '../lib/node-http.ts'
+import { request as httpRequest } from '../lib/node-http.ts'
 import type { TlsSettings } from './connection.ts'
 import { ANSWER_TOO_LARGE } from './remote-error.ts'
 
@@ -90,7 +91,7 @@ function optionsOf(
 }
 
 function send({ url }: HttpRequest, options: RequestOptions, answered: (response: IncomingMessage) => void) {
-  const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options, answered)
+  const sent = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, answered)
   sent.on('timeout', () => {
     sent.destroy(Object.assign(new Error('No byte for too long'), { code: 'ETIMEDOUT' }))
   })

@@ -1,9 +1,10 @@
 // The one way out of this process: to origins that the configuration names, with a limit to time and size. Redirects
 // are not followed, and proxies of the environment are not used.
 import { lookup } from 'node:dns'
-import type { Agent } from 'node:http'
+import type { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { HttpAgent, HttpsAgent, requestHttp, requestHttps } from './node-http.ts'
+import { Agent, request as requestHttp } from './node-http.ts'
 import { isOwnNetwork } from './own-network.ts'
 import type { Outbound, OutboundRequest, OutboundResponse, Timers } from './world.ts'
 
@@ -30,15 +31,15 @@ export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers)
   const known = new Map(
     reaches.map((each) => (typeof each === 'string' ? { origin: each } : each)).map((each) => [each.origin, each]),
   )
-  const agents = new Map<string, Agent>()
+  const agents = new Map<string, HttpAgent | HttpsAgent>()
   /** One for each origin: its connections are kept between requests. */
-  const agentOf = (reach: Reach): Agent => {
+  const agentOf = (reach: Reach): HttpAgent | HttpsAgent => {
     const found = agents.get(reach.origin)
     if (found !== undefined) return found
     const options = { keepAlive: true, maxSockets: MOST_CONNECTIONS, maxFreeSockets: 4, scheduling: 'lifo' as const }
     const agent = reach.origin.startsWith('https:')
       ? new HttpsAgent({ ...options, ...(reach.ca === undefined ? {} : { ca: reach.ca }) })
-      : new HttpAgent(options)
+      : new Agent(options)
     agents.set(reach.origin, agent)
     return agent
   }
@@ -66,7 +67,7 @@ const publicLookup: LookupFunction = (host, options, done) => {
   })
 }
 
-type Way = { readonly agent: Agent | false; readonly ca?: string; readonly lookup?: LookupFunction }
+type Way = { readonly agent: HttpAgent | HttpsAgent | false; readonly ca?: string; readonly lookup?: LookupFunction }
 
 function send(
   url: URL,

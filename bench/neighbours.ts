@@ -5,7 +5,7 @@ import { api } from '../test/fixtures/server-process.ts'
 import { OPERATIONS, REFERENCE } from './operations.ts'
 import { markdownTable, median, medians, milliseconds, ratio } from './report.ts'
 import { KEY, MOUNT, PLAINTEXT, type Target } from './targets.ts'
-import { type Measurement, measure, NoAnswer } from './wrk.ts'
+import { type Measurement, measure, measureSomething, NoAnswer } from './wrk.ts'
 
 export type Neighbour = {
   readonly name: string
@@ -103,7 +103,7 @@ type Round = {
 async function oneRound(target: Target, neighbour: Neighbour, body: Buffer, seconds: number): Promise<Round> {
   const encrypt = OPERATIONS.find(({ name }) => name === REFERENCE)
   if (encrypt === undefined) throw new Error(`there is no load ${REFERENCE}`)
-  const quiet = await measure(target, encrypt, seconds)
+  const quiet = await measureSomething(target, encrypt, seconds)
   const running = startNeighbour(target, neighbour, body)
   try {
     const noisy = await measure(target, encrypt, seconds).catch((cause) => stalled(cause, seconds))

@@ -11,7 +11,7 @@ import { NEIGHBOURS, type Neighbour, neighbourTable, runNeighbours } from './nei
 import { OPERATIONS, type Operation } from './operations.ts'
 import { type Measurements, median, type Name, rowsOf, table } from './report.ts'
 import { type Setting, startControl, startKeywright, type Target } from './targets.ts'
-import { type Measurement, measure, wrkIsInstalled } from './wrk.ts'
+import { type Measurement, measureSomething, wrkIsInstalled } from './wrk.ts'
 
 const HELP = `npm run bench -- [options]
 
@@ -97,9 +97,9 @@ async function runLoads(
   for (const operation of operations) {
     const busy = targets.filter(({ name }) => operation.control || name !== 'control')
     const byTarget = new Map<Name, Measurement[]>(busy.map(({ name }) => [name, []]))
-    if (warmUpSeconds > 0) for (const target of busy) await measure(target, operation, warmUpSeconds)
+    if (warmUpSeconds > 0) for (const target of busy) await measureSomething(target, operation, warmUpSeconds)
     for (let round = 0; round < rounds; round++) {
-      for (const target of busy) byTarget.get(target.name)?.push(await measure(target, operation, seconds))
+      for (const target of busy) byTarget.get(target.name)?.push(await measureSomething(target, operation, seconds))
     }
     measurements.set(operation.name, byTarget)
     if (process.stderr.isTTY) process.stderr.write(`${operation.name}: done\n`)

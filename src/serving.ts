@@ -11,18 +11,13 @@ import { ListenFailed, type ListenPlace, ThreadListeners, type TlsMaterials } fr
 import type { SealNews } from './opening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { ServingState } from './serving-state.ts'
+import type { SharedTelemetry } from './shared-telemetry.ts'
 import type { SlowPlace } from './slow-pool.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
 import type { ShownFlight } from './telemetry/flights.ts'
-import {
-  type SharedTelemetry,
-  type ThreadTelemetry,
-  threadTelemetry,
-  trafficOf,
-  watchThread,
-} from './thread-telemetry.ts'
+import { type ThreadTelemetry, threadTelemetry, trafficOf, watchThread } from './thread-telemetry.ts'
 import { Questioner } from './threads/ask-all.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
 import { EarlyOrders } from './threads/early-orders.ts'

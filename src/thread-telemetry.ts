@@ -6,37 +6,18 @@ import type { House } from './house.ts'
 import type { Traffic } from './http/requests.ts'
 import type { Lookups } from './lib/coherent-cache.ts'
 import { type Log, namedLog } from './lib/log.ts'
-import { type LogLevels, newLogLevels } from './lib/log-levels.ts'
+import { newLogLevels } from './lib/log-levels.ts'
 import { logTo } from './lib/log-writer.ts'
 import type { Reach } from './lib/outbound.ts'
-import { type Clock, type Random, realWorld, type World } from './lib/world.ts'
-import { type LimitMemory, newLimitMemory } from './quotas/limit-table.ts'
-import {
-  add,
-  CELL,
-  FIRST_SERVING_ROW,
-  HISTOGRAM,
-  type MetricMemory,
-  newMetricMemory,
-  observe,
-  type Row,
-  rowOf,
-  WATCHING_ROW,
-  WRITING_ROW,
-} from './telemetry/cells.ts'
+import { realWorld, type World } from './lib/world.ts'
+import type { LimitMemory } from './quotas/limit-table.ts'
+import { newSharedTelemetry, type SharedTelemetry } from './shared-telemetry.ts'
+import { add, CELL, FIRST_SERVING_ROW, type Row, rowOf } from './telemetry/cells.ts'
 import { threadName } from './telemetry/reading.ts'
 import { SpanExporter } from './telemetry/span-exporter.ts'
 import { type AllFlights, Telemetry } from './telemetry/telemetry.ts'
 import { sampleThread } from './telemetry/thread-sampler.ts'
 import { newTracer } from './telemetry/tracer.ts'
-import type { PoolMeter } from './threads/slow-pool.ts'
-
-/** In memory that all threads share. */
-export type SharedTelemetry = {
-  readonly metrics: MetricMemory
-  readonly levels: LogLevels
-  readonly limits: LimitMemory
-}
 
 /** What a house is given. */
 export type HouseTelemetry = { readonly telemetry: Telemetry; readonly limits: LimitMemory }
@@ -50,17 +31,8 @@ export type ThreadTelemetry = HouseTelemetry & {
   flush(): Promise<void>
 }
 
-const KEY_BYTES = 16
 /** Of a collector that does not answer, when the server stops. */
 const FLUSH_PATIENCE_MS = 1_000
-
-export function newSharedTelemetry(random: Random, levels: LogLevels, servingThreads: number): SharedTelemetry {
-  return {
-    metrics: newMetricMemory(ALL_ENDPOINTS.length, servingThreads),
-    levels,
-    limits: newLimitMemory(random.bytes(KEY_BYTES).toString('hex')),
-  }
-}
 
 /** Of the one thread of a server in memory, or of a test. */
 export function aloneTelemetry(world: World): HouseTelemetry {
@@ -138,30 +110,6 @@ export function trafficOf({ telemetry }: HouseTelemetry): Traffic {
     closed: () => telemetry.count(CELL.connections, -1),
     received: (bytes) => telemetry.count(CELL.receivedBytes, bytes),
     sent: (bytes) => telemetry.count(CELL.sentBytes, bytes),
-  }
-}
-
-/** Of the pool, in the row of the thread that watches. */
-export function poolMeter({ metrics }: SharedTelemetry, clock: Clock): PoolMeter {
-  const row = rowOf(metrics, WATCHING_ROW)
-  return {
-    nowMs: () => clock.monotonicMs(),
-    begun: (waitedMs) => observe(row, HISTOGRAM.slowWait, waitedMs / 1000),
-    done: () => add(row, CELL.slowJobs, 1),
-    refused: () => add(row, CELL.slowRefused, 1),
-    waiting: (short, long) => {
-      row[CELL.slowShort] = short
-      row[CELL.slowLong] = long
-    },
-  }
-}
-
-/** Of commits, in the row of the thread that writes. */
-export function commitMeter({ metrics }: SharedTelemetry): (transactions: number, ms: number) => void {
-  const row = rowOf(metrics, WRITING_ROW)
-  return (transactions, ms) => {
-    add(row, CELL.transactions, transactions)
-    observe(row, HISTOGRAM.commit, ms / 1000)
   }
 }
 

@@ -10,6 +10,15 @@ import { spec } from 'node:test/reporters'
 import { TestReport } from './test-report.ts'
 
 const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
+/** Those that take longest, a minute and more: begun first, so that no core waits for one of them in the end. */
+export const LONGEST: readonly string[] = [
+  'test/torture/kill.test.ts',
+  'test/pages/runbooks.test.ts',
+  'test/start/snapshot.test.ts',
+  'test/torture/power/power.test.ts',
+  'test/faults/overload.test.ts',
+  'test/start/lifecycle.test.ts',
+]
 /** A file that hangs is ended, and named, before whoever waits for the run loses patience. */
 const MOST_FILE_MS = 10 * 60 * 1000
 /** As the program has it: the types are taken out of a file once, not in every process and thread of the tests. */
@@ -24,7 +33,7 @@ export async function runTests(root: string, patterns: readonly string[]): Promi
   }
   process.env.NODE_COMPILE_CACHE ??= join(root, COMPILE_CACHE)
   const events = run({
-    files: files.map((path) => join(root, path)),
+    files: inOrder(files).map((path) => join(root, path)),
     cwd: root,
     concurrency: availableParallelism(),
     execArgv: runtimeFlags(root),
@@ -47,6 +56,16 @@ export function findTests(root: string, patterns: readonly string[]): string[] {
     .map((path) => path.replaceAll('\\', '/'))
     .filter(matches)
     .sort()
+}
+
+/** The longest first, then those with servers of their own; those that lie beside the code take a second or two. */
+export function inOrder(files: readonly string[]): string[] {
+  const rank = (path: string): number => {
+    const place = LONGEST.indexOf(path)
+    if (place !== -1) return place
+    return LONGEST.length + (path.startsWith('test/') ? 0 : 1)
+  }
+  return files.toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** The flags of bin/runtime.flags: one a line, with a reason behind it. */

@@ -206,6 +206,8 @@ export const RULES: readonly Rule[] = [
     ),
     except: {
       'src/main.ts': 'loads only the part that the command line asks for',
+      'src/server.ts': 'a server in memory has all in one thread, another one has nothing of it there',
+      'src/lib/node-http.ts': 'a module of the runtime, without what an import would load with it',
       'src/managed-keys/pkcs11-binding.ts':
         'what an operator installs who has a device (docs/decisions/0010-pkcs11.md)',
       'src/crypto/pgp.ts': 'a large library that most servers never need (docs/decisions/0005-openpgp.md)',
@@ -224,7 +226,9 @@ export const RULES: readonly Rule[] = [
     message: 'outbound connections have one place that limits them: take the Outbound of src/lib/world.ts',
     applies: inProgram,
     find: anyOf(
-      importsOf(['node:http', 'node:https'], ['request', 'get'], { whole: false }),
+      importsOf(['node:http', 'node:https', '../lib/node-http.ts', './node-http.ts'], ['request', 'get'], {
+        whole: false,
+      }),
       code(/(?<![.\w$])(?:globalThis\.)?fetch\s*\(|\bhttps?\.(?:request|get)\s*\(/g),
     ),
     except: {

@@ -197,10 +197,12 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
       { path: 'src/engines/a/b.ts', text: 'await fetch(a)' },
       { path: 'src/engines/a/b.ts', text: `import { request } from 'node:https'` },
       { path: 'src/engines/a/b.ts', text: 'https.get(a)' },
+      { path: 'src/http/a.ts', text: `import { request } from '../lib/node-http.ts'` },
     ],
     allowed: [
       { path: 'src/lib/outbound.ts', text: 'await fetch(a)' },
       { path: 'src/http/a.ts', text: `import http, { createServer } from 'node:http'\ncache.fetch(a)` },
+      { path: 'src/http/a.ts', text: `import { createServer } from '../lib/node-http.ts'` },
     ],
   },
   {

@@ -1,8 +1,9 @@
 // How the command line sends: over node:http, which knows certificates of files and bodies of any number of bytes.
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import type { IncomingMessage, RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { Readable } from 'node:stream'
 import type { HttpReply, HttpRequest, Transport } from '../client/wire.ts'
+import { request as httpRequest } from '../lib/node-http.ts'
 import type { TlsSettings } from './connection.ts'
 import { ANSWER_TOO_LARGE } from './remote-error.ts'
 

@@ -1,10 +1,11 @@
 // The socket side: node:http and node:https behind one boundary, so that they can be replaced.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { fail } from '../api/errors.ts'
 import type { ListenerSwitches } from '../api/request.ts'
 import { refusalResponse } from '../core/response.ts'
+import { createServer } from '../lib/node-http.ts'
 import { type ForwardedRules, forwardedAddress } from './client-address.ts'
 import { type ConnectionParts, Connections } from './connections.ts'
 import type { HeaderSource } from './headers.ts'

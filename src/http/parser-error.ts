@@ -1,10 +1,10 @@
 // What the parser of node:http refuses. Among it are LIST and HELP, methods that it does not know: their heads are read
 // here, strictly, and the connection ends with the answer. All else is told what is wrong with it.
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { fail, Refusal } from '../api/errors.ts'
 import type { WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
+import { STATUS_CODES } from '../lib/node-http.ts'
 import { beginsUnknownMethod, findHead, isHeadComplete, MAX_HEAD_BYTES, readHead } from './extension-method.ts'
 import { originOf, type RequestParts } from './requests.ts'
 import type { HeadersFor } from './response-headers.ts'

@@ -1,9 +1,10 @@
 // The one way out of this process: to origins that the configuration names, with a limit to time and size. Redirects
 // are not followed, and proxies of the environment are not used.
 import { lookup } from 'node:dns'
-import { Agent as HttpAgent, request as requestHttp } from 'node:http'
+import type { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { Agent, request as requestHttp } from './node-http.ts'
 import { isOwnNetwork } from './own-network.ts'
 import type { Outbound, OutboundRequest, OutboundResponse, Timers } from './world.ts'
 
@@ -38,7 +39,7 @@ export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers)
     const options = { keepAlive: true, maxSockets: MOST_CONNECTIONS, maxFreeSockets: 4, scheduling: 'lifo' as const }
     const agent = reach.origin.startsWith('https:')
       ? new HttpsAgent({ ...options, ...(reach.ca === undefined ? {} : { ca: reach.ca }) })
-      : new HttpAgent(options)
+      : new Agent(options)
     agents.set(reach.origin, agent)
     return agent
   }

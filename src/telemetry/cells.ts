@@ -41,6 +41,9 @@ export const WATCHING_ROW = 0
 export const WRITING_ROW = 1
 export const FIRST_SERVING_ROW = 2
 
+/** For so many endpoints there is room: who makes the memory need not know them. */
+export const ENDPOINT_ROOM = 512
+
 /** For the endpoints and threads of this process. One more endpoint stands for requests that found none. */
 export function newMetricMemory(endpoints: number, servingThreads: number): MetricMemory {
   const rowCells = FIRST_ENDPOINT + (endpoints + 1) * ENDPOINT_CELLS
@@ -65,6 +68,7 @@ export const endpointAt = (index: number): number => FIRST_ENDPOINT + (index + 1
 
 /** Places of all endpoints; the same in every thread, since they are made from the same list. */
 export function endpointPlaces(endpoints: readonly Endpoint[]): ReadonlyMap<Endpoint | undefined, number> {
+  if (endpoints.length > ENDPOINT_ROOM) throw new Error('There are more endpoints than ENDPOINT_ROOM')
   const places = endpoints.map((endpoint, index) => [endpoint, endpointAt(index)] as const)
   return new Map<Endpoint | undefined, number>([[undefined, endpointAt(-1)], ...places])
 }

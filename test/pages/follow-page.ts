@@ -105,7 +105,14 @@ async function follow({ commands }: Page, options: FollowOptions): Promise<Follo
 
 /** Of a newcomer: nothing of the npm that runs these tests, nor of another server. */
 async function environment(bin: string | undefined): Promise<Record<string, string | undefined>> {
-  const kept = ['npm_config_cache', 'npm_config_registry', 'npm_config_userconfig', 'npm_config_globalconfig']
+  const kept = [
+    'npm_config_cache',
+    'npm_config_registry',
+    'npm_config_userconfig',
+    'npm_config_globalconfig',
+    // Where compiled code is kept, else every command of a page compiles anew on a machine without a home.
+    'NODE_COMPILE_CACHE',
+  ]
   const dropped = ['npm_', 'KEYWRIGHT_', 'VAULT_', 'BAO_', 'NODE_', 'INIT_CWD']
   const entries = Object.entries(process.env).filter(
     ([name]) => kept.includes(name) || !dropped.some((start) => name.startsWith(start)),

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import { until } from '../../test/fixtures/until.ts'
+import { realWorld } from './world.ts'
+
+test('what came while the thread stood still is read before a timer ends', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const order: string[] = []
+  port2.on('message', () => order.push('message'))
+  // Behind an immediate the loop comes to its timers first.
+  await new Promise((resolve) => setImmediate(resolve))
+  realWorld().timers.after(1, () => order.push('timer'))
+  port1.postMessage('')
+  for (const startMs = performance.now(); performance.now() - startMs < 20; );
+  await until(() => order.length === 2, 'both')
+  assert.deepEqual(order, ['message', 'timer'])
+})
+
+test('a timer that is cancelled does not end, even where its time has come', async () => {
+  let hasEnded = false
+  const timer = realWorld().timers.after(1, () => {
+    hasEnded = true
+  })
+  // Its time comes in the same turn, just before: what it had to do is still to be done.
+  const { promise, resolve } = Promise.withResolvers<void>()
+  setTimeout(() => {
+    timer.cancel()
+    resolve()
+  }, 1)
+  for (const startMs = performance.now(); performance.now() - startMs < 20; );
+  await promise
+  await new Promise((done) => setTimeout(done, 20))
+  assert.equal(hasEnded, false)
+})

@@ -40,7 +40,6 @@ const YIELDERS = {
   'src/lib/world.ts': 'the timers that are handed in',
   'src/lib/turn-end.ts': 'one turn of the loop is what it is about',
   'src/storage/': 'the commit queue gathers what arrives in one turn of the loop',
-  'src/http/streams.ts': 'what lies in a socket is read before its sender is called late',
   'src/audit/turns.ts': 'a long list of devices lets other requests in between',
   'src/threads/': 'a long batch lets other requests in between its slices',
 }

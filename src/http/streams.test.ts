@@ -53,15 +53,3 @@ test('while nobody reads, the sender is not the one who pauses', async (t) => {
   assert.equal(await read(), 'def')
   assert.equal(await read(), 'the end')
 })
-
-test('what came while the thread stood still is read before the sender is called late', async (t) => {
-  const { time, sender, read } = await received(t)
-  sender.write('abc')
-  assert.equal(await read(), 'abc')
-  const rest = read()
-  await time.advance(3_000)
-  sender.write('def')
-  await time.advance(1_000)
-  assert.equal(await rest, 'def')
-  assert.equal(await read(), 'the end')
-})

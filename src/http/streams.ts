@@ -61,16 +61,8 @@ export class RequestStream {
 
   /** Called when somebody reads, so the caller was admitted. */
   #pull(): void {
-    if (!this.#isOver) this.#deadline ??= this.#pauses.add(() => this.#late())
+    if (!this.#isOver) this.#deadline ??= this.#pauses.add(() => this.#incoming.destroy())
     this.#incoming.resume()
-  }
-
-  /** Where this thread itself stood still, what came meanwhile lies in the socket: it is read before this goes on. */
-  #late(): void {
-    const missed = this.#deadline
-    setImmediate(() => {
-      if (this.#deadline === missed && !this.#isOver) this.#incoming.destroy()
-    })
   }
 
   #arrived(): void {

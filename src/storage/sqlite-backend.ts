@@ -87,6 +87,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
 
   async append(changes: readonly EncodedChange[]): Promise<void> {
     this.#durably(() => {
+      this.#moveOver(changes)
       for (const change of changes) this.#apply(change)
       return pagesOf(changes)
     })
@@ -143,9 +144,16 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   #apply({ change, record }: EncodedChange): void {
     for (const operation of change.operations) this.#applyOperation(operation)
     this.#addRecord.run(change.index, record)
-    const moved = this.#moveOn.run(change.index, change.chain, change.index - 1)
+  }
+
+  /** To the last of them, from where the first one begins. */
+  #moveOver(changes: readonly EncodedChange[]): void {
+    const first = changes[0]?.change
+    const last = changes.at(-1)?.change
+    if (first === undefined || last === undefined) return
+    const moved = this.#moveOn.run(last.index, last.chain, first.index - 1)
     if (moved.changes !== 1)
-      throw new StorageFailed(`The store is not at index ${change.index - 1}: another wrote to it`)
+      throw new StorageFailed(`The store is not at index ${first.index - 1}: another wrote to it`)
   }
 
   #applyOperation({ kind, class: storageClass, key, newLeaf, value }: ChangeOperation): void {

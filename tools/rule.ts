@@ -54,12 +54,14 @@ export function comments(pattern: RegExp): Find {
 }
 
 /** Imports of values from `modules`: any, or of `names`, or (unless `whole` is false) of the module as a whole. */
-export function importsOf(modules: readonly string[], names?: readonly string[], { whole = true } = {}): Find {
+export function importsOf(modules: readonly string[] | RegExp, names?: readonly string[], { whole = true } = {}): Find {
+  const isOne = (specifier: string): boolean =>
+    modules instanceof RegExp ? modules.test(specifier) : modules.includes(specifier)
   const meant = (name: string): boolean =>
     names === undefined || names.includes(name) || (whole && (name === '*' || name === 'default'))
   return ({ imports }) =>
     imports
-      .filter((each) => !each.typeOnly && modules.includes(each.specifier ?? '') && each.names.some(meant))
+      .filter((each) => !each.typeOnly && isOne(each.specifier ?? '') && each.names.some(meant))
       .map((each) => each.line)
 }
 

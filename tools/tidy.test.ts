@@ -198,6 +198,9 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
       { path: 'src/engines/a/b.ts', text: `import { request } from 'node:https'` },
       { path: 'src/engines/a/b.ts', text: 'https.get(a)' },
       { path: 'src/http/a.ts', text: `import { request } from '../lib/node-http.ts'` },
+      { path: 'src/a.ts', text: `import { request } from './lib/node-http.ts'` },
+      { path: 'src/engines/a/b.ts', text: `import { request as ask } from '../../lib/node-http.ts'` },
+      { path: 'src/lib/a.ts', text: `import * as http from './node-http.ts'` },
     ],
     allowed: [
       { path: 'src/lib/outbound.ts', text: 'await fetch(a)' },

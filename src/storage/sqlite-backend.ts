@@ -146,11 +146,13 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     this.#addRecord.run(change.index, record)
   }
 
-  /** To the last of them, from where the first one begins. */
+  /** To the last of them, from where the first one begins; none may be left out in between. */
   #moveOver(changes: readonly EncodedChange[]): void {
     const first = changes[0]?.change
     const last = changes.at(-1)?.change
     if (first === undefined || last === undefined) return
+    if (changes.some(({ change }, at) => change.index !== first.index + at))
+      throw new StorageFailed(`The changes after index ${first.index - 1} do not follow each other`)
     const moved = this.#moveOn.run(last.index, last.chain, first.index - 1)
     if (moved.changes !== 1)
       throw new StorageFailed(`The store is not at index ${first.index - 1}: another wrote to it`)

@@ -337,6 +337,23 @@ test('what another process commits to the file is noticed before the next commit
   await store.close()
 })
 
+test('a group of changes that do not follow each other is refused as a whole', async (t) => {
+  const { file } = await closedStore(t)
+  const backend = new SqliteBackend(file, new DatabaseSync(file))
+  const { index, chain } = await backend.position()
+  const changeAt = (at: number, key: string, before: Buffer) => {
+    const operation = { kind: 'put', class: 'ignored', scope: systemScope, key, value: NONE } as const
+    const operations = [{ ...operation, oldLeaf: NONE, newLeaf: NONE }]
+    return encodeChange({ index: at, epoch: 1, committedAtMs: 0, operations }, before)
+  }
+  const first = changeAt(index + 1, 'root/core/one', chain)
+  const third = changeAt(index + 3, 'root/core/three', first.change.chain)
+  await assert.rejects(backend.append([first, third]), StorageFailed)
+  assert.equal((await backend.position()).index, index)
+  assert.deepEqual(await backend.list('root/core/', '', 9), [])
+  await backend.close()
+})
+
 test('closing leaves one file besides the lock', async (t) => {
   const { directory } = await closedStore(t)
   assert.deepEqual(readdirSync(directory).sort(), ['keywright.db', 'keywright.lock'])

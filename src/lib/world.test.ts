@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { until } from '../../test/fixtures/until.ts'
@@ -33,4 +35,17 @@ test('a timer that is cancelled does not end, even where its time has come', asy
   await promise
   await new Promise((done) => setTimeout(done, 20))
   assert.equal(hasEnded, false)
+})
+
+test('a timer that is pending keeps no process alive, and one whose time has come is still done', () => {
+  const script = `const { realWorld } = await import(${JSON.stringify(join(import.meta.dirname, 'world.ts'))})
+    const { timers } = realWorld()
+    timers.after(3_600_000, () => console.log('much later'))
+    timers.after(1, () => console.log('soon'))
+    setTimeout(() => {}, 100)`
+  const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 180_000,
+  })
+  assert.deepEqual([stdout, signal], ['soon\n', null])
 })

@@ -313,16 +313,11 @@ test('P-02: a commit that fails ends writing, and reading goes on without what f
   await assert.rejects(put(store, 'f'), StorageFailed)
   assert.equal(fatal.length, 1)
   const { chain } = await backend.position()
-  const operation = {
-    kind: 'put',
-    class: 'ignored',
-    scope: systemScope,
-    key: 'root/core/cluster',
-    value: NONE,
-  } as const
-  const operations = [{ ...operation, oldLeaf: NONE, newLeaf: NONE }]
-  const change = encodeChange({ index: 5, epoch: 1, committedAtMs: 0, operations }, chain)
-  await assert.rejects(backend.append([change]), StorageFailed, 'the connection that is left cannot write')
+  await assert.rejects(
+    backend.append([changeAt(5, 'root/core/cluster', chain)]),
+    StorageFailed,
+    'the connection that is left cannot write',
+  )
   assert.deepEqual(await store.list(FOLDER), ['a', 'b', 'c', 'd'])
   assert.equal(await store.lastIndex(), 4)
   await store.close()
@@ -337,15 +332,36 @@ test('what another process commits to the file is noticed before the next commit
   await store.close()
 })
 
+/** A change that makes one entry. */
+function changeAt(index: number, key: string, before: Buffer) {
+  const operation = { kind: 'put', class: 'ignored', scope: systemScope, key, value: NONE } as const
+  const operations = [{ ...operation, oldLeaf: NONE, newLeaf: NONE }]
+  return encodeChange({ index, epoch: 1, committedAtMs: 0, operations }, before)
+}
+
+test('a group moves the store to the last of its changes, and an empty one nowhere', async (t) => {
+  const { file } = await closedStore(t)
+  const backend = new SqliteBackend(file, new DatabaseSync(file))
+  const before = await backend.position()
+  await backend.append([])
+  assert.deepEqual(await backend.position(), before)
+  const first = changeAt(before.index + 1, 'root/core/one', before.chain)
+  const second = changeAt(before.index + 2, 'root/core/two', first.change.chain)
+  const third = changeAt(before.index + 3, 'root/core/three', second.change.chain)
+  await backend.append([first, second, third])
+  const { index, chain } = third.change
+  assert.deepEqual(await backend.position(), { ...before, index, chain })
+  assert.deepEqual(
+    (await backend.records(before.index, 9))?.map((record) => record.index),
+    [before.index + 1, before.index + 2, index],
+  )
+  await backend.close()
+})
+
 test('a group of changes that do not follow each other is refused as a whole', async (t) => {
   const { file } = await closedStore(t)
   const backend = new SqliteBackend(file, new DatabaseSync(file))
   const { index, chain } = await backend.position()
-  const changeAt = (at: number, key: string, before: Buffer) => {
-    const operation = { kind: 'put', class: 'ignored', scope: systemScope, key, value: NONE } as const
-    const operations = [{ ...operation, oldLeaf: NONE, newLeaf: NONE }]
-    return encodeChange({ index: at, epoch: 1, committedAtMs: 0, operations }, before)
-  }
   const first = changeAt(index + 1, 'root/core/one', chain)
   const third = changeAt(index + 3, 'root/core/three', first.change.chain)
   await assert.rejects(backend.append([first, third]), StorageFailed)

@@ -76,7 +76,13 @@ const planOf = (name: AttackName, connections: number) => ({
 /** For so long at least, and until there is something to be seen. */
 async function pause<T>(ms: number, running: { stop(): Promise<T> }, isEnough = () => true): Promise<T> {
   await new Promise((resolve) => setTimeout(resolve, ms))
-  await until(isEnough, 'enough to be judged')
+  try {
+    await until(isEnough, 'enough to be judged')
+  } catch (cause) {
+    // Else it goes on, and this file with it.
+    await running.stop()
+    throw cause
+  }
   return running.stop()
 }
 
@@ -198,6 +204,7 @@ for (const { id, name, connections, longConnections = connections, seconds = 1.5
     const beforeBytes = memoryOf(server.pid).bytes
     resetPeak(server.pid)
     const caller = startSteadyCaller({ ...server, path: PATH })
+    context.after(() => caller.stop())
     const attack = await startAttack(planOf(name, count))
     const cpu = cpuMicroseconds(server.pid)
     const isEnough = () => one.isEnough(attack.report(), count) && caller.answered() >= LEAST_STEADY

@@ -18,7 +18,7 @@ import {
   startServerProcess,
   temporaryDirectory,
 } from '../fixtures/server-process.ts'
-import { until } from '../fixtures/until.ts'
+import { ends, until } from '../fixtures/until.ts'
 
 async function start(t: TestContext): Promise<ServerProcess> {
   const { path, cleanUp } = temporaryDirectory()
@@ -189,17 +189,18 @@ test('an upload that breaks off or stands still changes nothing and is forgotten
     }
     if (thenBreak) sent.destroy(new Error('broken off'))
     else if (first === parts) sent.end()
-    return ended
+    return ends(ended, 'the end of the upload')
   }
   let longestPauseMs = 0
   /** The server learns a moment later that the one before has ended. Who stood still himself sends once more. */
   const upload = async (how: Upload): Promise<string | undefined> => {
-    for (;;) {
-      const answer = await sendParts(how)
-      if (longestPauseMs > MOST_PAUSE_MS) continue
-      if (answer?.startsWith('400 ') !== true || !answer.includes('A restore is under way')) return answer
-      await sleep(50)
-    }
+    let answer: string | undefined
+    await until(async () => {
+      answer = await sendParts(how)
+      const isUnderWay = answer?.startsWith('400 ') === true && answer.includes('A restore is under way')
+      return longestPauseMs <= MOST_PAUSE_MS && !isUnderWay
+    }, 'the upload before this one is forgotten')
+    return answer
   }
   assert.equal(await upload({ first: 5, thenBreak: true, pauseMs: 50 }), undefined)
   assert.equal(await upload({ first: 2, thenBreak: false, pauseMs: 50 }), undefined)

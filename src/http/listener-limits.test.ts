@@ -74,8 +74,16 @@ test('H-06: there are so many connections in all, of proxies too', async (contex
   assert.equal(await (await connected(context, open)).exchange(GET), undefined)
 })
 
+/** What ends, ends by itself: no time of the listener is over before the test is. */
+const PATIENT = {
+  maxRequestMs: 0,
+  readHeaderTimeoutMs: 3_600_000,
+  readTimeoutMs: 3_600_000,
+  idleTimeoutMs: 3_600_000,
+} as const
+
 test('P-40: bodies beyond the memory for all are a 503, small ones pass, and it comes back', async (context) => {
-  const open = await opened(context, { shared: { maxBodyBytes: 256 * 1024 } })
+  const open = await opened(context, { limits: PATIENT, shared: { maxBodyBytes: 256 * 1024 } })
   const large = 'x'.repeat(300 * 1024)
   const holding = await connected(context, open)
   holding.write(rawRequest('POST', '/v1/x', [['Content-Length', String(large.length)]]))
@@ -108,6 +116,7 @@ async function openedWithSlow(context: TestContext) {
   })
   context.after(() => finish())
   const open = await opened(context, {
+    limits: PATIENT,
     shared: { maxBodyBytes: 320 * 1024 },
     handle: async (request) => {
       paths.push(request.rawPath)

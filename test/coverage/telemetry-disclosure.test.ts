@@ -20,6 +20,7 @@ before(async () => {
     config,
     `listener "tcp" {
       address = "127.0.0.1:0"
+      http_read_timeout = "1h"
       telemetry { unauthenticated_metrics_access = true }
     }
     log_level = "trace"

@@ -67,6 +67,8 @@ function lastChange(path: string): { readonly index: number; readonly committedA
 }
 
 const PROBE_BYTES = 4_096
+/** The quickest counts: what else the disk does at one moment is not how fast it is. */
+const PROBES = 3
 const PROBE_FILE = 'keywright.probe'
 
 /** How long a write takes until it is durable there, in milliseconds. @throws the system's error */
@@ -75,10 +77,14 @@ export function measureSync(directory: string, monotonicMs: () => number): numbe
   rmSync(path, { force: true })
   const file = openSync(path, 'wx', 0o600)
   try {
-    const startMs = monotonicMs()
-    writeSync(file, Buffer.alloc(PROBE_BYTES))
-    fdatasyncSync(file)
-    return monotonicMs() - startMs
+    let leastMs = Number.POSITIVE_INFINITY
+    for (let probe = 0; probe < PROBES; probe++) {
+      const startMs = monotonicMs()
+      writeSync(file, Buffer.alloc(PROBE_BYTES))
+      fdatasyncSync(file)
+      leastMs = Math.min(leastMs, monotonicMs() - startMs)
+    }
+    return leastMs
   } finally {
     closeSync(file)
     rmSync(path, { force: true })

@@ -45,11 +45,15 @@ function newFolder(context: TestContext): string {
   return temporary.path
 }
 
-/** By id, from `operator diagnose -format=json`. */
-function diagnosed(args: readonly string[]): { readonly status: number | null; readonly checks: Map<string, string> } {
+type Diagnosed = { readonly status: number | null; readonly checks: Map<string, string> }
+
+/** By id, from `operator diagnose -format=json`; anew where a disk that others keep busy is all that it says of a store. */
+function diagnosed(args: readonly string[], attemptsLeft = 20): Diagnosed {
   const { status, stdout } = run(['operator', 'diagnose', '-format=json', ...args])
-  const { checks } = JSON.parse(stdout) as { checks: { id: string; verdict: string; sentence: string }[] }
-  return { status, checks: new Map(checks.map(({ id, verdict, sentence }) => [id, `${verdict}: ${sentence}`])) }
+  const shown = JSON.parse(stdout) as { checks: { id: string; verdict: string; sentence: string }[] }
+  const checks = new Map(shown.checks.map(({ id, verdict, sentence }) => [id, `${verdict}: ${sentence}`]))
+  const isDiskBusy = checks.get('B-15')?.startsWith('warn: A durable write takes') === true
+  return isDiskBusy && attemptsLeft > 0 ? diagnosed(args, attemptsLeft - 1) : { status, checks }
 }
 
 test('P-62: a server logs what is not well and a summary, once it has started', async (context) => {

@@ -47,7 +47,7 @@ function newFolder(context: TestContext): string {
 
 type Diagnosed = { readonly status: number | null; readonly checks: Map<string, string> }
 
-/** By id, from `operator diagnose -format=json`; anew where a disk that others keep busy is all that it says of a store. */
+/** By id, from `operator diagnose -format=json`; anew where a busy disk is all that it says of a store. */
 function diagnosed(args: readonly string[], attemptsLeft = 20): Diagnosed {
   const { status, stdout } = run(['operator', 'diagnose', '-format=json', ...args])
   const shown = JSON.parse(stdout) as { checks: { id: string; verdict: string; sentence: string }[] }

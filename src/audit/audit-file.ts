@@ -5,6 +5,7 @@ import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linkDigest } from '../crypto/digest.ts'
 import { lineStart, MOST_HEAD_CHARACTERS, readHead } from './line-head.ts'
+import { wholeLines } from './whole-lines.ts'
 
 /** Why a device cannot be used, in a sentence for the one who set it up. */
 export class DeviceError extends Error {
@@ -105,20 +106,19 @@ async function readTail(handle: FileHandle, size: number): Promise<string> {
 /** A start that names more than these would be a long line for nothing. */
 const MOST_FOUND = 32
 
-/** The last line of each chain: the next start tells of them, so that they cannot be taken away afterwards. */
+/**
+ * The last whole line of each chain: the next start tells of them, so that they cannot be taken away afterwards. A
+ * piece that a full disk left is none: its chain tells of it, and goes on with that number.
+ */
 function findStreams(tail: string, size: number): FoundStream[] {
   const streams = new Map<string, FoundStream>()
   // The first line may be cut, the last one is empty or torn.
   for (const line of tail.split('\n').slice(size > tail.length ? 1 : 0, -1)) {
-    const hashed = line.slice(Math.max(0, lineStart(line)))
-    const head = readHead(hashed)
-    if (head === undefined) continue
-    streams.delete(head.stream)
-    streams.set(head.stream, {
-      stream: head.stream,
-      seq: head.seq,
-      hash: linkDigest(Buffer.from(hashed, 'latin1')),
-    })
+    for (const { head, text } of wholeLines(line)) {
+      const { stream, seq } = head
+      streams.delete(stream)
+      streams.set(stream, { stream, seq, hash: linkDigest(Buffer.from(text, 'latin1')) })
+    }
   }
   return [...streams.values()].slice(-MOST_FOUND)
 }

@@ -3,10 +3,10 @@
 // running server tells of its chains, that no end was cut off (docs/audit-format.md says what each can show).
 import { linkDigest } from '../crypto/digest.ts'
 import { importPublicKey } from '../crypto/text-signature.ts'
-import { isJsonObject, JsonError, type JsonObject, parseStoredJson } from '../lib/json.ts'
-import { lineStart, readHead } from './line-head.ts'
+import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { ChainCheck, type FoundEnd, foundBy, type PlacedLine } from './verify-chain.ts'
 import { isPromised, type Piece, type Promised, pieceOf, unexplained } from './verify-pieces.ts'
+import { wholeLines } from './whole-lines.ts'
 
 export type ServerChain = {
   readonly stream: string
@@ -74,20 +74,15 @@ export class Verification {
   take(line: Buffer, place: string): void {
     if (line.length === 0) return
     const text = line.toString('latin1')
-    for (let start = lineStart(text); start !== -1; start = lineStart(text, start + 1)) {
-      const hashed = text.slice(start)
-      const head = readHead(hashed)
-      const members = head === undefined ? undefined : membersOf(hashed)
-      if (head === undefined || members === undefined) continue
+    const lines = wholeLines(text)
+    for (const { before, text: hashed, head, members } of lines) {
       // What stands before a line is its prefix, or what a write left behind that was cut.
-      const before = text.slice(0, start)
       const isPiece = before.includes('{')
       if (isPiece) this.#pieces.push(pieceOf(before, place))
       const front = isPiece ? undefined : before
       this.#takeLine({ place, front, head, text: hashed, hash: linkDigest(Buffer.from(hashed, 'latin1')), members })
-      return
     }
-    this.#pieces.push(pieceOf(text, place))
+    if (lines.length === 0) this.#pieces.push(pieceOf(text, place))
   }
 
   #takeLine(line: PlacedLine): void {
@@ -211,16 +206,6 @@ export class Verification {
       state: firstSeq > 0 ? 'part' : state,
       unsigned,
     }
-  }
-}
-
-function membersOf(text: string): JsonObject | undefined {
-  try {
-    const value = parseStoredJson(Buffer.from(text, 'latin1'))
-    return isJsonObject(value) ? value : undefined
-  } catch (cause) {
-    if (cause instanceof JsonError) return undefined
-    throw cause
   }
 }
 

@@ -94,3 +94,11 @@ test('a line that is whole is taken once, and nothing of it is a piece', () => {
   )
   for (const none of ['', 'x', first.slice(0, -1), `${first}x`]) assert.deepEqual(wholeLines(none), [])
 })
+
+test('a line that somebody glued from very many is a piece, and is not parsed again and again', () => {
+  const one = newStream('A')
+  start(one)
+  const [line = ''] = store(one).split('\n')
+  assert.equal(wholeLines(line.repeat(20)).length, 20)
+  assert.deepEqual(wholeLines(line.repeat(20_000)), [])
+})

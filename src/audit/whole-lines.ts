@@ -12,13 +12,19 @@ export type WholeLine = {
   readonly members: JsonObject
 }
 
+/** So many beginnings are looked at: no server glues more together, and each costs a parse of what follows. */
+const MOST_BEGINNINGS = 32
+
 /** Of one line of a file, in their order: nearly always one. None: all of it is a piece. `text`: latin1 */
 export function wholeLines(text: string): readonly WholeLine[] {
+  let beginnings = 0
   for (let start = lineStart(text); start !== -1; start = lineStart(text, start + 1)) {
     const hashed = text.slice(start)
     const head = readHead(hashed)
-    const members = head === undefined ? undefined : membersOf(hashed)
-    if (head === undefined || members === undefined) continue
+    if (head === undefined) continue
+    if (++beginnings > MOST_BEGINNINGS) return []
+    const members = membersOf(hashed)
+    if (members === undefined) continue
     const before = text.slice(0, start)
     const earlier = wholeLines(before)
     const taken = earlier.reduce((length, line) => length + line.before.length + line.text.length, 0)

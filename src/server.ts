@@ -68,22 +68,19 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     stdout: false,
     stderr: false,
   })
+  const reloads = new ReloadDesk<ReloadState>(world.timers, RELOAD_PATIENCE_MS)
+  reloads.add(writer, (state) => ({ ...state, tls: [] }))
+  const place = { config, world, writer, directory, published, shared, board, reloads }
+  const serving = new ServingThreads({ ...place, slow: pool.place, devices: devices.place, tls: () => tls.materials })
+  const writing = writerStarted(writer)
+  // Beside the writer, since most of a start is the loading of modules; they listen when it has told them the state.
+  const serves = startServing(options, serving)
+  // Heard below: that the writer could not start is said first.
+  serves.catch(() => {})
   try {
-    const development = await writerStarted(writer)
+    const development = await writing
     watchWriter(writer, options.onFatal)
-    const reloads = new ReloadDesk<ReloadState>(world.timers, RELOAD_PATIENCE_MS)
-    reloads.add(writer, (state) => ({ ...state, tls: [] }))
-    const data = { config, world, writer, directory, published, shared, board, reloads }
-    const serving = new ServingThreads({ ...data, slow: pool.place, devices: devices.place, tls: () => tls.materials })
-    await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
-    const group = await ThreadGroup.start({
-      kind: 'serving',
-      count: serving.count,
-      start: () => serving.start(),
-      clock: world.clock,
-      log,
-      onFatal: options.onFatal,
-    })
+    const group = await serves
     tls.renewTickets((materials) => serving.renewTls(materials))
     const tellOthers = (state: ReloadState, part?: ReloadPart) => serving.reload(state, part)
     const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
@@ -104,10 +101,18 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     // It would keep the process alive; what it was told to write is written or not, as with a power cut.
     stopping.add(writer)
     await writer.terminate()
+    await serving.abandon()
     await pool.stop()
     await devices.stop()
     throw cause
   }
+}
+
+/** @throws ListenFailed where another program has an address; StartError */
+async function startServing({ config, world, log, onFatal }: ServerOptions, serving: ServingThreads) {
+  await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
+  const { count } = serving
+  return ThreadGroup.start({ kind: 'serving', count, start: () => serving.start(), clock: world.clock, log, onFatal })
 }
 
 /** Writers that end because they were told to. */

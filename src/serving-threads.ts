@@ -60,6 +60,7 @@ export class ServingThreads {
   /** The thread that has the Unix sockets; who takes its place takes them over. */
   #unixHolder: Worker | undefined
   #reloaded: ReloadState | undefined
+  #isAbandoned = false
   /** Settled by the first thread. */
   #ports: readonly number[]
 
@@ -95,8 +96,15 @@ export class ServingThreads {
     this.#tell({ kind: 'tls', tls })
   }
 
+  /** Ends those that start, which wait for a writing thread that is no more; from here on none is started. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true
+    await Promise.all([...this.#workers].map((worker) => worker.terminate()))
+  }
+
   /** @throws StartError, ListenFailed */
   async start(): Promise<GroupThread> {
+    if (this.#isAbandoned) throw new StartError('The writing thread has ended')
     const { config, writer, directory, published, shared, board } = this.#place
     const { port1, port2 } = new MessageChannel()
     writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])

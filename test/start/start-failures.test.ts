@@ -250,6 +250,16 @@ test('server refuses an address that is taken, and one that is not its own', asy
   assertRefused(['-config', config, '-data', directory], /203\.0\.113\.1:8200 does not belong to this machine/)
 })
 
+test('server names its data first where its address is taken too', async (context) => {
+  const taken = await listeningServer()
+  context.after(() => taken.close())
+  const { port } = taken.address() as { port: number }
+  const directory = fresh('damaged-and-taken')
+  cpSync(SOUND, directory, { recursive: true })
+  truncateSync(databaseOf(directory), 0)
+  assertRefused(['-dev', `-dev-listen-address=127.0.0.1:${port}`, '-data', directory], /keywright\.db is empty/)
+})
+
 function listeningServer(): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer()

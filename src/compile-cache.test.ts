@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync }
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../test/fixtures/server-process.ts'
-import { compileCacheDirectory } from './compile-cache.ts'
+import { compileCacheDirectory } from './compile-cache.js'
 
 const uid = process.getuid?.() ?? 0
 const skip = process.platform === 'win32' && 'files have no owner by number'

@@ -1,18 +1,13 @@
 // The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
 // client. The only place, with the thread entries beside it, where real time, randomness and the process come in.
-import { enableCompileCache } from 'node:module'
 import type { Diagnose } from './cli/diagnosis.ts'
 import type { InspectSnapshot, VerifyAudit } from './cli/io.ts'
-import { compileCacheDirectory } from './compile-cache.ts'
+import { keepCompiledCode } from './compile-cache.js'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
 
-// The threads look for it in the environment, where each would else take the types out of every file anew.
-const cache = compileCacheDirectory(process.env, process.getuid?.())
-if (cache !== undefined) {
-  process.env.NODE_COMPILE_CACHE = cache
-  enableCompileCache(cache)
-}
+// Where this file itself is started, and not start.js, which has done so.
+keepCompiledCode()
 
 const [command, ...rest] = process.argv.slice(2)
 if (command === 'server') {

@@ -32,12 +32,12 @@ const FLAGS = [
 const SERVER_FLAGS = ['--max-semi-space-size=8']
 
 /** A package in a fresh directory: `bin` as it is, and a main file that tells how it was called. */
-function makePackage(context: TestContext, place = 'package', main = 'src/main.ts'): { top: string; home: string } {
+function makePackage(context: TestContext, place = 'package'): { top: string; home: string } {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'launcher-')))
   context.after(() => rmSync(top, { recursive: true }))
   const home = join(top, place)
   cpSync(join(PROJECT, 'bin'), join(home, 'bin'), { recursive: true })
-  write(join(home, main), ECHO)
+  write(join(home, 'src/start.js'), ECHO)
   write(join(home, 'package.json'), '{ "type": "module" }')
   return { top, home }
 }
@@ -68,21 +68,21 @@ function started(result: { status: number | null; stdout: string; stderr: string
   return JSON.parse(result.stdout) as { args: string[]; flags: string[]; file: string }
 }
 
-test('launcher starts src/main.ts with its arguments as they are and the flags', (context) => {
+test('launcher starts src/start.js with its arguments as they are and the flags', (context) => {
   const { home } = makePackage(context)
   installRuntime(join(home, 'node_modules/.bin/node'))
   const args = ['status', '-dev', '', 'two words', '$HOME `x` "y" \'z\'', '*', '--', '--version']
   const said = started(call(join(home, 'bin/keywright'), args))
   assert.deepEqual(said.args, args)
   assert.deepEqual(said.flags.toSorted(), FLAGS.toSorted())
-  assert.equal(said.file, join(home, 'src/main.ts'))
+  assert.equal(said.file, join(home, 'src/start.js'))
 })
 
 test('P-40: launcher gives a server, and nothing else, what keeps its memory small', (context) => {
   const { home } = makePackage(context)
   installRuntime(join(home, 'node_modules/.bin/node'))
   write(
-    join(home, 'src/main.ts'),
+    join(home, 'src/start.js'),
     `console.log(JSON.stringify({
       flags: process.execArgv,
       env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('MALLOC_'))),
@@ -136,10 +136,10 @@ const PLACES = [
 ]
 
 for (const { name, place, runtime } of PLACES) {
-  test(`launcher in a node_modules finds the runtime ${name} and starts the compiled file`, (context) => {
-    const { top, home } = makePackage(context, place, 'src/main.js')
+  test(`launcher in a node_modules finds the runtime ${name}`, (context) => {
+    const { top, home } = makePackage(context, place)
     installRuntime(join(top, runtime))
-    assert.equal(started(call(join(home, 'bin/keywright'), [])).file, join(home, 'src/main.js'))
+    assert.equal(started(call(join(home, 'bin/keywright'), [])).file, join(home, 'src/start.js'))
   })
 }
 
@@ -188,7 +188,7 @@ for (const { name, script, says } of REFUSALS) {
 test('launcher gives back the exit code of what it started', (context) => {
   const { home } = makePackage(context)
   installRuntime(join(home, 'node_modules/.bin/node'))
-  write(join(home, 'src/main.ts'), 'process.exitCode = 7')
+  write(join(home, 'src/start.js'), 'process.exitCode = 7')
   assert.equal(call(join(home, 'bin/keywright'), []).status, 7)
 })
 
@@ -199,6 +199,18 @@ test('with-runtime runs a file with its arguments and the flags', (context) => {
   const said = started(call('sh', ['package/bin/with-runtime', 'a.ts', 'two words'], { cwd: top }))
   assert.deepEqual(said.args, ['two words'])
   assert.deepEqual(said.flags.toSorted(), FLAGS.toSorted())
+})
+
+test('the program takes the types out of no file that it has compiled before', (context) => {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), 'launcher-')))
+  context.after(() => rmSync(top, { recursive: true }))
+  // The runtime loads what takes them out when it meets the first file.
+  const watch = `process.on('exit', () => console.error(process.moduleLoadList.some((name) => name.includes('amaro'))))`
+  write(join(top, 'watch.mjs'), watch)
+  const { PATH } = process.env
+  const env = { PATH, HOME: top, NODE_OPTIONS: `--import=${join(top, 'watch.mjs')}` }
+  const strips = () => call(join(PROJECT, 'bin/keywright'), ['version'], { env }).stderr.trim()
+  assert.deepEqual([strips(), strips()], ['true', 'false'])
 })
 
 test('launcher knows the runtime packages of package.json', () => {

@@ -23,7 +23,7 @@ const FILE_USERS = {
   'src/cloud-token-file.ts': 'a token that workload identity leaves there, which is only read',
   'src/pid-file.ts': 'the id of the process',
   'src/threads/step-back.ts': 'asks for the id of its thread',
-  'src/compile-cache.ts': 'makes the directory of compiled code, and looks whose it is',
+  'src/compile-cache.js': 'makes the directory of compiled code, and looks whose it is',
   'src/http/unix-socket.ts': 'the file that stands for a socket',
   'src/development.ts': 'the key of the development server',
   'src/telemetry/process-figures.ts': 'counts the descriptors of its own process',
@@ -204,6 +204,7 @@ export const RULES: readonly Rule[] = [
       code(/\bcreateRequire\b|\bgetBuiltinModule\b|(?<![.\w$])require\s*\(/g),
     ),
     except: {
+      'src/start.js': 'loads the program when the cache of compiled code is on',
       'src/main.ts': 'loads only the part that the command line asks for',
       'src/server.ts': 'a server in memory has all in one thread, another one has nothing of it there',
       'src/lib/node-http.ts': 'a module of the runtime, without what an import would load with it',

@@ -13,12 +13,12 @@ export type Finding = {
   readonly message: string
 }
 
-/** Every folder that holds TypeScript of ours. */
+/** Every folder that holds source text of ours. */
 const FOLDERS = ['src', 'test', 'tools', 'bench', 'examples', 'emulator']
 
-/** All TypeScript of ours below `root`, in the order of the paths. */
+/** All TypeScript and JavaScript of ours below `root`, in the order of the paths. */
 export function readTree(root: string): Tree {
-  const paths = globSync(`{${FOLDERS.join(',')}}/**/*.ts`, { cwd: root })
+  const paths = globSync(`{${FOLDERS.join(',')}}/**/*.{ts,js}`, { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))

@@ -1,0 +1,6 @@
+// What bin/keywright starts: the program, with the compiled code of earlier starts. JavaScript, as compile-cache.js says.
+import { keepCompiledCode } from './compile-cache.js'
+
+keepCompiledCode()
+// Not at the head of the file: it would be loaded before.
+await import('./main.ts')

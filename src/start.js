@@ -1,4 +1,5 @@
-// What bin/keywright starts: the program, with the compiled code of earlier starts. JavaScript, as compile-cache.js says.
+// What bin/keywright starts: the program, with the compiled code of earlier starts. compile-cache.js says why this is
+// JavaScript.
 import { keepCompiledCode } from './compile-cache.js'
 
 keepCompiledCode()

@@ -1,5 +1,6 @@
 // How much of the data of a request is recorded item by item. A text of three bytes becomes one of eighty in a line, in
 // every device and twice a request: without a bound a small body makes a large log and a long turn (threats P-39).
+import { LongText } from '../lib/long-text.ts'
 import { isBytes } from './bytes.ts'
 
 export type DataLimits = {
@@ -45,12 +46,12 @@ export function exceeds(value: unknown, limits: DataLimits): boolean {
 function isWithin(value: unknown, left: Left, depth: number): boolean {
   if (typeof value === 'object' && value !== null && !isBytes(value)) return isObjectWithin(value, left, depth)
   if (!isText(value)) return --left.others >= 0
-  left.characters -=
-    typeof value === 'string'
-      ? value.length
-      : typeof value === 'object' && value !== null
-        ? base64Length(value as Uint8Array)
-        : 0
+  if (typeof value === 'string') return isTextWithin(value.length, left)
+  return isTextWithin(typeof value === 'object' && value !== null ? base64Length(value as Uint8Array) : 0, left)
+}
+
+function isTextWithin(characters: number, left: Left): boolean {
+  left.characters -= characters
   return --left.texts >= 0 && left.characters >= 0
 }
 
@@ -68,6 +69,7 @@ function isText(value: unknown): boolean {
 }
 
 function isObjectWithin(value: object, left: Left, depth: number): boolean {
+  if (value instanceof LongText) return isTextWithin(value.bytes.length, left)
   if (--left.others < 0) return false
   if (depth >= MAX_DEPTH) return true
   if (Array.isArray(value) || value instanceof Set) {

@@ -9,7 +9,11 @@ export const TOP_STANZA: Stanza = {
   title: 'Keys at the top',
   about: 'They stand once, in one of the files.',
   settings: {
-    threads: setting('number', 'one for each core', 'Threads that serve requests; one more writes'),
+    threads: setting(
+      'number',
+      'one less than there are cores, one at least',
+      'Threads that serve requests; one more writes',
+    ),
     listener: setting('stanza', 'needed', 'Where the server listens; see below'),
     storage: setting('stanza', 'sqlite in ./data', 'Where its data are; see below'),
     seal: setting('stanza', 'shamir', 'What opens it; see below'),

@@ -104,7 +104,9 @@ const UNTOLD_LISTENER: GivenListener = {
 }
 
 export const DEFAULT_CONFIG: ServerConfig = {
-  threads: availableParallelism(),
+  // One core is left to the thread that writes, to the pool, the collector and the kernel: one thread more gives a
+  // quarter more requests a second on two cores, and each costs more and waits longer (docs/performance.md).
+  threads: Math.max(1, availableParallelism() - 1),
   listeners: [DEFAULT_LISTENER],
   limits: DEFAULT_SERVER_LIMITS,
   storage: { type: 'sqlite', directory: './data' },

@@ -36,7 +36,7 @@ const HELP = `Usage: keywright server [options]
   -config=FILE|DIR                Configuration, HCL or JSON (docs/configuration.md); a directory stands for its .hcl
                                   and .json files. Can be given several times; a key stands in one of the files
   -data=DIR                       Directory of the data (default ./data); instead of storage in the file
-  -threads=N                      Threads that serve requests (default: one for each core); one more writes
+  -threads=N                      Threads that serve requests (default: one less than cores); one more writes
   -dev-root-token-id=TOKEN        Root token of the development server (VAULT_DEV_ROOT_TOKEN_ID)
   -dev-listen-address=HOST:PORT   Its address, default 127.0.0.1:8200 (VAULT_DEV_LISTEN_ADDRESS)
   -h, -help                       This text

@@ -10,7 +10,6 @@ import type { ReloadState } from './reload-state.ts'
 import { reloadWith } from './reloading.ts'
 import { type RunningServer, type ServerOptions, sharedTelemetry, shown } from './running-server.ts'
 import { ServingThreads, servingThreads } from './serving-threads.ts'
-import { poolMeter } from './shared-telemetry.ts'
 import { startSlowPool } from './slow-pool.ts'
 import { StartError } from './start-error.ts'
 import { newPublishedIndex } from './threads/change-follower.ts'
@@ -46,7 +45,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const tls = new TlsState(config, world, log)
   const published = newPublishedIndex()
   const shared = sharedTelemetry(options, servingThreads(config))
-  const pool = startSlowPool({ ...options, meter: poolMeter(shared, world.clock) })
+  const pool = startSlowPool(options)
   const slow = pool.place()
   const devices = startDevices(config, world, log)
   const ownDevices = devices.place()

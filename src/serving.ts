@@ -12,16 +12,15 @@ import type { SealNews } from './opening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { ServingState } from './serving-state.ts'
 import type { SharedTelemetry } from './shared-telemetry.ts'
-import type { SlowPlace } from './slow-pool.ts'
 import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { openSqliteReader } from './storage/sqlite-store.ts'
 import type { SealStatus } from './system/seal.ts'
 import type { ShownFlight } from './telemetry/flights.ts'
-import { type ThreadTelemetry, threadTelemetry, trafficOf, watchThread } from './thread-telemetry.ts'
+import { poolMeterOf, type ThreadTelemetry, threadTelemetry, trafficOf, watchThread } from './thread-telemetry.ts'
 import { Questioner } from './threads/ask-all.ts'
 import { ChangeFollower, type PublishedIndex } from './threads/change-follower.ts'
 import { EarlyOrders } from './threads/early-orders.ts'
-import { PooledWork } from './threads/pooled-work.ts'
+import { PooledWork, type SlowPlace } from './threads/pooled-work.ts'
 import { type ReloadOrder, reportReload } from './threads/reload-desk.ts'
 import { WriterLink } from './threads/writer-link.ts'
 
@@ -80,7 +79,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const house: House = buildHouse({
     store,
     world,
-    slow: new PooledWork(data.slow.port, data.slow.load),
+    slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }),
     devices: devicesOf(data.devices),
     log,
     directory: data.directory,

@@ -1,15 +1,16 @@
-// The pool for slow work of this process: as many threads as there are cores, started with the first job.
+// The pool for slow work of this process: as many threads as there are cores for short jobs, and a few for long ones.
+// Each kind is started with its first job.
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
-import { type Load, newLoad } from './threads/pooled-work.ts'
-import { type PoolMeter, SlowPool } from './threads/slow-pool.ts'
+import type { SlowWorkerData } from './slow-worker.ts'
+import { newLoad } from './threads/load.ts'
+import type { SlowPlace } from './threads/pooled-work.ts'
+import type { Takes } from './threads/slow-messages.ts'
+import { SlowPool } from './threads/slow-pool.ts'
 import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
-
-/** What a thread is given to have slow work done. */
-export type SlowPlace = { readonly port: MessagePort; readonly load: Load }
 
 export type RunningPool = {
   /** For one more thread; the port is transferred to it. */
@@ -17,46 +18,41 @@ export type RunningPool = {
   stop(): Promise<void>
 }
 
-/** Two at least: one is always free of long jobs. */
-const LEAST_WORKERS = 2
 /** New RSA keys at once: more would take cores away from those who use keys (threats N-14). */
 const MOST_LONG = 2
-/** At 1.5 ms each, what waits is done within seconds; a new RSA key of 4096 bits takes about one. */
-const LIMITS = { short: 2_000, long: 32 }
 
 export function startSlowPool({
   world,
   log,
   onFatal,
-  meter,
 }: {
   readonly world: World
   readonly log: Log
   readonly onFatal: (reason: string) => void
-  readonly meter?: PoolMeter
 }): RunningPool {
-  const count = Math.max(LEAST_WORKERS, availableParallelism())
-  const load = newLoad(count)
-  let group: Promise<ThreadGroup> | undefined
+  const cores = availableParallelism()
+  const counts: Readonly<Record<Takes, number>> = { short: cores, long: Math.max(1, Math.min(MOST_LONG, cores - 1)) }
+  const load = newLoad(counts.short)
+  const groups = new Map<Takes, Promise<ThreadGroup>>()
   const ports = new Set<MessagePort>()
   const pool = new SlowPool({
-    limits: LIMITS,
-    longSlots: Math.min(MOST_LONG, count - 1),
     load,
-    ...(meter === undefined ? {} : { meter }),
-    start: async () => {
-      group = ThreadGroup.start({ kind: 'slow', count, start: startWorker, clock: world.clock, log, onFatal })
+    start: async (takes) => {
+      const start = () => startWorker(takes)
+      const group = ThreadGroup.start({ kind: 'slow', count: counts[takes], start, clock: world.clock, log, onFatal })
+      groups.set(takes, group)
       await group
     },
   })
 
-  async function startWorker(): Promise<GroupThread> {
-    const worker = new Worker(new URL('./slow-worker.ts', import.meta.url), { name: 'slow' })
+  async function startWorker(takes: Takes): Promise<GroupThread> {
+    const workerData: SlowWorkerData = { load }
+    const worker = new Worker(new URL('./slow-worker.ts', import.meta.url), { name: 'slow', workerData })
     let reason = 'it ended by itself'
     worker.on('error', (cause) => {
       reason = cause instanceof Error ? cause.name : 'unknown'
     })
-    const leave = pool.addWorker(worker)
+    const leave = pool.addWorker(worker, takes)
     const ended = once(worker, 'exit').then(() => {
       leave()
       return reason
@@ -79,7 +75,8 @@ export function startSlowPool({
     },
     stop: async () => {
       for (const port of ports) port.close()
-      await (await group)?.stop()
+      const started = await Promise.all(groups.values())
+      await Promise.all(started.map((group) => group.stop()))
     },
   }
 }

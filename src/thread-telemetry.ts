@@ -12,12 +12,13 @@ import type { Reach } from './lib/outbound.ts'
 import { realWorld, type World } from './lib/world.ts'
 import type { LimitMemory } from './quotas/limit-table.ts'
 import { newSharedTelemetry, type SharedTelemetry } from './shared-telemetry.ts'
-import { add, CELL, FIRST_SERVING_ROW, type Row, rowOf } from './telemetry/cells.ts'
+import { add, CELL, FIRST_SERVING_ROW, HISTOGRAM, observe, type Row, rowOf } from './telemetry/cells.ts'
 import { threadName } from './telemetry/reading.ts'
 import { SpanExporter } from './telemetry/span-exporter.ts'
 import { type AllFlights, Telemetry } from './telemetry/telemetry.ts'
 import { sampleThread } from './telemetry/thread-sampler.ts'
 import { newTracer } from './telemetry/tracer.ts'
+import type { PoolMeter } from './threads/pooled-work.ts'
 
 /** What a house is given. */
 export type HouseTelemetry = { readonly telemetry: Telemetry; readonly limits: LimitMemory }
@@ -110,6 +111,20 @@ export function trafficOf({ telemetry }: HouseTelemetry): Traffic {
     closed: () => telemetry.count(CELL.connections, -1),
     received: (bytes) => telemetry.count(CELL.receivedBytes, bytes),
     sent: (bytes) => telemetry.count(CELL.sentBytes, bytes),
+  }
+}
+
+/** Counts the slow work of a thread. */
+export function poolMeterOf({ telemetry, world }: ThreadTelemetry): PoolMeter {
+  const { row } = telemetry
+  return {
+    nowMs: () => world.clock.monotonicMs(),
+    begun: (waitedMs) => observe(row, HISTOGRAM.slowWait, waitedMs / 1000),
+    done: () => add(row, CELL.slowJobs, 1),
+    refused: () => add(row, CELL.slowRefused, 1),
+    waiting: (takes, jobs) => {
+      row[takes === 'short' ? CELL.slowShort : CELL.slowLong] = jobs
+    },
   }
 }
 

@@ -12,7 +12,6 @@ import type { SealNews } from './opening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { restorableStore } from './restorable-store.ts'
 import { commitMeter, type SharedTelemetry } from './shared-telemetry.ts'
-import type { SlowPlace } from './slow-pool.ts'
 import { staticSeal } from './static-seal.ts'
 import { StorageError } from './storage/contract.ts'
 import { ReplaceableStore } from './storage/replaceable-store.ts'
@@ -22,9 +21,9 @@ import { AutoSealFailed } from './system/auto-seal.ts'
 import { CELL, WRITING_ROW } from './telemetry/cells.ts'
 import { EntryCounts } from './telemetry/entry-counts.ts'
 import { tracedStore } from './telemetry/traced-store.ts'
-import { threadTelemetry, watchThread } from './thread-telemetry.ts'
+import { poolMeterOf, threadTelemetry, watchThread } from './thread-telemetry.ts'
 import { forgetCommits, type PublishedIndex, publishIndex } from './threads/change-follower.ts'
-import { PooledWork } from './threads/pooled-work.ts'
+import { PooledWork, type SlowPlace } from './threads/pooled-work.ts'
 import { type ReloadAnswer, ReloadAsker, type ReloadOrder, reportReload } from './threads/reload-desk.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
@@ -97,7 +96,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const house: WriterHouse = await buildWriterHouse({
     store: own.isTracing ? tracedStore(store) : store,
     world,
-    slow: new PooledWork(data.slow.port, data.slow.load),
+    slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }),
     devices: devicesOf(data.devices),
     log: own.log,
     directory: data.directory,

@@ -1,102 +1,242 @@
-// The end of a thread that has slow work: it is done by the pool, and this thread goes on meanwhile.
+// The end of a thread that has slow work: it is done by the workers of the pool, and this thread goes on meanwhile.
+// What waits waits here; only a little is on its way to a worker, so that a thread with much work delays the others by
+// little.
+import type { MessagePort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { type Job, JobFailed, JobForgotten, Overloaded, type SlowWork, type Split } from '../lib/slow-work.ts'
-import type { FromClient, JobRefused, SlowPort, ToClient } from './slow-messages.ts'
+import { beginSplit, depthOf, endSplit, jobSent, type Load, workersOf } from './load.ts'
+import type { FromClient, JobAnswer, JobOrder, LaneEnd, SlowPort, Takes, ToClient } from './slow-messages.ts'
 
-/** What the pool and all its clients know at once, in memory that they share; hints, read without a message. */
-export type Load = Int32Array<SharedArrayBuffer>
-/** How many workers have nothing to do. */
-const IDLE = 0
-/** How many clients are at work that they split, or would have split. */
-const SPLITTING = 1
+/** What a thread is given to have slow work done. */
+export type SlowPlace<P = MessagePort> = { readonly port: P; readonly load: Load }
 
-export function newLoad(workers: number): Load {
-  const load: Load = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
-  publishIdle(load, workers)
-  return load
+/** How many jobs wait at most in this thread. */
+export type QueueLimits = Readonly<Record<Takes, number>>
+/** At 1.5 ms each, what waits is done within seconds; a new RSA key of 4096 bits takes about one. */
+const LIMITS: QueueLimits = { short: 2_000, long: 32 }
+
+/** On one lane. Of short jobs one is done while the next is already there: the way takes as long as some of them. */
+const MOST_ON_LANE: Readonly<Record<Takes, number>> = { short: 2, long: 1 }
+
+/** Counts what waits in this thread and what is done. */
+export type PoolMeter = {
+  readonly nowMs: () => number
+  /** How long the job waited until it was on its way to a worker. */
+  readonly begun: (waitedMs: number) => void
+  readonly done: () => void
+  readonly refused: () => void
+  readonly waiting: (takes: Takes, jobs: number) => void
 }
 
-export function publishIdle(load: Load, workers: number): void {
-  Atomics.store(load, IDLE, workers)
+type Task = {
+  readonly order: JobOrder
+  readonly moved: ArrayBuffer[]
+  readonly resolve: (output: unknown) => void
+  readonly reject: (cause: Error) => void
+  /** Since when it waits; 0 where nobody counts. */
+  readonly sinceMs: number
 }
 
-type Waiting = { readonly resolve: (output: unknown) => void; readonly reject: (cause: Error) => void }
+type Lane = {
+  readonly port: MessagePort
+  readonly slot: number
+  /** The worker has begun with the first, or does so next of this thread's. */
+  readonly tasks: Task[]
+}
+
+type Line = { waiting: Task[]; readonly lanes: Set<Lane>; isStarting: boolean }
+const newLine = (): Line => ({ waiting: [], lanes: new Set(), isStarting: false })
 
 export class PooledWork implements SlowWork {
-  readonly #port: SlowPort
+  readonly #pool: SlowPort
   readonly #load: Load
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #limits: QueueLimits
+  readonly #meter: PoolMeter | undefined
+  readonly #lines: Readonly<Record<Takes, Line>> = { short: newLine(), long: newLine() }
+  readonly #forgetting = new Map<number, PromiseWithResolvers<void>>()
   #lastId = 0
+  #isForgetting = false
   #isGone = false
 
-  constructor(port: SlowPort, load: Load) {
-    this.#port = port
+  constructor(
+    { port, load }: SlowPlace<SlowPort>,
+    { limits = LIMITS, meter }: { readonly limits?: QueueLimits; readonly meter?: PoolMeter } = {},
+  ) {
+    this.#pool = port
     this.#load = load
+    this.#limits = limits
+    this.#meter = meter
     port.on('message', (message) => this.#received(message as ToClient))
     port.on('close', () => this.#closed())
   }
 
-  run<I, O>(job: Job<I, O>, input: I, moved: ArrayBuffer[] = []): Promise<O> {
-    const message = { kind: 'run' as const, job: job.name, takes: job.takes, input, moved }
-    return this.#ask<O>((id) => this.#send({ ...message, id }, moved))
+  run<I, O>({ name, takes }: Job<I, O>, input: I, moved: ArrayBuffer[] = []): Promise<O> {
+    if (this.#isGone) return Promise.reject(new JobFailed(POOL_ENDED))
+    // It would go on with keys that nobody may hold any more.
+    if (this.#isForgetting) return Promise.reject(new JobForgotten(SEALED_BEFORE))
+    const { waiting } = this.#lines[takes]
+    if (waiting.length >= this.#limits[takes]) {
+      this.#meter?.refused()
+      return Promise.reject(new Overloaded('More slow work waits than can be done soon'))
+    }
+    return new Promise<O>((resolve, reject) => {
+      const sinceMs = this.#meter?.nowMs() ?? 0
+      waiting.push({
+        order: { job: name, input },
+        moved,
+        resolve: resolve as (output: unknown) => void,
+        reject,
+        sinceMs,
+      })
+      this.#assign(takes)
+    })
   }
 
   split(): Split {
     // There are as many workers as cores, and each thread that is at such work takes a core as a worker does.
-    const others = Atomics.add(this.#load, SPLITTING, 1)
-    return {
-      parts: Math.max(1, Atomics.load(this.#load, IDLE) - others),
-      end: () => {
-        Atomics.sub(this.#load, SPLITTING, 1)
-      },
-    }
+    const others = beginSplit(this.#load)
+    return { parts: Math.max(1, this.#idle() - others), end: () => endSplit(this.#load) }
   }
 
   forget(): Promise<void> {
-    return this.#ask<void>((id) => this.#send({ kind: 'forget', id }, []))
-  }
-
-  #ask<O>(send: (id: number) => void): Promise<O> {
-    if (this.#isGone) return Promise.reject(new JobFailed('the pool has ended'))
+    if (this.#isGone) return Promise.reject(new JobFailed(POOL_ENDED))
     const id = ++this.#lastId
-    return new Promise<O>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (output: unknown) => void, reject })
-      send(id)
-    })
+    const forgotten = Promise.withResolvers<void>()
+    this.#forgetting.set(id, forgotten)
+    this.#tell({ kind: 'forget', id })
+    return forgotten.promise
   }
 
-  #send(message: FromClient, moved: ArrayBuffer[]): void {
-    this.#port.postMessage(message, moved)
+  #idle(): number {
+    const { lanes } = this.#lines.short
+    if (lanes.size === 0) return workersOf(this.#load)
+    let idle = 0
+    for (const { slot } of lanes) if (depthOf(this.#load, slot) === 0) idle++
+    return idle
+  }
+
+  #tell(message: FromClient): void {
+    this.#pool.postMessage(message, [])
   }
 
   #received(message: ToClient): void {
-    if (message.kind === 'collect') {
-      collectGarbage()
-      this.#send({ kind: 'collected' }, [])
-      return
+    switch (message.kind) {
+      case 'lane':
+        this.#open(message, message.takes)
+        break
+      case 'not started':
+        this.#lines[message.takes].isStarting = false
+        this.#refuse(message.takes, () => new JobFailed(THREAD_ENDED))
+        break
+      case 'forget':
+        this.#isForgetting = true
+        for (const takes of KINDS) this.#refuse(takes, () => new JobForgotten(SEALED_BEFORE))
+        this.#confirmIdle()
+        break
+      case 'collect':
+        collectGarbage()
+        this.#tell({ kind: 'collected' })
+        break
+      case 'go on':
+        this.#isForgetting = false
+        break
+      case 'forgotten':
+        this.#forgetting.get(message.id)?.resolve()
+        this.#forgetting.delete(message.id)
+        break
     }
-    const waiting = this.#waiting.get(message.id)
-    this.#waiting.delete(message.id)
-    if (message.kind === 'refused') waiting?.reject(errorOf(message))
-    else waiting?.resolve(message.kind === 'done' ? message.output : undefined)
+  }
+
+  #open({ port, slot }: LaneEnd, takes: Takes): void {
+    const lane: Lane = { port, slot, tasks: [] }
+    const line = this.#lines[takes]
+    line.lanes.add(lane)
+    line.isStarting = false
+    port.on('message', (answer: JobAnswer) => {
+      this.#answered(lane, answer)
+      this.#assign(takes)
+      this.#confirmIdle()
+    })
+    port.on('close', () => {
+      line.lanes.delete(lane)
+      this.#workerEnded(lane, line)
+      this.#assign(takes)
+      this.#confirmIdle()
+    })
+    this.#assign(takes)
+  }
+
+  #answered({ tasks }: Lane, answer: JobAnswer): void {
+    const task = tasks.shift()
+    this.#meter?.done()
+    if ('failed' in answer) task?.reject(new JobFailed(answer.failed))
+    else task?.resolve(answer.output)
+  }
+
+  /** Its job fails, what it had not begun goes on elsewhere. */
+  #workerEnded({ tasks }: Lane, line: Line): void {
+    const [begun, ...ahead] = tasks.splice(0)
+    begun?.reject(new JobFailed(THREAD_ENDED))
+    // What was handed over is gone with the worker.
+    const lost = ahead.filter(({ moved }) => moved.length > 0 || this.#isForgetting || this.#isGone)
+    for (const { reject } of lost) reject(new JobFailed(THREAD_ENDED))
+    line.waiting = [...ahead.filter((task) => !lost.includes(task)), ...line.waiting]
+  }
+
+  #assign(takes: Takes): void {
+    const line = this.#lines[takes]
+    for (let lane = this.#freest(takes); lane !== undefined; lane = this.#freest(takes)) {
+      const task = line.waiting.shift()
+      if (task === undefined) break
+      this.#meter?.begun(this.#meter.nowMs() - task.sinceMs)
+      lane.tasks.push(task)
+      jobSent(this.#load, lane.slot)
+      lane.port.postMessage(task.order, task.moved)
+    }
+    if (line.waiting.length > 0 && line.lanes.size === 0 && !line.isStarting) {
+      line.isStarting = true
+      this.#tell({ kind: 'start', takes })
+    }
+    this.#meter?.waiting(takes, line.waiting.length)
+  }
+
+  /** Of the lanes that this thread may put more on, the one to the worker with the least to do. */
+  #freest(takes: Takes): Lane | undefined {
+    let freest: Lane | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const lane of this.#lines[takes].lanes) {
+      if (lane.tasks.length >= MOST_ON_LANE[takes]) continue
+      const depth = depthOf(this.#load, lane.slot)
+      if (depth >= least) continue
+      freest = lane
+      least = depth
+    }
+    return freest
+  }
+
+  #refuse(takes: Takes, cause: () => Error): void {
+    for (const { reject } of this.#lines[takes].waiting.splice(0)) reject(cause())
+    this.#meter?.waiting(takes, 0)
+  }
+
+  #confirmIdle(): void {
+    if (!this.#isForgetting) return
+    const isAtWork = KINDS.some((takes) => [...this.#lines[takes].lanes].some(({ tasks }) => tasks.length > 0))
+    if (!isAtWork) this.#tell({ kind: 'idle' })
   }
 
   #closed(): void {
     this.#isGone = true
-    for (const { reject } of this.#waiting.values()) reject(new JobFailed('the pool has ended'))
-    this.#waiting.clear()
+    for (const takes of KINDS) {
+      this.#refuse(takes, () => new JobFailed(POOL_ENDED))
+      for (const { port } of this.#lines[takes].lanes) port.close()
+    }
+    for (const { reject } of this.#forgetting.values()) reject(new JobFailed(POOL_ENDED))
+    this.#forgetting.clear()
   }
 }
 
-function errorOf({ why, reason }: JobRefused): Error {
-  switch (why) {
-    case 'overloaded':
-      return new Overloaded('More slow work waits than can be done soon')
-    case 'forgotten':
-      return new JobForgotten('The server was sealed before the work began')
-    case 'died':
-      return new JobFailed('its thread ended')
-    case 'failed':
-      return new JobFailed(reason)
-  }
-}
+const KINDS = ['short', 'long'] as const
+const POOL_ENDED = 'the pool has ended'
+const THREAD_ENDED = 'its thread ended'
+const SEALED_BEFORE = 'The server was sealed before the work began'

@@ -1,41 +1,42 @@
-// What the pool for slow work, its clients and its workers say to each other. Jobs go by their names: the functions are
-// in every thread.
-import type { Takes } from './job-queue.ts'
+// What the pool for slow work, its clients and its workers say to each other. The pool introduces every client to every
+// worker: jobs and their answers go straight from one to the other, on a lane of their own. Jobs go by their names: the
+// functions are in every thread.
+import type { MessagePort } from 'node:worker_threads'
+import type { Job } from '../lib/slow-work.ts'
 
-/** Memory that a message hands over: in the message too, so that the pool can hand it on. */
-type Moving = { readonly moved: ArrayBuffer[] }
+export type Takes = Job<never, never>['takes']
 
-/** Why there is no output. 'failed': the job threw; 'died': its thread ended; 'forgotten': the server was sealed. */
-export type Refused = 'overloaded' | 'failed' | 'died' | 'forgotten'
-
-export type JobOrder = {
-  readonly kind: 'run'
-  readonly id: number
-  readonly job: string
-  readonly input: unknown
-} & Moving
-export type JobDone = { readonly kind: 'done'; readonly id: number; readonly output: unknown } & Moving
+/** On a lane; answered in the order in which they came. */
+export type JobOrder = { readonly job: string; readonly input: unknown }
 /** `reason` names the error and nothing of what it was about. */
-export type JobRefused = {
-  readonly kind: 'refused'
-  readonly id: number
-  readonly why: Refused
-  readonly reason: string
-}
+export type JobAnswer = { readonly output: unknown } | { readonly failed: string }
+
+/** One end of a lane; `slot` is the place of the worker's number in the memory that is shared. */
+export type LaneEnd = { readonly kind: 'lane'; readonly slot: number; readonly port: MessagePort }
+
 /** Let go of everything, and confirm. */
 export type Collect = { readonly kind: 'collect' }
 export type Collected = { readonly kind: 'collected' }
 
+/** 'start': there is a first job; 'idle': nothing is on a lane any more, and nothing will be until 'go on'. */
 export type FromClient =
-  | (JobOrder & { readonly takes: Takes })
+  | { readonly kind: 'start'; readonly takes: Takes }
   | { readonly kind: 'forget'; readonly id: number }
+  | { readonly kind: 'idle' }
   | Collected
-export type ToClient = JobDone | JobRefused | Collect | { readonly kind: 'forgotten'; readonly id: number }
-export type ToWorker = JobOrder | Collect
-export type FromWorker = JobDone | JobRefused | Collected
+/** 'forget': refuse what waits and what comes, confirm when what is on a lane is answered. */
+export type ToClient =
+  | (LaneEnd & { readonly takes: Takes })
+  | { readonly kind: 'not started'; readonly takes: Takes }
+  | { readonly kind: 'forget' }
+  | Collect
+  | { readonly kind: 'go on' }
+  | { readonly kind: 'forgotten'; readonly id: number }
+export type ToWorker = LaneEnd | Collect
+export type FromWorker = Collected
 
 /** As much of a message port, or of a worker, as is needed. */
 export type SlowPort = {
-  postMessage(message: unknown, moved: ArrayBuffer[]): void
+  postMessage(message: unknown, moved: (ArrayBuffer | MessagePort)[]): void
   on(event: 'message' | 'close', listener: (message: unknown) => void): unknown
 }

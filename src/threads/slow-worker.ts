@@ -1,34 +1,52 @@
-// What a worker of the pool does with the messages it gets: one job after the other, in their order.
+// What a worker of the pool does: the jobs of all lanes, one after the other, in the order in which they came.
+import type { MessagePort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import type { AnyJob, Job, JobTools } from '../lib/slow-work.ts'
-import type { FromWorker, JobOrder, SlowPort, ToWorker } from './slow-messages.ts'
+import { jobDone, type Load } from './load.ts'
+import type { FromWorker, JobAnswer, JobOrder, LaneEnd, SlowPort, ToWorker } from './slow-messages.ts'
 
-export function serveSlowWork(port: SlowPort, jobs: ReadonlyMap<string, AnyJob>, tools: JobTools): void {
+export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>, tools: JobTools, load: Load): void {
+  const lanes = new Set<MessagePort>()
   let last: Promise<void> = Promise.resolve()
-  const answer = (message: FromWorker, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved)
-  port.on('message', (received) => {
+  // Each in a step of its own, so that nothing of the job before it is still on the stack.
+  const next = (step: () => void | Promise<void>): void => {
+    last = last.then(step)
+  }
+  pool.on('message', (received) => {
     const message = received as ToWorker
-    // A step of its own, so that nothing of the job before it is still on the stack.
-    last = last.then(async () => {
-      if (message.kind === 'run') await run(message)
-      else {
+    if (message.kind === 'lane') open(message)
+    else
+      next(() => {
         collectGarbage()
-        answer({ kind: 'collected' })
-      }
-    })
+        pool.postMessage({ kind: 'collected' } satisfies FromWorker, [])
+      })
+  })
+  pool.on('close', () => {
+    for (const port of lanes) port.close()
   })
 
-  async function run({ id, job: name, input }: JobOrder): Promise<void> {
+  function open({ port, slot }: LaneEnd): void {
+    lanes.add(port)
+    port.on('message', (order: JobOrder) => next(() => run(order, port, slot)))
+    port.on('close', () => lanes.delete(port))
+  }
+
+  async function run({ job: name, input }: JobOrder, port: MessagePort, slot: number): Promise<void> {
+    const { answer, moved } = await answerOf(name, input)
+    // Before the answer: who has it and has more work finds this worker free.
+    jobDone(load, slot)
+    port.postMessage(answer, moved)
+  }
+
+  async function answerOf(name: string, input: unknown): Promise<{ answer: JobAnswer; moved: ArrayBuffer[] }> {
     try {
       const job = jobs.get(name) as Job<unknown, unknown> | undefined
       if (job === undefined) throw new Error(`There is no job "${name}"`)
       const output = await job.run(input, tools)
-      const moved = job.moves?.(output) ?? []
-      answer({ kind: 'done', id, output, moved }, moved)
+      return { answer: { output }, moved: job.moves?.(output) ?? [] }
     } catch (cause) {
       // A message could hold what the job was given.
-      const reason = cause instanceof Error ? cause.name : typeof cause
-      answer({ kind: 'refused', id, why: 'failed', reason })
+      return { answer: { failed: cause instanceof Error ? cause.name : typeof cause }, moved: [] }
     }
   }
 }

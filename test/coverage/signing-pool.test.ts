@@ -16,8 +16,7 @@ import { PooledWork } from '../../src/threads/pooled-work.ts'
 const world = realWorld()
 const quiet: Log = () => {}
 const pool = startSlowPool({ world, log: quiet, onFatal: assert.fail })
-const { port, load } = pool.place()
-const slow = new PooledWork(port, load)
+const slow = new PooledWork(pool.place())
 after(() => pool.stop())
 
 const OPTIONS: SignatureOptions = {

@@ -34,8 +34,8 @@ export function successResponse(exchange: Exchange): WireResponse {
 }
 
 /**
- * Written by hand, since most of it never differs; `JSON.stringify` writes what can. A long one is bytes: a string
- * would be copied twice on its way to the socket, each time into memory that the system has to hand out first.
+ * Written by hand, since most of it never differs; `JSON.stringify` writes what can. One with a long text is bytes: a
+ * string would be copied twice on its way to the socket, each time into memory that the system has to hand out first.
  */
 function envelope(
   exchange: Exchange,
@@ -51,12 +51,8 @@ function envelope(
   const leased = lease === NO_LEASE ? NO_LEASE_TEXT : leaseText(lease)
   const head = `{${copiedMembers(copied)}"request_id":"${exchange.id}",${leased},"data":`
   const tail = `,"wrap_info":${wrapText},"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"}\n`
-  if (typeof written !== 'string') return bytesOf([head, ...written, tail])
-  return written.length < LONG_CHARACTERS ? head + written + tail : bytesOf([head, written, tail])
+  return typeof written === 'string' ? head + written + tail : bytesOf([head, ...written, tail])
 }
-
-/** From here on bytes cost less. */
-const LONG_CHARACTERS = 16_384
 
 function hasLongText(data: object): boolean {
   for (const name in data) if ((data as Record<string, unknown>)[name] instanceof LongText) return true

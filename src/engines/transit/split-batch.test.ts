@@ -19,7 +19,7 @@ function threadLike(parts: number, done: string[] = []): SlowWork & { readonly o
   }
   const split = () => {
     open++
-    return { parts, end: () => void open-- }
+    return { parts: () => parts, end: () => void open-- }
   }
   return { ...work, run, split, open: () => open }
 }

@@ -45,7 +45,8 @@ export function runLargeBatch<R>(
   const weight = items.length < 2 ? 0 : items.reduce((sum, item) => sum + weightOf(item), 0)
   if (weight < LEAST_ITEMS) return runBatch(items, work.whole, work.failed)
   if (weight >= MANY_ITEMS) return runInSlices(parts, ring, items, work)
-  const { parts: count, end } = parts.slow.split()
+  const { parts: countParts, end } = parts.slow.split()
+  const count = countParts()
   if (count > 1) return runSplit(ring, items, work, count).finally(end)
   try {
     return runBatch(items, work.whole, work.failed)

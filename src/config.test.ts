@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type ConfigPart, DEFAULT_CONFIG, parseConfig, type ServerConfig, settle } from './config.ts'
+import { type ConfigPart, DEFAULT_CONFIG, parseConfig, type ServerConfig, servingThreadsFor, settle } from './config.ts'
 import { readConfig } from './config-files.ts'
 import { isLoopback, type ListenerAddress, parseAddress } from './config-listener.ts'
 import { NO_SWITCHES } from './config-switches.ts'
@@ -618,4 +618,8 @@ test('P-67: strict_hardening and require_audit are switches; secrets in the file
   assert.throws(() => parseConfig('strict_hardening = "very"'), /"strict_hardening" must be true or false/)
   const json = parseConfig('{"seal": [{"static": {"current_key_id": "1", "current_key": "x"}}]}')
   assert.deepEqual(json.hardening?.inlineSecrets, ['seal.static.current_key'])
+})
+
+test('one core is left to what does not serve, where there is more than one', () => {
+  assert.deepEqual([1, 2, 3, 16].map(servingThreadsFor), [1, 1, 2, 15])
 })

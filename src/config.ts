@@ -103,10 +103,14 @@ const UNTOLD_LISTENER: GivenListener = {
   rules: { ...DEFAULT_LISTENER.rules, limits: { ...DEFAULT_LIMITS, maxRequestMs: undefined } },
 }
 
+/**
+ * One core is left to the thread that writes, to the pool, the collector and the kernel: one thread more gives a
+ * quarter more requests a second on two cores, and each costs more and waits longer (docs/performance.md).
+ */
+export const servingThreadsFor = (cores: number): number => Math.max(1, cores - 1)
+
 export const DEFAULT_CONFIG: ServerConfig = {
-  // One core is left to the thread that writes, to the pool, the collector and the kernel: one thread more gives a
-  // quarter more requests a second on two cores, and each costs more and waits longer (docs/performance.md).
-  threads: Math.max(1, availableParallelism() - 1),
+  threads: servingThreadsFor(availableParallelism()),
   listeners: [DEFAULT_LISTENER],
   limits: DEFAULT_SERVER_LIMITS,
   storage: { type: 'sqlite', directory: './data' },

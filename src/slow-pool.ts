@@ -21,6 +21,11 @@ export type RunningPool = {
 /** New RSA keys at once: more would take cores away from those who use keys (threats N-14). */
 const MOST_LONG = 2
 
+/** How many threads do jobs of each kind. */
+export function workerCounts(cores: number): Readonly<Record<Takes, number>> {
+  return { short: cores, long: Math.max(1, Math.min(MOST_LONG, cores - 1)) }
+}
+
 export function startSlowPool({
   world,
   log,
@@ -30,8 +35,7 @@ export function startSlowPool({
   readonly log: Log
   readonly onFatal: (reason: string) => void
 }): RunningPool {
-  const cores = availableParallelism()
-  const counts: Readonly<Record<Takes, number>> = { short: cores, long: Math.max(1, Math.min(MOST_LONG, cores - 1)) }
+  const counts = workerCounts(availableParallelism())
   const load = newLoad(counts.short)
   const groups = new Map<Takes, Promise<ThreadGroup>>()
   const ports = new Set<MessagePort>()
@@ -75,8 +79,9 @@ export function startSlowPool({
     },
     stop: async () => {
       for (const port of ports) port.close()
-      const started = await Promise.all(groups.values())
-      await Promise.all(started.map((group) => group.stop()))
+      // Of a kind that could not be started there is none.
+      const started = await Promise.allSettled(groups.values())
+      await Promise.all(started.map((group) => (group.status === 'fulfilled' ? group.value.stop() : undefined)))
     },
   }
 }

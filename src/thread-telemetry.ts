@@ -115,7 +115,7 @@ export function trafficOf({ telemetry }: HouseTelemetry): Traffic {
 }
 
 /** Counts the slow work of a thread. */
-export function poolMeterOf({ telemetry, world }: ThreadTelemetry): PoolMeter {
+export function poolMeterOf({ telemetry, world }: Pick<ThreadTelemetry, 'telemetry' | 'world'>): PoolMeter {
   const { row } = telemetry
   return {
     nowMs: () => world.clock.monotonicMs(),

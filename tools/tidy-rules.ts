@@ -42,6 +42,7 @@ const YIELDERS = {
   'src/storage/': 'the commit queue gathers what arrives in one turn of the loop',
   'src/audit/turns.ts': 'a long list of devices lets other requests in between',
   'src/threads/': 'a long batch lets other requests in between its slices',
+  'src/engines/transit/rotation-schedule.ts': 'the first look at all keys of a mount lets requests in between',
 }
 
 const TIMER_MODULES = ['node:timers', 'node:timers/promises', 'timers', 'timers/promises']

@@ -24,7 +24,8 @@ export type AnyJob = Job<never, unknown>
 
 export interface SlowWork {
   /**
-   * `moved` is memory of the input that is handed over instead of copied: the caller must not touch it afterwards.
+   * The input may be read until there is an answer: the caller must not change it before. `moved` is memory of it that
+   * is handed over instead of copied: the caller must not touch it afterwards.
    * @throws Overloaded where too much waits already
    * @throws JobFailed where the job threw, or the thread that ran it ended
    * @throws JobForgotten where the server was sealed before it began

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { RandomnessFailed } from '../crypto/random-bytes.ts'
 import { importSecret } from '../crypto/secret-key.ts'
 import { realWorld } from '../lib/world.ts'
 import { Barrier, openRecord, sealRecord } from './barrier.ts'
@@ -49,6 +50,11 @@ test('a record of an older term opens, one of an unknown term does not', () => {
 test('no nonce comes twice', () => {
   const nonces = new Set(Array.from({ length: 10_000 }, () => barrier.seal('root/a', value).toString('latin1', 5, 17)))
   assert.equal(nonces.size, 10_000)
+})
+
+test('C-03 with a source that gives only zeros nothing is sealed', () => {
+  const blind = new Barrier({ ...random, bytes: (count) => Buffer.alloc(count) }, keyring)
+  assert.throws(() => blind.seal('root/a', value), RandomnessFailed)
 })
 
 test('a sealed barrier neither seals nor opens', () => {

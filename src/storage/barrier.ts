@@ -7,6 +7,7 @@
 // Term 0 is no data key: it marks the two records around the keyring, sealed by the unseal key and the root key.
 import type { KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/aead.ts'
+import { NoncePool } from '../crypto/nonce-pool.ts'
 import type { Random } from '../lib/world.ts'
 import { Sealed, StorageCorrupt, StorageRefused } from './contract.ts'
 import type { Keyring } from './keyring.ts'
@@ -16,6 +17,8 @@ const FORMAT = 1
 const NONCE_AT = 5
 const BODY_AT = NONCE_AT + 12
 const TAG_BYTES = 16
+/** Drawn at once, for so many records. */
+const NONCES_BYTES = 256 * (BODY_AT - NONCE_AT)
 const DOMAIN = Buffer.from('keywright barrier')
 
 function associatedData(term: number, path: string): Buffer {
@@ -59,12 +62,12 @@ function termOf(path: string, record: Buffer): number {
 
 export class Barrier {
   #keyring: Keyring | undefined
-  readonly #random: Random
+  readonly #nonces: NoncePool
   #encryptions = 0
   #alarm: { readonly at: number; readonly work: () => void } | undefined
 
   constructor(random: Random, keyring?: Keyring) {
-    this.#random = random
+    this.#nonces = new NoncePool((count) => random.bytes(count), NONCES_BYTES)
     this.#keyring = keyring
   }
 
@@ -98,12 +101,12 @@ export class Barrier {
     this.#alarm = { at: encryptions, work }
   }
 
-  /** @throws Sealed, StorageRefused where the key has been used as often as is safe */
+  /** @throws Sealed, StorageRefused where the key has been used as often as is safe, RandomnessFailed */
   seal(path: string, plaintext: Buffer): Buffer {
     const { activeTerm, terms } = this.#unsealed()
     this.#count()
     const { key } = terms.get(activeTerm) as { key: KeyObject }
-    return sealRecord(key, activeTerm, path, this.#random.bytes(BODY_AT - NONCE_AT), plaintext)
+    return sealRecord(key, activeTerm, path, this.#nonces.take(BODY_AT - NONCE_AT), plaintext)
   }
 
   #count(): void {

@@ -61,7 +61,7 @@ export const KEPT = {
   },
   keywright_entities: gauge('Entities that are stored', { entities: {} }),
   keywright_slow_jobs_total: counter('Jobs of the pool for slow work that were done', { slowJobs: {} }),
-  keywright_slow_jobs_refused_total: counter('Jobs that found the queue of the pool full', { slowRefused: {} }),
+  keywright_slow_jobs_refused_total: counter('Jobs that found too many waiting in their thread', { slowRefused: {} }),
   keywright_slow_jobs_waiting: gauge('Jobs that wait for a thread of the pool', {
     slowShort: { takes: 'short' },
     slowLong: { takes: 'long' },

@@ -26,8 +26,8 @@ export function takeSlot(load: Load, nth: number): number {
   return slot
 }
 
-/** Jobs of all clients that are on their way to the worker, or that it does. */
-export const depthOf = (load: Load, slot: number): number => Atomics.load(load, slot)
+/** Jobs of all clients that are on their way to the worker, or that it does. One may be done before it is counted. */
+export const depthOf = (load: Load, slot: number): number => Math.max(0, Atomics.load(load, slot))
 
 export function jobSent(load: Load, slot: number): void {
   Atomics.add(load, slot, 1)

@@ -44,7 +44,7 @@ type Lane = {
   readonly tasks: Task[]
 }
 
-type Line = { waiting: Task[]; readonly lanes: Set<Lane>; isStarting: boolean }
+type Line = { readonly waiting: Task[]; readonly lanes: Set<Lane>; isStarting: boolean }
 const newLine = (): Line => ({ waiting: [], lanes: new Set(), isStarting: false })
 
 export class PooledWork implements SlowWork {
@@ -56,6 +56,8 @@ export class PooledWork implements SlowWork {
   readonly #forgetting = new Map<number, PromiseWithResolvers<void>>()
   #lastId = 0
   #isForgetting = false
+  /** The forgetting whose confirmation is still owed. */
+  #owedRound: number | undefined
   #isGone = false
 
   constructor(
@@ -81,13 +83,8 @@ export class PooledWork implements SlowWork {
     }
     return new Promise<O>((resolve, reject) => {
       const sinceMs = this.#meter?.nowMs() ?? 0
-      waiting.push({
-        order: { job: name, input },
-        moved,
-        resolve: resolve as (output: unknown) => void,
-        reject,
-        sinceMs,
-      })
+      const order = { id: ++this.#lastId, job: name, input }
+      waiting.push({ order, moved, resolve: resolve as (output: unknown) => void, reject, sinceMs })
       this.#assign(takes)
     })
   }
@@ -133,6 +130,7 @@ export class PooledWork implements SlowWork {
         break
       case 'forget':
         this.#isForgetting = true
+        this.#owedRound = message.round
         for (const takes of KINDS) this.#refuse(takes, () => new JobForgotten(SEALED_BEFORE))
         this.#confirmIdle()
         break
@@ -170,7 +168,9 @@ export class PooledWork implements SlowWork {
   }
 
   #answered({ tasks }: Lane, answer: JobAnswer): void {
-    const task = tasks.shift()
+    const at = tasks.findIndex(({ order }) => order.id === answer.id)
+    if (at === -1) return
+    const [task] = tasks.splice(at, 1)
     this.#meter?.done()
     if ('failed' in answer) task?.reject(new JobFailed(answer.failed))
     else task?.resolve(answer.output)
@@ -181,9 +181,13 @@ export class PooledWork implements SlowWork {
     const [begun, ...ahead] = tasks.splice(0)
     begun?.reject(new JobFailed(THREAD_ENDED))
     // What was handed over is gone with the worker.
-    const lost = ahead.filter(({ moved }) => moved.length > 0 || this.#isForgetting || this.#isGone)
-    for (const { reject } of lost) reject(new JobFailed(THREAD_ENDED))
-    line.waiting = [...ahead.filter((task) => !lost.includes(task)), ...line.waiting]
+    const kept: Task[] = []
+    for (const task of ahead) {
+      if (this.#isForgetting) task.reject(new JobForgotten(SEALED_BEFORE))
+      else if (task.moved.length > 0 || this.#isGone) task.reject(new JobFailed(THREAD_ENDED))
+      else kept.push(task)
+    }
+    line.waiting.unshift(...kept)
   }
 
   #assign(takes: Takes): void {
@@ -192,15 +196,25 @@ export class PooledWork implements SlowWork {
       const task = line.waiting.shift()
       if (task === undefined) break
       this.#meter?.begun(this.#meter.nowMs() - task.sinceMs)
-      lane.tasks.push(task)
-      jobSent(this.#load, lane.slot)
-      lane.port.postMessage(task.order, task.moved)
+      this.#send(lane, task)
     }
     if (line.waiting.length > 0 && line.lanes.size === 0 && !line.isStarting) {
       line.isStarting = true
       this.#tell({ kind: 'start', takes })
     }
     this.#meter?.waiting(takes, line.waiting.length)
+  }
+
+  #send({ port, slot, tasks }: Lane, task: Task): void {
+    try {
+      port.postMessage(task.order, task.moved)
+    } catch (cause) {
+      // It holds what no other thread can have: that is for its caller alone to know.
+      task.reject(new JobFailed(cause instanceof Error ? cause.name : typeof cause))
+      return
+    }
+    tasks.push(task)
+    jobSent(this.#load, slot)
   }
 
   /** Of the lanes that this thread may put more on, the one to the worker with the least to do. */
@@ -223,9 +237,11 @@ export class PooledWork implements SlowWork {
   }
 
   #confirmIdle(): void {
-    if (!this.#isForgetting) return
+    if (this.#owedRound === undefined) return
     const isAtWork = KINDS.some((takes) => [...this.#lines[takes].lanes].some(({ tasks }) => tasks.length > 0))
-    if (!isAtWork) this.#tell({ kind: 'idle' })
+    if (isAtWork) return
+    this.#tell({ kind: 'idle', round: this.#owedRound })
+    this.#owedRound = undefined
   }
 
   #closed(): void {

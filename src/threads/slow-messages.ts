@@ -6,29 +6,29 @@ import type { Job } from '../lib/slow-work.ts'
 
 export type Takes = Job<never, never>['takes']
 
-/** On a lane; answered in the order in which they came. */
-export type JobOrder = { readonly job: string; readonly input: unknown }
-/** `reason` names the error and nothing of what it was about. */
-export type JobAnswer = { readonly output: unknown } | { readonly failed: string }
+/** On a lane. */
+export type JobOrder = { readonly id: number; readonly job: string; readonly input: unknown }
+/** `failed` names the error and nothing of what it was about. */
+export type JobAnswer = { readonly id: number } & ({ readonly output: unknown } | { readonly failed: string })
 
 /** One end of a lane; `slot` is the place of the worker's number in the memory that is shared. */
 export type LaneEnd = { readonly kind: 'lane'; readonly slot: number; readonly port: MessagePort }
 
-/** Let go of everything, and confirm. */
+/** Let go of everything, and confirm: nothing that is still on a lane is anybody's. */
 export type Collect = { readonly kind: 'collect' }
 export type Collected = { readonly kind: 'collected' }
 
-/** 'start': there is a first job; 'idle': nothing is on a lane any more, and nothing will be until 'go on'. */
+/** 'start': there is a first job; 'idle': nothing of this thread is on a lane, and nothing will be until 'go on'. */
 export type FromClient =
   | { readonly kind: 'start'; readonly takes: Takes }
   | { readonly kind: 'forget'; readonly id: number }
-  | { readonly kind: 'idle' }
+  | { readonly kind: 'idle'; readonly round: number }
   | Collected
 /** 'forget': refuse what waits and what comes, confirm when what is on a lane is answered. */
 export type ToClient =
   | (LaneEnd & { readonly takes: Takes })
   | { readonly kind: 'not started'; readonly takes: Takes }
-  | { readonly kind: 'forget' }
+  | { readonly kind: 'forget'; readonly round: number }
   | Collect
   | { readonly kind: 'go on' }
   | { readonly kind: 'forgotten'; readonly id: number }

@@ -2,11 +2,12 @@
 import { strict as assert } from 'node:assert'
 import { afterEach, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
+import { until } from '../../test/fixtures/until.ts'
 import { type AnyJob, inlineWork, type Job, JobFailed, JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { depthOf, jobSent, newLoad, takeSlot } from './load.ts'
-import { PooledWork, type QueueLimits } from './pooled-work.ts'
-import type { SlowPort, Takes } from './slow-messages.ts'
+import { PooledWork, type PoolMeter, type QueueLimits } from './pooled-work.ts'
+import type { SlowPort, Takes, ToClient, ToWorker } from './slow-messages.ts'
 import { SlowPool } from './slow-pool.ts'
 import { serveSlowWork } from './slow-worker.ts'
 
@@ -36,9 +37,12 @@ type Started = { readonly name: string; end(): void }
 function stage({
   workers,
   limits,
+  isServing = true,
 }: {
   readonly workers: Readonly<Record<Takes, number>>
   readonly limits?: QueueLimits
+  /** Else what starts a worker, which has read nothing yet, is in `serves`. */
+  readonly isServing?: boolean
 }) {
   const started: Started[] = []
   const run = (name: string): Promise<string> =>
@@ -46,6 +50,14 @@ function stage({
   const short: Job<string, string> = { name: 'short', takes: 'short', run }
   const long: Job<string, string> = { name: 'long', takes: 'long', run }
   const bytes: Job<Uint8Array, string> = { name: 'bytes', takes: 'short', run: () => run('bytes') }
+  const output = new Uint8Array(8)
+  const giving: Job<string, Uint8Array> = {
+    name: 'giving',
+    takes: 'short',
+    run: () => output,
+    moves: () => [output.buffer],
+  }
+  const unsendable: Job<string, unknown> = { name: 'unsendable', takes: 'short', run: () => unanswered }
   const broken: Job<string, string> = {
     name: 'broken',
     takes: 'short',
@@ -53,14 +65,17 @@ function stage({
       throw new RangeError('the secret')
     },
   }
-  const all = [short, long, bytes, broken] as AnyJob[]
+  const all = [short, long, bytes, broken, giving, unsendable] as AnyJob[]
   const jobs = new Map<string, AnyJob>(all.map((job) => [job.name, job]))
   const kills: (() => void)[] = []
+  const serves: (() => void)[] = []
   const load = newLoad(workers.short)
   const addWorker = (takes: Takes): void => {
     const [ours, theirs] = channel()
     opened.push(ours, theirs)
-    serveSlowWork(theirs, jobs, realWorld(), load)
+    const serve = () => serveSlowWork(theirs, jobs, realWorld(), load)
+    if (isServing) serve()
+    else serves.push(serve)
     const leave = pool.addWorker(ours, takes)
     kills.push(() => {
       ours.close()
@@ -76,12 +91,12 @@ function stage({
       for (let i = 0; i < workers[takes]; i++) addWorker(takes)
     },
   })
-  const client = () => {
+  const client = (meter?: PoolMeter) => {
     const [ours, theirs] = channel()
     opened.push(ours, theirs)
     pool.addClient(ours)
-    const work = new PooledWork({ port: theirs, load }, limits === undefined ? {} : { limits })
-    return Object.assign(work, { close: () => theirs.close() })
+    const given = { ...(limits === undefined ? {} : { limits }), ...(meter === undefined ? {} : { meter }) }
+    return Object.assign(new PooledWork({ port: theirs, load }, given), { close: () => theirs.close() })
   }
   const names = () => started.map(({ name }) => name)
   const end = (name: string): void => {
@@ -92,7 +107,8 @@ function stage({
   const close = () => {
     for (const port of opened) port.close()
   }
-  return { short, long, bytes, broken, client, names, end, kills, addWorker, close, starts, workers }
+  const made = { short, long, bytes, broken, giving, unsendable, output }
+  return { ...made, pool, load, client, names, end, kills, serves, addWorker, close, starts, workers }
 }
 
 test('no worker is started before there is a job for it', async () => {
@@ -378,4 +394,210 @@ test('a slot that was taken long ago begins anew', () => {
   assert.notEqual(takeSlot(load, 1), slot)
   assert.equal(takeSlot(load, 1024), slot)
   assert.equal(depthOf(load, slot), 0)
+})
+
+test('an input that no other thread can have fails for its caller alone', async () => {
+  const { client, short, names, end, close, load } = stage({ workers: { short: 1, long: 0 } })
+  const one = client()
+  const first = one.run(short, 'a')
+  await settle()
+  const bad = unanswered as unknown as string
+  // One of them at once, the other when it is its turn.
+  const failed = [assert.rejects(one.run(short, bad), JobFailed)]
+  const second = one.run(short, 'b')
+  failed.push(assert.rejects(one.run(short, bad), JobFailed))
+  const third = one.run(short, 'c')
+  await settle()
+  for (const name of ['a', 'b', 'c']) {
+    assert.deepEqual(names(), [name])
+    end(name)
+    await settle()
+  }
+  await Promise.all(failed)
+  assert.deepEqual(await Promise.all([first, second, third]), ['a done', 'b done', 'c done'])
+  assert.equal(depthOf(load, takeSlot(newLoad(1), 0)), 0)
+  await one.forget()
+  close()
+})
+
+test('an output that no other thread can have fails for its caller alone', async () => {
+  const { client, short, unsendable, end, close } = stage({ workers: { short: 1, long: 0 } })
+  const one = client()
+  const failed = assert.rejects(one.run(unsendable, 'x'), JobFailed)
+  const done = one.run(short, 'a')
+  await failed
+  await settle()
+  end('a')
+  assert.equal(await done, 'a done')
+  close()
+})
+
+test('what is handed over is not copied, on the way to the worker and back', async () => {
+  const { client, giving, output, bytes, end, close } = stage({ workers: { short: 1, long: 0 } })
+  const one = client()
+  assert.equal((await one.run(giving, 'x')).byteLength, 8)
+  assert.equal(output.buffer.byteLength, 0)
+  const input = new Uint8Array(8)
+  const done = one.run(bytes, input, [input.buffer])
+  await settle()
+  assert.equal(input.byteLength, 0)
+  end('bytes')
+  await done
+  close()
+})
+
+test('forget: jobs of a thread that is gone are not begun, by a worker that has not read them, or has', async () => {
+  const { client, short, names, end, serves, load, close } = stage({ workers: { short: 1, long: 0 }, isServing: false })
+  const [gone, sealing] = [client(), client()]
+  for (const name of ['a', 'b']) gone.run(short, name).catch(unanswered)
+  await settle()
+  gone.close()
+  await settle()
+  const forgotten = sealing.forget()
+  await settle()
+  serves[0]?.()
+  await forgotten
+  await settle()
+  assert.deepEqual(names(), [])
+  const late = client()
+  for (const name of ['c', 'd']) late.run(short, name).catch(unanswered)
+  await settle()
+  assert.deepEqual(names(), ['c'])
+  late.close()
+  await settle()
+  let isForgotten = false
+  const again = sealing.forget().then(() => {
+    isForgotten = true
+  })
+  await settle()
+  assert.equal(isForgotten, false)
+  end('c')
+  await again
+  await settle()
+  assert.deepEqual(names(), [])
+  const slots = [...load.subarray(2)]
+  assert.deepEqual(
+    slots.filter((depth) => depth !== 0),
+    [],
+  )
+  close()
+})
+
+test('forget: short jobs that wait are refused, and what a worker that dies meanwhile had not begun', async () => {
+  const { client, short, kills, close } = stage({ workers: { short: 1, long: 0 } })
+  const one = client()
+  const begun = assert.rejects(one.run(short, 'a'), JobFailed)
+  const ahead = assert.rejects(one.run(short, 'b'), JobForgotten)
+  const waiting = assert.rejects(one.run(short, 'c'), JobForgotten)
+  await settle()
+  const forgotten = one.forget()
+  await waiting
+  kills[0]?.()
+  await Promise.all([begun, ahead, forgotten])
+  close()
+})
+
+test('forget: each thread lets go, and another one that asks meanwhile waits for its turn', async (context) => {
+  const { pool, client, short, end, close } = stage({ workers: { short: 1, long: 0 } })
+  const gc = globalThis.gc ?? assert.fail('tests run with --expose-gc')
+  let collections = 0
+  globalThis.gc = Object.assign(() => void collections++, gc) as typeof gc
+  context.after(() => {
+    globalThis.gc = gc
+  })
+  const heard: string[] = []
+  const [ours, theirs] = channel()
+  opened.push(ours, theirs)
+  pool.addClient(ours)
+  theirs.on('message', (received) => {
+    const message = received as ToClient
+    heard.push(message.kind)
+    if (message.kind === 'forget') theirs.postMessage({ kind: 'idle', round: message.round }, [])
+    else if (message.kind === 'collect') theirs.postMessage({ kind: 'collected' }, [])
+  })
+  const one = client()
+  const done = one.run(short, 'a')
+  await settle()
+  const both = [one.forget(), one.forget()]
+  await settle()
+  end('a')
+  await Promise.all([done, ...both])
+  await settle()
+  assert.deepEqual(heard, ['lane', 'forget', 'collect', 'forget', 'collect', 'go on'])
+  // Twice each time, in a worker, in a client and in the thread of the pool.
+  assert.equal(collections, 2 * 2 * 3)
+  close()
+})
+
+for (const dying of ['a worker', 'a client'] as const) {
+  test(`F-16 forget: ${dying} that never lets go is not waited for when it ends`, async () => {
+    const { pool, client, short, end, close } = stage({ workers: { short: 1, long: 0 } })
+    const one = client()
+    const done = one.run(short, 'a')
+    await settle()
+    end('a')
+    await done
+    const [ours, theirs] = channel()
+    opened.push(ours, theirs)
+    let leave = (): void => ours.close()
+    if (dying === 'a worker') leave = pool.addWorker(ours, 'short')
+    else pool.addClient(ours)
+    let isAsked = false
+    theirs.on('message', (received) => {
+      const message = received as ToClient | ToWorker
+      if (message.kind === 'forget') theirs.postMessage({ kind: 'idle', round: message.round }, [])
+      if (message.kind === 'collect') isAsked = true
+    })
+    let isForgotten = false
+    const forgotten = one.forget().then(() => {
+      isForgotten = true
+    })
+    await until(() => isAsked, 'it is asked to let go')
+    await settle()
+    assert.equal(isForgotten, false)
+    leave()
+    await forgotten
+    close()
+  })
+}
+
+test('who waits hears that the pool has ended', async () => {
+  const { client, short, close } = stage({ workers: { short: 1, long: 0 } })
+  const one = client()
+  const running = assert.rejects(one.run(short, 'a'), JobFailed)
+  await settle()
+  const forgotten = assert.rejects(one.forget(), JobFailed)
+  await settle()
+  close()
+  await Promise.all([running, forgotten])
+  await assert.rejects(one.forget(), JobFailed)
+})
+
+test('what waits and what is done is counted', async () => {
+  const { client, short, long, end, close } = stage({ workers: { short: 1, long: 0 }, limits: { short: 2, long: 1 } })
+  const counts = { begun: 0, done: 0, refused: 0, short: 0, long: 0 }
+  const one = client({
+    nowMs: () => 0,
+    begun: () => counts.begun++,
+    done: () => counts.done++,
+    refused: () => counts.refused++,
+    waiting: (takes, jobs) => {
+      counts[takes] = jobs
+    },
+  })
+  const first = one.run(short, 'a')
+  await settle()
+  const others = [one.run(short, 'b'), one.run(short, 'c'), one.run(short, 'd')]
+  await assert.rejects(one.run(short, 'e'), Overloaded)
+  assert.deepEqual(counts, { begun: 2, done: 0, refused: 1, short: 2, long: 0 })
+  const failed = assert.rejects(one.run(long, 'l'), JobFailed)
+  assert.equal(counts.long, 1)
+  await failed
+  for (const name of ['a', 'b', 'c', 'd']) {
+    await settle()
+    end(name)
+  }
+  await Promise.all([first, ...others])
+  assert.deepEqual(counts, { begun: 4, done: 4, refused: 1, short: 0, long: 0 })
+  close()
 })

@@ -22,8 +22,10 @@ export class SlowPool {
   readonly #clients = new Set<Client>()
   readonly #started = new Set<Takes>()
   #workerCount = 0
-  /** How many ask for it: nothing is begun meanwhile. */
+  /** How many ask for it: nothing is begun meanwhile. One is done after the other. */
   #forgetting = 0
+  #forgotten: Promise<void> = Promise.resolve()
+  #round = 0
 
   constructor(options: SlowPoolOptions) {
     this.#options = options
@@ -39,7 +41,7 @@ export class SlowPool {
       client.idle?.()
       client.collected?.()
     })
-    if (this.#forgetting > 0) tell(client, { kind: 'forget' })
+    if (this.#forgetting > 0) tell(client, { kind: 'forget', round: this.#round })
     for (const worker of this.#workers) introduce(client, worker)
   }
 
@@ -65,9 +67,14 @@ export class SlowPool {
         this.#start(message.takes)
         break
       case 'forget':
-        void this.#forget().then(() => tell(client, { kind: 'forgotten', id: message.id }))
+        this.#forgetting++
+        this.#forgotten = this.#forgotten
+          .then(() => this.#forget())
+          .then(() => tell(client, { kind: 'forgotten', id: message.id }))
         break
       case 'idle':
+        // Of one that joined in an earlier round it says nothing about this one.
+        if (message.round !== this.#round) break
         client.idle?.()
         client.idle = undefined
         break
@@ -90,17 +97,10 @@ export class SlowPool {
 
   /** Nobody begins anything; then the workers let go of what was done, the threads whose answers it was, this one. */
   async #forget(): Promise<void> {
-    this.#forgetting++
-    await this.#ofClients('idle', { kind: 'forget' })
+    this.#round++
+    await this.#ofClients('idle', { kind: 'forget', round: this.#round })
     if (this.#started.size > 0) {
-      await Promise.all(
-        [...this.#workers].map((worker) =>
-          confirmed(worker.collected, (confirm) => {
-            worker.collected = confirm
-            worker.port.postMessage({ kind: 'collect' } satisfies ToWorker, [])
-          }),
-        ),
-      )
+      await Promise.all([...this.#workers].map(collectedBy))
       await this.#ofClients('collected', { kind: 'collect' })
       collectGarbage()
     }
@@ -110,14 +110,13 @@ export class SlowPool {
   }
 
   async #ofClients(what: 'idle' | 'collected', message: ToClient): Promise<void> {
-    await Promise.all(
-      [...this.#clients].map((client) =>
-        confirmed(client[what], (confirm) => {
-          client[what] = confirm
-          tell(client, message)
-        }),
-      ),
-    )
+    const asked = [...this.#clients].map((client) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      client[what] = resolve
+      tell(client, message)
+      return promise
+    })
+    await Promise.all(asked)
   }
 }
 
@@ -132,12 +131,9 @@ function tell(client: Client, message: ToClient): void {
   client.port.postMessage(message, [])
 }
 
-/** Resolves with the confirmation; one that somebody waits for already is not lost. */
-function confirmed(before: Awaited, ask: (confirm: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    ask(() => {
-      before?.()
-      resolve()
-    })
-  })
+function collectedBy(worker: PoolWorker): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  worker.collected = resolve
+  worker.port.postMessage({ kind: 'collect' } satisfies ToWorker, [])
+  return promise
 }

@@ -5,6 +5,7 @@ import { hash, type KeyObject } from 'node:crypto'
 import { after, test } from 'node:test'
 import { type KeyType, type SignatureOptions, UnusableInput } from '../../src/crypto/key-type.ts'
 import { KEY_TYPES } from '../../src/crypto/key-types.ts'
+import { NoncePool } from '../../src/crypto/nonce-pool.ts'
 import { publicHalf } from '../../src/crypto/public-keys.ts'
 import { signWith, verifyWith } from '../../src/crypto/signing-jobs.ts'
 import { proveMaterial } from '../../src/engines/transit/new-key.ts'
@@ -31,7 +32,7 @@ const DIGEST = hash('sha256', MESSAGE, 'buffer')
 
 async function newKey(type: KeyType): Promise<KeyObject> {
   const material = await type.generate(world.random.bytes, slow)
-  await proveMaterial(type, material, world.random.bytes, slow)
+  await proveMaterial(type, material, { slow, nonces: new NoncePool(world.random.bytes) })
   return type.load(material)
 }
 

@@ -3,7 +3,10 @@ import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
 import { inlineWork, JobFailed, JobForgotten, Overloaded } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
+import { CELL } from '../../src/telemetry/cells.ts'
+import { aloneTelemetry, poolMeterOf } from '../../src/thread-telemetry.ts'
 import { startMemoryHouse } from '../fixtures/memory-house.ts'
+import { readExposition } from '../fixtures/prometheus-text.ts'
 import { startThreadedServer, type ThreadedServer } from '../fixtures/threaded-server.ts'
 
 let server: ThreadedServer
@@ -47,6 +50,29 @@ test('a batch that is split comes back whole', async () => {
   assert.equal(status, 200)
   const opened = await call('POST', 'transit/decrypt/k', { batch_input: body.data?.batch_results })
   assert.deepEqual(opened.body.data?.batch_results, batch_input)
+})
+
+test('jobs of the pool are counted, and none waits at the end', async () => {
+  const response = await fetch(`${server.address}/v1/sys/metrics?format=prometheus`, {
+    headers: { 'X-Vault-Token': 'root' },
+  })
+  const { samples } = readExposition(await response.text())
+  // Those of the tests before: five new keys, and who asked them to decrypt.
+  const done = samples.get('keywright_slow_jobs_total') ?? 0
+  assert.ok(done >= 10, `${done} jobs`)
+  assert.equal(samples.get('keywright_slow_job_wait_seconds_count'), done)
+  for (const takes of ['short', 'long'])
+    assert.equal(samples.get(`keywright_slow_jobs_waiting{takes="${takes}"}`), 0, takes)
+})
+
+test('short jobs that wait and long ones are told apart', () => {
+  const { telemetry } = aloneTelemetry(realWorld())
+  const meter = poolMeterOf({ telemetry, world: realWorld() })
+  meter.waiting('short', 3)
+  meter.waiting('long', 2)
+  meter.refused()
+  const { row } = telemetry
+  assert.deepEqual([row[CELL.slowShort], row[CELL.slowLong], row[CELL.slowRefused]], [3, 2, 1])
 })
 
 test('F-16 threads of the pool die: the caller of a job gets an error, those who wait get their keys', async () => {

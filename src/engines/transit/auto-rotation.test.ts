@@ -68,6 +68,25 @@ test('the schedule follows the settings of the key, and goes with it', async () 
   assert.deepEqual(due(one), [])
 })
 
+test('while a mount with many keys is looked through for the first time, others have their turns', async () => {
+  const one = mounted()
+  const keys = 500
+  await one.client.write('keys/k')
+  const stored = one.view.entries.get('key/k') ?? assert.fail()
+  for (let number = 0; number < keys; number += 1) one.view.plant(`key/k${number}`, stored)
+  let turns = 0
+  let isDone = false
+  const count = (): void => {
+    turns += 1
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  await one.transit.upkeep()
+  isDone = true
+  assert.ok(one.view.entries.has('due-index'))
+  assert.ok(turns >= keys / 25, `${turns} turns`)
+})
+
 test('an imported key rotates by itself only where its import allowed it', async () => {
   const one = mounted()
   for (const allowed of [false, true]) {

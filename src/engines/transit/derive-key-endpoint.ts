@@ -64,8 +64,7 @@ export const deriveKeyEndpoint = endpoint({
 })
 
 async function placeDerived(transit: Transit, name: string, type: KeyType, material: Buffer) {
-  const { world, slow } = transit
-  await proveMaterial(type, material, world.random.bytes, slow)
+  await proveMaterial(type, material, transit)
   const countedFrom = await transit.ledger.livesBefore()
   const ring = importedRing(transit, type, { material, isPublic: false }, NO_FLAGS, countedFrom)
   try {

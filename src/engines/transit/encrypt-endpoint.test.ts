@@ -85,7 +85,7 @@ test('encrypt takes what existing clients send: null, line breaks, numbers as te
 test('a single answer with a cached key is no promise', async () => {
   const { transit, client } = mountTransit()
   await client.write('keys/k')
-  await transit.budgets.begin()
+  await client.write('encrypt/k', { plaintext })
   const handler = encryptEndpoint.handler as unknown as (...args: unknown[]) => Answer | Promise<Answer>
   const args = decodeFields(encryptEndpoint.fields, { name: 'k', plaintext })
   const answer = handler(transit, args, requestInfo('update'))

@@ -161,12 +161,12 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
     // What was sealed counts before anybody has it.
     const sealed = run?.succeeded ?? 1
     if (isCounted(wanted.type)) await transit.budgets.begin()
-    const stored = await transit.keys.add(args.name, made, async (tx) => {
+    const taken = await transit.keys.addForUse(args.name, made, async (tx) => {
       await requireAllowed(tx)
       if (isCounted(wanted.type) && sealed > FREE_MESSAGES)
         for (const secrets of made.secrets) putGranted(tx, identityOf(secrets), sealed)
     })
-    if (stored.header !== made.header) throw new Reconsider('another request made the key')
+    if (taken !== undefined) throw new Reconsider('another request made the key')
     if (sealed <= FREE_MESSAGES) (await transit.keys.find(args.name))?.version(1).budget?.spend(sealed)
     return answer
   } finally {

@@ -142,6 +142,7 @@ test('null in a batch is an item without fields, and a null input is an empty on
 test('an answer with a cached key is no promise, and a small batch is none', async () => {
   const { transit, client } = mountTransit()
   await client.write('keys/k')
+  await transit.keys.find('k')
   const handler = hmacEndpoint.handler as unknown as (...args: unknown[]) => unknown
   for (const body of [{ input }, { batch_input: [{ input }, {}] }]) {
     const answer = handler(transit, decodeFields(hmacEndpoint.fields, { name: 'k', ...body }), requestInfo('update'))

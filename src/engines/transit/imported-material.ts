@@ -106,12 +106,12 @@ async function readMaterial(transit: Transit, type: KeyType, form: MaterialForm,
 }
 
 /** @throws InvalidKeyMaterial for a key that does not do what it is for */
-export async function proveOrRefuse({ world, slow }: Transit, type: KeyType, material: Buffer): Promise<void> {
+export async function proveOrRefuse(transit: Transit, type: KeyType, material: Buffer): Promise<void> {
   const primes = MATERIAL_FORMS.get(type.name)?.primesOf?.(material)
-  if (primes !== undefined && !(await slow.run(CHECK_PRIMES, primes)))
+  if (primes !== undefined && !(await transit.slow.run(CHECK_PRIMES, primes)))
     throw new InvalidKeyMaterial('The primes of the RSA key are no primes')
   try {
-    await proveMaterial(type, material, world.random.bytes, slow)
+    await proveMaterial(type, material, transit)
   } catch (cause) {
     if (!(cause instanceof AuthenticationFailed)) throw cause
     throw new InvalidKeyMaterial('Its two halves do not belong together')

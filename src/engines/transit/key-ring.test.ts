@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { NoncePool } from '../../crypto/nonce-pool.ts'
 import { inlineWork } from '../../lib/slow-work.ts'
 import { realWorld } from '../../lib/world.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
@@ -11,7 +12,7 @@ import { newRing, newSecrets, withNewVersion } from './new-key.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
 
 const world = realWorld()
-const maker = { world, slow: inlineWork(world) }
+const maker = { world, slow: inlineWork(world), nonces: new NoncePool(world.random.bytes) }
 const type = KEY_TYPES.get('aes256-gcm96') ?? assert.fail()
 
 async function makeRing(versions: number): Promise<StoredRing> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MemoryView } from '../../../test/fixtures/memory-view.ts'
 import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
-import { StorageFull, StorageReadOnly } from '../../storage/contract.ts'
+import { StorageCorrupt, StorageFull, StorageReadOnly } from '../../storage/contract.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { MAX_NAME_CHARACTERS } from './keys.ts'
 import { LoadedRing } from './loaded-ring.ts'
@@ -89,10 +89,48 @@ test('what one thread changes the others see: rotate, minimums, delete, and a ne
 test('reset forgets every loaded key', async () => {
   const { view, transit, client } = mountTransit()
   await client.write('keys/k')
+  await client.read('keys/k')
   assert.ok(transit.keys.find('k') instanceof LoadedRing)
   transit.reset()
   view.get = async () => undefined
   assert.equal(await transit.keys.find('k'), undefined)
+})
+
+const STORING = [
+  { name: 'a new key', path: 'keys/new', body: {} },
+  { name: 'a key that encrypt made', path: 'encrypt/new', body: { plaintext } },
+  { name: 'a new version', path: 'keys/k/rotate', body: {} },
+]
+for (const { name, path, body } of STORING) {
+  test(`P-15 ${name} that cannot be read again is no success`, async () => {
+    const memory = new MemoryView()
+    await mountTransit(memory).client.write('keys/k')
+    let isStored = false
+    const { client } = mountTransit(memory, {
+      get: async (wanted) => {
+        const bytes = await memory.get(wanted)
+        return isStored && wanted.startsWith('key/') ? bytes?.subarray(0, -1) : bytes
+      },
+      list: (...given) => memory.list(...given),
+      transaction: async (work) => {
+        const done = await memory.transaction(work)
+        isStored = memory.entries.get('key/new') !== before.new || memory.entries.get('key/k') !== before.k
+        return done
+      },
+    })
+    const before = { new: memory.entries.get('key/new'), k: memory.entries.get('key/k') }
+    await assert.rejects(client.write(path, body), StorageCorrupt)
+    assert.ok(isStored)
+  })
+}
+
+test('a key is kept from its first use on, not from when it is made', async () => {
+  const { transit, client } = mountTransit()
+  await client.write('keys/k')
+  const loading = transit.keys.find('k')
+  assert.ok(loading instanceof Promise)
+  const ring = await loading
+  assert.equal(transit.keys.find('k'), ring)
 })
 
 test('where nothing is written, an existing key works, and every write travels without effect', async () => {

@@ -89,22 +89,49 @@ export class Keys {
   }
 
   /**
-   * Stores the ring where the name is free, and gives what has the name then. `check` runs in the same
-   * transaction, before a free name is taken.
+   * Stores the ring where the name is free, and gives what has the name then. This thread does not keep it: others
+   * serve it, and of a thousand new keys most are not used here before they go.
    * @throws StorageReadOnly where the request has to travel
    */
-  async add(name: string, ring: StoredRing, check?: (tx: ViewTransaction) => Promise<void>): Promise<LoadedRing> {
+  async add(name: string, ring: StoredRing): Promise<LoadedRing> {
+    const taken = await this.#storeWhereFree(name, ring)
+    if (taken !== undefined) return taken
+    const bytes = await this.#storage.get(FOLDER + name)
+    // What does not parse shows before the caller is told of success (threats P-15). Who removed it came later.
+    const added = bytes === undefined ? new LoadedRing(ring) : useStored(bytes, (stored) => new LoadedRing(stored))
+    if (isCounted(added.type)) this.#budgets.beginAhead()
+    return added
+  }
+
+  /**
+   * The same for a key that is used here at once. `check` runs in the same transaction, before a free name is taken.
+   * Undefined where the ring was stored, else what had the name before.
+   * @throws StorageReadOnly where the request has to travel
+   */
+  async addForUse(
+    name: string,
+    ring: StoredRing,
+    check: (tx: ViewTransaction) => Promise<void>,
+  ): Promise<LoadedRing | undefined> {
+    const taken = await this.#storeWhereFree(name, ring, check)
+    if (taken === undefined) await this.#readBack(name)
+    return taken
+  }
+
+  async #storeWhereFree(
+    name: string,
+    ring: StoredRing,
+    check?: (tx: ViewTransaction) => Promise<void>,
+  ): Promise<LoadedRing | undefined> {
     requireNameLength(name)
-    const stored = await this.#storage.transaction(async (tx) => {
+    return this.#storage.transaction(async (tx) => {
       const existing = await tx.get(FOLDER + name)
       if (existing !== undefined) return useStored(existing, (before) => new LoadedRing(before))
       await check?.(tx)
       store(tx, name, ring)
       reschedule(tx, name, undefined, ring.header)
-      return new LoadedRing(ring)
+      return undefined
     })
-    await this.#readBack(name)
-    return stored
   }
 
   /**

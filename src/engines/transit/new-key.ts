@@ -1,8 +1,9 @@
 // New keys and new versions of keys.
 import type { KeyObject } from 'node:crypto'
 import type { Cipher, KeyType, SignatureOptions } from '../../crypto/key-type.ts'
+import type { NoncePool } from '../../crypto/nonce-pool.ts'
 import { publicHalf } from '../../crypto/public-keys.ts'
-import { freshBytes, type RandomBytes } from '../../crypto/random-bytes.ts'
+import { freshBytes } from '../../crypto/random-bytes.ts'
 import { Secret } from '../../crypto/secret.ts'
 import { signWith, verifyWith } from '../../crypto/signing-jobs.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
@@ -30,10 +31,15 @@ export type NewKey = Pick<
 /** What a new version holds, besides what all versions have. */
 export type NewVersion = VersionSecrets & { readonly managedKey?: ManagedReference }
 
-/** What new keys are made with. */
-export type KeyMaker = {
-  readonly world: World
+/** What a key is tried with. */
+export type Prover = {
   readonly slow: SlowWork
+  readonly nonces: NoncePool
+}
+
+/** What new keys are made with. */
+export type KeyMaker = Prover & {
+  readonly world: World
   /** With which lives of the mount a new version has nothing to do (budget-ledger.ts). */
   readonly ledger?: { livesBefore(): Promise<number> }
 }
@@ -103,16 +109,12 @@ function newVersionHeader(
 }
 
 /** Of one version; the caller wipes them. */
-export async function newSecrets(
-  type: KeyType,
-  keySizeBytes: number,
-  { world, slow }: KeyMaker,
-): Promise<VersionSecrets> {
-  const random = world.random.bytes
-  const material = await type.generate(random, slow, keySizeBytes)
+export async function newSecrets(type: KeyType, keySizeBytes: number, maker: KeyMaker): Promise<VersionSecrets> {
+  const random = maker.world.random.bytes
+  const material = await type.generate(random, maker.slow, keySizeBytes)
   const hmac = freshBytes(random, HMAC_SECRET_BYTES)
   try {
-    await proveMaterial(type, material, random, slow)
+    await proveMaterial(type, material, maker)
     return { material: new Secret(material), hmac: new Secret(hmac) }
   } finally {
     material.fill(0)
@@ -121,33 +123,20 @@ export async function newSecrets(
 }
 
 const PROOF = Buffer.from('sealed and opened, signed and verified once before the key is used')
-const NO_NONCE = Buffer.alloc(0)
 
 /**
  * Every new key does once what it is for, before anyone is told of it (threats P-15). What is imported proves here that
  * both halves are of one pair.
  * @throws Error where it does not; a caller who gave the material is told something else
  */
-export async function proveMaterial(
-  type: KeyType,
-  material: Buffer,
-  random: RandomBytes,
-  slow: SlowWork,
-): Promise<void> {
+export async function proveMaterial(type: KeyType, material: Buffer, { slow, nonces }: Prover): Promise<void> {
   const key = type.load(material)
-  if (type.cipher !== undefined) await proveCipher(type.name, type.cipher, key, random, slow)
+  if (type.cipher !== undefined) await proveCipher(type.name, type.cipher, key, { slow, nonces })
   if (type.signing !== undefined) await proveSigning(type, key, slow)
 }
 
-async function proveCipher(
-  name: string,
-  cipher: Cipher,
-  key: KeyObject,
-  random: RandomBytes,
-  slow: SlowWork,
-): Promise<void> {
-  const nonce = cipher.nonceBytes === 0 ? NO_NONCE : freshBytes(random, cipher.nonceBytes)
-  const sealed = cipher.sealWithNonce(key, nonce, PROOF)
+async function proveCipher(name: string, cipher: Cipher, key: KeyObject, { slow, nonces }: Prover): Promise<void> {
+  const sealed = cipher.sealWithNonce(key, nonces.take(cipher.nonceBytes), PROOF)
   const opened = await (cipher.openSlowly?.(slow, key, sealed) ?? cipher.openWithNonce(key, sealed))
   if (!opened.equals(PROOF)) throw new Error(`A new key of type ${name} does not open what it sealed`)
 }

@@ -4,6 +4,7 @@
 //   due-index           every key with a period has such an entry; JSON, {"format":1}
 //
 // Who stores a key stores its entry in the same transaction.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import type { RingHeader } from './ring-header.ts'
 
@@ -12,6 +13,8 @@ const COMPLETE = 'due-index'
 const DIGITS = 16
 const ENTRY = Buffer.from('{"format":1}')
 const PAGE = 100
+/** Keys that are opened in one step, about a millisecond; requests come in between. */
+const KEYS_PER_STEP = 25
 
 /** Undefined for a key that does not rotate by itself: without a period, out of use, or imported without permission. */
 export function dueSecond(header: RingHeader): number | undefined {
@@ -70,12 +73,14 @@ export async function complete(
   headerOf: (tx: ViewTransaction, name: string) => Promise<RingHeader | undefined>,
 ): Promise<void> {
   for (let after = ''; ; ) {
-    const names = await list(after, PAGE)
+    const names = await list(after, KEYS_PER_STEP)
     await storage.transaction(async (tx) => {
       for (const name of names) reschedule(tx, name, undefined, await headerOf(tx, name))
-      if (names.length < PAGE) tx.put(COMPLETE, ENTRY)
+      if (names.length < KEYS_PER_STEP) tx.put(COMPLETE, ENTRY)
     })
-    if (names.length < PAGE) return
+    if (names.length < KEYS_PER_STEP) return
     after = names.at(-1) ?? ''
+    // Without a commit, all of this happens within one turn of the event loop.
+    await nextTurn()
   }
 }

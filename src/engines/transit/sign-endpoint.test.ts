@@ -157,6 +157,7 @@ test('a missing input is an empty one, but in a batch it is a mistake of its ite
 test('a single answer with a cached key of a quick type is no promise', async () => {
   const { transit, client } = mountTransit()
   await client.write('keys/k', { type: 'ecdsa-p256' })
+  await transit.keys.find('k')
   const handler = signEndpoint.handler as unknown as (...args: unknown[]) => unknown
   const answer = handler(transit, decodeFields(signEndpoint.fields, { name: 'k', input }), requestInfo('update'))
   assert.ok(!(answer instanceof Promise))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyType, SignatureOptions } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { NoncePool } from '../../crypto/nonce-pool.ts'
 import { spkiDer } from '../../crypto/public-keys.ts'
 import { Secret } from '../../crypto/secret.ts'
 import { inlineWork } from '../../lib/slow-work.ts'
@@ -13,7 +14,7 @@ import { LoadedRing, privateKeyOf } from './loaded-ring.ts'
 import { newRing, newSecrets, withNewVersion } from './new-key.ts'
 
 const world = realWorld()
-const maker = { world, slow: inlineWork(world) }
+const maker = { world, slow: inlineWork(world), nonces: new NoncePool(world.random.bytes) }
 const INPUT = Buffer.from('the quick brown fox')
 const OPTIONS: SignatureOptions = {
   hash: 'sha2-256',

@@ -91,7 +91,7 @@ export class Transit implements Engine {
     this.counts = new CountReader(storage)
     this.keys = new Keys(storage, this.budgets)
     this.nonces = new NoncePool(world.random.bytes)
-    this.wrappingKeys = new WrappingKeys({ storage, world, slow })
+    this.wrappingKeys = new WrappingKeys({ storage, world, slow, nonces: this.nonces })
   }
 
   get lookups() {

@@ -8,6 +8,7 @@ import { readEntries, verifyLog } from '../../test/fixtures/audit-log.ts'
 import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
 import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
 import { SaltedHmac } from '../crypto/salted-hmac.ts'
+import { LongText } from '../lib/long-text.ts'
 import { exceeds, LIMITS_WITH_TOKEN } from './data-size.ts'
 import { redactWhole } from './redactor.ts'
 
@@ -22,6 +23,7 @@ const SIZES: readonly { readonly name: string; readonly value: unknown; readonly
   { name: 'texts in lists of lists', value: { a: texts(5), b: [[texts(5)], ['x']] }, over: true },
   { name: 'texts in a Map and a Set', value: [new Map([['a', texts(9)]]), new Set(['x', 'y'])], over: true },
   { name: 'bytes and large integers', value: [...texts(9), Buffer.alloc(1_000), 5n], over: true },
+  { name: 'long texts of bytes', value: Array.from({ length: 11 }, () => new LongText(Buffer.alloc(1))), over: true },
   { name: 'one long run of bytes', value: Buffer.alloc(1_000_000), over: false },
   { name: 'names without texts', value: Object.fromEntries(texts(51).map((name) => [name, 1])), over: true },
   { name: 'empty objects', value: Array.from({ length: 101 }, () => ({})), over: true },
@@ -37,6 +39,8 @@ for (const [name, value, over] of [
   ['one more', { a: 'x'.repeat(100) }, true],
   ['a long name', { ['n'.repeat(101)]: 1 }, true],
   ['names of a Map', new Map([['n'.repeat(101), 1]]), true],
+  ['a long text of bytes', { a: new LongText(Buffer.alloc(100)) }, true],
+  ['one of as many characters as allowed', { a: new LongText(Buffer.alloc(99)) }, false],
   ['bytes, which become base64', { a: Buffer.alloc(75) }, true],
 ] as const) {
   test(`in clear, ${name}: ${over ? 'too much' : 'within the limits'}`, () =>

@@ -1,5 +1,6 @@
 // How much of the data of a request is recorded item by item. A text of three bytes becomes one of eighty in a line, in
 // every device and twice a request: without a bound a small body makes a large log and a long turn (threats P-39).
+import { LongText } from '../lib/long-text.ts'
 import { isBytes } from './bytes.ts'
 
 export type DataLimits = {
@@ -43,18 +44,17 @@ export function exceeds(value: unknown, limits: DataLimits): boolean {
 }
 
 function isWithin(value: unknown, left: Left, depth: number): boolean {
-  if (typeof value === 'object' && value !== null && !isBytes(value)) return isObjectWithin(value, left, depth)
-  if (!isText(value)) return --left.others >= 0
-  left.characters -=
-    typeof value === 'string'
-      ? value.length
-      : typeof value === 'object' && value !== null
-        ? base64Length(value as Uint8Array)
-        : 0
+  if (typeof value === 'string') return isTextWithin(value.length, left)
+  if (typeof value === 'object' && value !== null) return isObjectWithin(value, left, depth)
+  return isText(value) ? isTextWithin(0, left) : --left.others >= 0
+}
+
+function isTextWithin(characters: number, left: Left): boolean {
+  left.characters -= characters
   return --left.texts >= 0 && left.characters >= 0
 }
 
-const base64Length = ({ byteLength }: Uint8Array): number => Math.ceil(byteLength / 3) * 4
+const base64Length = ({ byteLength }: { readonly byteLength: number }): number => Math.ceil(byteLength / 3) * 4
 
 /** Of a member, as one of `others`. */
 function isNameWithin(name: unknown, left: Left): boolean {
@@ -68,8 +68,13 @@ function isText(value: unknown): boolean {
 }
 
 function isObjectWithin(value: object, left: Left, depth: number): boolean {
+  // As those are that come in thousands: what is asked of the others costs more than to count these.
+  const isPlain = value.constructor === Object && !('toJSON' in value)
+  if (!isPlain && value instanceof LongText) return isTextWithin(value.bytes.length, left)
+  if (!isPlain && isBytes(value)) return isTextWithin(base64Length(value), left)
   if (--left.others < 0) return false
   if (depth >= MAX_DEPTH) return true
+  if (isPlain) return areMembersWithin(value, left, depth)
   if (Array.isArray(value) || value instanceof Set) {
     for (const item of value) if (!isWithin(item, left, depth + 1)) return false
     return true
@@ -81,6 +86,10 @@ function isObjectWithin(value: object, left: Left, depth: number): boolean {
   }
   const { toJSON } = value as { toJSON?: unknown }
   if (typeof toJSON === 'function') return isWithin(toJSON.call(value), left, depth + 1)
+  return areMembersWithin(value, left, depth)
+}
+
+function areMembersWithin(value: object, left: Left, depth: number): boolean {
   for (const name in value) {
     if (!isNameWithin(name, left)) return false
     if (!isWithin((value as Record<string, unknown>)[name], left, depth + 1)) return false

@@ -3,6 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { SaltedHmac } from '../crypto/salted-hmac.ts'
+import { LongText } from '../lib/long-text.ts'
 import { quoted } from './ascii-json.ts'
 import { hasLongList, ITEMS_AT_ONCE, redact, redactInSlices } from './redactor.ts'
 
@@ -31,6 +32,7 @@ const ODD: readonly { readonly name: string; readonly value: unknown; readonly i
   { name: 'a typed array', value: new Uint16Array([1]), is: hashed(Buffer.from([1, 0])) },
   { name: 'an ArrayBuffer', value: new Uint8Array([7]).buffer, is: hashed(Buffer.from([7])) },
   { name: 'a DataView', value: new DataView(new Uint8Array([7, 8]).buffer, 1), is: hashed(Buffer.from([8])) },
+  { name: 'a long text of bytes', value: new LongText(Buffer.from('text')), is: hashed('text') },
   { name: 'a Map', value: new Map([['a', 's']]), is: { a: hashed('s') } },
   { name: 'a Set', value: new Set(['s']), is: [hashed('s')] },
   { name: 'a Date', value: new Date(0), is: hashed('1970-01-01T00:00:00.000Z') },

@@ -4,6 +4,7 @@
 //
 // It is total (threats U-04, P-37): whatever the value is, the result is JSON, and what has no place in JSON becomes
 // the HMAC of what it would print as, never the thing itself.
+import { LongText } from '../lib/long-text.ts'
 import { asciiJson, quoted } from './ascii-json.ts'
 import { isBytes } from './bytes.ts'
 
@@ -137,6 +138,8 @@ function hiddenObject(value: object, redaction: Redaction, depth: number): unkno
   if (Array.isArray(value)) return value.map((item) => hidden(item, redaction, depth + 1))
   // Nearly all are these, and the questions about the others cost more than the answer.
   if (value.constructor === Object) return hiddenPlain(value, redaction, depth)
+  // The HMAC of its bytes is that of its text.
+  if (value instanceof LongText) return redaction.hmac === undefined ? value : hiddenBytes(value.bytes, redaction)
   const bytes = bytesOf(value)
   if (bytes !== undefined) return hiddenBytes(bytes, redaction)
   if (value instanceof Map) return hiddenMembers(value, redaction, depth)

@@ -25,6 +25,15 @@ test('an answer goes to whoever has the token, whole', async () => {
   assert.equal(opened.body.mount_type, 'transit')
 })
 
+test('a long answer is wrapped whole, too', async () => {
+  const house = await stage()
+  const plaintext = Buffer.alloc(100_000, 'x').toString('base64')
+  const opened = await unwrap(house, tokenOf(await wrapped(house, 'POST', 'transit/encrypt/k', { plaintext })))
+  const { ciphertext } = opened.body.data ?? {}
+  const decrypted = await house.call('POST', 'transit/decrypt/k', { ciphertext })
+  assert.equal(decrypted.body.data?.plaintext, plaintext)
+})
+
 test('P-32: of callers that unwrap at once exactly one gets the answer', async () => {
   const house = await stage()
   for (let round = 0; round < 20; round++) {

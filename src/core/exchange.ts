@@ -54,11 +54,16 @@ export type WireHeaders = {
 
 export type WireResponse = {
   readonly status: number
-  /** JSON text; undefined: no body and no content type. */
-  readonly body: string | undefined
+  /** JSON text, as bytes in UTF-8 where it is long; undefined: no body and no content type. */
+  readonly body: string | Uint8Array | undefined
   /** Instead of `body`: bytes that are sent as they come. */
   readonly stream?: ByteStream
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The body as a string; '' where there is none. */
+export function bodyText({ body = '' }: WireResponse): string {
+  return typeof body === 'string' ? body : new TextDecoder().decode(body)
 }
 
 export type Exchange = {

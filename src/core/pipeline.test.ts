@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { type MemoryHouse, startMemoryHouse, wireRequest } from '../../test/fixtures/memory-house.ts'
+import { bodyText } from './exchange.ts'
 
 let server: MemoryHouse
 before(async () => {
@@ -17,7 +18,7 @@ async function raw(change: Partial<ReturnType<typeof wireRequest>>, headers: obj
     ...change,
     headers: { ...request.headers, ...headers },
   })
-  return { status: response.status, body: response.body === undefined ? {} : JSON.parse(response.body) }
+  return { status: response.status, body: response.body === undefined ? {} : JSON.parse(bodyText(response)) }
 }
 
 test('PUT is POST, GET with list is LIST', async () => {

@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { fail } from '../api/errors.ts'
 import { Reconsider } from '../api/request.ts'
+import { LongText } from '../lib/long-text.ts'
 import {
   Sealed,
   StorageClosed,
@@ -11,7 +12,8 @@ import {
   StorageFailed,
   StorageFull,
 } from '../storage/contract.ts'
-import { refusalOf } from './response.ts'
+import { bodyText, type Exchange, type WireResponse } from './exchange.ts'
+import { refusalOf, successResponse } from './response.ts'
 
 const SECRET = 'a detail that is not for callers'
 
@@ -42,3 +44,37 @@ test('a refusal passes as it is; what is our own fault is none', () => {
   for (const cause of [new Error('x'), new StorageCorrupt('x'), new TypeError('x'), undefined, 'x'])
     assert.equal(refusalOf(cause), undefined)
 })
+
+function responseTo(data: object, body?: 'both'): WireResponse {
+  const exchange = { id: 'an-id', answer: { data }, endpoint: { body }, warnings: ['a warning'], mounted: undefined }
+  return successResponse(exchange as unknown as Exchange)
+}
+
+const LONG = 'x'.repeat(20_000)
+const DATA: readonly { readonly name: string; readonly data: object; readonly isBytes: boolean }[] = [
+  { name: 'a short text', data: { text: 'short ü' }, isBytes: false },
+  { name: 'a long string', data: { text: LONG, number: 1 }, isBytes: false },
+  {
+    name: 'a long text of bytes, and letters of all kinds',
+    data: { text: 'ü\ud83d\udd11"\\', long: new LongText(Buffer.from(LONG)) },
+    isBytes: true,
+  },
+  { name: 'a long text of bytes alone', data: { text: new LongText(Buffer.from(LONG)) }, isBytes: true },
+  {
+    name: 'a long text of bytes among others',
+    data: { gone: undefined, ü: 1, one: new LongText(Buffer.from(LONG)), two: new LongText(Buffer.from('2')), end: [] },
+    isBytes: true,
+  },
+  { name: 'a long text of bytes in a list', data: { list: [new LongText(Buffer.from(LONG))] }, isBytes: false },
+]
+for (const { name, data, isBytes } of DATA) {
+  test(`${name} is answered as JSON has it`, () => {
+    const response = responseTo(data)
+    assert.equal(typeof response.body !== 'string', isBytes)
+    const envelope = JSON.parse(bodyText(response))
+    assert.deepEqual(envelope.data, JSON.parse(JSON.stringify(data)))
+    assert.deepEqual([envelope.request_id, envelope.warnings, envelope.mount_type], ['an-id', ['a warning'], ''])
+    const both = JSON.parse(bodyText(responseTo(data, 'both')))
+    for (const [member, value] of Object.entries(envelope.data)) assert.deepEqual(both[member], value)
+  })
+}

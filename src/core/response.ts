@@ -2,6 +2,7 @@
 import { type ErrorCode, fail, Refusal, RefusalForNow } from '../api/errors.ts'
 import { type Answer, Reconsider } from '../api/request.ts'
 import { NotRecorded } from '../audit/recorder.ts'
+import { LongText } from '../lib/long-text.ts'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import { Sealed, StorageClosed, StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
@@ -32,22 +33,49 @@ export function successResponse(exchange: Exchange): WireResponse {
   }
 }
 
-/** Written by hand, since most of it never differs; `JSON.stringify` writes what can. */
+/**
+ * Written by hand, since most of it never differs; `JSON.stringify` writes what can. One with a long text is bytes: a
+ * string would be copied twice on its way to the socket, each time into memory that the system has to hand out first.
+ */
 function envelope(
   exchange: Exchange,
   { data, auth, wrapInfo, lease = NO_LEASE }: Answer,
   copied: object | undefined,
   warnings: readonly string[],
-): string {
-  const dataText = data === undefined ? 'null' : JSON.stringify(data)
+): string | Buffer {
+  const written = data === undefined ? 'null' : hasLongText(data) ? memberPieces(data) : JSON.stringify(data)
   const authText = auth === undefined ? 'null' : JSON.stringify(auth)
   const wrapText = wrapInfo === undefined ? 'null' : JSON.stringify(wrapInfo)
   const warningsText = warnings.length === 0 ? 'null' : JSON.stringify(warnings)
   const type = exchange.mounted?.entry.type ?? ''
   const leased = lease === NO_LEASE ? NO_LEASE_TEXT : leaseText(lease)
-  const head = `"request_id":"${exchange.id}",${leased},"data":${dataText}`
-  const tail = `"wrap_info":${wrapText},"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"`
-  return `{${copiedMembers(copied)}${head},${tail}}\n`
+  const head = `{${copiedMembers(copied)}"request_id":"${exchange.id}",${leased},"data":`
+  const tail = `,"wrap_info":${wrapText},"warnings":${warningsText},"auth":${authText},"mount_type":"${type}"}\n`
+  return typeof written === 'string' ? head + written + tail : bytesOf([head, ...written, tail])
+}
+
+function hasLongText(data: object): boolean {
+  for (const name in data) if ((data as Record<string, unknown>)[name] instanceof LongText) return true
+  return false
+}
+
+/** The same text as that of `JSON.stringify`, in pieces, of which the long ones are not looked at. */
+function memberPieces(data: object): (string | Buffer)[] {
+  const pieces: (string | Buffer)[] = []
+  for (const [name, value] of Object.entries<unknown>(data as Record<string, unknown>)) {
+    const isLong = value instanceof LongText
+    const written = isLong ? '' : JSON.stringify(value)
+    // As JSON leaves such a member out.
+    if (written === undefined) continue
+    const before = `${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`
+    if (isLong) pieces.push(`${before}"`, value.bytes, '"')
+    else pieces.push(before + written)
+  }
+  return [...pieces, '}']
+}
+
+function bytesOf(pieces: readonly (string | Buffer)[]): Buffer {
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
 }
 
 const NO_LEASE = { id: '', renewable: false, durationSeconds: 0 }

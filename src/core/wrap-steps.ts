@@ -5,7 +5,7 @@ import type { Answer } from '../api/request.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { WrapForm } from '../auth/wrapping.ts'
 import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
-import type { Exchange } from './exchange.ts'
+import { bodyText, type Exchange } from './exchange.ts'
 import { successResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -54,8 +54,9 @@ export const limitWrapping = (exchange: Exchange): void => {
 export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
   const { answer, endpoint, wrapTtlSeconds, path, operation } = exchange
   if (wrapTtlSeconds === 0 || answer === undefined || answer.wrapInfo !== undefined) return
-  const { body } = successResponse(exchange)
-  if (body === undefined) return
+  const response = successResponse(exchange)
+  if (response.body === undefined) return
+  const body = bodyText(response)
   const accessor = answer.auth?.accessor
   const creationPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }

@@ -242,6 +242,20 @@ test('who sends what is refused gets the answer, and nothing behind it is carrie
   assert.equal(handled, 1)
 })
 
+test('an answer of bytes is sent as one of characters is, to any method', async (context) => {
+  for (const text of ['{"a":1}', `{"a":"\u00fc${'x'.repeat(100_000)}"}`]) {
+    // As it comes from another thread.
+    const bytes = new Uint8Array(Buffer.from(text))
+    for (const body of [text, bytes]) {
+      const open = await opened(context, { handle: async () => ({ status: 200, body }) })
+      for (const method of ['GET', 'LIST']) {
+        const answer = await (await connected(context, open)).exchange(rawRequest(method, '/v1/x'))
+        assert.deepEqual([answer?.body, answer?.headers.get('content-length')], [text, String(bytes.length)])
+      }
+    }
+  }
+})
+
 test('P-44: a client that does not take its answer is cut where a limit says so', async (context) => {
   const huge = 'x'.repeat(20_000_000)
   const open = await opened(context, {

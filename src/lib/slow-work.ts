@@ -31,14 +31,20 @@ export interface SlowWork {
    * @throws JobForgotten where the server was sealed before it began
    */
   run<I, O>(job: Job<I, O>, input: I, moved?: ArrayBuffer[]): Promise<O>
-  /** Asks into how many parts work at hand is best split now; `end` is called once, when all of it is done. */
+  /** Says that there is work at hand which can be split; `end` is called once, when all of it is done. */
   split(): Split
   /** At seal: what waits is refused; resolves when no thread holds anything of what was done. */
   forget(): Promise<void>
 }
 
-/** One part is for the thread that asks, the others are for the pool; 1: it is not worth it, others are at work. */
-export type Split = { readonly parts: number; end(): void }
+export type Split = {
+  /**
+   * Into how many parts the work is best split now. One is for the thread that asks, the others are for the pool; 1: it
+   * is not worth it, others have such work at hand.
+   */
+  parts(): number
+  end(): void
+}
 
 /** Nothing was done: more work waits than can be done soon. */
 export class Overloaded extends Error {
@@ -67,7 +73,7 @@ export function inlineWork(tools: JobTools): SlowWork {
         throw new JobFailed(cause instanceof Error ? cause.name : typeof cause, cause)
       }
     },
-    split: () => ({ parts: 1, end: () => {} }),
+    split: () => ({ parts: () => 1, end: () => {} }),
     forget: async () => {},
   }
 }

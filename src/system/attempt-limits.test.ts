@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type Called, startMemoryHouse, wireRequest } from '../../test/fixtures/memory-house.ts'
 import { fail, RefusalForNow } from '../api/errors.ts'
-import type { WireResponse } from '../core/exchange.ts'
+import { bodyText, type WireResponse } from '../core/exchange.ts'
 import {
   type Act,
   ALL_SPOILERS,
@@ -229,10 +229,10 @@ test('S-02, P-60: a flood at sys/unseal is told 429 and when to come back, and n
   await house.operations.seal()
   const told = new Set<string>()
   for (let i = 0; i < 500; i++) {
-    const { status, headers, body } = await from(HERE, 'PUT', 'sys/unseal', { key: garbage(i % 256) })
-    if (status !== 429) continue
-    assert.equal(headers?.['Retry-After'], '30')
-    told.add(body ?? '')
+    const response = await from(HERE, 'PUT', 'sys/unseal', { key: garbage(i % 256) })
+    if (response.status !== 429) continue
+    assert.equal(response.headers?.['Retry-After'], '30')
+    told.add(bodyText(response))
   }
   assert.deepEqual([...told], ['{"errors":["Too many attempts, try again in 30 s"]}\n'])
   // A right share is not told apart.
@@ -277,14 +277,14 @@ for (const { name, start, drop } of MATTERS) {
     assert.equal((await from(HERE, 'GET', drop)).status, 200)
     assert.equal((await from(THERE, method, path, body)).status, 200)
     assert.equal((await from(HERE, 'DELETE', drop)).status, 429)
-    const { started } = JSON.parse((await from(THERE, 'GET', drop)).body ?? '')
+    const { started } = JSON.parse(bodyText(await from(THERE, 'GET', drop)))
     assert.equal(started, true)
   })
 }
 
 test('P-60, T-19: the same share again is refused and counts as a wrong one', async () => {
   const { shares, from } = await startHouse()
-  const { nonce } = JSON.parse((await from(THERE, 'PUT', 'sys/generate-root/attempt', {})).body ?? '')
+  const { nonce } = JSON.parse(bodyText(await from(THERE, 'PUT', 'sys/generate-root/attempt', {})))
   const key = shares[0]?.toString('hex')
   assert.equal((await from(THERE, 'PUT', 'sys/generate-root/update', { key, nonce })).status, 200)
   for (let i = 0; i < SPOILERS.burst; i++)

@@ -37,8 +37,12 @@ export function jobDone(load: Load, slot: number): void {
   Atomics.sub(load, slot, 1)
 }
 
-/** How many others are at it. */
-export const beginSplit = (load: Load): number => Atomics.add(load, SPLITTING, 1)
+export function beginSplit(load: Load): void {
+  Atomics.add(load, SPLITTING, 1)
+}
+
+/** How many are at it besides the one who asks. */
+export const othersSplitting = (load: Load): number => Atomics.load(load, SPLITTING) - 1
 
 export function endSplit(load: Load): void {
   Atomics.sub(load, SPLITTING, 1)

@@ -4,7 +4,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { type Job, JobFailed, JobForgotten, Overloaded, type SlowWork, type Split } from '../lib/slow-work.ts'
-import { beginSplit, depthOf, endSplit, jobSent, type Load, workersOf } from './load.ts'
+import { beginSplit, depthOf, endSplit, jobSent, type Load, othersSplitting, workersOf } from './load.ts'
 import type { FromClient, JobAnswer, JobOrder, LaneEnd, SlowPort, Takes, ToClient } from './slow-messages.ts'
 
 /** What a thread is given to have slow work done. */
@@ -91,8 +91,11 @@ export class PooledWork implements SlowWork {
 
   split(): Split {
     // There are as many workers as cores, and each thread that is at such work takes a core as a worker does.
-    const others = beginSplit(this.#load)
-    return { parts: Math.max(1, this.#idle() - others), end: () => endSplit(this.#load) }
+    beginSplit(this.#load)
+    return {
+      parts: () => Math.max(1, this.#idle() - othersSplitting(this.#load)),
+      end: () => endSplit(this.#load),
+    }
   }
 
   forget(): Promise<void> {

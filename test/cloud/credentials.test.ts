@@ -11,6 +11,7 @@ import { after, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { startEmulator } from '../../emulator/emulator.ts'
 import { SAMPLE, SAMPLE_PLAN } from '../../emulator/sample-plan.ts'
+import { bodyText } from '../../src/core/exchange.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { type Outbound, realWorld } from '../../src/lib/world.ts'
 import { type CloudHouse, START_MS, startCloudHouse } from '../fixtures/cloud-house.ts'
@@ -101,7 +102,7 @@ test('before anybody asked there is no key, and discovery says where they would 
   assert.deepEqual(await published(), [])
   const answer = await house.house.core.handle(wireRequest('GET', DISCOVERY))
   assert.equal(answer.headers?.['Cache-Control'], 'public, max-age=3600')
-  assert.deepEqual(JSON.parse(answer.body ?? ''), {
+  assert.deepEqual(JSON.parse(bodyText(answer)), {
     issuer: ISSUER,
     jwks_uri: `${ISSUER}/.well-known/keys`,
     response_types_supported: ['id_token'],

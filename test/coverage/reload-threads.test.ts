@@ -1,6 +1,7 @@
 // Reloading a mount reaches the threads that only read: what they kept of it they read anew, and of no other mount.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { bodyText } from '../../src/core/exchange.ts'
 import { buildHouse, type House } from '../../src/house.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
@@ -70,8 +71,8 @@ test('X-01: a reload makes a reading thread read the keys of that mount anew, on
   const readsOf = async (path: string): Promise<number> => {
     readKeys()
     const sent = wireRequest('POST', `${path}/encrypt/k`, { plaintext: 'YQ==' }, 'root')
-    const { status, body } = await house.core.handle(sent)
-    assert.equal(status, 200, body ?? '')
+    const response = await house.core.handle(sent)
+    assert.equal(response.status, 200, bodyText(response))
     return readKeys().length
   }
   for (const path of ['one', 'other']) {

@@ -5,8 +5,8 @@ import { AuthenticationFailed } from '../../crypto/aead.ts'
 import { type Cipher, PADDING_SCHEMES, type PaddingScheme, paddedCipher } from '../../crypto/key-type.ts'
 import { type MessageParts, openMessage, sealMessage } from '../../crypto/message.ts'
 import type { NoncePool } from '../../crypto/nonce-pool.ts'
-import { Base64Error, decodeBase64, encodeBase64 } from '../../lib/base64.ts'
-import { joinAscii } from '../../lib/flat-text.ts'
+import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
+import { base64Text, type LongText } from '../../lib/long-text.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { parseCiphertext } from './ciphertext.ts'
 import { CALLER_NONCE_BYTES } from './key-use.ts'
@@ -23,7 +23,7 @@ export type CryptOptions = {
 }
 export type EncryptOptions = CryptOptions & { readonly key_version?: number | undefined }
 
-export type Encrypted = { readonly ciphertext: string; readonly key_version: number }
+export type Encrypted = { readonly ciphertext: string | LongText; readonly key_version: number }
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 
@@ -83,7 +83,7 @@ export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, 
 
 /** `sealed` is what the version made. */
 export function encrypted({ prefix, number }: LoadedVersion, sealed: Buffer): Encrypted {
-  return { ciphertext: joinAscii(prefix, encodeBase64(sealed)), key_version: number }
+  return { ciphertext: base64Text(sealed, prefix), key_version: number }
 }
 
 /** @throws Refusal */

@@ -5,6 +5,7 @@ import type { Answer } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
 import { OPEN_MANY } from '../../crypto/many.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
+import { base64Text } from '../../lib/long-text.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import { type BatchRun, batchAnswer, runSlowBatch } from './batch.ts'
 import { type CryptOptions, prepareDecryption, unopened } from './crypt.ts'
@@ -68,7 +69,7 @@ function decryptWith(transit: Transit, ring: LoadedRing | undefined, args: Decry
     )
   }
   return whenDone(decryptAnywhere(transit, ring, args.ciphertext, args), (plaintext) => {
-    const data = { plaintext: encodeBase64(plaintext) }
+    const data = { plaintext: base64Text(plaintext) }
     return { data, warnings: warningsOf(ring, isGiven(args.nonce)) }
   })
 }

@@ -19,7 +19,7 @@ function threadLike(parts: number, done: string[] = []): SlowWork & { readonly o
   }
   const split = () => {
     open++
-    return { parts, end: () => void open-- }
+    return { parts: () => Math.max(1, parts - open + 1), end: () => void open-- }
   }
   return { ...work, run, split, open: () => open }
 }
@@ -107,6 +107,18 @@ for (const { name, items, bytes } of NOT_SPLIT) {
     assert.deepEqual(jobs, [])
   })
 }
+
+test('batches that wait for each other are done in one piece, and one that is alone is split', async () => {
+  const jobs: string[] = []
+  const slow = threadLike(2, jobs)
+  const { client } = mountTransit(new MemoryView(), undefined, slow)
+  await client.write('keys/k')
+  const batch_input = Array.from({ length: COUNT }, (_, n) => ({ plaintext: base64(`${n}`) }))
+  const together = await Promise.all([1, 2, 3].map(() => client.write('encrypt/k', { batch_input })))
+  assert.deepEqual([together.map(({ status }) => status), jobs, slow.open()], [[200, 200, 200], [], 0])
+  await client.write('encrypt/k', { batch_input })
+  assert.deepEqual([jobs, slow.open()], [['seal-many'], 0])
+})
 
 test('few items that are long together are split', async () => {
   const jobs: string[] = []

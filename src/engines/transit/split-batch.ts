@@ -4,7 +4,7 @@
 import type { Item } from '../../api/fields.ts'
 import type { ManyInput } from '../../crypto/many.ts'
 import { type Packed, pack, unpack, wipePacked } from '../../crypto/packed.ts'
-import type { SlowWork } from '../../lib/slow-work.ts'
+import type { SlowWork, Split } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import { type BatchRun, type Failed, requireItems, runBatch, Tally, type Work } from './batch.ts'
 import type { Prepared } from './crypt.ts'
@@ -45,13 +45,23 @@ export function runLargeBatch<R>(
   const weight = items.length < 2 ? 0 : items.reduce((sum, item) => sum + weightOf(item), 0)
   if (weight < LEAST_ITEMS) return runBatch(items, work.whole, work.failed)
   if (weight >= MANY_ITEMS) return runInSlices(parts, ring, items, work)
-  const { parts: count, end } = parts.slow.split()
-  if (count > 1) return runSplit(ring, items, work, count).finally(end)
-  try {
-    return runBatch(items, work.whole, work.failed)
-  } finally {
-    end()
-  }
+  const split = parts.slow.split()
+  return runInParts(split, ring, items, work).finally(split.end)
+}
+
+async function runInParts<R>(
+  split: Split,
+  ring: LoadedRing,
+  items: readonly Item[],
+  work: ItemWork<R>,
+): Promise<BatchRun<R>> {
+  // Requests that are recorded together go on one behind the other: first each says that it is there, then each asks
+  // whether others are, and only then the first is done. Where they wait for this thread in any case, to split them
+  // makes more work and gains no time.
+  await Promise.resolve()
+  const count = split.parts()
+  await Promise.resolve()
+  return count > 1 ? runSplit(ring, items, work, count) : runBatch(items, work.whole, work.failed)
 }
 
 /** In items of 128 bytes. */

@@ -1,6 +1,7 @@
 // Opens what a power cut left as a server would, in this process, and asks it what it holds.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bodyText } from '../../../src/core/exchange.ts'
 import { findDevelopmentKeys } from '../../../src/development.ts'
 import { inlineWork } from '../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../src/lib/world.ts'
@@ -92,8 +93,8 @@ type Get = (path: string, token?: string) => Promise<Found>
 const get =
   (house: WriterHouse): Get =>
   async (path, token = 'root') => {
-    const { status, body } = await house.core.handle(wireRequest('GET', path, undefined, token))
-    return { status, data: body === undefined ? {} : (JSON.parse(body).data ?? {}) }
+    const response = await house.core.handle(wireRequest('GET', path, undefined, token))
+    return { status: response.status, data: JSON.parse(bodyText(response) || '{}').data ?? {} }
   }
 
 /** The text of one that is there; another status is no value that anybody wrote. */

@@ -3,7 +3,6 @@ import { cloudReaches, cloudSurroundings } from './cloud-place.ts'
 import { factsOf } from './config.ts'
 import { devicesOf, startDevices } from './device-host.ts'
 import { newSharedFigures } from './http/shared-figures.ts'
-import { giveBackWhenIdle } from './lib/idle-memory.ts'
 import { RELOAD_PARTS, ReloadList, type ReloadPart } from './lib/reload.ts'
 import { inlineWork } from './lib/slow-work.ts'
 import { TurnEnd } from './lib/turn-end.ts'
@@ -61,7 +60,6 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
   const tellOthers = (state: ReloadState, part?: ReloadPart) => reloads.run(state, log, part)
   const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
   const sampler = watchThread(own, house)
-  const idle = giveBackWhenIdle(world)
   const handle = house.core.handle.bind(house.core)
   const traffic = trafficOf(own)
   const listeners = await ThreadListeners.start({
@@ -88,7 +86,6 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
       tls.stop()
       await listeners.stop()
       sampler.stop()
-      idle.stop()
       await own.flush()
       await house.audit.stop()
       await store.close()

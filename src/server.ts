@@ -4,7 +4,6 @@ import { Worker } from 'node:worker_threads'
 import { newBoardMemory } from './audit/stream-board.ts'
 import { runSelfTests } from './crypto/self-test.ts'
 import { startDevices } from './device-host.ts'
-import { giveBackWhenIdle } from './lib/idle-memory.ts'
 import type { ReloadPart } from './lib/reload.ts'
 import { ListenFailed, requireFreeAddresses } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
@@ -85,13 +84,11 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     const tellOthers = (state: ReloadState, part?: ReloadPart) => serving.reload(state, part)
     const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
     reloads.onWanted = reload
-    const idle = giveBackWhenIdle(world)
     return {
       ...shown(config, serving.ports),
       development,
       reload: () => reload(),
       stop: async () => {
-        idle.stop()
         tls.stop()
         await group.stop()
         await stopWriter(writer)

@@ -5,7 +5,6 @@ import { factsOf, type ServerConfig } from './config.ts'
 import { type DevicePlace, devicesOf } from './device-host.ts'
 import { cloudEnvironment } from './engines/cloud/settings.ts'
 import { buildHouse, type House } from './house.ts'
-import { giveBackWhenIdle } from './lib/idle-memory.ts'
 import { ReloadList } from './lib/reload.ts'
 import { TurnEnd } from './lib/turn-end.ts'
 import { ListenFailed, type ListenPlace, ThreadListeners, type TlsMaterials } from './listening.ts'
@@ -131,7 +130,6 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     log,
   })
   watchThread(own, house)
-  giveBackWhenIdle(world)
   reloads.add('audit', () => house.audit.reopen())
   reloads.add('tls', (reloaded) => listeners.renewTls(reloaded.tls))
   orders.begin((order) => {

@@ -1,7 +1,6 @@
 // A thread of the pool for slow work: it has no store, no socket and no cache, only the jobs.
 import { parentPort, workerData } from 'node:worker_threads'
 import { SLOW_JOBS } from './crypto/slow-jobs.ts'
-import { giveBackWhenIdle } from './lib/idle-memory.ts'
 import { realWorld } from './lib/world.ts'
 import type { Load } from './threads/load.ts'
 import { serveSlowWork } from './threads/slow-worker.ts'
@@ -11,7 +10,5 @@ export type SlowWorkerData = { readonly load: Load }
 
 if (parentPort !== null) {
   stepBack()
-  const world = realWorld()
-  serveSlowWork(parentPort, SLOW_JOBS, world, (workerData as SlowWorkerData).load)
-  giveBackWhenIdle(world)
+  serveSlowWork(parentPort, SLOW_JOBS, realWorld(), (workerData as SlowWorkerData).load)
 }

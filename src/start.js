@@ -1,5 +1,4 @@
-// What bin/keywright starts: the program, with the compiled code of earlier starts. compile-cache.js says why this is
-// JavaScript.
+// What bin/keywright starts: the program, with the compiled code of earlier starts. JavaScript, as compile-cache.js says.
 import { keepCompiledCode } from './compile-cache.js'
 
 keepCompiledCode()

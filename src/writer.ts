@@ -6,7 +6,6 @@ import { factsOf, type ServerConfig } from './config.ts'
 import { ConfigError } from './config-values.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from './development.ts'
 import { type DevicePlace, devicesOf } from './device-host.ts'
-import { giveBackWhenIdle } from './lib/idle-memory.ts'
 import { namedLog } from './lib/log.ts'
 import { RELOAD_PARTS, ReloadList } from './lib/reload.ts'
 import type { SealNews } from './opening.ts'
@@ -132,7 +131,6 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     row[CELL.storeBytes] = database
     row[CELL.journalBytes] = journal
   })
-  giveBackWhenIdle(world)
   const reloads = new ReloadList<ReloadState>()
   reloads.add('audit', () => house.audit.reopen())
   parent.on('message', (order: WriterOrder) => {

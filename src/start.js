@@ -1,4 +1,5 @@
-// What bin/keywright starts: the program, with the compiled code of earlier starts. JavaScript, as compile-cache.js says.
+// What bin/keywright starts: the program, with the compiled code of earlier starts. Why it is JavaScript says
+// compile-cache.js.
 import { keepCompiledCode } from './compile-cache.js'
 
 keepCompiledCode()

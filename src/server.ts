@@ -1,5 +1,4 @@
 // Starts a server: the thread that writes first, then those that serve. This thread only watches over them.
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { newBoardMemory } from './audit/stream-board.ts'
 import { runSelfTests } from './crypto/self-test.ts'
@@ -14,6 +13,7 @@ import { startSlowPool } from './slow-pool.ts'
 import { StartError } from './start-error.ts'
 import { newPublishedIndex } from './threads/change-follower.ts'
 import { ReloadDesk } from './threads/reload-desk.ts'
+import { exitOf } from './threads/thread-exit.ts'
 import { ThreadGroup } from './threads/thread-group.ts'
 import { TlsFileError } from './tls-files.ts'
 import { TlsState } from './tls-state.ts'
@@ -72,13 +72,18 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const place = { config, world, writer, directory, published, shared, board, reloads }
   const serving = new ServingThreads({ ...place, slow: pool.place, devices: devices.place, tls: () => tls.materials })
   const writing = writerStarted(writer)
-  // Beside the writer, since most of a start is the loading of modules; they listen when it has told them the state.
-  const serves = startServing(options, serving)
+  // Beside the writer, since most of a start is the loading of modules.
+  const start = () => serving.start()
+  const parts = { count: serving.count, start, clock: world.clock, log, onFatal: options.onFatal }
+  const serves = ThreadGroup.start({ kind: 'serving', ...parts })
   // Heard below: that the writer could not start is said first.
   serves.catch(() => {})
   try {
     const development = await writing
     watchWriter(writer, options.onFatal)
+    // Not before the writer has the store: of two servers at once, the one that looks must not stop the other.
+    await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
+    serving.allowListening()
     const group = await serves
     tls.renewTickets((materials) => serving.renewTls(materials))
     const tellOthers = (state: ReloadState, part?: ReloadPart) => serving.reload(state, part)
@@ -107,18 +112,11 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   }
 }
 
-/** @throws ListenFailed where another program has an address; StartError */
-async function startServing({ config, world, log, onFatal }: ServerOptions, serving: ServingThreads) {
-  await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
-  const { count } = serving
-  return ThreadGroup.start({ kind: 'serving', count, start: () => serving.start(), clock: world.clock, log, onFatal })
-}
-
 /** Writers that end because they were told to. */
 const stopping = new WeakSet<Worker>()
 
 async function stopWriter(writer: Worker): Promise<void> {
-  const ended = once(writer, 'exit')
+  const ended = exitOf(writer)
   stopping.add(writer)
   writer.postMessage({ kind: 'stop' } satisfies WriterOrder)
   await ended

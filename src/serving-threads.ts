@@ -1,5 +1,4 @@
 // The threads that serve, as the watching thread sees them: where each one has its place, and what they are told.
-import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { BoardMemory } from './audit/stream-board.ts'
 import type { ServerConfig } from './config.ts'
@@ -17,6 +16,7 @@ import { QuestionDesk } from './threads/ask-all.ts'
 import type { PublishedIndex } from './threads/change-follower.ts'
 import type { SlowPlace } from './threads/pooled-work.ts'
 import type { ReloadDesk } from './threads/reload-desk.ts'
+import { exitOf } from './threads/thread-exit.ts'
 import type { GroupThread } from './threads/thread-group.ts'
 import type { WriterOrder } from './writer.ts'
 
@@ -61,6 +61,7 @@ export class ServingThreads {
   #unixHolder: Worker | undefined
   #reloaded: ReloadState | undefined
   #isAbandoned = false
+  readonly #allowed = Promise.withResolvers<void>()
   /** Settled by the first thread. */
   #ports: readonly number[]
 
@@ -96,6 +97,11 @@ export class ServingThreads {
     this.#tell({ kind: 'tls', tls })
   }
 
+  /** Until then those that start load what they need, and hear nothing of the writing thread. */
+  allowListening(): void {
+    this.#allowed.resolve()
+  }
+
   /** Ends those that start, which wait for a writing thread that is no more; from here on none is started. */
   async abandon(): Promise<void> {
     this.#isAbandoned = true
@@ -107,7 +113,9 @@ export class ServingThreads {
     if (this.#isAbandoned) throw new StartError('The writing thread has ended')
     const { config, writer, directory, published, shared, board } = this.#place
     const { port1, port2 } = new MessageChannel()
-    writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
+    void this.#allowed.promise.then(() => {
+      writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
+    })
     const row = this.#freeRows.shift()
     if (row === undefined) throw new Error('More threads serve than there are places')
     const holdsUnix = this.#unixHolder === undefined
@@ -141,7 +149,7 @@ export class ServingThreads {
     })
     const leave = this.#desk.add(worker)
     const leaveReloads = this.#place.reloads.add(worker)
-    const ended = once(worker, 'exit').then(() => {
+    const ended = exitOf(worker).then(() => {
       leave()
       leaveReloads()
       this.#metricRows.giveBack(metricRow)

@@ -1,6 +1,5 @@
 // The pool for slow work of this process: as many threads as there are cores for short jobs, and a few for long ones.
 // Each kind is started with its first job.
-import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from './lib/log.ts'
@@ -10,6 +9,7 @@ import { newLoad } from './threads/load.ts'
 import type { SlowPlace } from './threads/pooled-work.ts'
 import type { Takes } from './threads/slow-messages.ts'
 import { SlowPool } from './threads/slow-pool.ts'
+import { exitOf } from './threads/thread-exit.ts'
 import { type GroupThread, ThreadGroup } from './threads/thread-group.ts'
 
 export type RunningPool = {
@@ -57,7 +57,7 @@ export function startSlowPool({
       reason = cause instanceof Error ? cause.name : 'unknown'
     })
     const leave = pool.addWorker(worker, takes)
-    const ended = once(worker, 'exit').then(() => {
+    const ended = exitOf(worker).then(() => {
       leave()
       return reason
     })

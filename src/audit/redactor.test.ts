@@ -151,3 +151,7 @@ test('P-42: long lists are redacted in slices, to the same text', async () => {
   const clear = ['batch_input']
   assert.equal(await redactInSlices(value, { hmac, clear }, pause), redact(value, { hmac, clear }))
 })
+
+test('where texts are written as they are, a long text of bytes is one of them', () => {
+  assert.equal(redact({ a: new LongText(Buffer.from('text')) }, { hmac: undefined }), '{"a":"text"}')
+})

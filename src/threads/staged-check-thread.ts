@@ -1,11 +1,11 @@
 // Checks a staged snapshot in a thread of its own: meanwhile the writer writes.
-import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { realWorld } from '../lib/world.ts'
 import { StorageError, StorageFailed, StorageFull } from '../storage/contract.ts'
 import { SnapshotDamaged } from '../storage/snapshot-format.ts'
 import { isFull } from '../storage/sqlite-errors.ts'
 import { checkStaged, type StagedCheck } from '../storage/staged-check.ts'
+import { exitOf } from './thread-exit.ts'
 
 type Verdict = { readonly kind: 'sound' } | { readonly kind: 'damaged' | 'full' | 'failed'; readonly message: string }
 
@@ -15,7 +15,7 @@ const ROLE = 'check a staged snapshot'
 /** @throws SnapshotDamaged, StorageFull, StorageFailed */
 export async function checkStagedInThread(check: StagedCheck): Promise<void> {
   const worker = new Worker(new URL(import.meta.url), { workerData: { role: ROLE, check } })
-  const ended = once(worker, 'exit')
+  const ended = exitOf(worker)
   const verdict = await new Promise<Verdict>((resolve) => {
     worker.on('message', resolve)
     worker.on('error', (cause) => resolve({ kind: 'failed', message: cause instanceof Error ? cause.name : 'unknown' }))

@@ -37,6 +37,16 @@ test('a body arrives byte for byte', async (context) => {
   assert.equal(answer.body, '00ff01fe')
 })
 
+test('a long answer comes down byte for byte', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const link = new WriterLink<string>(port1, async () => {})
+  const body = Buffer.from([0, 255, 1, 254])
+  new ServingLink<string>(port2, async () => ({ status: 200, body }))
+  const answer = await link.forward(wireRequest('POST', 'a'))
+  assert.deepEqual(Buffer.from(answer.body as Uint8Array), body)
+})
+
 test('news are confirmed when they have been taken over, and not before', async (context) => {
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())

@@ -43,6 +43,19 @@ test('every serving thread can die, one after the other', async () => {
   assert.deepEqual(server.fatal, [])
 })
 
+test('a serving thread that ends by an exception is replaced, too', async () => {
+  const thread = server.threads.at(-1) ?? assert.fail()
+  const replacement = once(process, 'worker') as Promise<[Worker]>
+  // What the runtime says of such a thread, before its end.
+  thread.emit('error', new RangeError('of an accident'))
+  await thread.terminate()
+  const [started] = await replacement
+  await once(started, 'message')
+  await broken(10)
+  assert.equal(await broken(50), 0)
+  assert.deepEqual(server.fatal, [])
+})
+
 test('the new threads follow the writer: a change is seen by the next request on each', async () => {
   for (let version = 2; version < 60; version++) {
     await call('POST', 'transit/keys/k/rotate')

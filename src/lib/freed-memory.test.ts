@@ -8,8 +8,10 @@ const skip = header.glibcVersionRuntime === undefined && 'another allocator than
 /** Behind the first bytes of a piece, where the allocator keeps its own. */
 const BEHIND = 32
 const MARK = 0xa7
+/** One such byte stands in any memory by chance. */
+const RUN = Buffer.alloc(16, MARK)
 
-const marked = (pieces: readonly Buffer[]): number => pieces.filter((piece) => piece.includes(MARK, BEHIND)).length
+const marked = (pieces: readonly Buffer[]): number => pieces.filter((piece) => piece.includes(RUN, BEHIND)).length
 const take = (bytes: number): Buffer[] => Array.from({ length: 7 }, () => Buffer.allocUnsafeSlow(bytes))
 const free = (pieces: readonly Buffer[]): void => {
   for (const piece of pieces) (piece.buffer as ArrayBuffer).transfer(0)

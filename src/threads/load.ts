@@ -5,7 +5,8 @@
 const WORKERS = 0
 /** How many clients are at work that they split, or would have split. */
 const SPLITTING = 1
-const FIRST_SLOT = 2
+/** From here on one number for each worker. */
+export const FIRST_SLOT = 2
 /** A worker has a slot that the dead one before it had not: jobs on their way to that one are counted there. */
 const SLOTS = 1_024
 

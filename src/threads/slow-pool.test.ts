@@ -1,115 +1,10 @@
-// The pool with ports inside this thread: what it gives to whom, and when. Jobs end when the test says so.
+// The pool with ports inside this thread: what it gives to whom, and when.
 import { strict as assert } from 'node:assert'
-import { afterEach, test } from 'node:test'
-import { MessageChannel } from 'node:worker_threads'
-import { until } from '../../test/fixtures/until.ts'
-import { type AnyJob, inlineWork, type Job, JobFailed, JobForgotten, Overloaded } from '../lib/slow-work.ts'
+import { test } from 'node:test'
+import { settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
+import { inlineWork, JobFailed, Overloaded } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { depthOf, jobSent, newLoad, takeSlot } from './load.ts'
-import { PooledWork, type PoolMeter, type QueueLimits } from './pooled-work.ts'
-import type { SlowPort, Takes, ToClient, ToWorker } from './slow-messages.ts'
-import { SlowPool } from './slow-pool.ts'
-import { serveSlowWork } from './slow-worker.ts'
-
-type Closable = SlowPort & { close(): void }
-
-/** Two ends that clone as threads do, and close together. */
-function channel(): [Closable, Closable] {
-  const { port1, port2 } = new MessageChannel()
-  return [port1, port2]
-}
-
-/** Of jobs that still wait when their test is over. */
-const unanswered = (): void => {}
-
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
-}
-
-/** A test that fails leaves no port open, which would keep the process. */
-const opened: { close(): void }[] = []
-afterEach(() => {
-  for (const port of opened.splice(0)) port.close()
-})
-
-type Started = { readonly name: string; end(): void }
-
-function stage({
-  workers,
-  limits,
-  isServing = true,
-}: {
-  readonly workers: Readonly<Record<Takes, number>>
-  readonly limits?: QueueLimits
-  /** Else what starts a worker, which has read nothing yet, is in `serves`. */
-  readonly isServing?: boolean
-}) {
-  const started: Started[] = []
-  const run = (name: string): Promise<string> =>
-    new Promise((resolve) => started.push({ name, end: () => resolve(`${name} done`) }))
-  const short: Job<string, string> = { name: 'short', takes: 'short', run }
-  const long: Job<string, string> = { name: 'long', takes: 'long', run }
-  const bytes: Job<Uint8Array, string> = { name: 'bytes', takes: 'short', run: () => run('bytes') }
-  const output = new Uint8Array(8)
-  const giving: Job<string, Uint8Array> = {
-    name: 'giving',
-    takes: 'short',
-    run: () => output,
-    moves: () => [output.buffer],
-  }
-  const unsendable: Job<string, unknown> = { name: 'unsendable', takes: 'short', run: () => unanswered }
-  const broken: Job<string, string> = {
-    name: 'broken',
-    takes: 'short',
-    run: () => {
-      throw new RangeError('the secret')
-    },
-  }
-  const all = [short, long, bytes, broken, giving, unsendable] as AnyJob[]
-  const jobs = new Map<string, AnyJob>(all.map((job) => [job.name, job]))
-  const kills: (() => void)[] = []
-  const serves: (() => void)[] = []
-  const load = newLoad(workers.short)
-  const addWorker = (takes: Takes): void => {
-    const [ours, theirs] = channel()
-    opened.push(ours, theirs)
-    const serve = () => serveSlowWork(theirs, jobs, realWorld(), load)
-    if (isServing) serve()
-    else serves.push(serve)
-    const leave = pool.addWorker(ours, takes)
-    kills.push(() => {
-      ours.close()
-      leave()
-    })
-  }
-  const starts: Takes[] = []
-  const pool = new SlowPool({
-    load,
-    start: async (takes) => {
-      starts.push(takes)
-      if (workers[takes] === 0) throw new Error('there is no room for a thread')
-      for (let i = 0; i < workers[takes]; i++) addWorker(takes)
-    },
-  })
-  const client = (meter?: PoolMeter) => {
-    const [ours, theirs] = channel()
-    opened.push(ours, theirs)
-    pool.addClient(ours)
-    const given = { ...(limits === undefined ? {} : { limits }), ...(meter === undefined ? {} : { meter }) }
-    return Object.assign(new PooledWork({ port: theirs, load }, given), { close: () => theirs.close() })
-  }
-  const names = () => started.map(({ name }) => name)
-  const end = (name: string): void => {
-    const at = started.findIndex((one) => one.name === name)
-    assert.notEqual(at, -1, `${name} has not begun: ${names()}`)
-    started.splice(at, 1)[0]?.end()
-  }
-  const close = () => {
-    for (const port of opened) port.close()
-  }
-  const made = { short, long, bytes, broken, giving, unsendable, output }
-  return { ...made, pool, load, client, names, end, kills, serves, addWorker, close, starts, workers }
-}
 
 test('no worker is started before there is a job for it', async () => {
   const { client, starts, short, end, close } = stage({ workers: { short: 1, long: 0 } })
@@ -218,46 +113,6 @@ test('a job that throws fails alone, with the name of the error and nothing of w
   close()
 })
 
-test('forget: what waits is refused, what runs is answered, and it resolves only then', async () => {
-  const { client, long, end, close } = stage({ workers: { short: 1, long: 1 } })
-  const [one, writer] = [client(), client()]
-  const running = one.run(long, 'running')
-  await settle()
-  const waiting = assert.rejects(one.run(long, 'waiting'), JobForgotten)
-  await settle()
-  let isForgotten = false
-  const forgotten = writer.forget().then(() => {
-    isForgotten = true
-  })
-  await waiting
-  await settle()
-  assert.equal(isForgotten, false)
-  end('running')
-  assert.equal(await running, 'running done')
-  await forgotten
-  close()
-})
-
-test('forget: a client that goes on with the next of what it was at, before it has heard, is refused', async () => {
-  const { client, short, names, end, close } = stage({ workers: { short: 1, long: 0 } })
-  const [one, sealing] = [client(), client()]
-  const next = one.run(short, 'a').then(() => one.run(short, 'b'))
-  const refused = assert.rejects(next, JobForgotten)
-  await settle()
-  const forgotten = sealing.forget()
-  await settle()
-  end('a')
-  await settle()
-  assert.deepEqual(names(), [])
-  await Promise.all([refused, forgotten])
-  await settle()
-  const later = one.run(short, 'c')
-  await settle()
-  end('c')
-  assert.equal(await later, 'c done')
-  close()
-})
-
 test('a client that is gone leaves no job behind, and the pool that is gone leaves no caller waiting', async () => {
   const { client, short, names, end, close } = stage({ workers: { short: 1, long: 0 } })
   const [one, other] = [client(), client()]
@@ -322,47 +177,6 @@ test('each job goes to the worker with the least to do, whoever gave it that', a
   close()
 })
 
-test('a client that joins later finds the workers, and one that joins while all forget waits with them', async () => {
-  const { client, short, names, end, close } = stage({ workers: { short: 1, long: 0 } })
-  const one = client()
-  const running = one.run(short, 'a')
-  await settle()
-  const forgotten = one.forget()
-  await settle()
-  const late = client()
-  await settle()
-  await assert.rejects(late.run(short, 'b'), JobForgotten)
-  end('a')
-  await Promise.all([running, forgotten])
-  await settle()
-  const done = late.run(short, 'c')
-  await settle()
-  assert.deepEqual(names(), ['c'])
-  end('c')
-  assert.equal(await done, 'c done')
-  close()
-})
-
-test('forget: it resolves without a worker, and where a client or a worker is gone meanwhile', async () => {
-  const { client, short, end, kills, close } = stage({ workers: { short: 2, long: 0 } })
-  const [one, other, sealing] = [client(), client(), client()]
-  await sealing.forget()
-  await settle()
-  const lost = assert.rejects(one.run(short, 'a'), JobFailed)
-  await settle()
-  other.run(short, 'b').catch(unanswered)
-  await settle()
-  const forgotten = Promise.all([sealing.forget(), sealing.forget()])
-  await settle()
-  kills[0]?.()
-  await lost
-  other.close()
-  await settle()
-  end('b')
-  await forgotten
-  close()
-})
-
 test('work is split over what is idle, and not where others are at it', async () => {
   const { client, short, end, close } = stage({ workers: { short: 3, long: 0 } })
   const [one, other] = [client(), client()]
@@ -397,7 +211,7 @@ test('a slot that was taken long ago begins anew', () => {
 })
 
 test('an input that no other thread can have fails for its caller alone', async () => {
-  const { client, short, names, end, close, load } = stage({ workers: { short: 1, long: 0 } })
+  const { client, short, names, end, close, depths } = stage({ workers: { short: 1, long: 0 } })
   const one = client()
   const first = one.run(short, 'a')
   await settle()
@@ -415,7 +229,7 @@ test('an input that no other thread can have fails for its caller alone', async 
   }
   await Promise.all(failed)
   assert.deepEqual(await Promise.all([first, second, third]), ['a done', 'b done', 'c done'])
-  assert.equal(depthOf(load, takeSlot(newLoad(1), 0)), 0)
+  assert.deepEqual(depths(), [])
   await one.forget()
   close()
 })
@@ -445,121 +259,6 @@ test('what is handed over is not copied, on the way to the worker and back', asy
   await done
   close()
 })
-
-test('forget: jobs of a thread that is gone are not begun, by a worker that has not read them, or has', async () => {
-  const { client, short, names, end, serves, load, close } = stage({ workers: { short: 1, long: 0 }, isServing: false })
-  const [gone, sealing] = [client(), client()]
-  for (const name of ['a', 'b']) gone.run(short, name).catch(unanswered)
-  await settle()
-  gone.close()
-  await settle()
-  const forgotten = sealing.forget()
-  await settle()
-  serves[0]?.()
-  await forgotten
-  await settle()
-  assert.deepEqual(names(), [])
-  const late = client()
-  for (const name of ['c', 'd']) late.run(short, name).catch(unanswered)
-  await settle()
-  assert.deepEqual(names(), ['c'])
-  late.close()
-  await settle()
-  let isForgotten = false
-  const again = sealing.forget().then(() => {
-    isForgotten = true
-  })
-  await settle()
-  assert.equal(isForgotten, false)
-  end('c')
-  await again
-  await settle()
-  assert.deepEqual(names(), [])
-  const slots = [...load.subarray(2)]
-  assert.deepEqual(
-    slots.filter((depth) => depth !== 0),
-    [],
-  )
-  close()
-})
-
-test('forget: short jobs that wait are refused, and what a worker that dies meanwhile had not begun', async () => {
-  const { client, short, kills, close } = stage({ workers: { short: 1, long: 0 } })
-  const one = client()
-  const begun = assert.rejects(one.run(short, 'a'), JobFailed)
-  const ahead = assert.rejects(one.run(short, 'b'), JobForgotten)
-  const waiting = assert.rejects(one.run(short, 'c'), JobForgotten)
-  await settle()
-  const forgotten = one.forget()
-  await waiting
-  kills[0]?.()
-  await Promise.all([begun, ahead, forgotten])
-  close()
-})
-
-test('forget: each thread lets go, and another one that asks meanwhile waits for its turn', async (context) => {
-  const { pool, client, short, end, close } = stage({ workers: { short: 1, long: 0 } })
-  const gc = globalThis.gc ?? assert.fail('tests run with --expose-gc')
-  let collections = 0
-  globalThis.gc = Object.assign(() => void collections++, gc) as typeof gc
-  context.after(() => {
-    globalThis.gc = gc
-  })
-  const heard: string[] = []
-  const [ours, theirs] = channel()
-  opened.push(ours, theirs)
-  pool.addClient(ours)
-  theirs.on('message', (received) => {
-    const message = received as ToClient
-    heard.push(message.kind)
-    if (message.kind === 'forget') theirs.postMessage({ kind: 'idle', round: message.round }, [])
-    else if (message.kind === 'collect') theirs.postMessage({ kind: 'collected' }, [])
-  })
-  const one = client()
-  const done = one.run(short, 'a')
-  await settle()
-  const both = [one.forget(), one.forget()]
-  await settle()
-  end('a')
-  await Promise.all([done, ...both])
-  await settle()
-  assert.deepEqual(heard, ['lane', 'forget', 'collect', 'forget', 'collect', 'go on'])
-  // Twice each time, in a worker, in a client and in the thread of the pool.
-  assert.equal(collections, 2 * 2 * 3)
-  close()
-})
-
-for (const dying of ['a worker', 'a client'] as const) {
-  test(`F-16 forget: ${dying} that never lets go is not waited for when it ends`, async () => {
-    const { pool, client, short, end, close } = stage({ workers: { short: 1, long: 0 } })
-    const one = client()
-    const done = one.run(short, 'a')
-    await settle()
-    end('a')
-    await done
-    const [ours, theirs] = channel()
-    opened.push(ours, theirs)
-    let leave = (): void => ours.close()
-    if (dying === 'a worker') leave = pool.addWorker(ours, 'short')
-    else pool.addClient(ours)
-    let isAsked = false
-    theirs.on('message', (received) => {
-      const message = received as ToClient | ToWorker
-      if (message.kind === 'forget') theirs.postMessage({ kind: 'idle', round: message.round }, [])
-      if (message.kind === 'collect') isAsked = true
-    })
-    let isForgotten = false
-    const forgotten = one.forget().then(() => {
-      isForgotten = true
-    })
-    await until(() => isAsked, 'it is asked to let go')
-    await settle()
-    assert.equal(isForgotten, false)
-    leave()
-    await forgotten
-    close()
-  })
-}
 
 test('who waits hears that the pool has ended', async () => {
   const { client, short, close } = stage({ workers: { short: 1, long: 0 } })

@@ -62,26 +62,32 @@ export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>,
     setImmediate(next)
   }
 
-  async function run({ order: { id, job: name, input }, lane: { port, slot } }: Task): Promise<void> {
-    let send: () => void
-    try {
-      const job = jobs.get(name) as Job<unknown, unknown> | undefined
-      if (job === undefined) throw new Error(`There is no job "${name}"`)
-      const output = await job.run(input, tools)
-      send = () => port.postMessage({ id, output } satisfies JobAnswer, job.moves?.(output) ?? [])
-    } catch (cause) {
-      send = () => {
-        throw cause
-      }
-    }
+  async function run({ order, lane: { port, slot } }: Task): Promise<void> {
+    const { answer, moved } = await answerTo(order)
     // Before the answer: who has it and has more work finds this worker free.
     jobDone(load, slot)
     try {
-      send()
+      port.postMessage(answer, moved)
     } catch (cause) {
-      // It failed, or no other thread can have what it gave. A message could hold what the job was given.
-      const failed = cause instanceof Error ? cause.name : typeof cause
-      port.postMessage({ id, failed } satisfies JobAnswer, [])
+      // No other thread can have what it gave.
+      port.postMessage(failed(order, cause), [])
+    }
+  }
+
+  async function answerTo(order: JobOrder): Promise<{ readonly answer: JobAnswer; readonly moved: ArrayBuffer[] }> {
+    try {
+      const job = jobs.get(order.job) as Job<unknown, unknown> | undefined
+      if (job === undefined) throw new Error(`There is no job "${order.job}"`)
+      const output = await job.run(order.input, tools)
+      return { answer: { id: order.id, output }, moved: job.moves?.(output) ?? [] }
+    } catch (cause) {
+      return { answer: failed(order, cause), moved: [] }
     }
   }
 }
+
+/** A message could hold what the job was given. */
+const failed = ({ id }: JobOrder, cause: unknown): JobAnswer => ({
+  id,
+  failed: cause instanceof Error ? cause.name : typeof cause,
+})

@@ -11,7 +11,7 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import type { Cipher, KeyType, SignatureOptions, Signing } from '../src/crypto/key-type.ts'
+import { type Cipher, type KeyType, PROOF_OPTIONS, type Signing } from '../src/crypto/key-type.ts'
 
 export const INPUT_BYTES = 128
 
@@ -69,18 +69,10 @@ function sealing({ name }: KeyType, cipher: Cipher, key: KeyObject): Load[] {
   ]
 }
 
-const OPTIONS: SignatureOptions = {
-  hash: 'sha2-256',
-  prehashed: false,
-  padding: 'pss',
-  saltLength: 'hash',
-  marshaling: 'asn1',
-}
-
 function signing({ name }: KeyType, { sign: ourSign, verify: ourVerify }: Signing, key: KeyObject): Load[] {
   const half = createPublicKey(key)
   const input = randomBytes(INPUT_BYTES)
-  const signature = ourSign(key, input, OPTIONS)
+  const signature = ourSign(key, input, PROOF_OPTIONS)
   const isRsa = name.startsWith('rsa-')
   const algorithm = isRsa || name.startsWith('ecdsa-') ? 'sha256' : null
   const padding = isRsa ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } : {}
@@ -92,21 +84,21 @@ function signing({ name }: KeyType, { sign: ourSign, verify: ourVerify }: Signin
     {
       type: name,
       work: 'sign',
-      ours: () => ourSign(key, input, OPTIONS),
+      ours: () => ourSign(key, input, PROOF_OPTIONS),
       raw: () => sign(algorithm, input, { key, ...padding }),
       ...speed('first'),
     },
     {
       type: name,
       work: 'verify',
-      ours: () => ourVerify(half, input, signature, OPTIONS),
+      ours: () => ourVerify(half, input, signature, PROOF_OPTIONS),
       raw: () => verify(algorithm, input, { key: half, ...padding }, signature),
       ...speed('second'),
     },
   ]
   if (algorithm === null) return loads
   const digest = hash(algorithm, input, 'buffer')
-  const overDigest = { ...OPTIONS, prehashed: true }
+  const overDigest = { ...PROOF_OPTIONS, prehashed: true }
   return [
     ...loads,
     { type: name, work: 'sign a digest', ours: () => ourSign(key, digest, overDigest) },

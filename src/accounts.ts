@@ -78,7 +78,7 @@ export function buildAccounts(parts: AccountParts): Accounts {
   const cubbyhole = new Cubbyhole(tokens.view)
   tokens.addBelongings(wipeCubbyhole)
   const wrappingJwt = new WrappingJwt({ storage, invalidation, slow, world, apiAddress })
-  const wrapping = new Wrapping({ tokens, cubbyhole, world, jwt: wrappingJwt })
+  const wrapping = new Wrapping({ tokens, world, jwt: wrappingJwt, longestTtlSeconds: limits.maxTtlSeconds })
   return {
     tokens,
     tokenService,

@@ -1,7 +1,6 @@
 // Puts the rooms together over one store: the same in the thread that writes and in those that serve.
 import { type Accounts, buildAccounts, tieAccounts } from './accounts.ts'
 import { DEFAULT_EDITION } from './api/edition.ts'
-import { fail } from './api/errors.ts'
 import type { MountEntry } from './api/mount.ts'
 import { ACTIVE_PRIMARY } from './api/node-role.ts'
 import { openApiDocument } from './api/openapi.ts'
@@ -46,6 +45,7 @@ import { uiHeaderTexts } from './system/ui-header-endpoints.ts'
 import { CELL } from './telemetry/cells.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { aloneTelemetry, type HouseTelemetry } from './thread-telemetry.ts'
+import { askOrRefuse, forwardOrRefuse } from './writer-refusals.ts'
 
 export type HouseParts = {
   readonly store: Store | ReadStore
@@ -143,7 +143,7 @@ export function buildHouse(parts: HouseParts): House {
   const types = engineTypes(system, accounts, cloudPlace(place, parts.cloud))
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
-  const questions = parts.askWriter && refusedTogether(parts.askWriter)
+  const questions = parts.askWriter && askOrRefuse(parts.askWriter)
   const engineParts = {
     world,
     slow,
@@ -183,7 +183,7 @@ export function buildHouse(parts: HouseParts): House {
     sealed: () => !open,
     initialized: () => sealStatus().initialized,
     permissionHints: facts.permissionHints ?? true,
-    forward: parts.forward === undefined ? undefined : translated(parts.forward),
+    forward: parts.forward === undefined ? undefined : forwardOrRefuse(parts.forward),
   }
   return {
     ...accounts,
@@ -275,27 +275,5 @@ function snapshotSaver({ store, world, sealStatus }: HouseParts, barrier: Barrie
     const clusterId = sealStatus().cluster?.id ?? ''
     const open = () => store.snapshot()
     return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
-  }
-}
-
-/** As `translated`. */
-function refusedTogether(ask: AskWriter): AskWriter {
-  return async (mount, question) => {
-    try {
-      return await ask(mount, question)
-    } catch (cause) {
-      throw fail('writer_gone', [], cause)
-    }
-  }
-}
-
-/** Rooms do not know each other's errors: what the way to the writer throws is told to the caller as one refusal. */
-function translated(forward: (request: WireRequest) => Promise<WireResponse>) {
-  return async (request: WireRequest): Promise<WireResponse> => {
-    try {
-      return await forward(request)
-    } catch (cause) {
-      throw fail('writer_gone', [], cause)
-    }
   }
 }

@@ -53,6 +53,6 @@ export async function initialise(
     throw cause
   } finally {
     house.tokens.close()
-    await opening.announce()
+    await opening.announceDone()
   }
 }

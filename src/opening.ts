@@ -2,6 +2,7 @@
 
 import { fail } from './api/errors.ts'
 import { addMissingIndexes } from './auth/token-indexes.ts'
+import { nameOf } from './core/cause-name.ts'
 import type { House } from './house.ts'
 import type { Log } from './lib/log.ts'
 import { OneAtATime } from './lib/one-at-a-time.ts'
@@ -79,6 +80,11 @@ export class Opening {
     return this.exclusively(() => this.#openByItself())
   }
 
+  /** After the initialisation, whose keys must reach the caller: whatever hinders it is told by the log alone. */
+  openNew(): Promise<void> {
+    return this.exclusively(() => this.#tryToOpen('new'))
+  }
+
   /** While `work` runs, the server is neither opened nor closed by anybody else. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.run(work)
@@ -106,7 +112,8 @@ export class Opening {
           await announce({ status: seal.status(), keyring: undefined, store: 'here' })
         }
       } finally {
-        await this.#openAgain()
+        // The store is another one by now, whatever hinders its opening: that is no failure of what made it so.
+        await this.#tryToOpen('restored')
       }
     })
   }
@@ -115,6 +122,15 @@ export class Opening {
   announce(keyring?: Keyring): Promise<void> {
     const status = this.#parts.seal.status()
     return this.#parts.announce({ status, keyring: status.sealed ? undefined : keyring })
+  }
+
+  /** The same where what was done stays done, whoever could not be told: they hear it with the next news. */
+  async announceDone(): Promise<void> {
+    try {
+      await this.announce()
+    } catch (cause) {
+      this.#parts.log('error', 'Not all threads could be told of the seal', { cause: nameOf(cause) })
+    }
   }
 
   /** Before the store is closed: what is worth keeping is kept. */
@@ -204,13 +220,12 @@ export class Opening {
     }
   }
 
-  /** The store is another one by now, whatever hinders its opening: that is no failure of what made it so. */
-  async #openAgain(): Promise<void> {
+  async #tryToOpen(what: 'new' | 'restored'): Promise<void> {
     try {
       await this.#openByItself()
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : 'unknown'
-      this.#parts.log('error', 'The server stays sealed: the restored store does not open', { cause: message })
+      this.#parts.log('error', `The server stays sealed: the ${what} store does not open`, { cause: message })
     }
   }
 }

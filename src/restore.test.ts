@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert'
 import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { forgedSnapshot } from '../test/fixtures/forged-snapshot.ts'
 import { wireRequest } from '../test/fixtures/memory-house.ts'
 import { temporaryDirectory } from '../test/fixtures/server-process.ts'
 import type { ByteStream } from './api/request.ts'
@@ -12,10 +13,13 @@ import { realWorld } from './lib/world.ts'
 import { restorableStore } from './restorable-store.ts'
 import type { Restorable } from './restore.ts'
 import { ReplaceableStore } from './storage/replaceable-store.ts'
+import type { SnapshotHeader } from './storage/snapshot-format.ts'
 import { openSqliteStore } from './storage/sqlite-store.ts'
-import { buildWriterHouse } from './writer-house.ts'
+import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
 
 const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
+
+type Opened = { readonly house: Pick<WriterHouse, 'operations'> }
 
 /** A server on a store of its own, all but its threads and sockets; `wrap` may look at what the restore asks for. */
 async function start(t: TestContext, wrap: (restorable: Restorable) => Restorable = (same) => same) {
@@ -43,7 +47,8 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
     cleanUp()
   })
   const { shares } = await house.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
-  const unseal = () => house.operations.unseal(shares[0] as Buffer)
+  /** With the key of this server, another one that has its store. */
+  const unseal = (opened: Opened = { house }) => opened.house.operations.unseal(Buffer.from(shares[0] as Buffer))
   await unseal()
   const call = async (method: string, rest: string, body?: unknown) =>
     (await house.core.handle(wireRequest(method, rest, body, 'root'))).status
@@ -121,6 +126,68 @@ test('a check that fails leaves the store as it was, and the next restore is tak
   assert.equal((await restore()).isSealed, true)
   await server.unseal()
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 404)
+})
+
+test('D-06 a foreign position is taken where numbers stay exact above it, and refused where they do not', async (t) => {
+  const [server, other] = [await start(t), await start(t)]
+  const snapshot = await save(other)
+  const restore = async (header: Partial<SnapshotHeader>) =>
+    server.house.operations.restore(ReadableStream.from([await forgedSnapshot(snapshot, { header })]), true)
+  for (const header of [{ index: Number.MAX_SAFE_INTEGER }, { epoch: 2 ** 31 + 1 }])
+    await assert.rejects(restore(header), /The header of the snapshot is damaged. Nothing was changed/)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  await restore({ index: 2 ** 52, epoch: 2 ** 31 })
+  await other.unseal(server)
+  for (let i = 0; i < 10; i++) assert.equal(await server.call('POST', `sys/policies/acl/p${i}`, POLICY), 204)
+})
+
+test('D-06 what this cluster sealed is checked in full, also where the header names another cluster', async (t) => {
+  const server = await start(t)
+  const snapshot = await save(server)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  const forged = await forgedSnapshot(snapshot, { header: { clusterId: 'another' } })
+  const restoring = server.house.operations.restore(ReadableStream.from([forged]), true)
+  await assert.rejects(restoring, /is not the one that this cluster sealed. Nothing was changed/)
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
+})
+
+const CONFIG = { format: 1, type: 'shamir', shares: 1, threshold: 1 }
+const UNFIT: { readonly name: string; readonly key: string; readonly value: (record: Buffer) => Buffer }[] = [
+  ...['cluster', 'keyring', 'leaf-key', 'root-key'].flatMap((name) => [
+    { name: 'without a byte', key: `root/core/${name}`, value: () => Buffer.alloc(0) },
+    { name: 'that is too short', key: `root/core/${name}`, value: (record: Buffer) => record.subarray(0, 34) },
+    { name: 'of format 2', key: `root/core/${name}`, value: (record: Buffer) => record.with(0, 2) as Buffer },
+    {
+      name: 'of the term of another kind of key',
+      key: `root/core/${name}`,
+      value: (record: Buffer) => record.with(4, record[4] === 0 ? 1 : 0) as Buffer,
+    },
+  ]),
+  ...[
+    { name: 'without numbers', config: { shares: undefined } },
+    { name: 'that needs more shares than there are', config: { threshold: 2 } },
+    { name: 'of no shares', config: { shares: 0, threshold: 0 } },
+    { name: 'of half shares', config: { shares: 1.5 } },
+    { name: 'of more shares than can be', config: { shares: 256 } },
+  ].map(({ name, config }) => ({
+    name,
+    key: 'root/core/seal-config',
+    value: () => Buffer.from(JSON.stringify({ ...CONFIG, ...config })),
+  })),
+]
+
+test('D-06 a foreign snapshot is refused where a record that unsealing needs has not its form', async (t) => {
+  const [server, other] = [await start(t), await start(t)]
+  const snapshot = await save(other)
+  const restore = (from: Buffer) => server.house.operations.restore(ReadableStream.from([from]), true)
+  for (const { name, key, value } of UNFIT) {
+    const forged = await forgedSnapshot(snapshot, { values: { [key]: value } })
+    await assert.rejects(restore(forged), new RegExp(`${key} .*Nothing was changed`), `${key} ${name}`)
+  }
+  assert.equal(await server.call('GET', 'sys/mounts'), 200)
+  assert.equal((await restore(snapshot)).isSealChecked, false)
+  await other.unseal(server)
+  assert.equal(await server.call('GET', 'sys/mounts'), 200)
 })
 
 test('behind a restore the chains of audit verify, and say when the state was restored', async (t) => {

@@ -110,11 +110,12 @@ export class Restore {
     return { entries: header.entries, index: header.index, isSealChecked, warnings: audit.warnings() }
   }
 
-  #openKeyring(records: ReadonlyMap<string, Buffer>, isOurs: boolean): Barrier | undefined {
+  #openKeyring(records: ReadonlyMap<string, Buffer>, saysOurs: boolean): Barrier | undefined {
     const { seal, barrier, world } = this.#parts
     return openSnapshotKeyring({
       records,
-      ours: isOurs ? { rootKey: seal.rootKey, keyring: barrier.keyring } : undefined,
+      ours: { rootKey: seal.rootKey, keyring: barrier.keyring },
+      saysOurs,
       autoKey: (keyId) => seal.autoKey(keyId),
       random: world.random,
     })

@@ -60,7 +60,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     board,
     development: options.development,
   }
-  const writer = new Worker(new URL('./writer.ts', import.meta.url), {
+  const writer = new Worker(new URL('./start-thread.js', import.meta.url), {
+    argv: ['writer'],
     name: 'writer',
     workerData: data,
     transferList: [slow.port, ...(ownDevices === undefined ? [] : [ownDevices.port])],

@@ -46,7 +46,9 @@ export type ServingPlace = {
 /** As much of a thread as its start needs. */
 export type StartingThread = {
   on(event: 'message', listener: (message: ServingStarted) => void): unknown
+  on(event: 'error', listener: (cause: unknown) => void): unknown
   off(event: 'message', listener: (message: ServingStarted) => void): unknown
+  off(event: 'error', listener: (cause: unknown) => void): unknown
 }
 
 export class ServingThreads {
@@ -114,7 +116,11 @@ export class ServingThreads {
     const { config, writer, directory, published, shared, board } = this.#place
     const { port1, port2 } = new MessageChannel()
     void this.#allowed.promise.then(() => {
-      writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
+      try {
+        writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
+      } catch {
+        // The thread ended while it loaded, and with it both ends of the channel; who started it is told of that.
+      }
     })
     const row = this.#freeRows.shift()
     if (row === undefined) throw new Error('More threads serve than there are places')
@@ -136,7 +142,8 @@ export class ServingThreads {
       place,
       reloaded: this.#reloaded,
     }
-    const worker = new Worker(new URL('./serving.ts', import.meta.url), {
+    const worker = new Worker(new URL('./start-thread.js', import.meta.url), {
+      argv: ['serving'],
       name: 'serving',
       workerData: data,
       transferList: [port2, slow.port, ...(devices === undefined ? [] : [devices.port])],
@@ -186,11 +193,16 @@ export function servingStarted(worker: StartingThread, ended: Promise<string>): 
     const take = (message: ServingStarted | { readonly kind: 'ask' | 'told' | 'reloaded' }): void => {
       if (message.kind !== 'listening' && message.kind !== 'failed') return
       worker.off('message', take)
+      worker.off('error', fail)
       if (message.kind === 'listening') resolve(message.ports)
       else if (message.address === undefined) reject(new StartError(message.message))
       else reject(new ListenFailed(message.address, message.code))
     }
+    // It has answered nobody yet, so what it says is of the program: which file is missing, or broken.
+    const fail = (cause: unknown): void =>
+      reject(new StartError(`A serving thread failed: ${cause instanceof Error ? cause.message : 'unknown'}`))
     worker.on('message', take)
+    worker.on('error', fail)
     void ended.then((reason) => reject(new StartError(`A serving thread ended before it was ready: ${reason}`)))
   })
 }

@@ -51,7 +51,11 @@ export function startSlowPool({
 
   async function startWorker(takes: Takes): Promise<GroupThread> {
     const workerData: SlowWorkerData = { load }
-    const worker = new Worker(new URL('./slow-worker.ts', import.meta.url), { name: 'slow', workerData })
+    const worker = new Worker(new URL('./start-thread.js', import.meta.url), {
+      argv: ['slow'],
+      name: 'slow',
+      workerData,
+    })
     let reason = 'it ended by itself'
     worker.on('error', (cause) => {
       reason = cause instanceof Error ? cause.name : 'unknown'
@@ -72,10 +76,10 @@ export function startSlowPool({
   return {
     place: () => {
       const { port1, port2 } = new MessageChannel()
-      pool.addClient(port1)
+      const seat = pool.addClient(port1)
       ports.add(port1)
       port1.on('close', () => ports.delete(port1))
-      return { port: port2, load }
+      return { port: port2, load, seat }
     },
     stop: async () => {
       for (const port of ports) port.close()

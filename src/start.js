@@ -3,5 +3,6 @@
 import { keepCompiledCode } from './compile-cache.js'
 
 keepCompiledCode()
-// Not at the head of the file: it would be loaded before.
+// Not at the head of the file: they would be loaded before.
+await import('./own-files.js')
 await import('./main.ts')

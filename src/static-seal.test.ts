@@ -4,9 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { Faults, faultyBackend } from '../test/conformance/faulty-backend.ts'
 import { type MemoryHouse, startMemoryHouse } from '../test/fixtures/memory-house.ts'
+import { realWorld } from './lib/world.ts'
 import { type StaticSealConfig, staticSeal } from './static-seal.ts'
+import { HISTORY_ID_BYTES } from './storage/backend.ts'
 import type { Store } from './storage/contract.ts'
+import { MemoryBackend } from './storage/memory-backend.ts'
+import { openStore } from './storage/transactional-store.ts'
 import { AutoSealFailed } from './system/auto-seal.ts'
 
 const KEY_A = Buffer.alloc(32, 0xa1)
@@ -123,6 +128,35 @@ test('init with a static key takes recovery shares only, and opens at once', asy
   assert.equal((body.recovery_keys_base64 as string[]).length, 3)
   assert.equal(house.seal.status().sealed, false)
   assert.equal((await call('GET', 'sys/mounts', undefined, String(body.root_token))).status, 200)
+})
+
+test('D-05: keys that were made are given, whatever hinders the opening behind it', async () => {
+  const { random, clock } = realWorld()
+  let step = 0
+  for (let isOver = false; !isOver; step++) {
+    const faults = new Faults()
+    const backend = faultyBackend(new MemoryBackend(random.bytes(HISTORY_ID_BYTES)), faults)
+    const store = await openStore(backend, { clock })
+    const options = { store, threshold: 0, autoSeal: staticSeal(A, {}) }
+    const stage = await startMemoryHouse(options)
+    faults.passing = step
+    const { status, body } = await stage.call('PUT', 'sys/init', { recovery_shares: 1, recovery_threshold: 1 }, '')
+    isOver = faults.passing !== undefined
+    faults.passing = undefined
+    const isMade = (await stage.call('GET', 'sys/init', undefined, '')).body.initialized
+    assert.deepEqual([status, isMade], step === 0 ? [507, false] : [200, true], `step ${step}`)
+    if (step === 0) continue
+    const restarted = await startMemoryHouse(options)
+    assert.equal((await restarted.call('GET', 'sys/mounts', undefined, String(body.root_token))).status, 200)
+  }
+  assert.ok(step > 2, 'the opening writes nothing, so the test shows nothing')
+})
+
+test('keys that were made are given, though a thread could not be told of them', async () => {
+  const announce = () => Promise.reject(new Error('A thread is gone'))
+  const { call } = await startMemoryHouse({ shares: 0, announce })
+  const { status, body } = await call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 }, '')
+  assert.deepEqual([status, (body.keys as string[]).length], [200, 1])
 })
 
 async function startUninitialised(): Promise<MemoryHouse> {

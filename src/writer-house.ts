@@ -78,7 +78,7 @@ export async function buildWriterHouse(parts: WriterParts): Promise<WriterHouse>
     configReloads: parts.configReloads ?? new Map(),
     initialise: async (config, clusterName, keep) => {
       const made = await initialiseHouse(config, clusterName, { keep })
-      await opening.openByItself()
+      await opening.openNew()
       return made
     },
     unseal: (share) => opening.unseal(share),
@@ -108,7 +108,7 @@ function holdersOf(
 ): Holders {
   const { storage, tokens, tokenService } = house
   const readPgpKey = pgpFieldReader(world, slow)
-  const rekeyParts = { seal, storage, world, readPgpKey, announce: () => opening().announce() }
+  const rekeyParts = { seal, storage, world, readPgpKey, announce: () => opening().announceDone() }
   return {
     rotation: new KeyringRotation({
       store,

@@ -121,6 +121,8 @@ test('tests: a failure is printed whole, with its place and what its file wrote'
   assert.match(said, /^output of src\/lib\/a\.test\.ts\nseed=7$/m)
   assert.match(said, /^# fail 2$/m)
   assert.doesNotMatch(said, /subtest/)
+  // The last line, for whoever sees no more of it.
+  assert.match(said.trimEnd(), /\nfailed: src\/lib\/a\.test\.ts:6 outer > inner: Error: one is not two at .*$/)
 })
 
 test('tests: a file that ends badly or holds no test is a failure', (context) => {

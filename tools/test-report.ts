@@ -4,6 +4,10 @@ import type { EventData } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
+/** Whoever keeps the end of a log alone shall still read what failed. */
+const RECALLED = 5
+const RECALLED_CHARACTERS = 700
+
 type Verdict = EventData.TestPass | EventData.TestFail
 
 /** Takes the events of one run, and sums them up. */
@@ -16,6 +20,8 @@ export class TestReport {
   /** What files wrote; told for those that fail, since a seed may be in it. */
   private readonly written = new Map<string, string>()
   private readonly failedFiles = new Set<string>()
+  /** A line each. */
+  private readonly failures: string[] = []
   private readonly skipped: { readonly title: string; readonly reason: string }[] = []
   private summary: EventData.TestSummary | undefined
 
@@ -40,6 +46,7 @@ export class TestReport {
     if (!this.failuresShown) this.printOutput()
     for (const line of requireAll ? this.skippedTests() : this.skippedReasons()) this.print(line)
     if (!this.failuresShown) this.printCounts()
+    for (const failure of this.failures.slice(0, RECALLED)) this.print(failure)
     return this.failedFiles.size === 0 && this.summary?.success === true && !(requireAll && this.skipped.length > 0)
   }
 
@@ -86,6 +93,7 @@ export class TestReport {
     if (this.failuresShown) return
     const ended = error.exitCode === undefined ? '' : ` (the file ended with exit code ${error.exitCode})`
     const cause = typeof error.cause === 'string' ? error.cause : inspect(error.cause ?? error)
+    this.failures.push(`failed: ${this.title(data)}: ${cause.replace(/\s+/g, ' ').slice(0, RECALLED_CHARACTERS)}`)
     this.print(`\n✖ ${this.title(data)}\n${cause}${ended}`)
   }
 

@@ -206,6 +206,7 @@ export const RULES: readonly Rule[] = [
     ),
     except: {
       'src/start.js': 'loads the program when the cache of compiled code is on',
+      'src/start-thread.js': 'loads what a thread is for, after own-files.js',
       'src/main.ts': 'loads only the part that the command line asks for',
       'src/server.ts': 'a server in memory has all in one thread, another one has nothing of it there',
       'src/lib/node-http.ts': 'a module of the runtime, without what an import would load with it',

@@ -1,5 +1,5 @@
 // From what clients send to the values that fields hold: numbers and booleans as text, durations, the texts of JSON.
-import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
+import { DurationError, MAX_DURATION_SECONDS, parseLifetimeSeconds } from '../lib/duration.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { fail } from './errors.ts'
 
@@ -89,7 +89,8 @@ export function parseBool(text: string): boolean | undefined {
 /** What is above nothing is a second at least: 0 means "none" or "without end" in many fields. */
 export function toSeconds(value: JsonValue, name: string): number {
   if (typeof value === 'number') {
-    if (!Number.isSafeInteger(Math.trunc(value))) throw invalid(name, 'is too large')
+    // Not NaN either. As far as a text may go: what is added to the time of day stays a date.
+    if (!(Math.abs(value) <= MAX_DURATION_SECONDS)) throw invalid(name, 'must be shorter than 292 years')
     return value > 0 && value < 1 ? 1 : Math.trunc(value) + 0
   }
   if (typeof value !== 'string')

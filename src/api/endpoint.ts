@@ -43,6 +43,8 @@ type Common<E, F extends Fields> = {
   readonly takesStream?: boolean
   /** Success is bytes of any number, and no JSON. */
   readonly givesStream?: boolean
+  /** May answer with the only copy of something (`isOnlyCopy`), which a wrapping that fails would lose. */
+  readonly neverWrapped?: true
   /** Success may be text of another type than JSON, where the request asks for it. */
   readonly givesText?: boolean
   /** Where its listener says so, it answers without a token, and while the server is sealed. */
@@ -68,8 +70,13 @@ export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
   readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
 }
 
+/** By each name of a field that has several its others. */
+export type OtherNames = ReadonlyMap<string, readonly string[]>
+
 /** A definition whose types are forgotten, as router and pipeline hold it; a mount pairs it with its own engine. */
 export type Endpoint = Common<never, Fields> & {
+  /** Missing where each field has one name, as most do. */
+  readonly otherNames?: OtherNames
   readonly handler: (engine: never, args: never, request: RequestInfo) => Promise<Answer> | Answer
 }
 
@@ -86,5 +93,25 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
     `${where}: exists goes with create-or-update`,
   )
   assert(definition.operation !== 'list' || definition.capability !== 'update', `${where}: a list does not update`)
-  return definition as unknown as Endpoint
+  const otherNames = otherNamesOf(definition.fields, where)
+  return (otherNames === undefined ? definition : { ...definition, otherNames }) as unknown as Endpoint
+}
+
+function otherNamesOf(fields: Fields, where: string): OtherNames | undefined {
+  const byNewest = new Map<string, string[]>()
+  for (const [name, { aliasOf }] of Object.entries(fields)) {
+    if (aliasOf === undefined) continue
+    assert(Object.hasOwn(fields, aliasOf), `${where}: ${name} is an alias of ${aliasOf}, which is not in fields`)
+    assert(fields[aliasOf]?.aliasOf === undefined, `${where}: ${name} is an alias of an alias`)
+    byNewest.set(aliasOf, [...(byNewest.get(aliasOf) ?? [aliasOf]), name])
+  }
+  if (byNewest.size === 0) return undefined
+  const others = new Map<string, readonly string[]>()
+  for (const names of byNewest.values())
+    for (const name of names)
+      others.set(
+        name,
+        names.filter((other) => other !== name),
+      )
+  return others
 }

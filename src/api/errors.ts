@@ -141,6 +141,11 @@ export const ERRORS = {
     message: (limitBytes: number) => `http: request body too large, the limit is ${limitBytes} bytes`, // Wire text.
     remedy: 'Send less at once, or raise max_request_size of the listener.',
   },
+  value_too_large: {
+    status: 413,
+    message: (limitBytes: number) => `What the request would store is too large, the limit is ${limitBytes} bytes`,
+    remedy: 'Nothing was written. Send less, or spread it over several entries; what is there already counts, too.',
+  },
   unsupported_media: {
     status: 415,
     message: (what: string) => what,

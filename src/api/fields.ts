@@ -16,6 +16,10 @@ export type Field<T = unknown, Present extends boolean = boolean> = {
   /** Never written in clear to audit or log. */
   readonly secret: boolean
   readonly schema: Schema
+  /** Of a name in a path that can be spelled in several ways: the one that it is kept under, and judged by too. */
+  readonly canonical: ((name: string) => string) | undefined
+  /** The newer name of the same field: what a policy says of either holds for both. */
+  readonly aliasOf: string | undefined
   /** Of an object: its fields; of a batch: those of an item. */
   readonly members?: Readonly<Record<string, Member>>
   /** Undefined means: as if it had not been sent. @throws Refusal `field_invalid` naming the field */
@@ -41,9 +45,11 @@ type Common<T> = {
   readonly required?: boolean
   readonly default?: T
   readonly secret?: boolean
+  readonly canonical?: (name: string) => string
+  readonly aliasOf?: string
   readonly oneOf?: readonly string[]
   readonly min?: number
-  /** Of an int its largest value, of a string its characters. */
+  /** Of an int its largest value, of a string its characters, of a list of strings those of all together. */
   readonly max?: number
 }
 type Presence<T, O extends Common<T>> = O extends { required: true } ? true : O extends { default: T } ? true : false
@@ -61,6 +67,8 @@ function define<T, const O extends Common<T>>(
     required: options.required ?? false,
     default: options.default,
     secret: options.secret ?? false,
+    canonical: options.canonical,
+    aliasOf: options.aliasOf,
     schema: options.default === undefined ? schema : { ...schema, default: options.default },
     decode,
   }
@@ -146,7 +154,9 @@ export function bytes<const O extends Common<Buffer>>(description: string, optio
 
 const MAX_LIST_ITEMS = 1_000
 /** An OpenPGP key is the longest that stands in a list. */
-const MAX_ITEM_CHARACTERS = 131_072
+export const MAX_ITEM_CHARACTERS = 131_072
+/** What is kept of several lists still fits into one stored value. */
+const MAX_LIST_CHARACTERS = 1_048_576
 
 function splitAtCommas(text: string): string[] {
   const trimmed = text.trim()
@@ -173,6 +183,7 @@ export function signedDuration<const O extends Common<number>>(description: stri
 }
 
 export function strings<const O extends Common<readonly string[]>>(description: string, options: O = {} as O) {
+  const { max = MAX_LIST_CHARACTERS } = options
   const schema = { type: 'array', items: { type: 'string' } }
   return define<readonly string[], O>('strings', description, options, schema, (value, name) => {
     if (value === null) return undefined
@@ -180,6 +191,9 @@ export function strings<const O extends Common<readonly string[]>>(description: 
     if (texts.length > MAX_LIST_ITEMS) throw invalid(name, `must have at most ${MAX_LIST_ITEMS} items`)
     if (texts.some((text) => text.length > MAX_ITEM_CHARACTERS)) {
       throw invalid(name, `has an item of more than ${MAX_ITEM_CHARACTERS} characters`)
+    }
+    if (texts.reduce((sum, text) => sum + text.length, 0) > max) {
+      throw invalid(name, `must have at most ${max} characters in all`)
     }
     return texts
   })

@@ -1,4 +1,5 @@
 // A mount: an engine at a path. Its data live under its UUID, never under its path, so that it can move.
+import type { EndpointOperation, OtherNames } from './endpoint.ts'
 import type { Lockout, LockoutSettings } from './lockout.ts'
 import type { Router } from './router.ts'
 
@@ -78,6 +79,10 @@ export interface Mounts {
   lockoutOf(uuid: string): Lockout | undefined
   /** The mount that would serve the path. */
   serving(path: string): MountEntry | undefined
+  /** The path with its names as they are kept, where a mount serves it; else itself. */
+  keptPath(path: string): string
+  /** Of the parameters of the endpoint there; undefined where each has one, and where there is none. */
+  otherNames(path: string, operation: EndpointOperation): OtherNames | undefined
   /** What is behind the mount with this UUID. */
   engineOf(uuid: string): Engine | undefined
   /** @throws Refusal where the path is taken, inside or around another, or reserved; or the type is unknown */

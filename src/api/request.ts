@@ -111,6 +111,8 @@ export type Answer = {
   readonly wrapInfo?: WrapInfo
   /** Instead of all else: a whole body that was made before. */
   readonly body?: string
+  /** What it says is in force and stands nowhere else: it goes to the caller, whatever fails behind its handler. */
+  readonly isOnlyCopy?: true
   /** Others may keep an answer of an endpoint without envelope for so long; missing: nobody may keep it. */
   readonly maxAgeSeconds?: number
   /** Of that body; missing: JSON. */

@@ -4,7 +4,12 @@ import type { Endpoint, EndpointOperation } from './endpoint.ts'
 import type { Segment } from './pattern.ts'
 import { isName, routedForms } from './pattern.ts'
 
-type Found = { readonly endpoint: Endpoint; readonly parameters: readonly string[] }
+type Found = {
+  readonly endpoint: Endpoint
+  readonly parameters: readonly string[]
+  /** Where a name can be spelled in several ways: the path, to be spelled in one. Most have none, and pay nothing. */
+  readonly pattern: readonly Segment[] | undefined
+}
 type Node = {
   readonly literals: Map<string, Node>
   name?: Node
@@ -13,7 +18,13 @@ type Node = {
 }
 
 export type Route =
-  | { readonly kind: 'found'; readonly endpoint: Endpoint; readonly path: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'found'
+      readonly endpoint: Endpoint
+      readonly path: Readonly<Record<string, string>>
+      /** The path with its names as they are kept; undefined where it was asked for so. */
+      readonly keptPath: string | undefined
+    }
   | { readonly kind: 'unsupported-operation' }
   | { readonly kind: 'unsupported-path' }
 
@@ -49,7 +60,8 @@ export class Router {
       !at.endpoints.has(endpoint.operation),
       `${endpoint.id}: ${endpoint.operation} ${endpoint.path} is defined twice`,
     )
-    at.endpoints.set(endpoint.operation, { endpoint, parameters })
+    const isSpelled = parameters.some((name) => endpoint.fields[name]?.canonical !== undefined)
+    at.endpoints.set(endpoint.operation, { endpoint, parameters, pattern: isSpelled ? segments : undefined })
   }
 
   /** `path` has no leading '/'. A trailing '/' is part of a list and a mistake for all else. */
@@ -71,8 +83,37 @@ export class Router {
     if (found === undefined) return UNSUPPORTED_OPERATION
     const path: Record<string, string> = {}
     for (let i = 0; i < found.parameters.length; i++) path[found.parameters[i] as string] = values[i] as string
-    return { kind: 'found', endpoint: found.endpoint, path }
+    const keptPath = found.pattern === undefined ? undefined : spelled(found.pattern, found.endpoint, values)
+    return { kind: 'found', endpoint: found.endpoint, path, keptPath }
   }
+
+  /** The path with its names as they are kept, whatever is done there; itself where it has none. */
+  keptPath(path: string): string {
+    const segments = path.split('/')
+    const isFolder = segments.at(-1) === ''
+    if (isFolder) segments.pop()
+    const values: string[] = []
+    const at = walk(this.#root, segments, 0, values)
+    for (const { endpoint, pattern } of at?.endpoints.values() ?? []) {
+      const kept = pattern === undefined ? undefined : spelled(pattern, endpoint, values)
+      if (kept !== undefined) return isFolder ? `${kept}/` : kept
+    }
+    return path
+  }
+}
+
+/** `values` are the names in the order of the path. Undefined where they are spelled so already. */
+function spelled(pattern: readonly Segment[], { fields }: Endpoint, values: readonly string[]): string | undefined {
+  let index = 0
+  let isOther = false
+  const segments = pattern.map((segment) => {
+    if (segment.kind === 'literal') return segment.text
+    const value = values[index++] as string
+    const kept = fields[segment.name]?.canonical?.(value) ?? value
+    isOther ||= kept !== value
+    return kept
+  })
+  return isOther ? segments.join('/') : undefined
 }
 
 /** A literal beats a name, a name beats the rest; `values` gets what the parameters stand for. */

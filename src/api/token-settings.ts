@@ -22,10 +22,10 @@ export const TOKEN_FIELDS = {
 
 /** Older names of some of them; a new one wins. */
 export const OLD_TOKEN_FIELDS = {
-  policies: strings('Old name of token_policies'),
-  ttl: duration('Old name of token_ttl'),
-  max_ttl: duration('Old name of token_max_ttl'),
-  bound_cidrs: strings('Old name of token_bound_cidrs'),
+  policies: strings('Old name of token_policies', { aliasOf: 'token_policies' }),
+  ttl: duration('Old name of token_ttl', { aliasOf: 'token_ttl' }),
+  max_ttl: duration('Old name of token_max_ttl', { aliasOf: 'token_max_ttl' }),
+  bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs' }),
 }
 
 export const TOKEN_SETTINGS_SHAPE: Shapes = {

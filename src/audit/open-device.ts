@@ -51,6 +51,9 @@ async function within<T>(timers: Timers, ms: number, work: Promise<T>, late: T):
   }
 }
 
+/** How long the word that nobody listens, where datagrams go, is waited for. */
+const DATAGRAM_REFUSAL_MS = 100
+
 /**
  * Makes sure that a new device can be written, with a chain of two lines; a file must be new, or an audit log of ours
  * (decisions 4.25). @throws Refusal that says why not
@@ -59,16 +62,20 @@ export async function requireUsable(parts: DeviceParts): Promise<void> {
   const { target } = parts.settings
   const isNew = target.kind === 'file' && (await makeFile(target.file, target.mode))
   let why = ''
+  let hasFailed = false
   const device = await openDevice({
     ...parts,
-    log: (_level, _message, fields) => {
+    log: (level, _message, fields) => {
       why = String(fields?.cause ?? '')
+      hasFailed ||= level === 'error'
     },
   })
   device.begin()
   const isStored = await device.flush()
+  // A datagram that nobody takes is sent all the same: it is the next one, the last line, that is told.
+  if (isStored && 'socket' in target && target.socket.type === 'udp') await parts.timers.sleep(DATAGRAM_REFUSAL_MS)
   await device.end()
-  if (isStored) return
+  if (isStored && !hasFailed) return
   if (isNew) await unlink(target.file).catch(() => {})
   throw fail('bad_request', [`the audit device cannot be written: ${why}`])
 }

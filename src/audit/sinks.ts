@@ -1,5 +1,5 @@
 // What a queued device writes to: connections, standard output, a file behind a network.
-import { createSocket } from 'node:dgram'
+import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { write as writeFile } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import type { Timers } from '../lib/world.ts'
@@ -96,13 +96,8 @@ function notConnected(address: SocketAddress, cause: unknown): DeviceError {
 }
 
 async function datagrams(address: { readonly host: string; readonly port: number }, frame: Framing): Promise<Sink> {
-  const socket = createSocket(address.host.includes(':') ? 'udp6' : 'udp4')
-  await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject)
-    socket.connect(address.port, address.host, resolve as () => void)
-  })
+  const socket = await connectedDatagrams(address)
   let refused: string | undefined
-  socket.removeAllListeners('error')
   // Nobody listened there when the last one came.
   socket.on('error', (cause) => {
     refused = codeOf(cause)
@@ -130,6 +125,24 @@ async function datagrams(address: { readonly host: string; readonly port: number
       socket.close()
     },
   }
+}
+
+function connectedDatagrams({ host, port }: { readonly host: string; readonly port: number }): Promise<DatagramSocket> {
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4')
+  return new Promise((resolve, reject) => {
+    const refused = (cause: Error): void => {
+      socket.close()
+      reject(new DeviceError(`it cannot be connected to: ${codeOf(cause)}`))
+    }
+    socket.once('error', refused)
+    // Told of a look-up that failed, too, which its type does not say.
+    const connected: (cause?: Error) => void = (cause) => {
+      socket.off('error', refused)
+      if (cause === undefined) resolve(socket)
+      else refused(cause)
+    }
+    socket.connect(port, host, connected)
+  })
 }
 
 const FULL_PIPE_MS = 5

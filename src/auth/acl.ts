@@ -50,12 +50,16 @@ export class Acl {
   }
 
   check(request: AclRequest): AclDecision {
-    const { operation } = request
+    const { operation, keptPath } = request
     if (operation === 'help') return HELP
     const path = withoutLeadingSlash(request.path)
     if (this.#root !== undefined && path.startsWith(this.#root.namespace)) return this.#root.decision
     const permissions = this.#deciding(operation, path)
-    return permissions === undefined ? REFUSED['no-rule'] : permissions.decide(operation, request)
+    const decision = permissions === undefined ? REFUSED['no-rule'] : permissions.decide(operation, request)
+    if (keptPath === undefined || !decision.allowed) return decision
+    const ofKept = this.#deciding(operation, withoutLeadingSlash(keptPath))
+    const asked = isListing(operation) ? withTrailingSlash(path) : path
+    return isAboutKeptAlone(ofKept, asked) ? stricter(decision, ofKept.decide(operation, request)) : decision
   }
 
   /** The path of the rules that decide about such a request; undefined where there are none, and for root. */
@@ -64,8 +68,8 @@ export class Acl {
   }
 
   #deciding(operation: AclRequest['operation'], path: string): Permissions | undefined {
-    const isListing = operation === 'list' || operation === 'scan'
-    return this.#find(isListing ? withTrailingSlash(path) : path, isListing)
+    const lists = isListing(operation)
+    return this.#find(lists ? withTrailingSlash(path) : path, lists)
   }
 
   /** Whether everything is allowed. */
@@ -78,11 +82,18 @@ export class Acl {
     return this.#all
   }
 
-  /** What the policies grant on `path`, sorted: `["root"]` where everything is, `["deny"]` where nothing is. */
-  capabilities(path: string): string[] {
+  /**
+   * What the policies grant on `path`, sorted: `["root"]` where everything is, `["deny"]` where nothing is. `keptPath`
+   * as in a request.
+   */
+  capabilities(path: string, keptPath = path): string[] {
     const plain = withoutLeadingSlash(path)
     if (this.#root !== undefined && plain.startsWith(this.#root.namespace)) return [ROOT]
-    return this.#find(plain, true)?.capabilities() ?? ['deny']
+    const granted = this.#find(plain, true)?.capabilities() ?? ['deny']
+    const ofKept = keptPath === path ? undefined : this.#find(withoutLeadingSlash(keptPath), true)
+    if (!isAboutKeptAlone(ofKept, plain)) return granted
+    const both = granted.filter((capability) => ofKept.capabilities().includes(capability))
+    return both.length === 0 ? ['deny'] : both
   }
 
   /**
@@ -156,6 +167,27 @@ function rootAcl(namespace: string, policyCount: number): Acl {
   return new Acl({ ...tables, root: { namespace, decision }, staleAtMs: Infinity })
 }
 
+/**
+ * Whether what decides about a path as it is kept does not match the path as it came: then that spelling would pass it
+ * by. What matches both has had its say, and a more specific rule for the other spelling was meant to go beyond it.
+ */
+function isAboutKeptAlone(ofKept: Permissions | undefined, path: string): ofKept is Permissions {
+  if (ofKept === undefined) return false
+  const { kind, pattern } = ofKept.place
+  // A list is looked for with the slash at its end, and without.
+  const forms = path.charCodeAt(path.length - 1) === SLASH ? [path, path.slice(0, -1)] : [path]
+  if (kind === 'exact') return !forms.includes(pattern)
+  const tree = new PathTree([{ pattern, isSegmented: kind === 'segment', value: true }])
+  return forms.every((form) => tree.find(form) === undefined)
+}
+
+/** Of what is allowed for the path as it came, and of what is said of it as it is kept. */
+function stricter(decision: AclDecision, ofKept: AclDecision): AclDecision {
+  if (!ofKept.allowed) return ofKept
+  const isNarrower = ofKept.pageLimit > 0 && (decision.pageLimit === 0 || ofKept.pageLimit < decision.pageLimit)
+  return isNarrower ? ofKept : decision
+}
+
 function rulesOf(table: Map<string, JoinedRules>, path: string): JoinedRules {
   const before = table.get(path)
   if (before !== undefined) return before
@@ -168,6 +200,8 @@ function isOver({ capabilities }: PolicyRule, expiresAtMs: number, nowMs: number
   if (expiresAtMs === Infinity) return false
   return nowMs === undefined ? !capabilities.includes('deny') : expiresAtMs <= nowMs
 }
+
+const isListing = (operation: AclRequest['operation']): boolean => operation === 'list' || operation === 'scan'
 
 function withoutLeadingSlash(path: string): string {
   return path.charCodeAt(0) === SLASH ? path.slice(1) : path

@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
-import { namesAnswer, orNotFound } from '../api/named-things.ts'
+import { namesAnswer, orNotFound, PAGE_FIELDS, type Page } from '../api/named-things.ts'
 import { type Caller, DONE, type RequestInfo } from '../api/request.ts'
 import { anything, listOf, OTHERS, text } from '../api/shape.ts'
 import type { Cubbyhole } from './cubbyhole.ts'
@@ -32,7 +32,10 @@ const read = endpoint({
   fields: pathField,
   response: { [OTHERS]: anything('As it was written') },
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
-    return { data: orNotFound(await cubbyhole.read(ownerOf(request).tokenId, path)) }
+    const { tokenId, entry } = ownerOf(request)
+    const data = orNotFound(await cubbyhole.read(tokenId, path))
+    // With its last use the token goes, and what it keeps.
+    return (entry as TokenEntry).numUses < 0 ? { data, isOnlyCopy: true } : { data }
   },
 })
 
@@ -79,11 +82,11 @@ const list = (id: string, path: string) =>
     capability: 'list',
     runsOn: 'any-node',
     summary: 'Names that the calling token keeps below a path',
-    fields: path === '' ? {} : { path: string('A folder') },
+    fields: path === '' ? PAGE_FIELDS : { path: string('A folder'), ...PAGE_FIELDS },
     response: { keys: listOf(text('Name; a folder ends in /'), 'Names, sorted') },
-    handler: async (cubbyhole: Cubbyhole, args: { readonly path?: string | undefined }, request) => {
+    handler: async (cubbyhole: Cubbyhole, args: Page & { readonly path?: string | undefined }, request) => {
       const folder = args.path === undefined || args.path === '' ? '' : `${args.path}/`
-      return namesAnswer(await cubbyhole.list(ownerOf(request).tokenId, folder))
+      return namesAnswer(await cubbyhole.list(ownerOf(request).tokenId, folder, args))
     },
   })
 

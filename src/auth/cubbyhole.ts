@@ -3,6 +3,7 @@
 //   root/sys/cubbyhole/TOKEN/PATH      TOKEN: the token's name in storage
 import { fail } from '../api/errors.ts'
 import type { Engine } from '../api/mount.ts'
+import type { Page } from '../api/named-things.ts'
 import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { idKey } from './token-keys.ts'
@@ -19,16 +20,12 @@ export class Cubbyhole implements Engine {
   }
 
   async read(tokenId: string, path: string): Promise<JsonObject | undefined> {
-    const bytes = await this.#view.get(keyOf(tokenId, path))
-    if (bytes === undefined) return undefined
-    const value = parseStoredJson(bytes)
-    if (!isJsonObject(value)) throw new Error('An entry of a cubbyhole has an unknown form')
-    return value
+    return readWith(this.#view, tokenId, path)
   }
 
-  /** Names below a folder, which is empty or ends in '/'. */
-  list(tokenId: string, folder: string): Promise<string[]> {
-    return this.#view.list(keyOf(tokenId, folder))
+  /** Names below a folder, which is empty or ends in '/'; `limit` 0: all. */
+  list(tokenId: string, folder: string, { after, limit }: Page): Promise<string[]> {
+    return this.#view.list(keyOf(tokenId, folder), { after, ...(limit > 0 ? { limit } : {}) })
   }
 
   /** @throws Refusal where the token is gone meanwhile: nobody would ever remove what it leaves now */
@@ -48,6 +45,18 @@ export class Cubbyhole implements Engine {
 }
 
 const keyOf = (tokenId: string, path: string): string => `${FOLDER}${tokenId}/${path}`
+
+export async function readWith(
+  from: Pick<ViewTransaction, 'get'>,
+  tokenId: string,
+  path: string,
+): Promise<JsonObject | undefined> {
+  const bytes = await from.get(keyOf(tokenId, path))
+  if (bytes === undefined) return undefined
+  const value = parseStoredJson(bytes)
+  if (!isJsonObject(value)) throw new Error('An entry of a cubbyhole has an unknown form')
+  return value
+}
 
 export function putWith(tx: ViewTransaction, tokenId: string, path: string, value: JsonObject): void {
   tx.put(keyOf(tokenId, path), Buffer.from(JSON.stringify(value)))

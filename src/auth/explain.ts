@@ -41,6 +41,18 @@ type Candidate = { readonly rule: PolicyRule; readonly reference: RuleReference;
 /** @throws PolicyError where `root` is not alone. */
 export function explainAccess(
   policies: readonly Policy[],
+  { keptPath, ...request }: AclRequest,
+  resolve: TemplateResolver | undefined,
+  nowMs: number,
+): Explanation {
+  const explanation = explainPath(policies, request, resolve, nowMs)
+  if (keptPath === undefined || !explanation.allowed) return explanation
+  if (buildAcl(policies, resolve, nowMs).check({ ...request, keptPath }).allowed) return explanation
+  return explainPath(policies, { ...request, path: keptPath }, resolve, nowMs)
+}
+
+function explainPath(
+  policies: readonly Policy[],
   request: AclRequest,
   resolve: TemplateResolver | undefined,
   nowMs: number,
@@ -152,7 +164,7 @@ function bringsAbout(rule: PolicyRule, reason: AclReason, request: AclRequest): 
     case 'parameter-denied':
     case 'parameter-not-allowed': {
       const { allowedParameters: allowed, deniedParameters: denied, requiredParameters: required } = rule
-      return checkParameters({ allowed, denied, required }, request.parameters) === reason
+      return checkParameters({ allowed, denied, required }, request.parameters, request.otherNames) === reason
     }
     default:
       return false

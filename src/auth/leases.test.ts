@@ -103,8 +103,8 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
   const server = await startMemoryHouse({ log: (_level, message) => lines.push(message) })
   const { tokens, expiry, leases } = server.house
   let fails = true
-  const stubborn = await make(server, { ttl: '10s' })
-  const id = tokens.idOf(stubborn)
+  const lasting = await make(server, { ttl: '10s' })
+  const id = tokens.idOf(lasting)
   tokens.addBelongings(async (_tx, owner) => {
     if (fails && owner === id) throw new Error('not now')
     return true
@@ -118,7 +118,7 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
     false,
   )
   assert.equal(keys.includes(`root/sys/token/id/${id}`), true)
-  assert.equal(await lives(server, stubborn), false)
+  assert.equal(await lives(server, lasting), false)
   assert.equal(lines.filter((line) => line.includes('could not be removed')).length, 1)
   await expiry.look()
   assert.equal(
@@ -130,7 +130,7 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
     server.advance(3_600)
     await expiry.look()
   }
-  assert.deepEqual(await leases.stuck(), [{ leaseId: leaseOf(server, stubborn), cause: 'Error' }])
+  assert.deepEqual(await leases.stuck(), [{ leaseId: leaseOf(server, lasting), cause: 'Error' }])
   const { data } = (await server.call('GET', 'sys/leases/count?type=irrevocable')).body
   assert.equal(data?.lease_count, 1)
   assert.equal((await server.call('GET', 'sys/leases?type=irrevocable')).body.data?.lease_count, 1)

@@ -25,17 +25,23 @@ export type ParameterRules = {
 /** What the client sent in body or query: no defaults, and nothing that was captured from the path. */
 export type RequestParameters = ReadonlyMap<string, unknown> | Readonly<Record<string, unknown>>
 
+/** By the name of a parameter in lower case its other names, where it has some (api/endpoint.ts). */
+type OtherNames = ReadonlyMap<string, readonly string[]>
+
 export type ParameterProblem = 'parameter-required' | 'parameter-denied' | 'parameter-not-allowed'
 
 const EVERY = '*'
+const NONE: readonly (readonly ParameterValue[])[] = []
 
 /** The first reason why `parameters` break the rules, or undefined. */
 export function checkParameters(
   rules: ParameterRules,
   parameters: RequestParameters | undefined,
+  otherNames?: OtherNames,
 ): ParameterProblem | undefined {
   for (const name of rules.required) {
-    // Engines know names in lower case only, so a required `type` is not met by `Type`, which they would ignore.
+    // Engines know names in lower case only, so a required `type` is not met by `Type`, which they would ignore; nor by
+    // its older name, which some look at only where the newer one is empty.
     if (parameters === undefined || !hasParameter(parameters, name)) return 'parameter-required'
   }
   if (parameters === undefined) return undefined
@@ -44,18 +50,55 @@ export function checkParameters(
   if (names.length === 0) return undefined
   if (rules.denied.has(EVERY)) return 'parameter-denied'
   for (const name of names) {
-    const denied = rules.denied.get(asciiLowerCase(name))
-    if (denied !== undefined && isListed(denied, parameterOf(parameters, name), true)) return 'parameter-denied'
+    if (isDenied(rules.denied, name, parameters, otherNames)) return 'parameter-denied'
   }
   const { allowed } = rules
   const allowsEvery = allowed.has(EVERY)
   if (allowed.size === 0 || (allowed.size === 1 && allowsEvery)) return undefined
   for (const name of names) {
-    const list = allowed.get(asciiLowerCase(name))
-    const passes = list === undefined ? allowsEvery : isListed(list, parameterOf(parameters, name), false)
-    if (!passes) return 'parameter-not-allowed'
+    if (!(isAllowed(allowed, name, parameters, otherNames) ?? allowsEvery)) return 'parameter-not-allowed'
   }
   return undefined
+}
+
+function isDenied(
+  denied: ParameterLists,
+  sent: string,
+  parameters: RequestParameters,
+  otherNames: OtherNames | undefined,
+): boolean {
+  const [name, value] = [asciiLowerCase(sent), parameterOf(parameters, sent)]
+  const lists = [denied.get(name), ...listsOfOthers(denied, name, value, otherNames)]
+  return lists.some((list) => list !== undefined && isListed(list, value, true))
+}
+
+/** By its own list where there is one, else by those of its other names; undefined where there is none. */
+function isAllowed(
+  allowed: ParameterLists,
+  sent: string,
+  parameters: RequestParameters,
+  otherNames: OtherNames | undefined,
+): boolean | undefined {
+  const [name, value] = [asciiLowerCase(sent), parameterOf(parameters, sent)]
+  const own = allowed.get(name)
+  if (own !== undefined) return isListed(own, value, false)
+  const lists = listsOfOthers(allowed, name, value, otherNames)
+  return lists.length === 0 ? undefined : lists.some((list) => isListed(list, value, false))
+}
+
+/** Null counts as not sent: under another name it is nobody's business. */
+function listsOfOthers(
+  lists: ParameterLists,
+  name: string,
+  value: unknown,
+  otherNames: OtherNames | undefined,
+): readonly (readonly ParameterValue[])[] {
+  const others = otherNames?.get(name)
+  if (others === undefined || value === null) return NONE
+  return others.flatMap((other) => {
+    const list = lists.get(other)
+    return list === undefined ? [] : [list]
+  })
 }
 
 /** Joins rules for one path: the lists of a parameter are put together, and an empty list, every value, wins. */

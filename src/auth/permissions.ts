@@ -30,8 +30,15 @@ export type AclRequest = {
   readonly operation: AclOperation
   /** Path of the namespace and of the request, canonical. For a list or scan a missing slash at the end is added. */
   readonly path: string
+  /**
+   * The same path with its names as they are kept, where it came with another spelling: what a rule says of this one
+   * must allow the request too.
+   */
+  readonly keptPath?: string | undefined
   /** What the client sent: no defaults, no path captures. Absent: nothing. */
   readonly parameters?: RequestParameters | undefined
+  /** Of parameters that go by several names: what a rule says of one name holds for all. Absent: there are none. */
+  readonly otherNames?: ReadonlyMap<string, readonly string[]> | undefined
   /** The asked time to live of the wrapping; 0 or absent: the answer is not to be wrapped. */
   readonly wrapTtlSeconds?: number | undefined
   /** Whether the endpoint needs `sudo` besides its capability. */
@@ -190,8 +197,7 @@ export class Permissions {
     const grant = granted.get(CAPABILITY_OF[operation])
     if (grant === undefined) return REFUSED[(bits & DENY) === 0 ? 'capability-missing' : 'denied-by-rule']
     if (request.sudoRequired === true && (bits & SUDO) === 0) return REFUSED['sudo-missing']
-    const problem =
-      this.#wrappingProblem(request.wrapTtlSeconds ?? 0) ?? this.#dataProblem(operation, request.parameters)
+    const problem = this.#wrappingProblem(request.wrapTtlSeconds ?? 0) ?? this.#dataProblem(operation, request)
     return problem === undefined ? grant : REFUSED[problem]
   }
 
@@ -203,14 +209,14 @@ export class Permissions {
     return wrapTtlSeconds < minSeconds ? 'wrapping-ttl-too-short' : undefined
   }
 
-  #dataProblem(operation: AclOperation, parameters: RequestParameters | undefined): Refusal | undefined {
+  #dataProblem(operation: AclOperation, { parameters, otherNames }: AclRequest): Refusal | undefined {
     const { pageLimit, parameters: rules } = this.#parts
     switch (operation) {
       case 'read':
       case 'update':
       case 'create':
       case 'patch':
-        return rules === undefined ? undefined : checkParameters(rules, parameters)
+        return rules === undefined ? undefined : checkParameters(rules, parameters, otherNames)
       case 'list':
       case 'scan':
         return pageLimit === 0 || isPageWithin(pageLimit, parameters) ? undefined : 'page-limit'

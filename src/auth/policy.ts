@@ -64,16 +64,19 @@ export function parsePolicyDocument(document: string): ParsedPolicy & { readonly
   return { text, ...parsePolicy(text) }
 }
 
+/** As a policy is kept, whatever its name is in a path. */
+export const keptPolicyName = (name: string): string => asciiLowerCase(asciiTrim(name))
+
 /**
  * The one form of a policy's name; '' where there is none. Every check of a name comes after this (threats I-01).
  * @throws PolicyError for what is not printable ASCII, so that no other text can turn into a name (threats N-17).
  */
 export function normalizePolicyName(name: string): string {
-  const trimmed = asciiTrim(name)
-  if (!isPrintableAscii(trimmed)) {
-    throw new PolicyError(`policy name ${quoteForMessage(trimmed)} has characters other than printable ASCII`)
+  const kept = keptPolicyName(name)
+  if (!isPrintableAscii(kept)) {
+    throw new PolicyError(`policy name ${quoteForMessage(asciiTrim(name))} has characters other than printable ASCII`)
   }
-  return asciiLowerCase(trimmed)
+  return kept
 }
 
 /**

@@ -13,7 +13,7 @@ const fields = {
   no_default_policy: bool('Without the policy "default"', { default: false }),
   renewable: bool('Can be renewed', { default: true }),
   ttl: duration('Lifetime'),
-  lease: duration('Old name of ttl'),
+  lease: duration('Old name of ttl', { aliasOf: 'ttl' }),
   type: string('service, or batch: not stored, cannot be renewed or revoked', { default: '' }),
   explicit_max_ttl: duration('Hard end after creation, whatever is renewed', { default: 0 }),
   display_name: string('For logs', { default: '' }),

@@ -33,9 +33,9 @@ const roleFields = {
   token_type: string('service or batch; default-service and default-batch leave it to the request'),
   token_no_default_policy: bool('Without the policy "default"'),
   token_num_uses: int('Requests that each of its tokens may make; 0: unlimited', { min: 0 }),
-  period: duration('Old name of token_period'),
-  explicit_max_ttl: duration('Old name of token_explicit_max_ttl'),
-  bound_cidrs: strings('Old name of token_bound_cidrs'),
+  period: duration('Old name of token_period', { aliasOf: 'token_period' }),
+  explicit_max_ttl: duration('Old name of token_explicit_max_ttl', { aliasOf: 'token_explicit_max_ttl' }),
+  bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs' }),
 }
 
 const ROLE: Shapes = {

@@ -210,7 +210,7 @@ export class TokenStore {
   }
 
   /** The entry as the transaction sees it, if the token may be used. */
-  async #readUsable(tx: ViewTransaction, id: string): Promise<TokenEntry | undefined> {
+  async readUsable(tx: ViewTransaction, id: string): Promise<TokenEntry | undefined> {
     const bytes = await tx.get(idKey(id))
     const entry = bytes === undefined ? undefined : decodeTokenEntry(bytes)
     return entry !== undefined && this.#usable(entry) ? entry : undefined
@@ -222,7 +222,7 @@ export class TokenStore {
    */
   async takeUse(token: LiveToken): Promise<LiveToken | undefined> {
     const taken = await this.view.transaction(async (tx) => {
-      const current = await this.#readUsable(tx, token.id)
+      const current = await this.readUsable(tx, token.id)
       if (current === undefined || current.numUses === 0) return current
       const { numUses, usesGiven = numUses } = current
       const entry = { ...current, numUses: numUses === 1 ? -1 : numUses - 1, usesGiven }
@@ -277,7 +277,7 @@ export class TokenStore {
   /** Replaces the entry by what `change` makes of it; undefined where the token is not live, or `change` says so. */
   update(id: string, change: (entry: TokenEntry) => TokenEntry | undefined): Promise<TokenEntry | undefined> {
     return this.view.transaction(async (tx) => {
-      const entry = await this.#readUsable(tx, id)
+      const entry = await this.readUsable(tx, id)
       const changed = entry === undefined ? undefined : change(entry)
       if (entry === undefined || changed === undefined) return undefined
       tx.put(idKey(id), encodeTokenEntry(changed))

@@ -88,6 +88,11 @@ test('a login in it names its accessor; it ends with the token inside', async ()
 test('what a caller made up is never signed; other forms are refused by name', async () => {
   const house = await stage()
   assert.match(tokenOf(await wrapped(house, 'POST', 'sys/wrapping/wrap', { addr: 'x' })), /^hvs\./)
+  // Nor where it is unwrapped to be wrapped again.
+  const token = tokenOf(await house.call('POST', 'sys/wrapping/wrap', { addr: 'x' }, 'root', { wrapTtl: '60' }))
+  const asJwt = { wrapTtl: '60', wrapFormat: 'jwt' }
+  const again = await house.call('POST', 'sys/wrapping/unwrap', { token }, 'root', asJwt)
+  assert.match(tokenOf(again), /^hvs\./)
   const other = await house.call('GET', 'sys/mounts', undefined, 'root', { wrapTtl: '60', wrapFormat: 'cwt' })
   assert.equal(other.status, 400)
   assert.match(JSON.stringify(other.body.errors), /X-Vault-Wrap-Format/)

@@ -1,11 +1,18 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
+import { type Called, LIMITS, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { realWorld } from '../lib/world.ts'
+import { HISTORY_ID_BYTES } from '../storage/backend.ts'
+import { MemoryBackend } from '../storage/memory-backend.ts'
+import { openStore } from '../storage/transactional-store.ts'
 
 const wrapped = (house: MemoryHouse, method: string, path: string, body?: unknown, ttl = '60') =>
   house.call(method, path, body, 'root', { wrapTtl: ttl })
 const tokenOf = ({ body }: Called): string => String((body.wrap_info as { readonly token: string }).token)
 const unwrap = (house: MemoryHouse, token: string) => house.call('POST', 'sys/wrapping/unwrap', { token })
+
+const TOO_LARGE = 'What the request would store is too large, the limit is 67108864 bytes'
 
 async function stage() {
   const house = await startMemoryHouse()
@@ -113,6 +120,52 @@ test('what cannot be wrapped is refused, but for the state of the server', async
   assert.equal((await wrapped(house, 'GET', 'transit/keys/k', undefined, '-1')).status, 400)
 })
 
+test('an answer that storage cannot hold is refused as such', async () => {
+  const house = await stage()
+  // In the stored text of the text of the answer each of them has four characters.
+  const { status, body } = await wrapped(house, 'POST', 'sys/wrapping/wrap', { a: '"'.repeat(2 ** 24) })
+  assert.deepEqual([status, String(body.errors)], [413, TOO_LARGE])
+})
+
+test('P-41: without a token only the answer to a login is kept', async () => {
+  const house = await stage()
+  await house.call('POST', 'sys/auth/people', { type: 'userpass' })
+  await house.call('POST', 'auth/people/users/ada', { password: 'correct horse' })
+  const strange = (method: string, path: string, body: unknown, wrapFormat: string, token = '') =>
+    house.call(method, path, body, token, { wrapTtl: '60', wrapFormat })
+  const paths = ['sys/wrapping/pubkey', 'sys/internal/ui/mounts', 'sys/internal/ui/namespaces']
+  for (const path of paths) {
+    for (const [format = '', token = ''] of [[], ['jwt'], ['jwt', 'no such token']]) {
+      const { status, body } = await strange('GET', path, undefined, format, token)
+      assert.deepEqual([status, (body.errors as readonly string[])[0]?.includes('X-Vault-Wrap-TTL')], [400, true], path)
+    }
+    assert.equal((await strange('GET', path, undefined, '', 'root')).status, 200)
+  }
+  const login = await strange('POST', 'auth/people/login/ada', { password: 'correct horse' }, '')
+  const opened = await unwrap(house, tokenOf(login))
+  assert.equal(typeof (opened.body.auth as { readonly client_token: string }).client_token, 'string')
+})
+
+test('a wrapping lives no longer than any lease of the system', async () => {
+  const house = await stage()
+  const { body } = await wrapped(house, 'GET', 'transit/keys/k', undefined, '2562047h')
+  assert.equal((body.wrap_info as { readonly ttl: number }).ttl, LIMITS.maxTtlSeconds)
+})
+
+test('a policy of wrappings longer than any lease is met by what is asked for', async () => {
+  const house = await stage()
+  const seconds = LIMITS.maxTtlSeconds + 60
+  const rule = `capabilities = ["read"] min_wrapping_ttl = "${seconds}s"`
+  await house.call('POST', 'sys/policies/acl/long', { policy: `path "transit/keys/k" { ${rule} }` })
+  const made = await house.call('POST', 'auth/token/create', { policies: ['long'] })
+  const token = String((made.body.auth as { readonly client_token: string }).client_token)
+  const ask = (wrapTtl: number) => house.call('GET', 'transit/keys/k', undefined, token, { wrapTtl: `${wrapTtl}` })
+  assert.equal((await ask(seconds - 1)).status, 403)
+  const { status, body } = await ask(seconds)
+  assert.equal(status, 200)
+  assert.equal((body.wrap_info as { readonly ttl: number }).ttl, LIMITS.maxTtlSeconds)
+})
+
 test('a token keeps things for itself alone', async () => {
   const house = await stage()
   const made = await house.call('POST', 'auth/token/create', { policies: ['default'] })
@@ -150,4 +203,41 @@ test('T-07: a write that was under way when its token ended leaves nothing', asy
     for (const { status } of answers) assert.ok(status === 204 || status === 403, String(status))
     assert.deepEqual(await house.store.scan('root/sys/cubbyhole/', '', 10), [])
   }
+})
+
+test('T-21: an answer that storage does not let out is still under its token', async () => {
+  const { random, clock } = realWorld()
+  const faults = new Faults()
+  const backend = faultyBackend(new MemoryBackend(random.bytes(HISTORY_ID_BYTES)), faults)
+  const store = await openStore(backend, { clock })
+  const empty = await startMemoryHouse({ store, threshold: 0 })
+  const made = await empty.house.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
+  for (const share of made.shares) await empty.house.operations.unseal(share)
+  const uses = [
+    { path: 'sys/wrapping/unwrap', headers: {} },
+    { path: 'sys/wrapping/unwrap', headers: { wrapTtl: '60' } },
+    { path: 'sys/wrapping/rewrap', headers: {} },
+  ]
+  for (const { path, headers } of uses) {
+    for (let step = 0, isDone = false; !isDone; step++) {
+      const token = tokenOf(await wrapped(empty, 'GET', 'sys/mounts'))
+      faults.passing = step
+      const { status } = await empty.call('POST', path, { token }, 'root', headers)
+      isDone = faults.passing !== undefined
+      faults.passing = undefined
+      assert.equal(status, isDone ? 200 : 507, `${path}, step ${step}`)
+      assert.equal((await unwrap(empty, token)).status, isDone ? 400 : 200, `${path}, step ${step}`)
+    }
+  }
+})
+
+test('what is unwrapped to be wrapped again goes under a token of the wanted lifetime', async () => {
+  const house = await stage()
+  const first = tokenOf(await wrapped(house, 'GET', 'transit/keys/k'))
+  const second = await house.call('POST', 'sys/wrapping/unwrap', { token: first }, 'root', { wrapTtl: '10m' })
+  assert.deepEqual([second.status, second.body.data], [200, null])
+  assert.equal((second.body.wrap_info as { readonly ttl: number }).ttl, 600)
+  assert.equal((await unwrap(house, first)).status, 400)
+  const opened = await unwrap(house, tokenOf(second))
+  assert.equal(opened.body.data?.name, 'k')
 })

@@ -4,7 +4,8 @@ import { fail } from '../api/errors.ts'
 import type { WrapInfo } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
-import { type Cubbyhole, putWith } from './cubbyhole.ts'
+import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import { putWith, readWith } from './cubbyhole.ts'
 import type { TokenEntry } from './token-entry.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 import type { WrappingJwt } from './wrapping-jwt.ts'
@@ -29,11 +30,15 @@ export const isWrapping = ({ policies }: TokenEntry): boolean => policies.length
 /** It begins with the base64url of '{"': no token that is made here does. */
 export const isJwt = (token: string): boolean => token.startsWith('eyJ') && token.includes('.')
 
+/** A wrapping token that is not stored yet. */
+type Made = { readonly token: string; readonly entry: TokenEntry; readonly info: WrapInfo }
+
 type Parts = {
   readonly tokens: TokenStore
-  readonly cubbyhole: Cubbyhole
   readonly world: World
   readonly jwt: WrappingJwt
+  /** What the system says of all leases. */
+  readonly longestTtlSeconds: number
 }
 
 export class Wrapping {
@@ -43,8 +48,16 @@ export class Wrapping {
     this.#parts = parts
   }
 
-  async wrap({ body, ttlSeconds, creationPath, wrappedAccessor, form = 'plain' }: ToWrap): Promise<WrapInfo> {
-    const { tokens, world, jwt } = this.#parts
+  async wrap(toWrap: ToWrap): Promise<WrapInfo> {
+    const made = await this.#make(toWrap)
+    await this.#parts.tokens.view.transaction((tx) => this.#putWith(tx, made, toWrap.body))
+    return made.info
+  }
+
+  /** No token lives longer than any lease of the system: whoever gets it sees how long that is. */
+  async #make({ creationPath, wrappedAccessor, form = 'plain', ...asked }: Omit<ToWrap, 'body'>): Promise<Made> {
+    const { tokens, world, jwt, longestTtlSeconds } = this.#parts
+    const ttlSeconds = Math.min(asked.ttlSeconds, longestTtlSeconds)
     const token = tokens.newToken()
     const shown = form === 'plain' ? token : await jwt.sign({ token, wrappedAccessor, ttlSeconds })
     const nowMs = world.clock.nowMs()
@@ -71,11 +84,13 @@ export class Wrapping {
       role: '',
       login: null,
     }
-    await tokens.view.transaction(async (tx) => {
-      if (!(await tokens.insertWith(tx, token, entry))) throw new Error('A new token was not new')
-      putWith(tx, tokens.idOf(token), RESPONSE, { response: body })
-    })
-    return infoOf(shown, entry, wrappedAccessor)
+    return { token, entry, info: infoOf(shown, entry, wrappedAccessor) }
+  }
+
+  async #putWith(tx: ViewTransaction, { token, entry }: Made, body: string): Promise<void> {
+    const { tokens } = this.#parts
+    if (!(await tokens.insertWith(tx, token, entry))) throw new Error('A new token was not new')
+    putWith(tx, tokens.idOf(token), RESPONSE, { response: body })
   }
 
   /** The token, in either form, if it wraps an answer that nobody took. Does not spend it. @throws Refusal */
@@ -100,36 +115,36 @@ export class Wrapping {
 
   /** The answer, to one caller only, however many ask at once. @throws Refusal */
   async unwrap(token: string | undefined): Promise<string> {
-    const { tokens } = this.#parts
     const found = await this.find(token)
-    const taken = await tokens.takeUse(found)
-    if (taken === undefined) throw fail('bad_wrapping_token', [])
-    const body = await this.#read(found.id)
-    await tokens.revoke(found.id)
-    return body
+    return this.#parts.tokens.view.transaction((tx) => this.#takeWith(tx, found))
   }
 
   /**
-   * The same answer under a new token of the same form, which lives as long as the old one was made for.
+   * The same answer under a new token of the same form, which lives as long as the old one was made for, or
+   * `ttlSeconds`. The answer goes from one to the other in one step: between two it could be lost.
    * @throws Refusal
    */
-  async rewrap(token: string | undefined): Promise<WrapInfo> {
-    const { entry } = await this.find(token)
-    const body = await this.unwrap(token)
-    const wrappedAccessor = entry.meta?.wrapped_accessor
-    const { creationTtlSeconds: ttlSeconds, path: creationPath } = entry
-    return this.wrap({
-      body,
-      ttlSeconds,
+  async rewrap(token: string | undefined, ttlSeconds?: number): Promise<WrapInfo> {
+    const found = await this.find(token)
+    const { meta, creationTtlSeconds, path: creationPath } = found.entry
+    const wrappedAccessor = meta?.wrapped_accessor
+    const made = await this.#make({
+      ttlSeconds: ttlSeconds ?? creationTtlSeconds,
       creationPath,
       form: token !== undefined && isJwt(token) ? 'jwt' : 'plain',
       ...(wrappedAccessor === undefined ? {} : { wrappedAccessor }),
     })
+    await this.#parts.tokens.view.transaction(async (tx) => this.#putWith(tx, made, await this.#takeWith(tx, found)))
+    return made.info
   }
 
-  async #read(tokenId: string): Promise<string> {
-    const kept = await this.#parts.cubbyhole.read(tokenId, RESPONSE)
+  /** The answer, with the use of its token and the token itself. @throws Refusal where another was faster */
+  async #takeWith(tx: ViewTransaction, { id }: LiveToken): Promise<string> {
+    const { tokens } = this.#parts
+    const entry = await tokens.readUsable(tx, id)
+    const kept = entry === undefined ? undefined : await readWith(tx, id, RESPONSE)
     if (typeof kept?.response !== 'string') throw fail('bad_wrapping_token', [])
+    await tokens.removal.remove(tx, id)
     return kept.response
   }
 }

@@ -1845,27 +1845,27 @@ export type Endpoints = {
         /** For people */
         description: string
         /** Names the mount */
-        accessor: string
+        accessor?: string
         /** Names its data */
-        uuid: string
+        uuid?: string
         /** Stays out of replication */
-        local: boolean
+        local?: boolean
         /** Wrapped by the seal as well */
-        seal_wrap: boolean
+        seal_wrap?: boolean
         /** May use entropy of the seal */
-        external_entropy_access: boolean
+        external_entropy_access?: boolean
         /** Options of the engine */
         options: Readonly<Record<string, string>> | null
         /** Empty: built in */
-        plugin_version: string
+        plugin_version?: string
         /** Version of the engine */
-        running_plugin_version: string
+        running_plugin_version?: string
         /** Empty: built in */
-        running_sha256: string
+        running_sha256?: string
         /** supported */
         deprecation_status?: string
         /** Tuning */
-        config: {
+        config?: {
           /** Seconds; 0: of the system */
           default_lease_ttl: number
           /** Seconds; 0: of the system */
@@ -1904,27 +1904,27 @@ export type Endpoints = {
         /** For people */
         description: string
         /** Names the mount */
-        accessor: string
+        accessor?: string
         /** Names its data */
-        uuid: string
+        uuid?: string
         /** Stays out of replication */
-        local: boolean
+        local?: boolean
         /** Wrapped by the seal as well */
-        seal_wrap: boolean
+        seal_wrap?: boolean
         /** May use entropy of the seal */
-        external_entropy_access: boolean
+        external_entropy_access?: boolean
         /** Options of the engine */
         options: Readonly<Record<string, string>> | null
         /** Empty: built in */
-        plugin_version: string
+        plugin_version?: string
         /** Version of the engine */
-        running_plugin_version: string
+        running_plugin_version?: string
         /** Empty: built in */
-        running_sha256: string
+        running_sha256?: string
         /** supported */
         deprecation_status?: string
         /** Tuning */
-        config: {
+        config?: {
           /** Seconds; 0: of the system */
           default_lease_ttl: number
           /** Seconds; 0: of the system */
@@ -2976,6 +2976,10 @@ export type Endpoints = {
     fields: {
       /** auth, secret or database */
       type: string
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
     }
     result: {
       /** Names in order; a folder ends in / */
@@ -3204,7 +3208,12 @@ export type Endpoints = {
   }
   /** Names of the headers that are set. */
   'LIST sys/config/ui/headers': {
-    fields: Record<never, never>
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
     result: {
       /** Names in order; a folder ends in / */
       keys: readonly string[]
@@ -3460,7 +3469,12 @@ export type Endpoints = {
   }
   /** Versions of this program that opened the store, the oldest first. */
   'LIST sys/version-history': {
-    fields: Record<never, never>
+    fields: {
+      /** Only versions that came after this one */
+      after?: string | undefined
+      /** At most so many versions; 0: all */
+      limit?: number | undefined
+    }
     result: {
       /** Names in order; a folder ends in / */
       keys: readonly string[]
@@ -3618,7 +3632,12 @@ export type Endpoints = {
   }
   /** Names of the quotas. */
   'LIST sys/quotas/rate-limit': {
-    fields: Record<never, never>
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
     result: {
       /** Names in order; a folder ends in / */
       keys: readonly string[]
@@ -3711,7 +3730,12 @@ export type Endpoints = {
   }
   /** Names of the managed keys. */
   'LIST sys/managed-keys/pkcs11': {
-    fields: Record<never, never>
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
     result: {
       /** Names in order; a folder ends in / */
       keys: readonly string[]
@@ -6768,7 +6792,12 @@ export type Endpoints = {
   }
   /** Names that the calling token keeps below a path. */
   'LIST cubbyhole/': {
-    fields: Record<never, never>
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
     result: {
       /** Names, sorted */
       keys: readonly string[]
@@ -6779,6 +6808,10 @@ export type Endpoints = {
     fields: {
       /** A folder */
       path: string
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
     }
     result: {
       /** Names, sorted */
@@ -6787,7 +6820,12 @@ export type Endpoints = {
   }
   /** Names of all users. */
   'LIST auth/userpass/users': {
-    fields: Record<never, never>
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
     result: {
       /** Names in order; a folder ends in / */
       keys: readonly string[]
@@ -6912,7 +6950,12 @@ export type Endpoints = {
   }
   /** Names of all roles. */
   'LIST auth/approle/role': {
-    fields: Record<never, never>
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
     result: {
       /** Names in order; a folder ends in / */
       keys: readonly string[]
@@ -7345,6 +7388,10 @@ export type Endpoints = {
     fields: {
       /** Name; upper case counts as lower case */
       role_name: string
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
     }
     result: {
       /** Names in order; a folder ends in / */
@@ -7632,7 +7679,12 @@ export type Endpoints = {
   }
   /** Names of all roles. */
   'LIST auth/cloud/role': {
-    fields: Record<never, never>
+    fields: {
+      /** Only names that sort after this one */
+      after?: string | undefined
+      /** At most so many names; 0: all */
+      limit?: number | undefined
+    }
     result: {
       /** Names in order; a folder ends in / */
       keys: readonly string[]

@@ -87,11 +87,12 @@ function hintFor({ endpoint, mounted, path }: Exchange, acl: Acl, request: AclRe
 }
 
 function judge(exchange: Exchange, acl: Acl, around: Surroundings): void {
-  const { path, operation, wrapTtlSeconds } = exchange
+  const { path, keptPath, operation, input: parameters, wrapTtlSeconds } = exchange
   exchange.acl = acl
   const sudoRequired = exchange.endpoint?.sudo === true
+  const otherNames = exchange.endpoint?.otherNames
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
-  const request = { operation, path: listPath, parameters: exchange.input, sudoRequired, wrapTtlSeconds }
+  const request = { operation, path: listPath, keptPath, parameters, otherNames, sudoRequired, wrapTtlSeconds }
   const verdict = acl.check(request)
   if (!verdict.allowed) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, request) : '')
   // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).

@@ -12,7 +12,7 @@ import { nameOf } from './cause-name.ts'
 import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS } from './pipeline.ts'
 import { limitRateOfRefused } from './rate-steps.ts'
-import { recordEnd, withheld } from './record-end.ts'
+import { recordEnd, unrecorded } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
 import { runTraced } from './traced-steps.ts'
@@ -58,7 +58,7 @@ export class Core {
       try {
         await recording
       } catch (cause) {
-        response = await withheld(exchange, response, cause, this.#around, this.#log)
+        response = await unrecorded(exchange, response, cause, this.#around, this.#log)
       }
     }
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
@@ -164,6 +164,7 @@ function newExchange({ id, trace }: Watched, request: WireRequest, before: Excha
     endpoint: undefined,
     routeError: undefined,
     pathParameters: {},
+    keptPath: undefined,
     token: undefined,
     paid: before?.paid,
     subject: undefined,

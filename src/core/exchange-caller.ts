@@ -22,7 +22,9 @@ export class ExchangeCaller implements Caller {
   }
 
   hasSudo(): boolean {
-    const { acl, operation, path, input, wrapTtlSeconds } = this.#exchange
-    return acl?.check({ operation, path, parameters: input, sudoRequired: true, wrapTtlSeconds }).allowed === true
+    const { acl, endpoint, operation, path, keptPath, input: parameters, wrapTtlSeconds } = this.#exchange
+    const otherNames = endpoint?.otherNames
+    const request = { operation, path, keptPath, parameters, otherNames, sudoRequired: true, wrapTtlSeconds }
+    return acl?.check(request).allowed === true
   }
 }

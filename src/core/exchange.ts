@@ -82,6 +82,8 @@ export type Exchange = {
   endpoint: Endpoint | undefined
   routeError: 'no_route' | 'unsupported_path' | 'unsupported_operation' | undefined
   pathParameters: Readonly<Record<string, string>>
+  /** The path with its names as they are kept, where it came with another spelling of one. */
+  keptPath: string | undefined
   token: LiveToken | undefined
   /** A limited token that gave a use for this request: it gives no other when the request is judged anew. */
   paid: LiveToken | undefined

@@ -1,4 +1,5 @@
 // Which engine serves which path, in the memory of a thread: it follows what is stored (stored-mounts.ts).
+import type { EndpointOperation, OtherNames } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
@@ -72,6 +73,19 @@ export class MountTable implements Mounts {
 
   serving(path: string): MountEntry | undefined {
     return this.route(path)?.entry
+  }
+
+  keptPath(path: string): string {
+    const mounted = this.route(path)
+    if (mounted === undefined) return path
+    const { length } = mounted.entry.path
+    return path.slice(0, length) + mounted.router.keptPath(path.slice(length))
+  }
+
+  otherNames(path: string, operation: EndpointOperation): OtherNames | undefined {
+    const mounted = this.route(path)
+    const found = mounted?.router.find(operation, path.slice(mounted.entry.path.length))
+    return found?.kind === 'found' ? found.endpoint.otherNames : undefined
   }
 
   engineOf(uuid: string): Engine | undefined {

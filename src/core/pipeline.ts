@@ -18,7 +18,7 @@ import { limitRate, limitRateOfEntity } from './rate-steps.ts'
 import { successResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'
 import { API_PREFIX, canonicalPath, parseQuery } from './target.ts'
-import { limitWrapping, readWrapping, wrapAnswer } from './wrap-steps.ts'
+import { limitWrapping, readWrapping, refuseToKeep, wrapAnswer } from './wrap-steps.ts'
 
 export type Step = {
   readonly name: string
@@ -94,6 +94,7 @@ function findRoute(exchange: Exchange, around: Surroundings): void {
   if (found.kind === 'found') {
     exchange.endpoint = found.endpoint
     exchange.pathParameters = found.path
+    if (found.keptPath !== undefined) exchange.keptPath = mounted.entry.path + found.keptPath
   } else exchange.routeError = found.kind === 'unsupported-path' ? 'unsupported_path' : 'unsupported_operation'
 }
 
@@ -276,6 +277,7 @@ export const STEPS: readonly Step[] = [
   { name: 'read the body', run: readBody },
   { name: 'authorise', run: authorise },
   { name: 'refuse what is not there', run: refuseUnknown },
+  { name: 'refuse to keep what is public', run: refuseToKeep },
   { name: 'forward writes', run: forwardWrites },
   { name: 'record the request', run: recordRequest },
   { name: 'decode the fields', run: decode },

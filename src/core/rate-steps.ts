@@ -74,7 +74,8 @@ function count(
   { mounted, role }: { readonly mounted: Mount; readonly role: string | undefined },
 ): void {
   const { path } = exchange
-  const quota = rules.find(mounted?.entry.uuid ?? '', path.slice(mounted?.entry.path.length ?? 0), role)
+  const relative = path.slice(mounted?.entry.path.length ?? 0)
+  const quota = rules.find({ mount: mounted?.entry.uuid ?? '', path: relative, role }, mounted?.router)
   if (quota === undefined) return
   if (isEntityGrouping(quota)) exchange.quota = quota
   else charge(exchange, around, quota, rules.config)

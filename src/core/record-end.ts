@@ -35,8 +35,12 @@ function finish(exchange: Exchange, audit: Surroundings['audit']): Promise<void>
   return audit.finish(exchange, error === undefined ? exchange : { answer: undefined, warnings, error })
 }
 
-/** Nobody learns an answer that is not recorded, and a token that came with it is of no use to anybody. */
-export async function withheld(
+/**
+ * Nobody learns an answer that is not recorded, and a token that came with it is of no use to anybody. But the only
+ * copy of what is in force already, as the new unseal shares, would be lost to all: its request is recorded, and the
+ * log says the rest.
+ */
+export async function unrecorded(
   exchange: Exchange,
   response: WireResponse,
   cause: unknown,
@@ -44,7 +48,13 @@ export async function withheld(
   log: Log,
 ): Promise<WireResponse> {
   noteUnrecorded('response')
-  log('error', 'An answer is withheld: it could not be recorded', { request: exchange.id, cause: nameOf(cause) })
+  const { id, endpoint, error, answer } = exchange
+  const facts = { request: id, endpoint: endpoint?.id ?? '', cause: nameOf(cause) }
+  if (error === undefined && answer?.isOnlyCopy === true) {
+    log('error', 'An answer could not be recorded, and is given all the same: it is the only copy', facts)
+    return response
+  }
+  log('error', 'An answer is withheld: it could not be recorded', facts)
   response.stream?.cancel().catch(() => {})
   for (const find of tokensOf(exchange, tokens)) {
     try {

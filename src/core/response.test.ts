@@ -11,6 +11,8 @@ import {
   StorageCorrupt,
   StorageFailed,
   StorageFull,
+  StorageRefused,
+  StorageTooLarge,
 } from '../storage/contract.ts'
 import { bodyText, type Exchange, type WireResponse } from './exchange.ts'
 import { refusalOf, successResponse } from './response.ts'
@@ -27,6 +29,7 @@ for (const { name, cause, status, code } of [
     code: 'busy',
   },
   { name: 'a transaction that lost', cause: new StorageConflict(SECRET), status: 503, code: 'busy' },
+  { name: 'a value of too many bytes', cause: new StorageTooLarge(SECRET, 5), status: 413, code: 'value_too_large' },
   { name: 'a disk that is full', cause: new StorageFull(SECRET), status: 507, code: 'storage_full' },
   { name: 'storage that failed', cause: new StorageFailed(SECRET), status: 500, code: 'storage_failed' },
 ]) {
@@ -41,7 +44,14 @@ for (const { name, cause, status, code } of [
 test('a refusal passes as it is; what is our own fault is none', () => {
   const refusal = fail('not_found', [])
   assert.equal(refusalOf(refusal), refusal)
-  for (const cause of [new Error('x'), new StorageCorrupt('x'), new TypeError('x'), undefined, 'x'])
+  for (const cause of [
+    new Error('x'),
+    new StorageCorrupt('x'),
+    new StorageRefused('x'),
+    new TypeError('x'),
+    undefined,
+    'x',
+  ])
     assert.equal(refusalOf(cause), undefined)
 })
 

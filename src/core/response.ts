@@ -4,7 +4,14 @@ import { type Answer, Reconsider } from '../api/request.ts'
 import { NotRecorded } from '../audit/recorder.ts'
 import { LongText } from '../lib/long-text.ts'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
-import { Sealed, StorageClosed, StorageConflict, StorageFailed, StorageFull } from '../storage/contract.ts'
+import {
+  Sealed,
+  StorageClosed,
+  StorageConflict,
+  StorageFailed,
+  StorageFull,
+  StorageTooLarge,
+} from '../storage/contract.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 
 /** Every key is always there: strict clients decode it so. */
@@ -133,6 +140,7 @@ export function refusalOf(cause: unknown): Refusal | undefined {
   if (cause instanceof JobForgotten) return fail('sealed', [], cause)
   if (cause instanceof Overloaded) return fail('overloaded', [], cause)
   if (cause instanceof StorageConflict) return fail('busy', [], cause)
+  if (cause instanceof StorageTooLarge) return fail('value_too_large', [cause.limitBytes], cause)
   if (cause instanceof StorageFull) return fail('storage_full', [], cause)
   if (cause instanceof StorageFailed) return fail('storage_failed', [], cause)
   return undefined

@@ -39,15 +39,27 @@ function parsed(text: string): number {
 
 /**
  * What is not an answer in the envelope cannot be wrapped. Of a state of the server that is no loss, and clients that
- * wrap everything ask for it too; anything else is refused, since it would go to the wrong reader.
+ * wrap everything ask for it too; anything else is refused, since it would go to the wrong reader. So is what could be
+ * lost on its way under a token.
  */
 export const limitWrapping = (exchange: Exchange): void => {
   const { endpoint, method } = exchange
   if (exchange.wrapTtlSeconds === 0 || endpoint === undefined) return
+  if (endpoint.neverWrapped === true) throw cannotBeWrapped()
   if (endpoint.body !== 'plain' && endpoint.givesStream !== true) return
-  if (method !== 'read' || endpoint.givesStream === true)
-    throw fail('bad_request', ['X-Vault-Wrap-TTL: the answer of this endpoint cannot be wrapped'])
+  if (method !== 'read' || endpoint.givesStream === true) throw cannotBeWrapped()
   exchange.wrapTtlSeconds = 0
+}
+
+const cannotBeWrapped = () => fail('bad_request', ['X-Vault-Wrap-TTL: the answer of this endpoint cannot be wrapped'])
+
+/**
+ * What is wrapped is stored. For whoever has no token only the answer to a login is: else anybody could fill the disk
+ * with what everybody may read (threats P-41).
+ */
+export const refuseToKeep = ({ wrapTtlSeconds, token, mounted }: Exchange): void => {
+  if (wrapTtlSeconds === 0 || token !== undefined || mounted?.entry.kind === 'auth') return
+  throw fail('bad_request', ['X-Vault-Wrap-TTL: without a token only the answer to a login is wrapped'])
 }
 
 /** A refusal is not wrapped, nor is an answer without content. */
@@ -66,7 +78,7 @@ export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Pro
   return wrapping.then(
     (wrapInfo) => {
       exchange.wrappedTokenId = idOfNew(answer, around.tokens)
-      exchange.answer = { wrapInfo }
+      exchange.answer = answer.isOnlyCopy === true ? { wrapInfo, isOnlyCopy: true } : { wrapInfo }
       exchange.warnings = []
     },
     (cause: unknown) => takeBack(answer, around).then(() => Promise.reject(cause)),

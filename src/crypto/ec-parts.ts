@@ -57,11 +57,21 @@ export function ecPkcs8OfParts(curve: Curve, { x, y, d }: EcParts & { readonly d
   }
 }
 
-/** Of either half; `d` of a private one. */
+/** Of either half; `d` of a private one. @throws InvalidKeyMaterial for the point at infinity, which has no numbers */
 export function ecParts(key: KeyObject): EcParts {
-  const { x = '', y = '' } = (key.type === 'public' ? key : createPublicKey(key)).export({ format: 'jwk' })
+  const { x = '', y = '' } = numbersOf(key.type === 'public' ? key : createPublicKey(key))
   const point = { x: fromBase64Url(x), y: fromBase64Url(y) }
   return key.type === 'public' ? point : { ...point, d: fromBase64Url(key.export({ format: 'jwk' }).d ?? '') }
+}
+
+function numbersOf(publicKey: KeyObject): { readonly x?: string; readonly y?: string } {
+  try {
+    // Asked first: it fails as well, and does not leave an error behind that the next key to be loaded is refused for.
+    publicKey.export({ type: 'spki', format: 'der' })
+    return publicKey.export({ format: 'jwk' })
+  } catch {
+    throw new InvalidKeyMaterial('The public point is the one at infinity, which is no key')
+  }
 }
 
 function padScalar(curve: Curve, scalar: Buffer): Buffer {

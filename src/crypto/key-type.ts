@@ -58,6 +58,15 @@ export type SignatureOptions = {
   readonly marshaling: 'asn1' | 'jws'
 }
 
+/** How a key signs to prove itself: only the same key verifies it. */
+export const PROOF_OPTIONS: SignatureOptions = {
+  hash: 'sha2-256',
+  prehashed: false,
+  padding: 'pss',
+  saltLength: 'hash',
+  marshaling: 'asn1',
+}
+
 export type Signing = {
   /** @throws UnusableInput for what the caller got wrong */
   readonly sign: (key: KeyObject, input: Buffer, options: SignatureOptions) => Buffer

@@ -1,6 +1,6 @@
 // Sealing and opening many messages under one key: a part of a batch, for another thread to do.
 import type { KeyObject } from 'node:crypto'
-import type { Job } from '../lib/slow-work.ts'
+import { type Job, magnitude } from '../lib/slow-work.ts'
 import { AuthenticationFailed } from './aead.ts'
 import { type PaddingScheme, paddedCipher } from './key-type.ts'
 import { KEY_TYPES } from './key-types.ts'
@@ -25,10 +25,14 @@ export type ManyInput = {
   readonly messages: Packed
 }
 
+/** As many bytes take as long as a message itself. */
+const BYTES_OF_A_MESSAGE = 3_000
+
 /** Gives what `sealMessage` gives of each message. The plaintexts are wiped. */
 export const SEAL_MANY: Job<ManyInput, Packed> = {
   name: 'seal-many',
   takes: 'short',
+  kind: kindOf,
   run: (input, { random }) => {
     const sealing = sealingOf(input)
     const plaintexts = unpack(input.messages)
@@ -53,6 +57,7 @@ export const SEAL_MANY: Job<ManyInput, Packed> = {
 export const OPEN_MANY: Job<ManyInput, Packed> = {
   name: 'open-many',
   takes: 'short',
+  kind: kindOf,
   run: (input) => {
     const sealing = sealingOf(input)
     const partsOf = partsByIndex(input)
@@ -62,6 +67,11 @@ export const OPEN_MANY: Job<ManyInput, Packed> = {
     return packed
   },
   moves: ({ bytes, lengths }) => [bytes, lengths],
+}
+
+function kindOf({ type, messages: { bytes, lengths } }: ManyInput): string {
+  const count = lengths.byteLength / Uint32Array.BYTES_PER_ELEMENT
+  return `${type} ${magnitude(count + bytes.byteLength / BYTES_OF_A_MESSAGE)}`
 }
 
 function sealingOf({ type: name, key, use, padding }: ManyInput): Sealing {

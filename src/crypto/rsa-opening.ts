@@ -15,6 +15,7 @@ export function openingJob(
   return {
     name,
     takes: 'short',
+    kind: ({ key }) => `${key.asymmetricKeyDetails?.modulusLength}`,
     run: ({ key, sealed }) => {
       try {
         const opened = open(key, asBuffer(sealed))

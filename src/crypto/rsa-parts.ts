@@ -35,6 +35,7 @@ export function rsaPkcs8(parts: RsaParts): Buffer {
 /** SubjectPublicKeyInfo. @throws InvalidKeyMaterial */
 export function rsaSpki({ n, e }: RsaPublicParts): Buffer {
   requireExponent(e)
+  if (n % 2n === 0n) throw new InvalidKeyMaterial('The modulus of the RSA key is even, so no product of two primes')
   const key = der(DER.sequence, derNatural(n), derNatural(e))
   return der(DER.sequence, der(DER.sequence, derOid(RSA_OID), DER_NULL), der(DER.bitString, Buffer.from([0]), key))
 }

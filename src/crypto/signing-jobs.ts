@@ -1,6 +1,6 @@
 // Signing and verifying for another thread, where the type of the key takes long for it.
 import type { KeyObject } from 'node:crypto'
-import type { Job, SlowWork } from '../lib/slow-work.ts'
+import { type Job, magnitude, type SlowWork } from '../lib/slow-work.ts'
 import { type KeyType, type SignatureOptions, type Signing, UnusableInput } from './key-type.ts'
 import { KEY_TYPES } from './key-types.ts'
 
@@ -13,12 +13,18 @@ export type SignInput = {
 }
 export type VerifyInput = SignInput & { readonly signature: Uint8Array }
 
+/** In bytes: a copy of as many takes some microseconds. */
+const MOST_COPIED = 16_384
+/** To hash what is longer takes long besides the signature. */
+const LONG = 65_536
+
 /** What `UnusableInput` said, where it was thrown: errors keep no class on their way between threads. */
 export type Unusable = { readonly unusable: string }
 
 export const SIGN: Job<SignInput, Uint8Array<ArrayBuffer> | Unusable> = {
   name: 'sign',
   takes: 'short',
+  kind: kindOf,
   run: ({ type, key, input, options }) =>
     orUnusable(() => new Uint8Array(signingOf(type).sign(key, asBuffer(input), options))),
 }
@@ -26,6 +32,7 @@ export const SIGN: Job<SignInput, Uint8Array<ArrayBuffer> | Unusable> = {
 export const VERIFY: Job<VerifyInput, boolean | Unusable> = {
   name: 'verify',
   takes: 'short',
+  kind: kindOf,
   run: ({ type, key, input, signature, options }) =>
     orUnusable(() => signingOf(type).verify(key, asBuffer(input), asBuffer(signature), options)),
 }
@@ -44,7 +51,7 @@ export function signWith(
   const signing = requireSigning(type)
   if (!isSlow(signing.signsSlowly, signing, options)) return signing.sign(key, input, options)
   const handed = handOver(input)
-  const job = slow.run(SIGN, { type: type.name, key, input: handed.bytes, options }, [handed.memory])
+  const job = slow.run(SIGN, { type: type.name, key, input: handed.bytes, options }, handed.moved)
   return job.then((signature) => asBuffer(usable(signature)))
 }
 
@@ -61,15 +68,23 @@ export function verifyWith(
   if (!isSlow(signing.verifiesSlowly, signing, options)) return signing.verify(key, input, signature, options)
   const handed = handOver(input)
   const asked = { type: type.name, key, input: handed.bytes, signature: new Uint8Array(signature), options }
-  return slow.run(VERIFY, asked, [handed.memory]).then(usable)
+  return slow.run(VERIFY, asked, handed.moved).then(usable)
 }
 
-/** A copy once, instead of one here and one on the way: inputs can be long. */
-function handOver(input: Buffer): { readonly bytes: Uint8Array; readonly memory: ArrayBuffer } {
+/**
+ * Long ones are copied once, instead of once here and once on the way. Short ones are not handed over: this thread
+ * still has them where the worker dies, and the work goes on elsewhere.
+ */
+function handOver(input: Buffer): { readonly bytes: Uint8Array; readonly moved: ArrayBuffer[] } {
   const memory = new ArrayBuffer(input.length)
   const bytes = new Uint8Array(memory)
   bytes.set(input)
-  return { bytes, memory }
+  return { bytes, moved: input.length > MOST_COPIED ? [memory] : [] }
+}
+
+function kindOf({ type, input: { length }, options: { prehashed } }: SignInput): string {
+  const kind = prehashed ? `${type} prehashed` : type
+  return length < LONG ? kind : `${kind} ${magnitude(length)}`
 }
 
 function isSlow(always: true | undefined, { prehashedSlowly }: Signing, { prehashed }: SignatureOptions): boolean {

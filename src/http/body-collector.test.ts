@@ -89,3 +89,24 @@ test('parts of every size are put together in their order', () => {
     assert.ok(collector.take().equals(whole), sizes.join())
   }
 })
+
+test('H-01: a body is never twice in memory, and free once it is done with, before anything is collected', () => {
+  const [parts, bytes] = [320, 320 * BLOCK_BYTES]
+  const before = process.memoryUsage().arrayBuffers
+  const held = (): number => process.memoryUsage().arrayBuffers - before
+  for (const partBytes of [BLOCK_BYTES, 1_000]) {
+    const collector = new BodyCollector(memory(1_000_000), bytes)
+    for (let sent = 0; sent + partBytes <= bytes; sent += partBytes) collector.add(Buffer.alloc(partBytes, 'a'))
+    assert.ok(held() < bytes + 16 * BLOCK_BYTES, `${held()} while it comes`)
+    const whole = collector.take()
+    assert.ok(whole.length > bytes - BLOCK_BYTES && whole.every((byte) => byte === 0x61))
+    assert.ok(held() < bytes + 16 * BLOCK_BYTES, `${held()} when it is whole`)
+    collector.release()
+    assert.equal(whole.length, 0)
+    assert.ok(held() < bytes / 10, `${held()} after it`)
+  }
+  const given = new BodyCollector(memory(1_000_000), bytes)
+  for (let part = 0; part < parts; part++) given.add(Buffer.alloc(BLOCK_BYTES))
+  given.release()
+  assert.ok(held() < bytes / 10, `${held()} after one that was given up`)
+})

@@ -1,6 +1,8 @@
-// A body as it comes, in memory. Small parts are copied into blocks, since a part of a byte may hold on to much more;
+// A body as it comes, in memory. Its parts are copied into blocks, since a part of a byte may hold on to much more;
 // what is beyond the first block is taken from what the bodies of all threads may have together. Nothing waits for
-// memory: where there is none the body is refused, so no two bodies can wait for each other (threats H-01, P-40).
+// memory: where there is none the body is refused, so no two bodies can wait for each other. What is done with is freed
+// at once: what waits for a collection counts nowhere (threats H-01, P-40).
+import { letGo } from '../lib/let-go.ts'
 
 export type BodyMemory = {
   /** False where there is no more: then nothing was taken. */
@@ -19,31 +21,46 @@ export class BodyCollector {
   readonly #maxBytes: number
   #size = 0
   #takenKib = 0
-  /** In their order: parts as they came, and blocks, of which the last one may have room. */
+  /** In their order: the first as it came, then blocks, of which the last one may have room. */
   #parts: Buffer[] = []
   #room = 0
+  #whole: Buffer | undefined
 
   constructor(memory: BodyMemory, maxBytes: number) {
     this.#memory = memory
     this.#maxBytes = maxBytes
   }
 
+  /** Takes over the memory of the part where nothing else lies in it. */
   add(part: Buffer): Added {
-    if (this.#size + part.length > this.#maxBytes) return 'too-large'
-    if (!this.#take(this.#size + part.length)) return 'no-memory'
-    const isFirst = this.#parts.length === 0
-    if (isFirst || ownsMemory(part)) this.#keep(part)
+    // Of a part that is copied nothing is left.
+    const size = this.#size + part.length
+    if (size > this.#maxBytes) return 'too-large'
+    if (!this.#take(size)) return 'no-memory'
+    // Most bodies come in one part.
+    if (this.#parts.length === 0) this.#parts.push(part)
     else this.#copy(part)
-    this.#size += part.length
+    this.#size = size
     return 'added'
   }
 
-  /** The whole body; it is not kept here, its memory counts until `release`. */
+  /** The whole body; what it takes counts until `release`, which empties a body that counts. */
   take(): Buffer {
-    this.#endBlock()
     const [only = Buffer.alloc(0)] = this.#parts
-    const whole = this.#parts.length > 1 ? Buffer.concat(this.#parts, this.#size) : only
+    const whole = this.#parts.length > 1 ? this.#join() : only
     this.#parts = []
+    if (this.isCounted) this.#whole = whole
+    return whole
+  }
+
+  /** Never twice in memory: each part is freed when it is copied. What is free in the last block is left behind. */
+  #join(): Buffer {
+    const whole = Buffer.alloc(this.#size)
+    let at = 0
+    for (const part of this.#parts) {
+      at += part.copy(whole, at)
+      letGo(part)
+    }
     return whole
   }
 
@@ -54,23 +71,13 @@ export class BodyCollector {
 
   /** Gives back what it took; what is here is forgotten. */
   release(): void {
+    for (const part of this.#parts) letGo(part)
     this.#parts = []
     this.#room = 0
+    if (this.#whole !== undefined) letGo(this.#whole)
+    this.#whole = undefined
     if (this.#takenKib > 0) this.#memory.removeBodyKib(this.#takenKib)
     this.#takenKib = 0
-  }
-
-  #keep(part: Buffer): void {
-    this.#endBlock()
-    this.#parts.push(part)
-  }
-
-  /** What is free in the last block stays so. */
-  #endBlock(): void {
-    const last = this.#parts.at(-1)
-    if (last === undefined || this.#room === 0) return
-    this.#parts[this.#parts.length - 1] = last.subarray(0, last.length - this.#room)
-    this.#room = 0
   }
 
   #take(size: number): boolean {
@@ -92,13 +99,6 @@ export class BodyCollector {
       this.#room -= copied
       at += copied
     }
+    letGo(part)
   }
-}
-
-/** So that what is left free in a block before such a part is at most twice its size. */
-const LEAST_KEPT_BYTES = BLOCK_BYTES / 2
-
-/** Whether to keep it costs about as much as a copy: it is large, and most of the memory that it holds on to. */
-function ownsMemory(part: Buffer): boolean {
-  return part.length >= LEAST_KEPT_BYTES && part.buffer.byteLength <= 2 * part.length
 }

@@ -29,7 +29,8 @@ const NOTHING = {}
 function recorded(headers: HeaderSource, names: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {}
   for (const name of names) {
-    const value = headers[name]
+    // Names that operators chose: "constructor" is one.
+    const value = Object.hasOwn(headers, name) ? headers[name] : undefined
     if (value !== undefined) found[name] = Array.isArray(value) ? value.join(', ') : value
   }
   return found

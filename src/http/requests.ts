@@ -5,7 +5,7 @@ import { fail, Refusal } from '../api/errors.ts'
 import type { ByteStream, ListenerSwitches } from '../api/request.ts'
 import type { WireHeaders, WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
-import { collectYoungGarbage } from '../lib/collect-garbage.ts'
+import { letGo } from '../lib/let-go.ts'
 import type { TurnEnd } from '../lib/turn-end.ts'
 import { BodyCollector, type BodyMemory } from './body-collector.ts'
 import { BodyHold } from './body-hold.ts'
@@ -134,8 +134,9 @@ function readBody(turn: Turn, origin: Origin, parts: RequestParts): void {
   const deadline = parts.reads.add(() => stop(fail('request_timeout', [])))
   incoming.on('data', (chunk: Buffer) => {
     const added = body.add(chunk)
-    if (added === 'too-large') stop(fail('body_too_large', [maxRequestBytes]))
-    else if (added === 'no-memory') stop(fail('body_memory_full', []))
+    if (added === 'added') return
+    letGo(chunk)
+    stop(added === 'too-large' ? fail('body_too_large', [maxRequestBytes]) : fail('body_memory_full', []))
   })
   incoming.on('end', () => {
     parts.reads.remove(deadline)
@@ -146,7 +147,8 @@ function readBody(turn: Turn, origin: Origin, parts: RequestParts): void {
   })
   incoming.on('error', () => {
     parts.reads.remove(deadline)
-    body.release()
+    // A body that is whole is let go by who holds it.
+    if (!incoming.readableEnded) body.release()
     outgoing.destroy()
   })
 }
@@ -161,19 +163,7 @@ export function refuse(
   if (!incoming.complete) linger(incoming, parts)
   write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD', parts)
   incoming.on('error', () => outgoing.destroy())
-  incoming.on('data', ({ length }: Buffer) => discard(length))
-}
-
-let discardedBytes = 0
-/** The runtime itself lets ten times as much come together in each thread before it looks. */
-const COLLECT_BYTES = 8 << 20
-
-/** Bytes that came and are not kept still take memory until it is collected (threats H-01). */
-function discard(bytes: number): void {
-  discardedBytes += bytes
-  if (discardedBytes < COLLECT_BYTES) return
-  discardedBytes = 0
-  collectYoungGarbage()
+  incoming.on('data', letGo)
 }
 
 /**

@@ -55,8 +55,9 @@ export class Turn {
   #begin(): void {
     const work = this.incoming.socket.destroyed ? undefined : this.#work
     this.#work = undefined
-    // Also then not at once: any number of them may wait for each other.
-    this.#run(work ?? (async () => {}))
+    if (work !== undefined) this.#run(work)
+    // It has not begun, so who holds its body lets go of it. Not at once: any number of them may wait for each other.
+    else void Promise.resolve().then(() => this.end())
   }
 
   #run(work: () => Promise<void>): void {

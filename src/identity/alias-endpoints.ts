@@ -1,14 +1,14 @@
 // identity/entity-alias.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { map, string } from '../api/fields.ts'
-import { orNotFound } from '../api/named-things.ts'
+import { orNotFound, pageOf } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
 import { type AliasChange, deleteAlias, writeAlias } from './aliases.ts'
 import { ALIAS, aliasBody } from './answers.ts'
 import { createEntity } from './entities.ts'
 import type { IdentityStore } from './identity-store.ts'
-import { LISTED_WITH_INFO, pageFields, pageOf, withInfo } from './listing.ts'
+import { LISTED_WITH_INFO, pageFields, withInfo } from './listing.ts'
 import { findAlias, listAliasIds } from './records.ts'
 
 const idField = { id: string('Id of the alias', { required: true }) }
@@ -16,7 +16,7 @@ const changeFields = {
   name: string('Name at the login mount, as its method gives it', { default: '' }),
   mount_accessor: string('Accessor of the login mount', { default: '' }),
   canonical_id: string('Id of its entity; the default for a new alias is a new entity', { default: '' }),
-  entity_id: string('Old name of canonical_id', { default: '' }),
+  entity_id: string('Old name of canonical_id', { aliasOf: 'canonical_id', default: '' }),
   custom_metadata: map('Names and texts; all of them are replaced'),
 }
 const MADE = { id: text('Id of the alias'), canonical_id: text('Id of its entity') }

@@ -1,17 +1,21 @@
 // What has an id and a name of its own is read and removed by either: entities and groups.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { string } from '../api/fields.ts'
-import { LIST_OF_NAMES } from '../api/named-things.ts'
+import { LIST_OF_NAMES, pageOf } from '../api/named-things.ts'
 import type { Answer } from '../api/request.ts'
 import type { Shapes } from '../api/shape.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import type { IdentityStore } from './identity-store.ts'
-import { pageFields, pageOf } from './listing.ts'
+import { pageFields } from './listing.ts'
+import { keptName } from './names.ts'
 import { type From, listNames } from './records.ts'
 
 export const idField = (kind: Kind) => ({ id: string(`Id of the ${kind}`, { required: true }) })
 export const nameField = (kind: Kind) => ({
-  name: string(`Name of the ${kind}; the case of its letters makes no difference`, { required: true }),
+  name: string(`Name of the ${kind}; the case of its letters makes no difference`, {
+    required: true,
+    canonical: keptName,
+  }),
 })
 
 type Kind = 'entity' | 'group'

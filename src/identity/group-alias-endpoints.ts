@@ -1,14 +1,14 @@
 // identity/group-alias.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { string } from '../api/fields.ts'
-import { orNotFound } from '../api/named-things.ts'
+import { orNotFound, pageOf } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
 import { GROUP_ALIAS, groupAliasBody } from './answers.ts'
 import { findAliased, type GroupAliasChange, takeAlias, writeGroupAlias } from './group-aliases.ts'
 import { createGroup } from './groups.ts'
 import type { IdentityStore } from './identity-store.ts'
-import { LISTED_WITH_INFO, pageFields, pageOf, withInfo } from './listing.ts'
+import { LISTED_WITH_INFO, pageFields, withInfo } from './listing.ts'
 
 const idField = { id: string('Id of the group alias', { required: true }) }
 const changeFields = {

@@ -1,20 +1,10 @@
 // Lists with a few facts about each thing, page by page.
-import { fail } from '../api/errors.ts'
 import { int, string } from '../api/fields.ts'
 import { anything, group, LISTED, mapOf, OTHERS, type Shapes } from '../api/shape.ts'
 
 export const pageFields = {
   after: string('Only what sorts after this', { default: '' }),
   limit: int('At most so many; 0: all', { default: 0 }),
-}
-
-type Page = { readonly after: string; readonly limit: number }
-
-/** @throws Refusal `not_found` for an empty page */
-export function pageOf(sorted: readonly string[], { after, limit }: Page): string[] {
-  const rest = sorted.filter((key) => key > after)
-  if (rest.length === 0) throw fail('not_found', [])
-  return limit > 0 ? rest.slice(0, limit) : rest
 }
 
 export const LISTED_WITH_INFO: Shapes = {

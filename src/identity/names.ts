@@ -36,13 +36,16 @@ function isPlainText(text: string): boolean {
 }
 
 /**
- * The name of an entity or group in the key of its index; undefined for one that nothing can have. Two names that
- * differ in the case of ASCII letters only are the same name: nobody is to be taken for another by a capital.
+ * By which an entity or group is found. Two names that differ in the case of ASCII letters only are the same name:
+ * nobody is to be taken for another by a capital.
  */
+export const keptName = asciiLowerCase
+
+/** The name of an entity or group in the key of its index; undefined for one that nothing can have. */
 export function nameSegment(name: string): string | undefined {
   if (name === '' || Buffer.byteLength(name) > MAX_NAME_BYTES || !isPlainText(name)) return undefined
   // A segment of points alone would not be a key.
-  return encodeURIComponent(asciiLowerCase(name)).replaceAll('.', '%2E')
+  return encodeURIComponent(keptName(name)).replaceAll('.', '%2E')
 }
 
 /** Whether a text from outside can be an id, and so part of a key. */

@@ -14,8 +14,3 @@ export function collectGarbage(): void {
 
 /** Of each size that is looked for. */
 const OVERWRITTEN_BYTES = 2 << 20
-
-/** What of it was made a moment ago; about a millisecond, whatever else there is. */
-export function collectYoungGarbage(): void {
-  globalThis.gc?.({ type: 'minor' })
-}

@@ -15,6 +15,8 @@ const NANOSECONDS_PER_UNIT: ReadonlyMap<string, bigint> = new Map([
 ])
 /** Clients hold durations in 64 bits of nanoseconds: about 292 years. */
 const MAX_NANOSECONDS = 2n ** 63n - 1n
+/** The same in seconds, for those that came as a number. */
+export const MAX_DURATION_SECONDS = Number(MAX_NANOSECONDS / NANOSECONDS_PER_SECOND)
 /** Far more than any duration needs, so that no text can make the arithmetic slow. */
 const MAX_TEXT_LENGTH = 100
 

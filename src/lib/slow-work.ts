@@ -15,9 +15,14 @@ export type Job<I, O> = {
   /** 'short': milliseconds. 'long': up to seconds; it never holds up a short one. */
   readonly takes: 'short' | 'long'
   readonly run: (input: I, tools: JobTools) => O | Promise<O>
+  /** The same for inputs that take about as long: the type of a key, the size. Without it all of this name do. */
+  kind?(input: I): string
   /** Memory of the output that is handed over instead of copied: all that is secret in it. */
   moves?(output: O): ArrayBuffer[]
 }
+
+/** What takes about as long: within twice the time. */
+export const magnitude = (amount: number): string => `2^${Math.floor(Math.log2(Math.max(1, amount)))}`
 
 /** Any job, as a table of them holds it. */
 export type AnyJob = Job<never, unknown>

@@ -53,11 +53,25 @@ export function openRecord(key: KeyObject, term: number, path: string, record: B
   )
 }
 
-function termOf(path: string, record: Buffer): number {
-  if (record.length < BODY_AT + TAG_BYTES || record[0] !== FORMAT) {
+function termOf(path: string, record: Buffer, leastBytes = 0): number {
+  if (record.length < BODY_AT + leastBytes + TAG_BYTES || record[0] !== FORMAT) {
     throw new StorageCorrupt(`The record at ${path} is too short or of an unknown format`)
   }
   return record.readUInt32BE(1)
+}
+
+/** What can be told of a record without its key. */
+export type RecordForm = {
+  /** Sealed by a data key; else one of the two around the keyring. */
+  readonly isBehindBarrier: boolean
+  /** Of what was sealed. */
+  readonly leastBytes: number
+}
+
+/** @throws StorageCorrupt for what no key opens as such a record */
+export function requireForm(path: string, record: Buffer, { isBehindBarrier, leastBytes }: RecordForm): void {
+  const hasDataKey = termOf(path, record, leastBytes) !== 0
+  if (hasDataKey !== isBehindBarrier) throw new StorageCorrupt(`The record at ${path} has another key's term`)
 }
 
 export class Barrier {

@@ -6,6 +6,7 @@ import {
   type Scope,
   type StorageClass,
   StorageRefused,
+  StorageTooLarge,
   SYSTEM_SCOPE,
 } from './contract.ts'
 
@@ -149,6 +150,7 @@ function hasControlCharacter(text: string): boolean {
 
 export function requireValue(key: string, value: Buffer): void {
   if (value.length > MAX_VALUE_BYTES) {
-    throw new StorageRefused(`The value of ${key} has ${value.length} bytes, at most ${MAX_VALUE_BYTES} are stored`)
+    const told = `The value of ${key} has ${value.length} bytes, at most ${MAX_VALUE_BYTES} are stored`
+    throw new StorageTooLarge(told, MAX_VALUE_BYTES)
   }
 }

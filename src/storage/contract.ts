@@ -149,6 +149,15 @@ export class StorageReadOnly extends StorageError {
 export class StorageRefused extends StorageError {
   override name = 'StorageRefused'
 }
+/** More bytes than a value, or a transaction, may have. */
+export class StorageTooLarge extends StorageRefused {
+  override name = 'StorageTooLarge'
+  readonly limitBytes: number
+  constructor(message: string, limitBytes: number) {
+    super(message)
+    this.limitBytes = limitBytes
+  }
+}
 /** The keys are not there: the server is sealed, or is being sealed. */
 export class Sealed extends StorageRefused {
   override name = 'Sealed'

@@ -13,6 +13,8 @@ const FORMAT = 1
 const HEADER_BYTES = 9
 export const DATA_KEY_BYTES = 32
 const TERM_BYTES = 4 + 8 + DATA_KEY_BYTES
+/** With the one term that there is at least. */
+export const LEAST_KEYRING_BYTES = HEADER_BYTES + TERM_BYTES
 
 /** The caller wipes the result: it holds every data key. */
 export function encodeKeyring(keyring: Keyring): Buffer {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom } from '../../test/conformance/seeded-random.ts'
-import { MAX_TRANSACTION_BYTES, MAX_VALUE_BYTES, StorageRefused, type Store, systemScope } from './contract.ts'
+import { MAX_TRANSACTION_BYTES, MAX_VALUE_BYTES, StorageTooLarge, type Store, systemScope } from './contract.ts'
 import { createMemoryStore } from './memory-store.ts'
 
 const clock = { nowMs: () => 1_700_000_000_000.5, monotonicMs: () => 0 }
@@ -39,7 +39,7 @@ test('a transaction that writes more than its bound is refused, what it overwrit
       tx.put(systemScope, 'root/sys/policy/b', value.subarray(0, rest))
       tx.put(systemScope, 'root/sys/policy/b', value.subarray(0, rest + 1))
     }),
-    new StorageRefused('A transaction writes more than 134217728 bytes'),
+    new StorageTooLarge('A transaction writes more than 134217728 bytes', MAX_TRANSACTION_BYTES),
   )
   assert.equal(await store.lastIndex(), 0)
 })

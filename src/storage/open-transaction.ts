@@ -9,7 +9,7 @@ import {
   type Reader,
   type Scope,
   type StorageClass,
-  StorageRefused,
+  StorageTooLarge,
   type Transaction,
 } from './contract.ts'
 import { compareKeys } from './key-order.ts'
@@ -103,7 +103,7 @@ export class OpenTransaction implements Transaction {
     this.#requireRunning()
     const bytes = this.#bytes + sizeOf(write) - sizeOf(this.writes.get(write.key))
     if (bytes > MAX_TRANSACTION_BYTES) {
-      throw new StorageRefused(`A transaction writes more than ${MAX_TRANSACTION_BYTES} bytes`)
+      throw new StorageTooLarge(`A transaction writes more than ${MAX_TRANSACTION_BYTES} bytes`, MAX_TRANSACTION_BYTES)
     }
     this.#bytes = bytes
     this.writes.set(write.key, write)

@@ -29,6 +29,10 @@ export const HASH_BYTES = 32
 /** A chunk ends with the entry that passes this. */
 export const CHUNK_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 65_536
+/** Numbers are exact up to 2^53. A restored store begins above this one, and has the other half for its own changes. */
+const MAX_INDEX = 2 ** 52
+/** Records of changes hold it in 32 bits (change-record.ts), and each restore begins one above. */
+const MAX_EPOCH = 2 ** 31
 const ROOT_BYTES = 32
 const ENTRIES = 1
 const LAST = 2
@@ -89,9 +93,9 @@ export function decodeHeader(json: Buffer): SnapshotHeader {
   const value = parsed(json)
   const bad = new SnapshotDamaged('The header of the snapshot is damaged')
   if (!isJsonObject(value)) throw bad
-  const number = (name: string): number => {
+  const number = (name: string, max = Number.MAX_SAFE_INTEGER): number => {
     const member = Number(value[name])
-    if (!Number.isSafeInteger(member) || member < 0) throw bad
+    if (!Number.isSafeInteger(member) || member < 0 || member > max) throw bad
     return member
   }
   const bytes = (name: string): Buffer => {
@@ -102,8 +106,8 @@ export function decodeHeader(json: Buffer): SnapshotHeader {
   if (typeof value.cluster_id !== 'string') throw bad
   return {
     clusterId: value.cluster_id,
-    index: number('index'),
-    epoch: number('epoch'),
+    index: number('index', MAX_INDEX),
+    epoch: number('epoch', MAX_EPOCH),
     chain: bytes('chain'),
     historyId: bytes('history_id'),
     createdAtMs: number('created_at_ms'),

@@ -8,7 +8,17 @@ import type { StoredEntry } from './backend.ts'
 import { Barrier } from './barrier.ts'
 import { StorageError, type Store, systemScope } from './contract.ts'
 import { createMemoryStore } from './memory-store.ts'
-import { CHUNK_BYTES, SEAL_PATH, type SnapshotEnd, type SnapshotHeader, sealedEnd } from './snapshot-format.ts'
+import {
+  CHUNK_BYTES,
+  decodeHeader,
+  encodeHeader,
+  PREFIX_BYTES,
+  SEAL_PATH,
+  SnapshotDamaged,
+  type SnapshotEnd,
+  type SnapshotHeader,
+  sealedEnd,
+} from './snapshot-format.ts'
 import { readSnapshot, writeSnapshot } from './snapshot-stream.ts'
 import { bucketKeyOf } from './tree.ts'
 
@@ -110,6 +120,20 @@ test('every flipped bit, every shorter and every longer file is refused', async 
   await assert.rejects(load(Buffer.concat([bytes, Buffer.alloc(1)])), StorageError)
   await assert.rejects(load(Buffer.concat([bytes, bytes])), StorageError)
 })
+
+for (const { name, max } of [
+  { name: 'index', max: 2 ** 52 },
+  { name: 'epoch', max: 2 ** 31 },
+] as const) {
+  test(`D-06 a header with an ${name} above ${max} is refused`, () => {
+    const id = Buffer.alloc(16)
+    const header = { clusterId: 'c', index: 1, epoch: 1, chain: id, historyId: id, createdAtMs: 7, entries: 4 }
+    const decoded = (value: number) => decodeHeader(encodeHeader({ ...header, [name]: value }).subarray(PREFIX_BYTES))
+    assert.equal(decoded(max)[name], max)
+    for (const above of [max + 1, Number.MAX_SAFE_INTEGER])
+      assert.throws(() => decoded(above), new SnapshotDamaged('The header of the snapshot is damaged'))
+  })
+}
 
 test('chunks that were swapped, repeated or left out are refused', async () => {
   const values = new Map(Array.from({ length: 4 }, (_, at) => [`sys/policy/p${at}`, Buffer.alloc(CHUNK_BYTES, at)]))

@@ -5,10 +5,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { importSecret } from '../crypto/secret-key.ts'
 import type { Position, StoredEntry } from './backend.ts'
-import type { Barrier } from './barrier.ts'
+import { type Barrier, type RecordForm, requireForm } from './barrier.ts'
 import { faultOfKey, mayHaveClass } from './classes.ts'
 import { MAX_VALUE_BYTES, StorageFailed } from './contract.ts'
 import { compareKeys } from './key-order.ts'
+import { LEAST_KEYRING_BYTES } from './keyring.ts'
 import { CLASS_NUMBERS, LEAF_BYTES } from './leaf.ts'
 import { SEAL_PATH, SnapshotDamaged, type SnapshotEnd, type SnapshotHeader, sealedEnd } from './snapshot-format.ts'
 import type { ReadSnapshot } from './snapshot-stream.ts'
@@ -18,8 +19,19 @@ import { createDatabase } from './sqlite-schema.ts'
 import type { StagedCheck } from './staged-check.ts'
 
 const LEAF_KEY = 'root/core/leaf-key'
-/** Without one of these a store cannot be unsealed. */
-const NEEDED = ['root/core/cluster', 'root/core/keyring', LEAF_KEY, 'root/core/root-key', 'root/core/seal-config']
+const KEY_BYTES = 32
+/**
+ * Without one of these a store cannot be unsealed. The form of each is all that can be told of a snapshot that no key
+ * of this server opens; undefined where the record lies in clear, which `inspect` looks at.
+ */
+const NEEDED: ReadonlyMap<string, RecordForm | undefined> = new Map([
+  // An object in JSON.
+  ['root/core/cluster', { isBehindBarrier: true, leastBytes: 2 }],
+  ['root/core/keyring', { isBehindBarrier: false, leastBytes: LEAST_KEYRING_BYTES }],
+  [LEAF_KEY, { isBehindBarrier: true, leastBytes: KEY_BYTES }],
+  ['root/core/root-key', { isBehindBarrier: false, leastBytes: KEY_BYTES }],
+  ['root/core/seal-config', undefined],
+])
 /**
  * Indexes of another history begin at its second multiple above all that was used when it was staged (replication
  * compares indexes): more is not written in the meantime.
@@ -109,7 +121,7 @@ class EntryWriter {
       this.#requireGood(entry)
       this.#options.inspect(entry.key, entry.value)
       this.#last = entry.key
-      if (NEEDED.includes(entry.key)) this.records.set(entry.key, entry.value)
+      if (NEEDED.has(entry.key)) this.records.set(entry.key, entry.value)
       if (this.#options.isLeftOut(entry.key)) this.leftOut++
       else put.run(entry.key, CLASS_NUMBERS[entry.class], entry.leaf, entry.value)
     }
@@ -117,8 +129,11 @@ class EntryWriter {
   }
 
   requireComplete(): void {
-    const key = NEEDED.find((needed) => !this.records.has(needed))
-    if (key !== undefined) throw new SnapshotDamaged(`The snapshot lacks ${key}, without which no store opens`)
+    for (const [key, form] of NEEDED) {
+      const record = this.records.get(key)
+      if (record === undefined) throw new SnapshotDamaged(`The snapshot lacks ${key}, without which no store opens`)
+      if (form !== undefined) requireForm(key, record, form)
+    }
   }
 
   #requireGood({ key, class: storageClass, leaf, value }: StoredEntry): void {

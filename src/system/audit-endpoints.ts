@@ -134,7 +134,8 @@ const streams = endpoint({
 
 const HEADERS = 'config/auditing/request-headers'
 const SETTING = { hmac: flag('The value is written as its HMAC') }
-const headerField = { header: string('Name of the header', { required: true }) }
+const keptHeader = asciiLowerCase
+const headerField = { header: string('Name of the header', { required: true, canonical: keptHeader }) }
 
 const listHeaders = endpoint({
   id: 'audit-headers-list',
@@ -164,7 +165,7 @@ const readHeader = endpoint({
   fields: headerField,
   response: { [OTHERS]: anything('The setting, under the name of the header') },
   handler: (system: System, { header }) => {
-    const name = asciiLowerCase(header)
+    const name = keptHeader(header)
     const setting = system.audit.headers().get(name)
     if (setting === undefined) throw fail('bad_request', ['Could not find header in config']) // Wire text.
     return { data: { [name]: { hmac: setting.hmac } } }
@@ -196,7 +197,7 @@ const deleteHeader = endpoint({
   summary: 'No longer records a request header',
   fields: headerField,
   handler: async (system: System, { header }) => {
-    await system.audit.setHeader(asciiLowerCase(header), undefined)
+    await system.audit.setHeader(keptHeader(header), undefined)
     return DONE
   },
 })
@@ -220,7 +221,7 @@ function devicePath(path: string): string {
 const MOST_HEADER_CHARACTERS = 100
 
 function headerName(header: string): string {
-  const name = asciiLowerCase(header)
+  const name = keptHeader(header)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MOST_HEADER_CHARACTERS)
     throw fail('field_invalid', ['header', 'is not the name of a header'])
   if (isCredentialHeader(name))

@@ -8,7 +8,7 @@ import type { System } from './system.ts'
 
 const pathFields = {
   paths: strings('Paths to ask about'),
-  path: strings('Old name of paths'),
+  path: strings('Old name of paths', { aliasOf: 'paths' }),
 }
 
 const words = (about: string) => listOf(text('Capability'), about)
@@ -28,7 +28,10 @@ async function capabilities(
   const acl = await system.policies.acl(policies, subject)
   const data: Record<string, readonly string[]> = Object.create(null)
   const [first] = paths
-  for (const path of paths) data[path] = acl.capabilities(path.startsWith('/') ? path.slice(1) : path)
+  for (const path of paths) {
+    const plain = path.startsWith('/') ? path.slice(1) : path
+    data[path] = acl.capabilities(plain, system.mounts.keptPath(plain))
+  }
   if (paths.length === 1 && first !== undefined && data[first] !== undefined) data.capabilities = data[first]
   return { data }
 }

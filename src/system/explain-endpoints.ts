@@ -14,6 +14,15 @@ import type { System } from './system.ts'
 
 const OPERATIONS = ['create', 'read', 'update', 'delete', 'list', 'patch', 'scan'] as const
 type Asked = (typeof OPERATIONS)[number]
+/** By which an endpoint is found. */
+const METHOD = {
+  create: 'update',
+  read: 'read',
+  update: 'update',
+  delete: 'delete',
+  list: 'list',
+  patch: 'update',
+} as const
 
 const requestFields = {
   path: string('Path of the request, without /v1/', { required: true, max: 4_096 }),
@@ -83,10 +92,13 @@ type Args = {
 async function explain(system: System, { policies, subject }: Rights, args: Args): Promise<Answer> {
   const path = canonical(args.path)
   const operation = args.operation as Asked
+  const keptPath = system.mounts.keptPath(path)
   const request: AclRequest = {
     operation,
     path,
+    keptPath: keptPath === path ? undefined : keptPath,
     parameters: args.parameters,
+    otherNames: operation === 'scan' ? undefined : system.mounts.otherNames(path, METHOD[operation]),
     wrapTtlSeconds: args.wrap_ttl,
     sudoRequired: system.needsSudo(path, operation),
   }

@@ -27,6 +27,7 @@ type Definition<T, F extends Fields> = {
   readonly path: string
   readonly summary: string
   readonly describe?: string
+  readonly neverWrapped?: true
   readonly fields: F
   readonly response?: Shapes
   readonly run: (subject: T, args: Args<F>) => Promise<Answer>

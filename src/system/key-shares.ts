@@ -3,6 +3,9 @@ import { copySecret } from '../crypto/secret-bytes.ts'
 import { combineShares, ShareError, splitSecret } from '../crypto/shamir.ts'
 import type { World } from '../lib/world.ts'
 
+/** Of each key that is split: an unseal key or a recovery key. */
+export const SHARED_KEY_BYTES = 32
+
 export type ShareConfig = { readonly shares: number; readonly threshold: number }
 
 export function splitKey(key: Buffer, { shares, threshold }: ShareConfig, random: World['random']): readonly Buffer[] {
@@ -10,11 +13,20 @@ export function splitKey(key: Buffer, { shares, threshold }: ShareConfig, random
   return [copySecret(key)]
 }
 
-/** Undefined where they cannot belong together. Whether they do, only the key they give can tell. */
+/**
+ * Undefined where they cannot belong together, or give what is too short or too long for a key. Whether they do belong
+ * together, only the key they give can tell.
+ */
 export function combineKey(given: readonly Buffer[], { shares }: ShareConfig): Buffer | undefined {
-  const [first] = given
-  if (first === undefined) return undefined
-  if (shares === 1) return copySecret(first)
+  const combined = shares === 1 ? copyFirst(given) : combine(given)
+  if (combined?.length === SHARED_KEY_BYTES) return combined
+  combined?.fill(0)
+  return undefined
+}
+
+const copyFirst = ([first]: readonly Buffer[]): Buffer | undefined => (first === undefined ? first : copySecret(first))
+
+function combine(given: readonly Buffer[]): Buffer | undefined {
   try {
     return combineShares(given)
   } catch (cause) {

@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, int, string, strings } from '../api/fields.ts'
 import { DEVICE_HASHES } from '../api/managed-keys.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
+import { LIST_OF_NAMES, orNotFound, pageOf } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../api/shape.ts'
 import { CURVES, type GivenManagedKey, MOST_PARALLEL, managedKeyOf } from '../managed-keys/managed-key-fields.ts'
@@ -22,9 +22,9 @@ const list = endpoint({
   id: 'managed-keys-list',
   path: PATH,
   summary: 'Names of the managed keys',
-  handler: async ({ services: { managedKeys } }: System) => {
+  handler: async ({ services: { managedKeys } }: System, page) => {
     managedKeys.requireOffered()
-    return namesAnswer(await managedKeys.store.names())
+    return { data: { keys: pageOf(await managedKeys.store.names(), page) } }
   },
 })
 

@@ -115,7 +115,7 @@ function endpointsOf(of: Kind): readonly Endpoint[] {
       seal_wrap: bool('Wrap by the seal as well', { default: false }),
       external_entropy_access: bool('Use entropy of the seal', { default: false }),
       options: map('Options of the engine'),
-      plugin_name: string('Old way to name the engine', { default: '' }),
+      plugin_name: string('Old way to name the engine', { aliasOf: 'type', default: '' }),
       plugin_version: string('Only the built-in version is offered', { default: '' }),
       config: object('Tuning', CONFIG_FIELDS),
     },
@@ -154,11 +154,12 @@ function endpointsOf(of: Kind): readonly Endpoint[] {
     summary: `Removes ${what} and all its data; one that is not there is no error`,
     handler: async (system: System, { path }) => {
       const full = pathOf(path)
-      // Wire text.
-      if (full === TOKEN_MOUNT) throw fail('bad_request', ['token credential backend cannot be disabled'])
+      if (full === TOKEN_MOUNT) throw fail('bad_request', ['token credential backend cannot be disabled']) // Wire text.
       const entry = system.mounts.find(full)
       // Each kind is removed under its own name: what is told apart at the start stays so.
-      if (entry === undefined || entry.kind === kind) await system.mounts.unmount(full)
+      if (entry !== undefined && entry.kind !== kind)
+        throw fail('field_invalid', ['path', `a login method is there: it is removed by sys/${full.slice(0, -1)}`])
+      await system.mounts.unmount(full)
       return DONE
     },
   })

@@ -119,10 +119,11 @@ export function bodies(
   system: System,
   kind: MountEntry['kind'],
   shown: (entry: MountEntry) => boolean,
+  body: (entry: MountEntry) => object = (entry) => bodyOf(system, entry),
 ): Record<string, object> {
   const entries = system.mounts.list().filter((entry) => entry.kind === kind && shown(entry))
   return Object.fromEntries(
-    entries.map((entry) => [kind === 'auth' ? entry.path.slice('auth/'.length) : entry.path, bodyOf(system, entry)]),
+    entries.map((entry) => [kind === 'auth' ? entry.path.slice('auth/'.length) : entry.path, body(entry)]),
   )
 }
 

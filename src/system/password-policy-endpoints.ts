@@ -1,7 +1,7 @@
 // sys/policies/password: rules by which passwords are made.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
-import { int, string } from '../api/fields.ts'
+import { string } from '../api/fields.ts'
 import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
@@ -33,10 +33,6 @@ const list = endpoint({
   id: 'password-policies-list',
   path: 'policies/password',
   summary: 'Names of the password policies',
-  fields: {
-    after: string('Only names that sort after this one', { default: '' }),
-    limit: int('At most so many names; 0: all', { default: 0 }),
-  },
   handler: async (system: System, { after, limit }) =>
     namesAnswer(await system.services.passwordPolicies.list(after, limit)),
 })

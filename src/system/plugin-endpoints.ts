@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string, strings } from '../api/fields.ts'
 import type { MountEntry, MountKind } from '../api/mount.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
+import { LIST_OF_NAMES, orNotFound, PAGE_FIELDS, pageOf } from '../api/named-things.ts'
 import type { Answer } from '../api/request.ts'
 import { flag, group, listOf, mapOf, type Shapes, text } from '../api/shape.ts'
 import { builtinVersion } from './mount-view.ts'
@@ -64,8 +64,8 @@ const list = endpoint({
   path: 'plugins/catalog/:type',
   sudo: true,
   summary: 'Names of one type',
-  fields: typeField,
-  handler: (system: System, { type }) => namesAnswer(namesOf(system, type)),
+  fields: { ...typeField, ...PAGE_FIELDS },
+  handler: (system: System, { type, ...page }) => ({ data: { keys: pageOf(namesOf(system, type), page) } }),
 })
 
 const read = endpoint({

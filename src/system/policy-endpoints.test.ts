@@ -215,3 +215,15 @@ test('an end that cannot be is refused by name', async () => {
     assert.match(JSON.stringify(body.errors), wanted)
   }
 })
+
+test('a name that is trimmed to what cannot be stored is refused by name', async () => {
+  const names = ['%20.', '%20..', '.%20', 'a/%20', '%20/a', 'a/.%20', 'a/..%20']
+  const paths = ['%20.', ...names].map((name, i) => `sys/${i === 0 ? 'policy' : 'policies/acl'}/${name}`)
+  for (const path of paths) {
+    for (const [method, sent] of [['POST', { policy: 'path "a" {}' }], ['DELETE'], ['GET']] as const) {
+      const { status, body } = await server.call(method, path, sent)
+      assert.deepEqual([status, /field "name"/.test(String(body.errors))], [400, true], `${method} ${path}`)
+    }
+  }
+  assert.equal((await server.call('POST', 'sys/policies/acl/%20a/b%20', { policy: 'path "a" {}' })).status, 200)
+})

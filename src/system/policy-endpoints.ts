@@ -2,16 +2,18 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, duration, int, string } from '../api/fields.ts'
-import { orNotFound } from '../api/named-things.ts'
+import { orNotFound, PAGE_FIELDS, type Page } from '../api/named-things.ts'
 import type { Answer } from '../api/request.ts'
 import { flag, integer, LISTED, listOf, optional, type Shapes, text } from '../api/shape.ts'
 import { UNEDITABLE_POLICIES } from '../auth/builtin-policies.ts'
-import { normalizePolicyName, PolicyError, parsePolicyDocument } from '../auth/policy.ts'
+import { keptPolicyName, normalizePolicyName, PolicyError, parsePolicyDocument } from '../auth/policy.ts'
 import type { StoredPolicy } from '../auth/policy-store.ts'
 import { parseInstantMs } from '../lib/instant.ts'
 import type { System } from './system.ts'
 
-const nameField = { name: string('Name of the policy; kept in lower case', { required: true }) }
+const nameField = {
+  name: string('Name of the policy; kept in lower case', { required: true, canonical: keptPolicyName }),
+}
 
 /** `fail` for what a policy's name or text does not fulfil. */
 function checked<T>(field: string, work: () => T): T {
@@ -27,8 +29,15 @@ const MAX_NAME_LENGTH = 128
 
 function nameOf(given: string): string {
   const name = checked('name', () => normalizePolicyName(given))
+  requireSegments(name)
   if (name !== '' && name.length <= MAX_NAME_LENGTH) return name
   throw fail('field_invalid', ['name', `must have 1 to ${MAX_NAME_LENGTH} characters`])
+}
+
+/** Of a path they were looked at before it was trimmed. @throws Refusal where no key can be stored under the name */
+function requireSegments(name: string): void {
+  if (name !== '' && name.split('/').some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw fail('field_invalid', ['name', 'must not have empty, "." or ".." segments'])
 }
 
 const NOTHING_WRITTEN: StoredPolicy = {
@@ -104,16 +113,8 @@ async function remove(system: System, given: string): Promise<Answer> {
   return {}
 }
 
-const pageFields = {
-  after: string('Only names that sort after this one', { default: '' }),
-  limit: int('At most so many names; 0: all', { default: 0 }),
-}
-
 /** `root` comes last, wherever its name would stand. */
-async function page(
-  system: System,
-  { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<string[]> {
+async function page(system: System, { after, limit }: Page): Promise<string[]> {
   const comesAfter = (name: string): boolean => after !== 'root' && (name === 'root' || name > after)
   const names = (await system.policies.list()).filter(comesAfter)
   if (names.length === 0) throw fail('not_found', [])
@@ -127,7 +128,7 @@ const listAcl = endpoint({
   capability: 'list',
   runsOn: 'any-node',
   summary: 'Names of the policies',
-  fields: pageFields,
+  fields: PAGE_FIELDS,
   response: LISTED,
   handler: async (system: System, args) => ({ data: { keys: await page(system, args) } }),
 })
@@ -200,7 +201,7 @@ const listOld = (operation: 'read' | 'list') =>
     body: 'both',
     runsOn: 'any-node',
     summary: 'Names of the policies, for old clients',
-    fields: pageFields,
+    fields: PAGE_FIELDS,
     response: OLD_LIST,
     handler: async (system: System, args) => {
       const keys = await page(system, args)
@@ -235,7 +236,7 @@ const writeOld = endpoint({
   fields: {
     ...nameField,
     policy: string('HCL or JSON, or base64 of either', { default: '' }),
-    rules: string('Old name of policy', { default: '' }),
+    rules: string('Old name of policy', { aliasOf: 'policy', default: '' }),
     ...endFields,
   },
   handler: async (system: System, { name, policy, rules, ...end }) => {

@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, decimal, duration, string, strings } from '../api/fields.ts'
 import type { LoginMethod } from '../api/login.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
+import { LIST_OF_NAMES, orNotFound, pageOf } from '../api/named-things.ts'
 import { flag, integer, listOf, number, text } from '../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../quotas/quota.ts'
 import type { System } from './system.ts'
@@ -21,7 +21,7 @@ const list = endpoint({
   id: 'rate-limit-quotas-list',
   path: 'quotas/rate-limit',
   summary: 'Names of the quotas',
-  handler: async (system: System) => namesAnswer(await system.quotas.names()),
+  handler: async (system: System, page) => ({ data: { keys: pageOf(await system.quotas.names(), page) } }),
 })
 
 const read = endpoint({
@@ -78,8 +78,8 @@ const write = endpoint({
   describe:
     'The most specific quota alone counts a request: one for a role of a login before one for a path, that before ' +
     'one for the beginning of a path, that before one for a mount, and that before one for everything. What it ' +
-    'refuses is answered with 429 and Retry-After. Counts are exact over all threads, and begin anew when a quota ' +
-    'is written.',
+    'refuses is answered with 429 and Retry-After. A name in a path, or of a role, is counted in every spelling that ' +
+    'means the same. Counts are exact over all threads, and begin anew when a quota is written.',
   fields: {
     ...nameField,
     path: string('A mount, or a path in one, with * at the end for all that begin so; empty: everything'),
@@ -88,7 +88,10 @@ const write = endpoint({
     interval: duration('How long an interval is; a second where nothing was said'),
     block_interval: duration('How long who exceeds it is refused; 0: until the interval is over'),
     group_by: string('By whom requests are counted: ip where nothing was said', { oneOf: GROUPINGS }),
-    secondary_rate: decimal('The rate of those without an entity; only with group_by entity_then_…', { max: MAX_RATE }),
+    secondary_rate: decimal('The rate of those without an entity; only with group_by entity_then_…', {
+      min: 0,
+      max: MAX_RATE,
+    }),
     inheritable: bool('Of a quota for everything: true, where there are no namespaces'),
   },
   handler: async (system: System, args) => {

@@ -1,11 +1,12 @@
 // sys/rekey, sys/rekey-recovery-key and their authenticated twins under sys/rotate: new shares for those who hold
 // enough of the old ones.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
-import { bool, int, strings } from '../api/fields.ts'
+import { bool, int } from '../api/fields.ts'
 import { orNotFound } from '../api/named-things.ts'
-import { DONE } from '../api/request.ts'
+import { type Answer, DONE } from '../api/request.ts'
 import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { keyHolderEndpoints, type Matter, type Place } from './key-holder.ts'
+import { pgpKeys } from './pgp-field.ts'
 import type { Rekey, Rekeyed, RekeyStatus, VerifyStatus } from './rekey.ts'
 import { MAX_SHARES } from './share-numbers.ts'
 import { SHARE_FIELDS, withShare } from './share-text.ts'
@@ -54,6 +55,12 @@ function doneBody(done: Rekeyed): object {
   }
 }
 
+/** Shares that wait to be given back are in force for nobody yet: they can be made again. */
+const doneAnswer = (done: Rekeyed): Answer => ({
+  data: doneBody(done),
+  ...(done.verificationNonce === '' ? { isOnlyCopy: true } : {}),
+})
+
 const VERIFY_STATUS: Shapes = {
   nonce: text('Goes with each new share that is given back'),
   started: flag('New shares wait to be given back'),
@@ -98,7 +105,7 @@ function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint[] {
       fields: {
         secret_shares: int('How many new shares', { default: 0, min: 0, max: MAX_SHARES }),
         secret_threshold: int('How many of them will be needed', { default: 0, min: 0, max: MAX_SHARES }),
-        pgp_keys: strings('OpenPGP public keys in base64, one for each share'),
+        pgp_keys: pgpKeys('OpenPGP public keys in base64, one for each share'),
         backup: bool('Keep the encrypted shares in storage too', { default: false }),
         require_verification: bool('Only in force when enough were given back', { default: false }),
       },
@@ -130,6 +137,10 @@ function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint[] {
       operation: 'update',
       path: 'update',
       summary: 'Gives one of the old shares; the answer to the last one that is needed has the new ones',
+      describe:
+        'That answer is their only copy. So it cannot be wrapped, and where no audit device can record it, it is ' +
+        'given all the same, unless the new shares wait to be given back (`require_verification`).',
+      neverWrapped: true,
       fields: SHARE_FIELDS,
       response: anyOf(STATUS, {
         complete: flag('The new shares were made'),
@@ -139,7 +150,7 @@ function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint[] {
       run: (rekey, { key, nonce }) =>
         withShare(key, async (share) => {
           const given = await rekey.give(share, nonce)
-          return { data: 'keys' in given ? doneBody(given) : statusBody(given) }
+          return 'keys' in given ? doneAnswer(given) : { data: statusBody(given) }
         }),
     }),
     ...define({

@@ -6,6 +6,8 @@ import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-h
 const INIT = 'sys/rekey/init'
 const hex = (shares: readonly Buffer[]): string[] => shares.map((share) => share.toString('hex'))
 
+const NOT_WRAPPED = 'X-Vault-Wrap-TTL: the answer of this endpoint cannot be wrapped'
+
 const IDLE = {
   nonce: '',
   started: false,
@@ -168,4 +170,36 @@ test('S-07: shares given at the same time each get the state that they made', as
   const given = hex(shares.slice(0, 4)).map((key) => call('PUT', 'sys/rekey/update', { key, nonce }, ''))
   const answers = (await Promise.all(given)).map(({ body }) => body.progress ?? body.complete)
   assert.deepEqual(answers, [1, 2, 3, true])
+})
+
+test('new shares are not wrapped, which could lose them: it is refused before anything is done', async () => {
+  const { call, shares } = await startMemoryHouse()
+  const [key] = hex(shares)
+  for (const [place, token] of [
+    ['sys/rekey', ''],
+    ['sys/rotate/root', 'root'],
+  ] as const) {
+    const wanted = { secret_shares: 1, secret_threshold: 1 }
+    const { body } = await call('PUT', `${place}/init`, wanted, token)
+    const nonce = body.data?.nonce ?? body.nonce
+    const refused = await call('PUT', `${place}/update`, { key, nonce }, token, { wrapTtl: '60' })
+    assert.deepEqual([refused.status, refused.body.errors], [400, [NOT_WRAPPED]], place)
+    assert.equal((await call('GET', INIT, undefined, '')).body.started, true)
+    assert.equal((await call('DELETE', INIT, undefined, '')).status, 204)
+  }
+})
+
+test('new shares are given though a thread could not be told of them', async () => {
+  let isFailing = false
+  const announce = async (): Promise<void> => {
+    if (isFailing) throw new Error('A thread is gone')
+  }
+  const stage = await startMemoryHouse({ announce })
+  const { call, shares } = stage
+  const { nonce } = (await call('PUT', INIT, { secret_shares: 1, secret_threshold: 1 }, '')).body
+  isFailing = true
+  const { status, body } = await call('PUT', 'sys/rekey/update', { key: hex(shares)[0], nonce }, '')
+  isFailing = false
+  assert.equal(status, 200)
+  assert.equal(await opensWith(stage, body.keys as string[]), true)
 })

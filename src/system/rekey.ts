@@ -14,7 +14,7 @@ import type { World } from '../lib/world.ts'
 import { StorageCorrupt, systemScope, type Transaction } from '../storage/contract.ts'
 import { type SealedStorage, sealedTransaction, type View } from '../storage/sealed-storage.ts'
 import { WrongCombination } from './attempt-limits.ts'
-import { combineKey, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
+import { combineKey, SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import type { Seal } from './seal.ts'
 import { CORE_FOLDER } from './seal-records.ts'
 import { readPgpKeys, type ShareTexts, shareTexts } from './share-answer.ts'
@@ -23,15 +23,13 @@ import { checkShareNumbers } from './share-numbers.ts'
 import { requireGoodShares } from './share-trial.ts'
 import type { ReadPgpKey, TextEncryptor } from './token-attempt.ts'
 
-const KEY_BYTES = 32
-
 export type RekeyParts = {
   readonly of: 'unseal key' | 'recovery key'
   readonly seal: Seal
   readonly storage: SealedStorage
   readonly world: World
   readonly readPgpKey: ReadPgpKey
-  /** Tells the other threads how many shares there are now. */
+  /** Tells the other threads how many shares there are now. Never throws: the shares that go out are the only ones. */
   readonly announce: () => Promise<void>
 }
 
@@ -196,7 +194,7 @@ export class Rekey {
     const { world } = this.#parts
     const { shares, threshold, backup } = purpose
     const config = { shares, threshold }
-    const key = world.random.bytes(KEY_BYTES)
+    const key = world.random.bytes(SHARED_KEY_BYTES)
     const made = splitKey(key, config, world.random)
     try {
       requireGoodShares({ shares: made, config, key }, world.random)

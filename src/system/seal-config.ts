@@ -8,6 +8,7 @@
 import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
 import { StorageCorrupt } from '../storage/contract.ts'
 import type { ShareConfig } from './key-shares.ts'
+import { MAX_SHARES } from './share-numbers.ts'
 
 export const SEAL_CONFIG = 'root/core/seal-config'
 
@@ -25,11 +26,20 @@ export function encodeSealConfig({ shares, threshold, keyId }: SealConfig): Buff
 export function decodeSealConfig(bytes: Buffer): SealConfig {
   const value = parsed(bytes)
   const isKnown = isJsonObject(value) && value.format === 1 && (value.type === 'shamir' || value.type === 'static')
-  if (!isKnown || (value.type === 'static') !== (typeof value.keyId === 'string')) {
+  const shares = isKnown ? sharesOf(value) : undefined
+  if (!isKnown || shares === undefined || (value.type === 'static') !== (typeof value.keyId === 'string')) {
     throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} is damaged or of an unknown format`)
   }
-  const shares = { shares: Number(value.shares), threshold: Number(value.threshold) }
   return typeof value.keyId === 'string' ? { ...shares, keyId: value.keyId } : shares
+}
+
+/** Undefined for numbers that no store was made with: its shares could never be given. */
+function sharesOf({ shares, threshold }: { readonly [name: string]: JsonValue }): ShareConfig | undefined {
+  const areWhole = Number.isInteger(shares) && Number.isInteger(threshold)
+  const config = { shares: Number(shares), threshold: Number(threshold) }
+  return areWhole && 1 <= config.threshold && config.threshold <= config.shares && config.shares <= MAX_SHARES
+    ? config
+    : undefined
 }
 
 function parsed(bytes: Buffer): JsonValue | undefined {

@@ -6,7 +6,7 @@ import { Barrier } from '../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../storage/contract.ts'
 import { DATA_KEY_BYTES, encodeKeyring, type Keyring } from '../storage/keyring.ts'
 import { sealedTransaction } from '../storage/sealed-storage.ts'
-import { type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
+import { SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import { encodeKeyUse, KEY_USE } from './key-use.ts'
 import { encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
 import { type Cluster, CORE_FOLDER, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY } from './seal-records.ts'
@@ -32,7 +32,9 @@ export async function createSeal(
   { shareConfig, clusterName, auto, also }: SealCreation,
 ): Promise<{ readonly config: SealConfig; readonly shares: readonly Buffer[] }> {
   const { random } = world
-  const [sharedKey, rootKey, leafKey, dataKey] = [KEY_BYTES, KEY_BYTES, KEY_BYTES, DATA_KEY_BYTES].map(random.bytes)
+  const [sharedKey, rootKey, leafKey, dataKey] = [SHARED_KEY_BYTES, KEY_BYTES, KEY_BYTES, DATA_KEY_BYTES].map(
+    random.bytes,
+  )
   if (sharedKey === undefined || rootKey === undefined || leafKey === undefined || dataKey === undefined)
     throw new RangeError('Four keys are made')
   const keyring = firstKeyring(dataKey, world.clock.nowMs())

@@ -1,11 +1,11 @@
 // sys/init, seal-status, unseal, seal: bare bodies, answered without a token but for seal, and while sealed.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
-import { bool, int, string, strings } from '../api/fields.ts'
+import { bool, int, string } from '../api/fields.ts'
 import { DONE, type RequestInfo } from '../api/request.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from '../api/shape.ts'
 import { wipeAll } from './key-shares.ts'
-import { pgpFieldReader } from './pgp-field.ts'
+import { pgpFieldReader, pgpKeys } from './pgp-field.ts'
 import { readPgpKeys, type ShareTexts, shareTexts } from './share-answer.ts'
 import { checkShareNumbers, MAX_SHARES } from './share-numbers.ts'
 import { withShare } from './share-text.ts'
@@ -66,6 +66,10 @@ const readInit = endpoint({
 
 const notOffered = 'is not offered yet: leave it out'
 
+/** Everybody who asks for the state of the server is shown the name, and terminals write it. */
+const MAX_CLUSTER_NAME_CHARACTERS = 128
+const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]*$/u
+
 const init = endpoint({
   id: 'init',
   operation: 'update',
@@ -77,13 +81,13 @@ const init = endpoint({
   fields: {
     secret_shares: int('How many shares to split the unseal key into', { default: 0, min: 0, max: MAX_SHARES }),
     secret_threshold: int('How many of them are needed', { default: 0, min: 0, max: MAX_SHARES }),
-    pgp_keys: strings('OpenPGP public keys in base64, one for each share'),
+    pgp_keys: pgpKeys('OpenPGP public keys in base64, one for each share'),
     root_token_pgp_key: string('OpenPGP public key in base64 that the root token is encrypted to', { default: '' }),
     recovery_shares: int('As secret_shares, where the server opens by itself', { default: 0, min: 0, max: MAX_SHARES }),
     recovery_threshold: int('As secret_threshold, there', { default: 0, min: 0, max: MAX_SHARES }),
-    recovery_pgp_keys: strings('As pgp_keys, there'),
+    recovery_pgp_keys: pgpKeys('As pgp_keys, there'),
     stored_shares: int('Of old clients; not used', { default: 0 }),
-    cluster_name: string('Name of the cluster; made up where empty', { default: '' }),
+    cluster_name: string('Name of the cluster; made up where empty', { default: '', max: MAX_CLUSTER_NAME_CHARACTERS }),
   },
   response: {
     keys: listOf(text('Share'), 'Shares in hexadecimal, or OpenPGP messages of that text'),
@@ -97,6 +101,8 @@ const init = endpoint({
     if (system.sealStatus().initialized) throw fail('bad_request', ['Vault is already initialized']) // Wire text.
     const isAuto = system.sealStatus().type !== 'shamir'
     refuseOtherSeal(isAuto, args)
+    if (!PRINTABLE.test(args.cluster_name))
+      throw fail('field_invalid', ['cluster_name', 'must have printable characters only'])
     const [kind, shares, threshold, pgpKeys] = isAuto
       ? (['recovery', args.recovery_shares, args.recovery_threshold, args.recovery_pgp_keys] as const)
       : (['secret', args.secret_shares, args.secret_threshold, args.pgp_keys] as const)

@@ -5,6 +5,19 @@ import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
 
 const give = (key: Buffer) => ({ key: key.toString('base64') })
 
+test('the name of a cluster is short and printable: everybody is shown it', async () => {
+  const { call } = await startMemoryHouse({ shares: 0 })
+  const init = (cluster_name: string) =>
+    call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1, cluster_name })
+  for (const bad of ['x'.repeat(129), 'a\nb', 'a\u001b[31m', 'a\u202eb', 'a\u2028b']) {
+    const { status, body } = await init(bad)
+    assert.deepEqual([status, /field "cluster_name"/.test(String(body.errors))], [400, true], JSON.stringify(bad))
+  }
+  const keys = (await init('Zürich, 2nd floor')).body.keys_base64 as readonly string[]
+  await call('PUT', 'sys/unseal', { key: keys[0] })
+  assert.equal((await call('GET', 'sys/health', undefined, '')).body.cluster_name, 'Zürich, 2nd floor')
+})
+
 test('P-58: a sealed server answers its status and nothing else, and opens with enough shares', async () => {
   const { call, shares } = await startMemoryHouse({ shares: 5, threshold: 3 })
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
@@ -77,6 +90,38 @@ test('what cannot be a share is refused by name, hexadecimal is accepted, and re
   assert.notEqual(given.body.nonce, '')
   assert.equal((await call('PUT', 'sys/unseal', { reset: true })).body.progress, 0)
 })
+
+/** Lengths that a share may have, and yet what they give has not that of a key. */
+const OTHER_LENGTHS = { 1: [24, 33], 2: [16, 32] } as const
+
+for (const threshold of [1, 2] as const) {
+  test(`P-43: shares that give no key are as wrong as others, where ${threshold} opens`, async () => {
+    const { call, shares } = await startMemoryHouse({ shares: threshold, threshold })
+    /** The answer to the last of as many as are needed. */
+    const giveAll = async (path: string, bytes: number, nonce?: unknown) => {
+      const wrong = Array.from({ length: threshold }, (_, at) => Buffer.alloc(bytes, at + 1))
+      const answers = []
+      for (const share of wrong) answers.push(await call('PUT', path, { ...give(share), nonce }, ''))
+      return answers.at(-1)
+    }
+    for (const bytes of OTHER_LENGTHS[threshold]) {
+      const root = (await call('PUT', 'sys/generate-root/attempt', {}, '')).body
+      assert.equal((await giveAll('sys/generate-root/update', bytes, root.nonce))?.status, 400, `root, ${bytes}`)
+      await call('DELETE', 'sys/generate-root/attempt', undefined, '')
+      const rekey = (await call('PUT', 'sys/rekey/init', { secret_shares: 3, secret_threshold: 2 }, '')).body
+      assert.equal((await giveAll('sys/rekey/update', bytes, rekey.nonce))?.status, 400, `rekey, ${bytes}`)
+      await call('DELETE', 'sys/rekey/init', undefined, '')
+    }
+    await call('PUT', 'sys/seal')
+    for (const bytes of OTHER_LENGTHS[threshold]) {
+      const refused = await giveAll('sys/unseal', bytes)
+      assert.deepEqual([refused?.status, refused?.body], [400, { errors: ['unseal failed, invalid key'] }], `${bytes}`)
+      assert.equal((await call('GET', 'sys/seal-status')).body.progress, 0)
+    }
+    for (const share of shares) await call('PUT', 'sys/unseal', give(share))
+    assert.equal((await call('GET', 'sys/seal-status')).body.sealed, false)
+  })
+}
 
 test('init refuses shares that make no sense, and a second time', async () => {
   const { call } = await startMemoryHouse()

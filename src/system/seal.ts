@@ -11,7 +11,7 @@ import { openRecord } from '../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../storage/contract.ts'
 import { WrongCombination } from './attempt-limits.ts'
 import { type AutoSeal, AutoSealFailed } from './auto-seal.ts'
-import { combineKey, type ShareConfig, wipeAll } from './key-shares.ts'
+import { combineKey, SHARED_KEY_BYTES, type ShareConfig, wipeAll } from './key-shares.ts'
 import { decodeSealConfig, encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
 import { type AlsoWrites, createSeal } from './seal-creation.ts'
 import {
@@ -171,6 +171,7 @@ export class Seal {
 
   /** With the unseal key itself, in the place of its shares. @throws Refusal where it is another key */
   async openWith(unsealKey: Buffer): Promise<OpenedKeys> {
+    if (unsealKey.length !== SHARED_KEY_BYTES) throw invalidKey()
     try {
       return await this.#open(importSecret(unsealKey))
     } catch (cause) {

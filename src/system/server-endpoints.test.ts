@@ -254,7 +254,7 @@ test('headers for user interfaces are on answers outside the API, and on no othe
   assert.deepEqual(await at('/ui/'), {})
   for (const name of ['X-Vault-Token', 'content-length', 'Cache-Control'])
     assert.equal((await call('PUT', `sys/config/ui/headers/${name}`, { values: ['x'] })).status, 400, name)
-  for (const bad of [[], [''], ['a\r\nSet-Cookie: b'], ['ä']])
+  for (const bad of [[], [''], ['a\r\nSet-Cookie: b'], ['ä'], Array(3).fill('x'.repeat(4_000))])
     assert.equal((await call('PUT', path, { values: bad })).status, 400, JSON.stringify(bad))
 })
 
@@ -262,6 +262,23 @@ test('what user interfaces ask', async () => {
   const { call } = await startMemoryHouse()
   assert.deepEqual((await call('GET', 'sys/internal/ui/namespaces', undefined, '')).body.data, { keys: [] })
   assert.deepEqual((await call('GET', 'sys/internal/ui/version')).body.data, { version: '1.21.0' })
+})
+
+test('a mount that is listed to everybody tells strangers how it is used, and no more', async () => {
+  const { call } = await startMemoryHouse()
+  const config = { listing_visibility: 'unauth' }
+  await call('POST', 'sys/mounts/open', { type: 'transit', description: 'of all', config })
+  await call('POST', 'sys/auth/people', { type: 'userpass', options: { a: 'b' }, config })
+  await call('POST', 'sys/policies/acl/elsewhere', { policy: 'path "other/*" { capabilities = ["read"] }' })
+  const { body } = await call('POST', 'auth/token/create', { policies: ['elsewhere'], no_default_policy: true })
+  const stranger = (body.auth as { readonly client_token: string }).client_token
+  const open = { type: 'transit', description: 'of all', options: {} }
+  const people = { type: 'userpass', description: '', options: { a: 'b' } }
+  const listed = async (token?: string) => (await call('GET', 'sys/internal/ui/mounts', undefined, token)).body.data
+  for (const token of ['', 'no such token', stranger])
+    assert.deepEqual(await listed(token), { secret: { 'open/': open }, auth: { 'people/': people } }, token)
+  const { secret } = (await listed()) as { readonly secret: Readonly<Record<string, object>> }
+  assert.deepEqual(secret['open/'], (await call('GET', 'sys/mounts/open')).body.data)
 })
 
 const HEALTH_CODES = [

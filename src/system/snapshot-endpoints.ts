@@ -34,12 +34,9 @@ const restore = endpoint({
     'The body is the file, force stands in the query. The snapshot is written beside the store and checked as a ' +
     'whole before it takes its place: what is refused changes nothing. Unseal with the keys of the day it was made.',
   fields: {
-    force: bool(
-      'Take the snapshot of another cluster too; its seal is checked where a static key of this server opens it',
-      {
-        default: false,
-      },
-    ),
+    force: bool('Take the snapshot of another cluster too; its seal is checked where a key of this server opens it', {
+      default: false,
+    }),
   },
   response: {
     entries: integer('Entries that were restored'),

@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, string, strings } from '../api/fields.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
+import { LIST_OF_NAMES, orNotFound, pageOf } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
 import { listOf, optional, text } from '../api/shape.ts'
 import type { System } from './system.ts'
@@ -16,10 +16,19 @@ export const NO_UI_HEADERS: UiHeaders = { headers: {} }
 export const uiHeaderTexts = ({ headers }: UiHeaders): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.join(', ')]))
 
-const nameField = { header: string('Name of the header', { required: true }) }
+/** `x-frame-OPTIONS` is `X-Frame-Options`. */
+const keptHeader = (header: string): string =>
+  header
+    .split('-')
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1).toLowerCase())
+    .join('-')
+
+const nameField = { header: string('Name of the header', { required: true, canonical: keptHeader }) }
 const one = { path: 'config/ui/headers/:header', sudo: true, fields: nameField } as const
 const MAX_HEADERS = 64
 const MAX_VALUE_CHARACTERS = 4_096
+/** Of one header: no answer could carry more. */
+const MAX_VALUES_CHARACTERS = 8_192
 /** Those that say how the answer is to be read: another value would break it. */
 const OWN = ['content-type', 'content-length', 'transfer-encoding', 'connection', 'date', 'cache-control']
 
@@ -29,8 +38,10 @@ const list = endpoint({
   path: 'config/ui/headers',
   sudo: true,
   summary: 'Names of the headers that are set',
-  handler: async (system: System) =>
-    namesAnswer(Object.keys((await system.services.uiHeaders.current()).headers).sort()),
+  handler: async (system: System, page) => {
+    const { headers } = await system.services.uiHeaders.current()
+    return { data: { keys: pageOf(Object.keys(headers).sort(), page) } }
+  },
 })
 
 const read = endpoint({
@@ -47,7 +58,7 @@ const read = endpoint({
   },
   handler: async (system: System, { header, multivalue }) => {
     const { headers } = await system.services.uiHeaders.current()
-    const name = canonical(header)
+    const name = headerName(header)
     const values = orNotFound(Object.hasOwn(headers, name) ? headers[name] : undefined)
     return { data: multivalue ? { values } : { value: values[0] } }
   },
@@ -60,9 +71,9 @@ const write = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Sets a header of the answers outside /v1/',
-  fields: { ...nameField, values: strings('Its values', { required: true }) },
+  fields: { ...nameField, values: strings('Its values', { required: true, max: MAX_VALUES_CHARACTERS }) },
   handler: async (system: System, { header, values }) => {
-    const name = canonical(header)
+    const name = headerName(header)
     if (name.startsWith('X-Vault-') || OWN.includes(name.toLowerCase()))
       throw fail('bad_request', [`The header ${name} belongs to the API and cannot be set`])
     if (values.length === 0 || values.some((value) => !isHeaderValue(value)))
@@ -84,7 +95,7 @@ const remove = endpoint({
   runsOn: 'writer',
   summary: 'The header is not set any more',
   handler: async (system: System, { header }) => {
-    const name = canonical(header)
+    const name = headerName(header)
     await system.services.uiHeaders.change(({ headers }) => ({
       headers: Object.fromEntries(Object.entries(headers).filter(([known]) => known !== name)),
     }))
@@ -92,14 +103,11 @@ const remove = endpoint({
   },
 })
 
-/** `x-frame-OPTIONS` is `X-Frame-Options`. @throws Refusal for what is no name of a header */
-function canonical(header: string): string {
+/** @throws Refusal for what is no name of a header */
+function headerName(header: string): string {
   if (!/^[A-Za-z0-9-]{1,128}$/.test(header))
     throw fail('bad_request', ['The name of a header has letters, digits and "-" only'])
-  return header
-    .split('-')
-    .map((part) => part.charAt(0).toUpperCase() + part.slice(1).toLowerCase())
-    .join('-')
+  return keptHeader(header)
 }
 
 function isHeaderValue(value: string): boolean {

@@ -4,7 +4,7 @@ import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Caller } from '../api/request.ts'
-import { group, listOf, mapOf, text } from '../api/shape.ts'
+import { group, listOf, mapOf, optional, type Shapes, text } from '../api/shape.ts'
 import type { Acl } from '../auth/acl.ts'
 import { bodies, bodyOf, MOUNT } from './mount-view.ts'
 import type { System } from './system.ts'
@@ -16,6 +16,13 @@ async function aclOf(system: System, caller: Caller): Promise<Acl> {
 
 const pathField = { path: string('Any path', { required: true }) }
 
+/** What is told of one that is listed to everybody: how to use it. */
+const LISTED = ['type', 'description', 'options']
+const SHOWN_MOUNT: Shapes = Object.fromEntries(
+  Object.entries(MOUNT).map(([name, shape]) => [name, LISTED.includes(name) ? shape : optional(shape)]),
+)
+const listedBody = ({ type, description, options }: MountEntry): object => ({ type, description, options })
+
 const listForUi = endpoint({
   id: 'ui-mounts-list',
   operation: 'read',
@@ -23,17 +30,20 @@ const listForUi = endpoint({
   capability: 'none',
   runsOn: 'any-node',
   summary: 'Mounts that the caller can reach; without a token those that are listed to everybody',
+  describe: 'Of one that the caller cannot reach its type, description and options are told, and no more.',
   fields: {},
   response: {
-    secret: mapOf(group(MOUNT, 'Mount'), 'Engines by path'),
-    auth: mapOf(group(MOUNT, 'Mount'), 'Login methods by path'),
+    secret: mapOf(group(SHOWN_MOUNT, 'Mount'), 'Engines by path'),
+    auth: mapOf(group(SHOWN_MOUNT, 'Mount'), 'Login methods by path'),
   },
   handler: async (system: System, _args, request) => {
     const { caller } = request
     const acl = caller === undefined ? undefined : await aclOf(system, caller)
-    const shown = (entry: MountEntry): boolean =>
-      entry.config.listingVisibility === 'unauth' || (acl?.reaches(entry.path) ?? false)
-    return { data: { secret: bodies(system, 'secret', shown), auth: bodies(system, 'auth', shown) } }
+    const isReached = ({ path }: MountEntry): boolean => acl?.reaches(path) ?? false
+    const isShown = (entry: MountEntry): boolean => entry.config.listingVisibility === 'unauth' || isReached(entry)
+    const body = (entry: MountEntry): object => (isReached(entry) ? bodyOf(system, entry) : listedBody(entry))
+    const [secret, auth] = (['secret', 'auth'] as const).map((kind) => bodies(system, kind, isShown, body))
+    return { data: { secret, auth } }
   },
 })
 

@@ -1,5 +1,7 @@
 // sys/version-history: which versions have had this store.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
+import { int, string } from '../api/fields.ts'
 import { group, LISTED, mapOf, nullable, text } from '../api/shape.ts'
 import type { System } from './system.ts'
 
@@ -11,7 +13,10 @@ export const versionHistory: Endpoint = endpoint({
   runsOn: 'any-node',
   summary: 'Versions of this program that opened the store, the oldest first',
   describe: 'These are versions of Keywright itself, not the reported_version that clients gate on.',
-  fields: {},
+  fields: {
+    after: string('Only versions that came after this one', { default: '' }),
+    limit: int('At most so many versions; 0: all', { default: 0 }),
+  },
   response: {
     ...LISTED,
     key_info: mapOf(
@@ -26,8 +31,11 @@ export const versionHistory: Endpoint = endpoint({
       'By version',
     ),
   },
-  handler: async (system: System) => {
-    const versions = await system.services.versions.list()
+  handler: async (system: System, { after, limit }) => {
+    const all = await system.services.versions.list()
+    const from = all.findIndex(({ version }) => version === after) + 1
+    const versions = all.slice(from, limit > 0 ? from + limit : undefined)
+    if (versions.length === 0) throw fail('not_found', [])
     const info = versions.map(({ version, installedAtMs, previous }) => [
       version,
       {

@@ -2,7 +2,7 @@
 import { type Endpoint, type EndpointOperation, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
-import type { RequestInfo } from '../api/request.ts'
+import type { Answer, RequestInfo, WrapInfo } from '../api/request.ts'
 import { anything, integer, OTHERS, text } from '../api/shape.ts'
 import type { System } from './system.ts'
 
@@ -10,6 +10,9 @@ const tokenField = { token: string('The wrapping token; the default is the calli
 
 const given = (token: string | undefined, { caller }: RequestInfo): string | undefined =>
   token === undefined || token === '' ? caller?.token : token
+
+/** The old token is spent: without the new one the answer under it is lost. */
+const movedAnswer = (wrapInfo: WrapInfo): Answer => ({ wrapInfo, isOnlyCopy: true })
 
 const wrap = endpoint({
   id: 'wrapping-wrap',
@@ -59,11 +62,17 @@ const unwrap = endpoint({
   takesWrappingToken: true,
   runsOn: 'writer',
   summary: 'The wrapped answer, once: whoever comes later is refused',
+  describe:
+    'With X-Vault-Wrap-TTL it goes under a new token of the same form, as by sys/wrapping/rewrap, for that time.',
   fields: tokenField,
   response: { [OTHERS]: anything('The answer as it was') },
-  handler: async (system: System, { token }, request) => ({
-    body: await system.wrapping.unwrap(given(token, request)),
-  }),
+  handler: async (system: System, { token }, request) => {
+    const spent = given(token, request)
+    const { wrapTtlSeconds } = request
+    // To be wrapped again: taken out first, the answer could be lost before it is under the next token.
+    if (wrapTtlSeconds > 0) return movedAnswer(await system.wrapping.rewrap(spent, wrapTtlSeconds))
+    return { body: await system.wrapping.unwrap(spent), isOnlyCopy: true }
+  },
 })
 
 const rewrap = endpoint({
@@ -75,9 +84,8 @@ const rewrap = endpoint({
   runsOn: 'writer',
   summary: 'Puts the wrapped answer under a new token of the same lifetime; the old one is spent',
   fields: tokenField,
-  handler: async (system: System, { token }, request) => ({
-    wrapInfo: await system.wrapping.rewrap(given(token, request)),
-  }),
+  handler: async (system: System, { token }, request) =>
+    movedAnswer(await system.wrapping.rewrap(given(token, request))),
 })
 
 const pubkey = endpoint({

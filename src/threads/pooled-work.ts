@@ -4,19 +4,36 @@
 import type { MessagePort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { type Job, JobFailed, JobForgotten, Overloaded, type SlowWork, type Split } from '../lib/slow-work.ts'
-import { beginSplit, depthOf, endSplit, jobSent, type Load, othersSplitting, workersOf } from './load.ts'
+import {
+  beginSplit,
+  depthOf,
+  endSplit,
+  jobDone,
+  jobSent,
+  type Load,
+  newJobId,
+  othersSplitting,
+  wasAt,
+  workersOf,
+} from './load.ts'
 import type { FromClient, JobAnswer, JobOrder, LaneEnd, SlowPort, Takes, ToClient } from './slow-messages.ts'
 
 /** What a thread is given to have slow work done. */
-export type SlowPlace<P = MessagePort> = { readonly port: P; readonly load: Load }
+export type SlowPlace<P = MessagePort> = { readonly port: P; readonly load: Load; readonly seat: number }
 
 /** How many jobs wait at most in this thread. */
 export type QueueLimits = Readonly<Record<Takes, number>>
 /** At 1.5 ms each, what waits is done within seconds; a new RSA key of 4096 bits takes about one. */
 const LIMITS: QueueLimits = { short: 2_000, long: 32 }
 
-/** On one lane. Of short jobs one is done while the next is already there: the way takes as long as some of them. */
-const MOST_ON_LANE: Readonly<Record<Takes, number>> = { short: 2, long: 1 }
+/**
+ * How long the worker of a lane has enough to do with what is on it: longer than it keeps answers, so that it goes on
+ * while those are read, and short for the thread whose jobs come next.
+ */
+const LANE_MS = 12
+/** Of short jobs one is always done while the next is already there. */
+const LEAST_ON_LANE: Readonly<Record<Takes, number>> = { short: 2, long: 1 }
+const MOST_ON_LANE: Readonly<Record<Takes, number>> = { short: 24, long: 1 }
 
 /** Counts what waits in this thread and what is done. */
 export type PoolMeter = {
@@ -33,6 +50,8 @@ type Task = {
   readonly moved: ArrayBuffer[]
   readonly resolve: (output: unknown) => void
   readonly reject: (cause: Error) => void
+  /** A worker that had it died. */
+  isSecondTry: boolean
   /** Since when it waits; 0 where nobody counts. */
   readonly sinceMs: number
 }
@@ -40,8 +59,9 @@ type Task = {
 type Lane = {
   readonly port: MessagePort
   readonly slot: number
-  /** The worker has begun with the first, or does so next of this thread's. */
   readonly tasks: Task[]
+  /** Of these, what goes with the next message. */
+  readonly unsent: Task[]
 }
 
 type Line = { readonly waiting: Task[]; readonly lanes: Set<Lane>; isStarting: boolean }
@@ -50,29 +70,34 @@ const newLine = (): Line => ({ waiting: [], lanes: new Set(), isStarting: false 
 export class PooledWork implements SlowWork {
   readonly #pool: SlowPort
   readonly #load: Load
+  readonly #seat: number
   readonly #limits: QueueLimits
   readonly #meter: PoolMeter | undefined
   readonly #lines: Readonly<Record<Takes, Line>> = { short: newLine(), long: newLine() }
   readonly #forgetting = new Map<number, PromiseWithResolvers<void>>()
-  #lastId = 0
+  /** How long the last job of each kind took. */
+  readonly #tookMs = new Map<string, number>()
+  #lastForget = 0
   #isForgetting = false
   /** The forgetting whose confirmation is still owed. */
   #owedRound: number | undefined
   #isGone = false
 
   constructor(
-    { port, load }: SlowPlace<SlowPort>,
+    { port, load, seat }: SlowPlace<SlowPort>,
     { limits = LIMITS, meter }: { readonly limits?: QueueLimits; readonly meter?: PoolMeter } = {},
   ) {
     this.#pool = port
     this.#load = load
+    this.#seat = seat
     this.#limits = limits
     this.#meter = meter
     port.on('message', (message) => this.#received(message as ToClient))
     port.on('close', () => this.#closed())
   }
 
-  run<I, O>({ name, takes }: Job<I, O>, input: I, moved: ArrayBuffer[] = []): Promise<O> {
+  run<I, O>(job: Job<I, O>, input: I, moved: ArrayBuffer[] = []): Promise<O> {
+    const { name, takes } = job
     if (this.#isGone) return Promise.reject(new JobFailed(POOL_ENDED))
     // It would go on with keys that nobody may hold any more.
     if (this.#isForgetting) return Promise.reject(new JobForgotten(SEALED_BEFORE))
@@ -83,24 +108,29 @@ export class PooledWork implements SlowWork {
     }
     return new Promise<O>((resolve, reject) => {
       const sinceMs = this.#meter?.nowMs() ?? 0
-      const order = { id: ++this.#lastId, job: name, input }
-      waiting.push({ order, moved, resolve: resolve as (output: unknown) => void, reject, sinceMs })
+      const kind = job.kind === undefined ? name : `${name} ${job.kind(input)}`
+      const order = { id: newJobId(this.#load), job: name, kind, input }
+      const answer = { resolve: resolve as (output: unknown) => void, reject }
+      waiting.push({ order, moved, ...answer, isSecondTry: false, sinceMs })
       this.#assign(takes)
     })
   }
 
   split(): Split {
     // There are as many workers as cores, and each thread that is at such work takes a core as a worker does.
-    beginSplit(this.#load)
+    // Where the pool has ended another may have the seat.
+    if (!this.#isGone) beginSplit(this.#load, this.#seat)
     return {
       parts: () => Math.max(1, this.#idle() - othersSplitting(this.#load)),
-      end: () => endSplit(this.#load),
+      end: () => {
+        if (!this.#isGone) endSplit(this.#load, this.#seat)
+      },
     }
   }
 
   forget(): Promise<void> {
     if (this.#isGone) return Promise.reject(new JobFailed(POOL_ENDED))
-    const id = ++this.#lastId
+    const id = ++this.#lastForget
     const forgotten = Promise.withResolvers<void>()
     this.#forgetting.set(id, forgotten)
     this.#tell({ kind: 'forget', id })
@@ -149,12 +179,12 @@ export class PooledWork implements SlowWork {
   }
 
   #open({ port, slot }: LaneEnd, takes: Takes): void {
-    const lane: Lane = { port, slot, tasks: [] }
+    const lane: Lane = { port, slot, tasks: [], unsent: [] }
     const line = this.#lines[takes]
     line.lanes.add(lane)
     line.isStarting = false
-    port.on('message', (answer: JobAnswer) => {
-      this.#answered(lane, answer)
+    port.on('message', (answers: readonly JobAnswer[]) => {
+      for (const answer of answers) this.#answered(lane, answer)
       this.#assign(takes)
       this.#confirmIdle()
     })
@@ -172,31 +202,46 @@ export class PooledWork implements SlowWork {
     if (at === -1) return
     const [task] = tasks.splice(at, 1)
     this.#meter?.done()
-    if ('failed' in answer) task?.reject(new JobFailed(answer.failed))
-    else task?.resolve(answer.output)
+    if (task === undefined) return
+    this.#tookMs.set(task.order.kind, answer.tookMs)
+    if ('failed' in answer) task.reject(new JobFailed(answer.failed))
+    else task.resolve(answer.output)
   }
 
-  /** Its job fails, what it had not begun goes on elsewhere. */
-  #workerEnded({ tasks }: Lane, line: Line): void {
-    const [begun, ...ahead] = tasks.splice(0)
-    begun?.reject(new JobFailed(THREAD_ENDED))
-    // What was handed over is gone with the worker.
+  /**
+   * The job that it was at fails, the others go on elsewhere: those that it had done, but not told, as well. Only
+   * once: it may have died of one that it was not at, when it read it or told the answer, and so would the next one.
+   */
+  #workerEnded({ tasks, slot }: Lane, line: Line): void {
     const kept: Task[] = []
-    for (const task of ahead) {
-      if (this.#isForgetting) task.reject(new JobForgotten(SEALED_BEFORE))
-      else if (task.moved.length > 0 || this.#isGone) task.reject(new JobFailed(THREAD_ENDED))
-      else kept.push(task)
+    for (const task of tasks.splice(0)) {
+      // What was handed over is gone with the worker.
+      const cannotGoOn = task.moved.length > 0 || task.isSecondTry || this.#isGone
+      const isLost = cannotGoOn || wasAt(this.#load, slot, task.order.id)
+      if (isLost) task.reject(new JobFailed(THREAD_ENDED))
+      else if (this.#isForgetting) task.reject(new JobForgotten(SEALED_BEFORE))
+      else kept.push(Object.assign(task, { isSecondTry: true }))
     }
     line.waiting.unshift(...kept)
   }
 
   #assign(takes: Takes): void {
     const line = this.#lines[takes]
-    for (let lane = this.#freest(takes); lane !== undefined; lane = this.#freest(takes)) {
-      const task = line.waiting.shift()
-      if (task === undefined) break
+    for (let task = line.waiting[0]; task !== undefined; task = line.waiting[0]) {
+      const lane = this.#freest(takes, task.order.kind)
+      if (lane === undefined) break
+      line.waiting.shift()
       this.#meter?.begun(this.#meter.nowMs() - task.sinceMs)
-      this.#send(lane, task)
+      lane.tasks.push(task)
+      jobSent(this.#load, lane.slot)
+      lane.unsent.push(task)
+    }
+    let isRoomLeft = false
+    for (const lane of line.lanes) if (lane.unsent.length > 0 && !this.#send(lane)) isRoomLeft = true
+    // No answer comes for what could not be sent, with which the next would go.
+    if (isRoomLeft) {
+      this.#assign(takes)
+      return
     }
     if (line.waiting.length > 0 && line.lanes.size === 0 && !line.isStarting) {
       line.isStarting = true
@@ -205,30 +250,54 @@ export class PooledWork implements SlowWork {
     this.#meter?.waiting(takes, line.waiting.length)
   }
 
-  #send({ port, slot, tasks }: Lane, task: Task): void {
+  /** Whether all that was meant for it is on the lane. */
+  #send(lane: Lane): boolean {
+    const tasks = lane.unsent.splice(0)
     try {
-      port.postMessage(task.order, task.moved)
-    } catch (cause) {
-      // It holds what no other thread can have: that is for its caller alone to know.
-      task.reject(new JobFailed(cause instanceof Error ? cause.name : typeof cause))
-      return
+      post(lane.port, tasks)
+      return true
+    } catch {
+      for (const task of tasks) this.#sendAlone(lane, task)
+      return false
     }
-    tasks.push(task)
-    jobSent(this.#load, slot)
   }
 
-  /** Of the lanes that this thread may put more on, the one to the worker with the least to do. */
-  #freest(takes: Takes): Lane | undefined {
+  #sendAlone(lane: Lane, task: Task): void {
+    try {
+      post(lane.port, [task])
+    } catch (cause) {
+      // It holds what no other thread can have: that is for its caller alone to know.
+      lane.tasks.splice(lane.tasks.indexOf(task), 1)
+      jobDone(this.#load, lane.slot)
+      task.reject(new JobFailed(cause instanceof Error ? cause.name : typeof cause))
+    }
+  }
+
+  /** Of the lanes that this thread may put such a job on, the one to the worker with the least to do. */
+  #freest(takes: Takes, kind: string): Lane | undefined {
     let freest: Lane | undefined
     let least = Number.POSITIVE_INFINITY
     for (const lane of this.#lines[takes].lanes) {
-      if (lane.tasks.length >= MOST_ON_LANE[takes]) continue
+      if (!this.#hasRoom(lane, takes, kind)) continue
       const depth = depthOf(this.#load, lane.slot)
       if (depth >= least) continue
       freest = lane
       least = depth
     }
     return freest
+  }
+
+  #hasRoom({ tasks }: Lane, takes: Takes, kind: string): boolean {
+    if (tasks.length < LEAST_ON_LANE[takes]) return true
+    if (tasks.length >= MOST_ON_LANE[takes]) return false
+    let ms = this.#expectedMs(kind)
+    for (const { order } of tasks) ms += this.#expectedMs(order.kind)
+    return ms <= LANE_MS
+  }
+
+  /** Of one that nobody has seen, as much as all that may be on a lane. */
+  #expectedMs(kind: string): number {
+    return this.#tookMs.get(kind) ?? LANE_MS
   }
 
   #refuse(takes: Takes, cause: () => Error): void {
@@ -253,6 +322,13 @@ export class PooledWork implements SlowWork {
     for (const { reject } of this.#forgetting.values()) reject(new JobFailed(POOL_ENDED))
     this.#forgetting.clear()
   }
+}
+
+function post(port: MessagePort, tasks: readonly Task[]): void {
+  port.postMessage(
+    tasks.map(({ order }) => order),
+    tasks.flatMap(({ moved }) => moved),
+  )
 }
 
 const KINDS = ['short', 'long'] as const

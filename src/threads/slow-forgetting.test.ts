@@ -1,10 +1,12 @@
 // What the pool does at seal: nobody begins anything, what runs ends, and every thread lets go of what was done.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import type { MessagePort } from 'node:worker_threads'
 import { channel, settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
 import { until } from '../../test/fixtures/until.ts'
 import { JobFailed, JobForgotten } from '../lib/slow-work.ts'
-import type { ToClient, ToWorker } from './slow-messages.ts'
+import { FIRST_SLOT, SLOTS } from './load.ts'
+import type { JobAnswer, ToClient, ToWorker } from './slow-messages.ts'
 
 test('forget: what waits is refused, what runs is answered, and it resolves only then', async () => {
   const { client, long, end, close } = stage({ workers: { short: 1, long: 1 } })
@@ -120,6 +122,48 @@ test('forget: jobs of a thread that is gone are not begun, by a worker that has 
   await settle()
   assert.deepEqual(names(), [])
   assert.deepEqual(depths(), [])
+  close()
+})
+
+test('forget: answers that a worker keeps go with the jobs they wait for, and it is at none', async () => {
+  const { pool, client, short, end, load, close } = stage({ workers: { short: 1, long: 0 } })
+  const one = client()
+  const first = one.run(short, 'first')
+  await settle()
+  end('first')
+  await first
+  assert.equal(load[FIRST_SLOT + SLOTS], 0)
+  // A client that says that it is idle, and is not.
+  const [ours, theirs] = channel()
+  const answered: number[] = []
+  let lane: MessagePort | undefined
+  theirs.on('message', (received) => {
+    const message = received as ToClient
+    if (message.kind === 'lane') {
+      lane = message.port
+      lane.on('message', (answers: readonly JobAnswer[]) => answered.push(...answers.map(({ id }) => id)))
+    } else if (message.kind === 'forget') theirs.postMessage({ kind: 'idle', round: message.round }, [])
+    else if (message.kind === 'collect') theirs.postMessage({ kind: 'collected' }, [])
+  })
+  pool.addClient(ours)
+  await settle()
+  const post = (...ids: number[]): void =>
+    lane?.postMessage(ids.map((id) => ({ id, job: 'short', kind: 'short', input: `${id}` })))
+  post(101, 102, 103, 104)
+  await settle()
+  end('101')
+  await settle()
+  assert.deepEqual(answered, [])
+  const forgotten = one.forget()
+  await settle()
+  end('102')
+  await forgotten
+  assert.deepEqual(answered, [102])
+  post(105, 106)
+  await settle()
+  end('105')
+  await settle()
+  assert.deepEqual(answered, [102, 105])
   close()
 })
 

@@ -6,10 +6,13 @@ import type { Job } from '../lib/slow-work.ts'
 
 export type Takes = Job<never, never>['takes']
 
-/** On a lane. */
-export type JobOrder = { readonly id: number; readonly job: string; readonly input: unknown }
-/** `failed` names the error and nothing of what it was about. */
-export type JobAnswer = { readonly id: number } & ({ readonly output: unknown } | { readonly failed: string })
+/** On a lane, several in a message. What is of one kind takes about as long. */
+export type JobOrder = { readonly id: number; readonly job: string; readonly kind: string; readonly input: unknown }
+/** On a lane, several in a message. `failed` names the error and nothing of what it was about. */
+export type JobAnswer = { readonly id: number; readonly tookMs: number } & (
+  | { readonly output: unknown }
+  | { readonly failed: string }
+)
 
 /** One end of a lane; `slot` is the place of the worker's number in the memory that is shared. */
 export type LaneEnd = { readonly kind: 'lane'; readonly slot: number; readonly port: MessagePort }

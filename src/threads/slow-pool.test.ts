@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
 import { inlineWork, JobFailed, Overloaded } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
-import { depthOf, jobSent, newLoad, takeSlot } from './load.ts'
+import { depthOf, jobSent, leaveSeat, newLoad, nowAt, takeSeat, takeSlot, wasAt } from './load.ts'
 
 test('no worker is started before there is a job for it', async () => {
   const { client, starts, short, end, close } = stage({ workers: { short: 1, long: 0 } })
@@ -200,13 +200,47 @@ test('work is split over what is idle, and not where others are at it', async ()
   close()
 })
 
+test('F-16 a thread that dies at work that it splits takes that along', async () => {
+  const { client, close } = stage({ workers: { short: 3, long: 0 } })
+  const [one, dying] = [client(), client()]
+  dying.split()
+  dying.split()
+  const split = one.split()
+  assert.equal(split.parts(), 1)
+  dying.close()
+  await settle()
+  assert.equal(split.parts(), 3)
+  // Its seat is another's now.
+  const next = client()
+  const begun = next.split()
+  assert.equal(split.parts(), 2)
+  // One that lives on without the pool ends nothing of that.
+  dying.split().end()
+  assert.equal(split.parts(), 2)
+  begun.end()
+  assert.equal(split.parts(), 3)
+  split.end()
+  close()
+})
+
+test('there is a seat for many threads, and no more', () => {
+  const load = newLoad(1)
+  const seats = Array.from({ length: 1_024 }, () => takeSeat(load))
+  assert.equal(new Set(seats).size, 1_024)
+  assert.throws(() => takeSeat(load), RangeError)
+  leaveSeat(load, seats[7] ?? 0)
+  assert.equal(takeSeat(load), seats[7])
+})
+
 test('a slot that was taken long ago begins anew', () => {
   const load = newLoad(1)
   const slot = takeSlot(load, 0)
   jobSent(load, slot)
   assert.equal(depthOf(load, slot), 1)
   assert.notEqual(takeSlot(load, 1), slot)
+  nowAt(load, slot, 5)
   assert.equal(takeSlot(load, 1024), slot)
+  assert.equal(wasAt(load, slot, 5), false)
   assert.equal(depthOf(load, slot), 0)
 })
 
@@ -239,6 +273,8 @@ test('an output that no other thread can have fails for its caller alone', async
   const one = client()
   const failed = assert.rejects(one.run(unsendable, 'x'), JobFailed)
   const done = one.run(short, 'a')
+  await settle()
+  end('x')
   await failed
   await settle()
   end('a')

@@ -2,7 +2,7 @@
 // has work to every worker. Jobs do not pass here, so one thread that otherwise only watches can hold it.
 import { MessageChannel } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
-import { type Load, takeSlot } from './load.ts'
+import { type Load, leaveSeat, takeSeat, takeSlot } from './load.ts'
 import type { FromClient, SlowPort, Takes, ToClient, ToWorker } from './slow-messages.ts'
 
 export type SlowPoolOptions = {
@@ -31,18 +31,21 @@ export class SlowPool {
     this.#options = options
   }
 
-  /** A thread that has work joins, until its port closes. */
-  addClient(port: SlowPort): void {
+  /** A thread that has work joins, until its port closes. Gives its seat in the memory that is shared. */
+  addClient(port: SlowPort): number {
+    const seat = takeSeat(this.#options.load)
     const client: Client = { port, idle: undefined, collected: undefined }
     this.#clients.add(client)
     port.on('message', (message) => this.#fromClient(client, message as FromClient))
     port.on('close', () => {
       this.#clients.delete(client)
+      leaveSeat(this.#options.load, seat)
       client.idle?.()
       client.collected?.()
     })
     if (this.#forgetting > 0) tell(client, { kind: 'forget', round: this.#round })
     for (const worker of this.#workers) introduce(client, worker)
+    return seat
   }
 
   /** Gives what is to be called when the worker has ended. Its lanes close with it. */

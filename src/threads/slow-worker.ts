@@ -2,13 +2,23 @@
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import type { AnyJob, Job, JobTools } from '../lib/slow-work.ts'
-import { jobDone, type Load } from './load.ts'
+import { jobDone, type Load, nowAt } from './load.ts'
 import type { FromWorker, JobAnswer, JobOrder, LaneEnd, SlowPort, ToWorker } from './slow-messages.ts'
 
-type Task = { readonly order: JobOrder; readonly lane: LaneEnd }
+/** `held` are answers for the next message, `waiting` is how many jobs are here and not begun. */
+type Lane = LaneEnd & { readonly held: Answer[]; heldSinceMs: number; waiting: number }
+type Task = { readonly order: JobOrder; readonly lane: Lane }
+type Answer = { readonly answer: JobAnswer; readonly moved: ArrayBuffer[] }
+
+/**
+ * How long an answer waits at most for others that go with it. Each message wakes the thread that asked, and what that
+ * then does for one request alone costs twice as much as for one of four; so do the requests that follow the answers.
+ */
+const HOLD_MS = 4
 
 export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>, tools: JobTools, load: Load): void {
-  const lanes = new Set<LaneEnd>()
+  const { clock } = tools
+  const lanes = new Set<Lane>()
   const waiting: Task[] = []
   let collections = 0
   let isAtWork = false
@@ -21,19 +31,32 @@ export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>,
     for (const { port } of lanes) port.close()
   })
 
-  function open(lane: LaneEnd): void {
+  function open(end: LaneEnd): void {
+    const lane: Lane = { ...end, held: [], heldSinceMs: 0, waiting: 0 }
     lanes.add(lane)
-    lane.port.on('message', (order: JobOrder) => {
-      waiting.push({ order, lane })
+    lane.port.on('message', (orders: readonly JobOrder[]) => {
+      for (const order of orders) waiting.push({ order, lane })
+      lane.waiting += orders.length
       begin()
     })
-    lane.port.on('close', () => lanes.delete(lane))
+    lane.port.on('close', () => {
+      lane.held.length = 0
+      lanes.delete(lane)
+    })
   }
 
   /** Who lives has nothing on a lane then: what is there was sent by threads that are no more, and is not begun. */
   function collect(): void {
-    for (const { port, slot } of lanes) while (receiveMessageOnPort(port) !== undefined) jobDone(load, slot)
-    for (const { lane } of waiting.splice(0)) jobDone(load, lane.slot)
+    for (const { port, slot } of lanes) {
+      for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) {
+        for (let n = (left.message as readonly JobOrder[]).length; n > 0; n--) jobDone(load, slot)
+      }
+    }
+    for (const { lane } of waiting.splice(0)) {
+      jobDone(load, lane.slot)
+      lane.held.length = 0
+      lane.waiting = 0
+    }
     collections++
     begin()
   }
@@ -62,32 +85,71 @@ export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>,
     setImmediate(next)
   }
 
-  async function run({ order, lane: { port, slot } }: Task): Promise<void> {
-    const { answer, moved } = await answerTo(order)
+  async function run({ order, lane }: Task): Promise<void> {
+    lane.waiting--
+    nowAt(load, lane.slot, order.id)
+    const beganMs = clock.monotonicMs()
+    const answer = await answerTo(order, beganMs)
+    const nowMs = clock.monotonicMs()
+    nowAt(load, lane.slot, 0)
     // Before the answer: who has it and has more work finds this worker free.
-    jobDone(load, slot)
-    try {
-      port.postMessage(answer, moved)
-    } catch (cause) {
-      // No other thread can have what it gave.
-      port.postMessage(failed(order, cause), [])
-    }
+    jobDone(load, lane.slot)
+    if (lane.held.length === 0) lane.heldSinceMs = nowMs
+    lane.held.push(answer)
+    if (!mayHold(lane, order.kind, nowMs, nowMs - beganMs)) send(lane)
   }
 
-  async function answerTo(order: JobOrder): Promise<{ readonly answer: JobAnswer; readonly moved: ArrayBuffer[] }> {
+  /**
+   * Only where the next job is of the same lane, which is looked at again behind it, and of the kind of the one before
+   * it, and so takes about as long; and at most as many answers as there are jobs left, so that there are new ones
+   * before those are done.
+   */
+  function mayHold(lane: Lane, kind: string, nowMs: number, tookMs: number): boolean {
+    const following = waiting[0]
+    if (following?.lane !== lane || following.order.kind !== kind) return false
+    return lane.held.length < lane.waiting && nowMs + tookMs - lane.heldSinceMs <= HOLD_MS
+  }
+
+  async function answerTo(order: JobOrder, beganMs: number): Promise<Answer> {
+    const { id } = order
     try {
       const job = jobs.get(order.job) as Job<unknown, unknown> | undefined
       if (job === undefined) throw new Error(`There is no job "${order.job}"`)
       const output = await job.run(order.input, tools)
-      return { answer: { id: order.id, output }, moved: job.moves?.(output) ?? [] }
+      const tookMs = clock.monotonicMs() - beganMs
+      return { answer: { id, output, tookMs }, moved: job.moves?.(output) ?? [] }
     } catch (cause) {
-      return { answer: failed(order, cause), moved: [] }
+      return { answer: failed({ id, tookMs: clock.monotonicMs() - beganMs }, cause), moved: [] }
     }
   }
 }
 
+function send({ port, held }: Lane): void {
+  const answers = held.splice(0)
+  try {
+    post(port, answers)
+  } catch {
+    // One of them no other thread can have.
+    for (const each of answers) {
+      try {
+        post(port, [each])
+      } catch (cause) {
+        post(port, [{ answer: failed(each.answer, cause), moved: [] }])
+      }
+    }
+  }
+}
+
+function post(port: LaneEnd['port'], answers: readonly Answer[]): void {
+  port.postMessage(
+    answers.map(({ answer }) => answer),
+    answers.flatMap(({ moved }) => moved),
+  )
+}
+
 /** A message could hold what the job was given. */
-const failed = ({ id }: JobOrder, cause: unknown): JobAnswer => ({
+const failed = ({ id, tookMs }: Pick<JobAnswer, 'id' | 'tookMs'>, cause: unknown): JobAnswer => ({
   id,
+  tookMs,
   failed: cause instanceof Error ? cause.name : typeof cause,
 })

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { wireRequest } from '../../test/fixtures/memory-house.ts'
+import type { WireResponse } from '../core/exchange.ts'
 import { ServingLink, WriterGone, WriterLink } from './writer-link.ts'
 
 test('requests go up and their own answers come down, in whatever order', async (context) => {
@@ -87,4 +88,47 @@ test('what an engine asks the same mount answers, or refuses without a reason, o
   port2.close()
   await assert.rejects(waiting, WriterGone)
   await assert.rejects(link.ask('there', {}), WriterGone)
+})
+
+test('a request that cannot be sent fails alone, and is not waited for', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const link = new WriterLink<string>(port1, async () => {})
+  new ServingLink<string>(port2, async () => ({ status: 204, body: undefined }))
+  const unsendable = { ...wireRequest('POST', 'a'), body: (() => {}) as unknown as Buffer }
+  // More than may wait at once.
+  for (let turn = 0; turn < 10_001; turn++) {
+    await assert.rejects(link.forward(unsendable), (cause) => !(cause instanceof WriterGone))
+  }
+  assert.equal((await link.forward(wireRequest('POST', 'a'))).status, 204)
+})
+
+test('what cannot be sent down fails alone and says why, without a value, and the threads go on', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const link = new WriterLink<string>(port1, async () => {})
+  const unsendable = (() => 'a secret') as unknown as string
+  const cancelled = Promise.withResolvers<unknown>()
+  const stream = new ReadableStream<Uint8Array>({ cancel: cancelled.resolve })
+  const responses: Record<string, () => WireResponse> = {
+    '/v1/bad': () => ({ status: 200, body: unsendable }),
+    '/v1/stream': () => ({ status: 200, body: unsendable, stream }),
+    '/v1/thrown': () => {
+      throw new RangeError('a secret')
+    },
+    '/v1/good': () => ({ status: 200, body: 'text' }),
+  }
+  new ServingLink<string>(
+    port2,
+    async ({ rawPath }) => (responses[rawPath] as () => WireResponse)(),
+    async () => unsendable,
+  )
+  const isNamed = (name: string) => (cause: unknown) =>
+    !(cause instanceof WriterGone) && cause instanceof Error && cause.name.includes(name) && !/secret/.test(cause.name)
+  await assert.rejects(link.forward(wireRequest('POST', 'bad')), isNamed('DataCloneError'))
+  await assert.rejects(link.forward(wireRequest('POST', 'stream')), isNamed('DataCloneError'))
+  await cancelled.promise
+  await assert.rejects(link.forward(wireRequest('POST', 'thrown')), isNamed('RangeError'))
+  await assert.rejects(link.ask('mount', {}), WriterGone)
+  assert.equal((await link.forward(wireRequest('POST', 'good'))).body, 'text')
 })

@@ -1,6 +1,7 @@
 // Between a thread that serves requests and the one that writes: requests go up whole, responses come down, and the
 // state of the seal is told by the writer and confirmed before it goes on. `S` is that state, opaque here.
 import type { ByteStream } from '../api/request.ts'
+import { nameOf } from '../core/cause-name.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 
 /** As much of a message port as is needed. */
@@ -19,6 +20,8 @@ type Down<S> =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   /** The question had no answer. */
   | { readonly kind: 'unanswered'; readonly id: number }
+  /** There is no response, or none that can be sent to another thread: a defect. `cause` names it, and no value. */
+  | { readonly kind: 'unsent'; readonly id: number; readonly cause: string }
   | { readonly kind: 'state'; readonly id: number; readonly state: S }
 
 /** What a mount, by its UUID, answers to itself on a thread that serves. */
@@ -40,6 +43,14 @@ export class WriterGone extends Error {
   override name = 'WriterGone'
 }
 
+/** Its name is all that the log shows of an error. */
+class NoResponse extends Error {
+  constructor(cause: string) {
+    super('The writing thread gave no response')
+    this.name = `NoResponse, for ${cause}`
+  }
+}
+
 type Waiting<T> = { readonly resolve: (value: T) => void; readonly reject: (cause: Error) => void }
 
 /** The end in a thread that serves. */
@@ -59,6 +70,7 @@ export class WriterLink<S> {
       else if (message.kind === 'answer') this.#told(message.id, (asked) => asked.resolve(message.answer))
       else if (message.kind === 'unanswered')
         this.#told(message.id, (asked) => asked.reject(new WriterGone('The writing thread has no answer')))
+      else if (message.kind === 'unsent') this.#unsent(message.id, message.cause)
       else if (message.kind === 'state') {
         const confirm = () => port.postMessage({ kind: 'confirmed', id: message.id } satisfies Up, [])
         apply(message.state).then(confirm, confirm)
@@ -69,6 +81,11 @@ export class WriterLink<S> {
 
   #answered(id: number, response: WireResponse): void {
     this.#waiting.get(id)?.resolve(response)
+    this.#waiting.delete(id)
+  }
+
+  #unsent(id: number, cause: string): void {
+    this.#waiting.get(id)?.reject(new NoResponse(cause))
     this.#waiting.delete(id)
   }
 
@@ -84,19 +101,23 @@ export class WriterLink<S> {
       return Promise.reject(new WriterGone('The writing thread takes no questions'))
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#asking.set(id, { resolve, reject })
       this.#port.postMessage({ kind: 'ask', id, mount, question } satisfies Up, [])
+      this.#asking.set(id, { resolve, reject })
     })
   }
 
-  /** @throws WriterGone where the writer ended, or is overloaded: whether the request was carried out is not known */
+  /**
+   * @throws WriterGone where the writer ended, or is overloaded: whether the request was carried out is not known;
+   * another error where the request or its response is nothing that threads can send each other
+   */
   forward(request: WireRequest): Promise<WireResponse> {
     if (this.#gone || this.#waiting.size >= MAX_WAITING)
       return Promise.reject(new WriterGone('The writing thread takes no requests'))
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+      // Sent before it is noted: one that cannot be sent must not be waited for.
       this.#port.postMessage({ kind: 'request', id, request } satisfies Up, streamsOf(request))
+      this.#waiting.set(id, { resolve, reject })
     })
   }
 
@@ -122,16 +143,26 @@ export class ServingLink<S> {
     port.on('message', (received) => {
       const message = received as Up
       if (message.kind === 'request') {
-        void handle(message.request).then((response) => {
-          port.postMessage({ kind: 'response', id: message.id, response } satisfies Down<S>, streamsOf(response))
-        })
+        const { id } = message
+        const send = (response: WireResponse): void =>
+          port.postMessage({ kind: 'response', id, response } satisfies Down<S>, streamsOf(response))
+        const fail = (cause: unknown): void =>
+          port.postMessage({ kind: 'unsent', id, cause: nameOf(cause) } satisfies Down<S>, [])
+        handle(message.request).then((response) => {
+          try {
+            send(response)
+          } catch (cause) {
+            // What it reads from would stay open.
+            response.stream?.cancel().catch(() => {})
+            fail(cause)
+          }
+        }, fail)
       } else if (message.kind === 'ask') {
         const { id } = message
         const tell = (down: Down<S>): void => port.postMessage(down, [])
-        answer(message.mount, message.question).then(
-          (answered) => tell({ kind: 'answer', id, answer: answered }),
-          () => tell({ kind: 'unanswered', id }),
-        )
+        answer(message.mount, message.question)
+          .then((answered) => tell({ kind: 'answer', id, answer: answered }))
+          .catch(() => tell({ kind: 'unanswered', id }))
       } else if (message.kind === 'confirmed') {
         this.#confirmations.get(message.id)?.()
         this.#confirmations.delete(message.id)
@@ -154,8 +185,8 @@ export class ServingLink<S> {
     if (this.#closed) return Promise.resolve()
     const id = ++this.#lastId
     return new Promise((resolve) => {
-      this.#confirmations.set(id, resolve)
       this.#port.postMessage({ kind: 'state', id, state } satisfies Down<S>, [])
+      this.#confirmations.set(id, resolve)
     })
   }
 }

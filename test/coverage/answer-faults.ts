@@ -119,8 +119,10 @@ export function endpointOf({ method, target }: GeneratedRequest, extraMounts: re
   const transit = ROUTERS.filter(({ mountPath }) => mountPath === 'transit/')
   const extra = extraMounts.flatMap((mountPath) => transit.map(({ router }) => ({ mountPath, router })))
   for (const { mountPath, router } of [...ROUTERS, ...extra]) {
-    if (!path.startsWith(mountPath)) continue
-    const route = router.find(isList ? 'list' : operation, path.slice(mountPath.length))
+    // A mount answers without the slash at its end as well.
+    const rest = `${path}/` === mountPath ? '' : path.startsWith(mountPath) ? path.slice(mountPath.length) : undefined
+    if (rest === undefined) continue
+    const route = router.find(isList ? 'list' : operation, rest)
     if (route.kind === 'found') return route.endpoint
   }
   return undefined

@@ -12,7 +12,13 @@ import { forward } from '../../src/core/pipeline.ts'
 import { inlineWork, type SlowWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { type AuditEntry, byRequest, readEntries, requirePairs, verifyLog } from '../fixtures/audit-log.ts'
-import { type MemoryHouse, type MemoryHouseOptions, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import {
+  type Called,
+  type MemoryHouse,
+  type MemoryHouseOptions,
+  startMemoryHouse,
+  wireRequest,
+} from '../fixtures/memory-house.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { until } from '../fixtures/until.ts'
 
@@ -227,6 +233,86 @@ test('P-34: of a withheld answer no token is left, wrapped or not, in any form',
     assert(made.length > before.length, 'something was made')
     assert.deepEqual(await accessors(), before, `${path} ${JSON.stringify(headers)}`)
   }
+})
+
+/** The next answer is recorded by no device. */
+function loseNextAnswer({ house: { audit } }: MemoryHouse): void {
+  const { finish } = audit
+  audit.finish = async (of) => {
+    audit.finish = finish
+    audit.drop(of)
+    throw new NotRecorded('no device')
+  }
+}
+
+test('P-34, S-04: new shares that are in force are given, recorded or not; those that wait are withheld', async () => {
+  for (const [place, token] of [
+    ['sys/rekey', ''],
+    ['sys/rotate/root', 'root'],
+  ] as const) {
+    for (const require_verification of [false, true]) {
+      const logged: string[] = []
+      const house = await start({}, { log: (_level, message) => logged.push(message) })
+      const give = async (path: string, body: object) =>
+        (await house.call('POST', `${place}/${path}`, body, token)).body
+      const dataOf = ({ data, ...plain }: Called['body']): Record<string, unknown> => data ?? plain
+      const begun = await give('init', { secret_shares: 1, secret_threshold: 1, require_verification })
+      const { nonce } = dataOf(begun)
+      const key = house.shares[0]?.toString('hex')
+      loseNextAnswer(house)
+      const answer = await give('update', { key, nonce })
+      assert.equal(logged.filter((line) => line.includes('the only copy')).length, require_verification ? 0 : 1)
+      if (require_verification)
+        assert.deepEqual(answer.errors, ['No audit device could record the answer, so it is withheld'])
+      const opening = require_verification ? key : (dataOf(answer).keys as string[])[0]
+      assert.equal((await house.call('POST', 'sys/seal')).status, 204)
+      assert.equal((await house.call('POST', 'sys/unseal', { key: opening }, '')).body.sealed, false)
+    }
+  }
+})
+
+test('P-34, T-21: what an unwrapping took out is given, recorded or not', async () => {
+  const house = await start()
+  const wrapped = async () => {
+    const { body } = await house.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60' })
+    return (body.wrap_info as unknown as Record<string, string>).token
+  }
+  for (const [path, headers] of [
+    ['unwrap', {}],
+    ['unwrap', { wrapTtl: '60' }],
+    ['rewrap', {}],
+  ] as const) {
+    const token = await wrapped()
+    loseNextAnswer(house)
+    const { body } = await house.call('POST', `sys/wrapping/${path}`, { token }, 'root', headers)
+    const next = (body.wrap_info as unknown as Record<string, string> | null)?.token
+    const opened = next === undefined ? body : (await house.call('POST', 'sys/wrapping/unwrap', { token: next })).body
+    assert.equal(opened.data?.name, 'k', path)
+    loseNextAnswer(house)
+    assert.equal((await house.call('POST', `sys/wrapping/${path}`, { token })).status, 500, 'a refusal is no copy')
+  }
+})
+
+test('P-34, T-21: so is what a wrapping token reads from its cubbyhole, which goes with it', async () => {
+  const house = await start()
+  const { body } = await house.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60' })
+  const { token = '' } = body.wrap_info as unknown as Record<string, string>
+  loseNextAnswer(house)
+  const read = await house.call('GET', 'cubbyhole/response', undefined, token)
+  assert.equal(JSON.parse(String(read.body.data?.response)).data.name, 'k')
+  assert.equal((await house.call('GET', 'cubbyhole/response', undefined, token)).status, 403)
+})
+
+test('P-34: what a token reads from its cubbyhole with its last use is given wrapped, too', async () => {
+  const house = await start()
+  const made = await house.call('POST', 'auth/token/create', { policies: ['default'], num_uses: 2 })
+  const token = String((made.body.auth as unknown as Record<string, string>).client_token)
+  assert.equal((await house.call('POST', 'cubbyhole/kept', { a: 'b' }, token)).status, 204)
+  loseNextAnswer(house)
+  const read = await house.call('GET', 'cubbyhole/kept', undefined, token, { wrapTtl: '60' })
+  const wrapped = String((read.body.wrap_info as unknown as Record<string, string>)?.token)
+  const { body } = await house.call('POST', 'sys/wrapping/unwrap', undefined, wrapped)
+  assert.deepEqual(body.data, { a: 'b' })
 })
 
 test('P-36: a request that was begun where no device was is recorded whole where it is carried out', async () => {

@@ -160,3 +160,35 @@ test('a required field that is missing is named', async () => {
     assert.deepEqual(body, { errors: [`Missing required field "${first[0]}"`] })
   }
 })
+
+/** Half a character, which no store takes (threats N-18), a control character, and a way out of a folder. */
+const HOSTILE_TEXTS = ['tex\udc00t', 'a\u0000b', '../../a']
+
+/** Values of the kind that hold such a text wherever one may stand. */
+function hostileValues({ kind, members = {} }: Member): JsonValue[] {
+  if (kind === 'string' || kind === 'bytes') return HOSTILE_TEXTS
+  if (kind === 'strings') return HOSTILE_TEXTS.map((text) => [text])
+  if (kind === 'map') return HOSTILE_TEXTS.flatMap((text) => [{ a: text }, { [text]: 'a' }])
+  const others = requiredFields(members)
+  const inside = Object.entries(members).flatMap(([name, member]) =>
+    hostileValues(member).map((value) => ({ ...others, [name]: value })),
+  )
+  if (kind === 'object') return [...inside, ...HOSTILE_TEXTS.map((text) => ({ [text]: text }))]
+  return kind === 'batch' ? inside.map((item) => [item]) : []
+}
+
+test('no text in a body is more than the server can bear', async () => {
+  for (const placed of PLACED_ENDPOINTS) {
+    const { endpoint } = placed
+    if (!hasBody(endpoint) || endpoint.changesSeal === true) continue
+    const [path = ''] = pathsOf(placed, missingName(placed))
+    const others = requiredFields(endpoint.fields)
+    for (const [name, field] of Object.entries(endpoint.fields)) {
+      if (endpoint.path.includes(`:${name}`)) continue
+      for (const value of hostileValues(field)) {
+        const { status, body } = await api(server, 'POST', path, { ...others, [name]: value })
+        assert.ok(status < 500, `${endpoint.id}, ${name} = ${JSON.stringify(value)}: ${status} ${JSON.stringify(body)}`)
+      }
+    }
+  }
+})

@@ -256,6 +256,7 @@ test('what cannot be a quota is refused by the field that is wrong', async () =>
     ['role', { rate: 1, role: 'r' }],
     ['group_by', { rate: 1, group_by: 'moon' }],
     ['secondary_rate', { rate: 1, secondary_rate: 1 }],
+    ['secondary_rate', { rate: 1, secondary_rate: -1, group_by: 'entity_then_ip' }],
     ['interval', { rate: 1, interval: 0 }],
   ]
   for (const [field, fields] of refusals) {

@@ -31,17 +31,16 @@ test('P-46 a thread with many short jobs delays another one by few of them', asy
   })
   const joined = () => {
     const { port1, port2 } = new MessageChannel()
-    pool.addClient(port1)
-    return port2
+    return { port: port2, seat: pool.addClient(port1) }
   }
-  const port = joined()
+  const { port, seat } = joined()
   context.after(async () => {
     port.close()
     for (const thread of threads) await thread.terminate()
   })
-  const own = new PooledWork({ port, load })
+  const own = new PooledWork({ port, load, seat })
   const flooding = joined()
-  start({ load, count, client: { port: flooding, jobs: 50 } }, [flooding])
+  start({ load, count, client: { ...flooding, jobs: 50 } }, [flooding.port])
   await until(() => Atomics.load(count, 0) > 100, 'the other thread is at work')
   const waits: number[] = []
   for (let attempt = 0; attempt < 9; attempt++) {

@@ -186,3 +186,14 @@ test('V-09: whoever asks the seal to change is noted once, whichever thread refu
   await until(() => noted() >= before + 4, 'the lines in the log')
   assert.equal(noted() - before, 4)
 })
+
+test('headers that are recorded may have any name: writes go on', async () => {
+  const names = ['constructor', 'toString', 'x-tenant']
+  for (const name of names) {
+    assert.equal((await api(server, 'POST', `sys/config/auditing/request-headers/${name}`, {})).status, 204)
+  }
+  assert.equal((await api(server, 'POST', 'transit/keys/recorded')).status, 200)
+  for (const name of names) {
+    assert.equal((await api(server, 'DELETE', `sys/config/auditing/request-headers/${name}`)).status, 204)
+  }
+})

@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -32,8 +33,8 @@ before(async () => {
 })
 after(() => temporary.cleanUp())
 
-function start(args: readonly string[], prefix: readonly string[] = []) {
-  const [command = '', ...rest] = [...prefix, join(PROJECT, 'bin/keywright'), 'server', ...args]
+function start(args: readonly string[], prefix: readonly string[] = [], home = PROJECT) {
+  const [command = '', ...rest] = [...prefix, join(home, 'bin/keywright'), 'server', ...args]
   const { VAULT_DEV_LISTEN_ADDRESS: _, ...env } = process.env
   return spawnSync(command, rest, { encoding: 'utf8', env, timeout: 180_000, killSignal: 'SIGKILL' })
 }
@@ -335,3 +336,27 @@ for (const { name, args, says } of WORDS) {
     assert.equal(existsSync(directory), before, 'what is refused makes no directory')
   })
 }
+
+test('a server of which a file is broken or missing says which of its threads failed, and why', () => {
+  const copy = join(temporary.path, 'keywright')
+  mkdirSync(copy)
+  for (const name of ['src', 'bin', 'package.json']) cpSync(join(PROJECT, name), join(copy, name), { recursive: true })
+  symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'))
+  const assertFails = (says: RegExp): void => {
+    const directory = join(temporary.path, 'broken')
+    assertEnded(start(['-dev', FREE_PORT, '-data', directory], [], copy), says)
+    rmSync(directory, { recursive: true, force: true })
+  }
+  for (const [thread, file] of [
+    ['serving', 'serving.ts'],
+    ['writing', 'writer.ts'],
+  ] as const) {
+    const place = join(copy, 'src', file)
+    const text = readFileSync(place)
+    rmSync(place)
+    assertFails(new RegExp(`${thread} thread failed: .*no such file.*/${file}`))
+    writeFileSync(place, "throw new RangeError('out of order')")
+    assertFails(new RegExp(`${thread} thread failed: out of order`))
+    writeFileSync(place, text)
+  }
+})

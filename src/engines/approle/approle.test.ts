@@ -65,6 +65,16 @@ test('a secret id ends with its time, and is tidied away', async () => {
   assert.equal((await stored()).length, 0)
 })
 
+test('P-43: the longest life that a secret id can have is shown as a date', async () => {
+  await role('long')
+  for (const ttl of [Number.MAX_SAFE_INTEGER, 9_223_372_037])
+    assert.equal((await house.call('POST', at('long', 'secret-id'), { ttl })).status, 400)
+  const { secret_id } = await newSecret('long', { ttl: 9_223_372_036 })
+  const { status, body } = await house.call('POST', at('long', 'secret-id/lookup'), { secret_id })
+  assert.equal(status, 200)
+  assert.match(String(body.data?.expiration_time), /^23\d\d-/)
+})
+
 test('secret ids are found and destroyed by themselves and by their accessors', async () => {
   await role('keeper')
   const roleId = await roleIdOf('keeper')

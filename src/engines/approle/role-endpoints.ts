@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string, strings } from '../../api/fields.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
+import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
 import {
@@ -15,20 +15,22 @@ import {
   TOKEN_SETTINGS_SHAPE,
 } from '../../api/token-settings.ts'
 import type { Approle } from './approle.ts'
-import type { Role } from './roles.ts'
+import { keptRoleName, type Role } from './roles.ts'
 
-export const roleField = { role_name: string('Name; upper case counts as lower case', { required: true }) }
+export const roleField = {
+  role_name: string('Name; upper case counts as lower case', { required: true, canonical: keptRoleName }),
+}
 
 const MAX_ROLE_ID_CHARACTERS = 512
 
 export const ROLE_FIELDS = {
   bind_secret_id: bool('A login needs a secret id'),
   secret_id_bound_cidrs: strings('Addresses or blocks that logins may come from; empty: anywhere'),
-  bound_cidr_list: strings('Old name of secret_id_bound_cidrs'),
+  bound_cidr_list: strings('Old name of secret_id_bound_cidrs', { aliasOf: 'secret_id_bound_cidrs' }),
   secret_id_num_uses: int('Logins that a new secret id is good for; 0: without limit', { min: 0 }),
   secret_id_ttl: duration('Lifetime of a new secret id; 0: it does not end'),
   local_secret_ids: bool('Only false is offered'),
-  period: duration('Old name of token_period'),
+  period: duration('Old name of token_period', { aliasOf: 'token_period' }),
 }
 
 type GivenRole = {
@@ -77,7 +79,7 @@ const list = endpoint({
   id: 'approle-role-list',
   path: 'role',
   summary: 'Names of all roles',
-  handler: async (approle: Approle) => namesAnswer(await approle.roles.list()),
+  handler: async (approle: Approle, page) => ({ data: { keys: pageOf(await approle.roles.list(), page) } }),
 })
 
 const read = endpoint({

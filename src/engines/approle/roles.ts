@@ -11,10 +11,14 @@ import type { TokenSettings } from '../../api/login.ts'
 import { storedSettings } from '../../api/token-settings.ts'
 import { importSecret } from '../../crypto/secret-key.ts'
 import { keyedDigest } from '../../crypto/token-digest.ts'
+import { asciiLowerCase } from '../../lib/ascii.ts'
 import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
 import type { World } from '../../lib/world.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { decodeSecretId, encodeSecretId, isOver, type SecretId } from './secret-id.ts'
+
+/** The one spelling of a role's name. */
+export const keptRoleName = asciiLowerCase
 
 export type Role = {
   readonly roleId: string
@@ -51,7 +55,7 @@ export class Roles {
 
   async find(name: string): Promise<Role | undefined> {
     if (name.length > MAX_NAME_CHARACTERS) return undefined
-    return decodeRole(await this.#storage.get(ROLES + name.toLowerCase()))
+    return decodeRole(await this.#storage.get(ROLES + keptRoleName(name)))
   }
 
   list(): Promise<string[]> {
@@ -63,7 +67,7 @@ export class Roles {
     if (name.length > MAX_NAME_CHARACTERS)
       throw fail('field_invalid', ['role_name', `must have at most ${MAX_NAME_CHARACTERS} characters`])
     const salt = await this.#digestKey()
-    const key = name.toLowerCase()
+    const key = keptRoleName(name)
     // A removal that was interrupted leaves secret ids, which must not open a new role of the name.
     while (!(await this.#tryChange(salt, key, change))) await this.#wipeSecrets(key)
   }
@@ -89,7 +93,7 @@ export class Roles {
   async delete(name: string): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS) return
     const salt = await this.#digestKey()
-    const key = name.toLowerCase()
+    const key = keptRoleName(name)
     await this.#storage.transaction(async (tx) => {
       const role = decodeRole(await tx.get(ROLES + key))
       if (role !== undefined) tx.delete(`role-id/${keyedDigest(salt, role.roleId)}`)
@@ -123,7 +127,7 @@ export class Roles {
   /** @throws Refusal where the role has that secret id already */
   async addSecret(name: string, secretId: string, secret: SecretId): Promise<void> {
     const salt = await this.#digestKey()
-    const key = name.toLowerCase()
+    const key = keptRoleName(name)
     await this.#storage.transaction(async (tx) => {
       if ((await tx.get(ROLES + key)) === undefined) throw fail('not_found', [])
       const digest = keyedDigest(salt, secretId)
@@ -137,7 +141,7 @@ export class Roles {
 
   async findSecret(name: string, by: SecretName): Promise<SecretId | undefined> {
     const salt = await this.#digestKey()
-    const key = name.toLowerCase()
+    const key = keptRoleName(name)
     const digest = await digestOf(this.#storage, key, salt, by)
     const bytes = digest === undefined ? undefined : await this.#storage.get(`secret/${key}/${digest}`)
     const secret = bytes === undefined ? undefined : decodeSecretId(bytes)
@@ -146,7 +150,7 @@ export class Roles {
 
   /** Accessors of the role's secret ids, those that are over left out. */
   async accessors(name: string): Promise<string[]> {
-    const folder = `secret/${name.toLowerCase()}/`
+    const folder = `secret/${keptRoleName(name)}/`
     const found: string[] = []
     for (const digest of await this.#storage.list(folder)) {
       const bytes = await this.#storage.get(folder + digest)
@@ -179,7 +183,7 @@ export class Roles {
   async destroySecret(name: string, by: SecretName): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS) return
     const salt = await this.#digestKey()
-    const key = name.toLowerCase()
+    const key = keptRoleName(name)
     await this.#storage.transaction(async (tx) => {
       const digest = await digestOf(tx, key, salt, by)
       const bytes = digest === undefined ? undefined : await tx.get(`secret/${key}/${digest}`)

@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { duration, int, string, strings } from '../../api/fields.ts'
-import { LIST_OF_NAMES, namesAnswer } from '../../api/named-things.ts'
+import { LIST_OF_NAMES, PAGE_FIELDS, pageOf } from '../../api/named-things.ts'
 import { DONE, type RequestInfo } from '../../api/request.ts'
 import { integer, listOf, mapOf, text } from '../../api/shape.ts'
 import { blocks } from '../../api/token-settings.ts'
@@ -21,8 +21,10 @@ const list = endpoint({
   id: 'approle-secret-id-list',
   path: 'role/:role_name/secret-id',
   summary: 'Accessors of the secret ids of a role',
-  fields: roleField,
-  handler: async (approle: Approle, { role_name }) => namesAnswer(await approle.roles.accessors(role_name)),
+  fields: { ...roleField, ...PAGE_FIELDS },
+  handler: async (approle: Approle, { role_name, ...page }) => ({
+    data: { keys: pageOf(await approle.roles.accessors(role_name), page) },
+  }),
 })
 
 const newSecretFields = {

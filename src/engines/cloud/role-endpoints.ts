@@ -1,15 +1,17 @@
 // The endpoints that keep roles.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { duration, int, string, strings } from '../../api/fields.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
+import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { integer, listOf, optional, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, settingsBody, TOKEN_FIELDS, TOKEN_SETTINGS_SHAPE } from '../../api/token-settings.ts'
 import type { CloudAuth } from './cloud.ts'
 import { changedRole, roleWarnings } from './role-values.ts'
-import type { Role } from './roles.ts'
+import { keptRoleName, type Role } from './roles.ts'
 
-const nameField = { name: string('Name; upper case counts as lower case', { required: true }) }
+const nameField = {
+  name: string('Name; upper case counts as lower case', { required: true, canonical: keptRoleName }),
+}
 const { policies, ttl, max_ttl } = OLD_TOKEN_FIELDS
 
 const BOUND_FIELDS = {
@@ -26,7 +28,7 @@ const list = endpoint({
   id: 'cloud-role-list',
   path: 'role',
   summary: 'Names of all roles',
-  handler: async (cloud: CloudAuth) => namesAnswer(await cloud.roles.list()),
+  handler: async (cloud: CloudAuth, page) => ({ data: { keys: pageOf(await cloud.roles.list(), page) } }),
 })
 
 const bound = (what: string) => listOf(text('Name'), what)
@@ -82,8 +84,8 @@ const write = endpoint({
     policies,
     ttl,
     max_ttl,
-    period: duration('Old name of token_period'),
-    num_uses: int('Old name of token_num_uses', { min: 0 }),
+    period: duration('Old name of token_period', { aliasOf: 'token_period' }),
+    num_uses: int('Old name of token_num_uses', { aliasOf: 'token_num_uses', min: 0 }),
   },
   exists: async (cloud: CloudAuth, { name = '' }) => (await cloud.roles.find(name)) !== undefined,
   handler: async (cloud: CloudAuth, args, { operation }) => {

@@ -78,7 +78,10 @@ export class Roles {
   }
 }
 
-const keyOf = (name: string): string => FOLDER + asciiLowerCase(name)
+/** The one spelling of a role's name. */
+export const keptRoleName = asciiLowerCase
+
+const keyOf = (name: string): string => FOLDER + keptRoleName(name)
 
 function decode(bytes: Buffer | undefined): Role | undefined {
   if (bytes === undefined) return undefined

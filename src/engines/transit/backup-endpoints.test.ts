@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { LEAF_CERTIFICATE, ROOT_CERTIFICATE } from '../../../test/fixtures/certificate-chain.ts'
 import { materialOf } from '../../../test/fixtures/known-material.ts'
 import { base64, type MountedTransit, mountTransit, plantKey } from '../../../test/fixtures/mounted-transit.ts'
 import { PROJECT } from '../../../test/fixtures/server-process.ts'
@@ -72,6 +74,16 @@ test('a backup has the members of other programs in their order, down to the dig
       FIELDS,
     )
   }
+})
+
+test('the longest period of rotation that a key can have is restored', async () => {
+  const { client } = mountTransit()
+  const settings = { auto_rotate_period: 9_223_372_036, exportable: true, allow_plaintext_backup: true }
+  assert.equal((await client.write('keys/k', settings)).status, 200)
+  const { backup } = (await client.read('backup/k')).data
+  const { status, errors } = await client.write('restore/again', { backup })
+  assert.deepEqual([status, errors], [204, []])
+  assert.equal((await client.read('keys/again')).data.auto_rotate_period, 9_223_372_036)
 })
 
 test('a backup is only of keys that allow it, and is noted in the key', async () => {
@@ -147,6 +159,7 @@ function changed(backup: string, change: (all: Backup) => void): string {
   return base64(JSON.stringify(all))
 }
 
+const LEAF = new X509Certificate(LEAF_CERTIFICATE).raw
 const WRONG: { readonly name: string; readonly change: (all: Backup) => void; readonly says: RegExp }[] = [
   { name: 'no policy', change: (all) => delete all.policy, says: /no "policy"/ },
   { name: 'a policy that is a list', change: (all) => (all.policy = []), says: /policy is no object/ },
@@ -221,8 +234,22 @@ const WRONG: { readonly name: string; readonly change: (all: Backup) => void; re
   {
     name: 'certificates that are none',
     change: ({ policy }) => (policy.keys[1].certificate_chain = ['!']),
-    says: /certificate_chain/,
+    says: /keys.1.certificate_chain is no list of certificates/,
   },
+  ...[
+    { name: 'a number for a certificate', chain: [1], says: /is no list of certificates/ },
+    { name: 'what only begins as a certificate', chain: [base64(Buffer.alloc(99, 0x30))], says: /is no list of/ },
+    { name: 'half a certificate', chain: [LEAF.subarray(0, 99).toString('base64')], says: /is no list of/ },
+    { name: 'bytes behind a certificate', chain: [base64(Buffer.concat([LEAF, Buffer.of(0)]))], says: /is no list of/ },
+    { name: 'a certificate in PEM', chain: [base64(LEAF_CERTIFICATE)], says: /is no list of certificates/ },
+    { name: 'eleven certificates', chain: Array(11).fill(base64(LEAF)), says: /has more than 10 certificates/ },
+    { name: 'a long certificate', chain: [base64(Buffer.alloc(49_153, 0x30))], says: /more than 65536 characters/ },
+    { name: 'long certificates', chain: Array(3).fill('A'.repeat(21_848)), says: /more than 65536 characters/ },
+  ].map(({ name, chain, says }) => ({
+    name,
+    change: ({ policy }: Backup) => (policy.keys[1].certificate_chain = chain),
+    says: new RegExp(`"backup": policy.keys.1.certificate_chain .*${says.source}`),
+  })),
 ]
 for (const { name, change, says } of WRONG) {
   test(`D-06 a backup with ${name} is refused, and the refusal names it`, async () => {
@@ -232,8 +259,22 @@ for (const { name, change, says } of WRONG) {
     assert.equal(status, 400)
     assert.match(errors.join(), says)
     assert.equal((await mount.client.read('keys/new')).status, 404)
+    // Nothing of it is left in the runtime that the next key is refused for.
+    assert.equal((await mount.client.write('keys/next', { type: 'ecdsa-p256' })).status, 200)
   })
 }
+
+test('certificates of a backup are shown with the key that was restored', async () => {
+  const mount = mountTransit()
+  const chain = [LEAF_CERTIFICATE, ROOT_CERTIFICATE].map((pem) => base64(new X509Certificate(pem).raw))
+  const backup = changed(await keyWithBackup(mount, { type: 'ed25519' }), ({ policy }) => {
+    policy.keys[2].certificate_chain = chain
+  })
+  assert.equal((await mount.client.write('restore/new', { backup })).status, 204)
+  const { keys } = (await mount.client.read('keys/new')).data
+  const shown = [LEAF_CERTIFICATE, ROOT_CERTIFICATE].map((pem) => pem.trim()).join('\n')
+  assert.deepEqual([keys[1].certificate_chain, keys[2].certificate_chain.trim()], ['', shown])
+})
 
 const NONSENSE = [
   { name: 'nothing', backup: '', says: /'backup' must be supplied/ },

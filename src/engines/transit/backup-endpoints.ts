@@ -5,7 +5,7 @@ import { bool, string } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
 import { InvalidKeyMaterial } from '../../crypto/key-type.ts'
-import { readBackup } from './backup-reading.ts'
+import { maxRestoredVersions, readBackup } from './backup-reading.ts'
 import { writeBackup } from './backup-writing.ts'
 import { nameField } from './crypt-fields.ts'
 import { proveOrRefuse } from './imported-material.ts'
@@ -25,7 +25,9 @@ const backupKey = endpoint({
   // It is noted in the key that it was backed up.
   runsOn: 'writer',
   summary: 'Shows a key with all its versions and settings in clear, for restore',
-  describe: 'The key has to be exportable, with allow_plaintext_backup. Keep what is shown as safe as the keys.',
+  describe:
+    'The key has to be exportable, with allow_plaintext_backup. Keep what is shown as safe as the keys. A warning ' +
+    'says where there are more versions than restore takes.',
   fields: nameField,
   response: { backup: text('What restore takes') },
   handler: async (transit: Transit, { name }) => {
@@ -38,9 +40,18 @@ const backupKey = endpoint({
       return noted
     })
     if (found === undefined) throw fail('no_such_key', [name])
-    return { data: { backup } }
+    return { data: { backup }, warnings: warningsOf(name, found.header) }
   },
 })
+
+/** A backup that no server of this kind restores has to be known of while the key is still there. */
+function warningsOf(name: string, header: RingHeader): readonly string[] {
+  const count = header.versions.length
+  const max = maxRestoredVersions(keyTypeOf(header))
+  if (count <= max) return []
+  const what = `this backup holds ${count} versions, and restore takes at most ${max} of a key of type ${header.type}`
+  return [`${what}: trim the key first (keys/${name}/trim), then back it up again`]
+}
 
 function requireBackup(ring: { readonly header: RingHeader }): void {
   requireUsable(ring)

@@ -5,6 +5,7 @@ import type { KeyType } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
+import { MAX_DURATION_SECONDS } from '../../lib/duration.ts'
 import { JsonError, type JsonLimits, parseExactJson } from '../../lib/json.ts'
 import type { World } from '../../lib/world.ts'
 import { BackupMembers, MAX_NUMBER, refuseBackup } from './backup-members.ts'
@@ -99,13 +100,18 @@ function boundsOf(policy: BackupMembers, type: KeyType): VersionBounds {
   return { latestVersion, minDecryptionVersion, minEncryptionVersion, minAvailableVersion }
 }
 
+/** How many versions of a key of this type are restored at most. */
+export function maxRestoredVersions({ publicPart, generatesSlowly }: KeyType): number {
+  if (generatesSlowly === true) return MAX_VERSIONS.primes
+  return publicPart === undefined ? MAX_VERSIONS.secret : MAX_VERSIONS.pair
+}
+
 /** @throws Refusal */
-function requireFew(policy: BackupMembers, { name, publicPart, generatesSlowly }: KeyType, count: number): void {
-  const kind = generatesSlowly === true ? 'primes' : publicPart === undefined ? 'secret' : 'pair'
-  const max = MAX_VERSIONS[kind]
+function requireFew(policy: BackupMembers, type: KeyType, count: number): void {
+  const max = maxRestoredVersions(type)
   if (count <= max) return
-  const why = `and min_available_version leave ${count} versions: of a key of type ${name} at most ${max} are restored`
-  throw policy.refuse('latest_version', why)
+  const what = `and min_available_version leave ${count} versions`
+  throw policy.refuse('latest_version', `${what}: of a key of type ${type.name} at most ${max} are restored`)
 }
 
 /** Without its versions. */
@@ -136,7 +142,7 @@ function headerOf(policy: BackupMembers, type: KeyType, bounds: VersionBounds): 
 
 function periodOf(policy: BackupMembers): number {
   const seconds = (policy.natural('auto_rotate_period') ?? 0n) / NANOS_PER_SECOND
-  if (seconds > MAX_NUMBER) throw policy.refuse('auto_rotate_period', 'is longer than a lifetime')
+  if (seconds > MAX_DURATION_SECONDS) throw policy.refuse('auto_rotate_period', 'is longer than a lifetime')
   requireRotatePeriod(Number(seconds))
   return Number(seconds)
 }

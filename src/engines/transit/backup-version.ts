@@ -9,7 +9,7 @@ import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import type { World } from '../../lib/world.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { type BackupMembers, MAX_NUMBER, naturalOf, refuseBackup } from './backup-members.ts'
-import { MAX_CERTIFICATES } from './certificate-chain.ts'
+import { isCertificate, MAX_CERTIFICATES, MAX_CHAIN_CHARACTERS } from './certificate-chain.ts'
 import { HMAC_SECRET_BYTES, type VersionSecrets } from './key-ring.ts'
 import { keyUseOf } from './key-use.ts'
 import { publicPartOf } from './loaded-ring.ts'
@@ -92,19 +92,19 @@ function convergentVersionOf(version: BackupMembers, { header, convergentVersion
   return convergentVersion === 0 ? 1 : convergentVersion
 }
 
-const DER_SEQUENCE = 0x30
-
+/** Within the bounds of set-certificate. Their order, and whom they are for, is as it was backed up. */
 function certificatesOf(version: BackupMembers): { readonly certificates?: readonly string[] } {
+  const refuse = (why: string) => version.refuse('certificate_chain', why)
   const chain = version.list('certificate_chain')
   if (chain.length === 0) return {}
-  if (chain.length > MAX_CERTIFICATES)
-    throw version.refuse('certificate_chain', `has more than ${MAX_CERTIFICATES} certificates`)
-  const certificates = chain.map((one) => {
-    if (typeof one !== 'string' || decodeOrEmpty(one)[0] !== DER_SEQUENCE)
-      throw version.refuse('certificate_chain', 'is no list of certificates (base64 of DER)')
-    return decodeOrEmpty(one).toString('base64')
-  })
-  return { certificates }
+  if (chain.length > MAX_CERTIFICATES) throw refuse(`has more than ${MAX_CERTIFICATES} certificates`)
+  const texts = chain.filter((one) => typeof one === 'string')
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  if (characters > MAX_CHAIN_CHARACTERS) throw refuse(`has more than ${MAX_CHAIN_CHARACTERS} characters`)
+  const certificates = texts.map(decodeOrEmpty)
+  if (texts.length !== chain.length || !certificates.every(isCertificate))
+    throw refuse('is no list of certificates (base64 of X.509 in DER)')
+  return { certificates: certificates.map((one) => one.toString('base64')) }
 }
 
 function decodeOrEmpty(text: string): Buffer {

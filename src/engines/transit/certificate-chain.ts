@@ -1,13 +1,13 @@
 // Certificates for the public key of a version, as they are given: the leaf first, each by the one behind it.
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
+import { canonicalSpki } from '../../crypto/canonical-spki.ts'
 import { PemError, readPem } from '../../crypto/pem.ts'
-import { spkiDer } from '../../crypto/public-keys.ts'
 
 /** Of one version. */
 export const MAX_CERTIFICATES = 10
 /** Of all of them: they are kept with the key, which is read whole. */
-const MAX_CHARACTERS = 65_536
+export const MAX_CHAIN_CHARACTERS = 65_536
 
 const BEGIN = '-----BEGIN '
 const LABEL = /^(X509 )?CERTIFICATE-----/
@@ -16,7 +16,7 @@ const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [`"cer
 
 /** Blocks that are no certificates are passed over. @throws Refusal */
 export function readCertificates(text: string): readonly X509Certificate[] {
-  if (text.length > MAX_CHARACTERS) throw refuse(`it has more than ${MAX_CHARACTERS} characters`)
+  if (text.length > MAX_CHAIN_CHARACTERS) throw refuse(`it has more than ${MAX_CHAIN_CHARACTERS} characters`)
   const blocks = text.split(BEGIN).slice(1)
   const certificates = blocks.filter((block) => LABEL.test(block)).map((block) => readCertificate(BEGIN + block))
   if (certificates.length === 0) throw refuse('it holds no certificate in PEM, give the one of the key and its chain')
@@ -31,6 +31,15 @@ function readCertificate(pem: string): X509Certificate {
   // The runtime does not look at what follows.
   if (!certificate.raw.equals(content)) throw refuse('there is more in a block than a certificate in DER')
   return certificate
+}
+
+/** One certificate in DER and nothing behind it: the runtime would not look at that, and takes PEM too. */
+export function isCertificate(bytes: Buffer): boolean {
+  try {
+    return new X509Certificate(bytes).raw.equals(bytes)
+  } catch {
+    return false
+  }
 }
 
 function readContent(pem: string): Buffer {
@@ -65,7 +74,7 @@ export function requireCertificateOf(key: KeyObject, [leaf]: readonly X509Certif
 function publicKeyIs(certificate: X509Certificate, key: KeyObject): boolean {
   try {
     // Not `equals` of the keys: for two kinds it leaves an error behind that the next key to be loaded is refused for.
-    return spkiDer(certificate.publicKey).equals(spkiDer(key))
+    return canonicalSpki(certificate.publicKey).equals(canonicalSpki(key))
   } catch {
     // Of a kind that the runtime does not know, so no key of this service.
     return false

@@ -5,6 +5,7 @@ import { fail } from '../../api/errors.ts'
 import { int, string } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { agreedKey } from '../../crypto/agreement.ts'
+import { canonicalSpki } from '../../crypto/canonical-spki.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-type.ts'
 import { PemError, readPem } from '../../crypto/pem.ts'
 import { nameField } from './crypt-fields.ts'
@@ -107,7 +108,7 @@ function baseKey(base: LoadedRing, requested: number): KeyObject {
 function readPeer({ name, publicPart }: KeyType, pem: string): KeyObject {
   if (publicPart === undefined) throw new Error(`A key of type ${name} has no public half`)
   try {
-    return publicPart.load(readPem(pem))
+    return publicPart.load(canonicalSpki(publicPart.load(readPem(pem))))
   } catch (cause) {
     if (cause instanceof PemError)
       throw refuse(`"peer_public_key": it is no public key in PEM: ${cause.message}`, cause)

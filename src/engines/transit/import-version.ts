@@ -1,14 +1,14 @@
 // Which version imported material becomes (Interface 4.2, "Import version"): a new one, or the private half that a
 // version known by its public half alone was waiting for.
 import { fail } from '../../api/errors.ts'
-import type { KeyType } from '../../crypto/key-type.ts'
-import { spkiDer } from '../../crypto/public-keys.ts'
+import { canonicalSpki } from '../../crypto/canonical-spki.ts'
+import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-type.ts'
 import { freshBytes } from '../../crypto/random-bytes.ts'
 import { Secret } from '../../crypto/secret.ts'
 import type { World } from '../../lib/world.ts'
 import type { ImportedMaterial } from './imported-material.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
-import { requireUsable } from './loaded-ring.ts'
+import { publicPartOf, requireUsable } from './loaded-ring.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
@@ -71,8 +71,16 @@ function isOtherHalf(
   type: KeyType,
   imported: ImportedMaterial,
 ): boolean {
-  if (header.versions[index]?.isPublic !== true || imported.isPublic) return false
-  return secrets[index]?.material.reveal().equals(spkiDer(type.load(imported.material))) === true
+  const waiting = secrets[index]?.material.reveal()
+  if (header.versions[index]?.isPublic !== true || waiting === undefined || imported.isPublic) return false
+  const other = canonicalSpki(type.load(imported.material))
+  try {
+    return canonicalSpki(publicPartOf(type).load(waiting)).equals(other)
+  } catch (cause) {
+    // Stored before such keys were refused: nobody has its other half.
+    if (cause instanceof InvalidKeyMaterial) return false
+    throw cause
+  }
 }
 
 /** What was authenticated with the HMAC secret of the version stays so. */

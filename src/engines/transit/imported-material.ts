@@ -3,11 +3,11 @@
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { AuthenticationFailed } from '../../crypto/aead.ts'
+import { canonicalSpki } from '../../crypto/canonical-spki.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-type.ts'
 import type { MaterialForm } from '../../crypto/material-form.ts'
 import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
 import { PemError, readPem } from '../../crypto/pem.ts'
-import { spkiDer } from '../../crypto/public-keys.ts'
 import { CHECK_PRIMES } from '../../crypto/rsa-parts.ts'
 import { headBytes, OAEP_HASHES, type OaepHash, oaepHash, UNWRAP_FROM_RSA } from '../../crypto/wrapped-key.ts'
 import { decodeField } from './crypt.ts'
@@ -122,7 +122,7 @@ export async function proveOrRefuse(transit: Transit, type: KeyType, material: B
 function importPublic({ name, publicPart }: KeyType, pem: string): ImportedMaterial {
   if (publicPart === undefined) throw refuse(`"public_key": a key of type ${name} has no public half`)
   try {
-    return { material: spkiDer(publicPart.load(readPem(pem))), isPublic: true }
+    return { material: canonicalSpki(publicPart.load(readPem(pem))), isPublic: true }
   } catch (cause) {
     if (cause instanceof PemError) throw refuse(`"public_key": it is no public key in PEM: ${cause.message}`, cause)
     if (cause instanceof InvalidKeyMaterial) throw refuse(`"public_key": ${cause.message}`, cause)

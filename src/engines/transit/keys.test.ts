@@ -4,6 +4,7 @@ import { MemoryView } from '../../../test/fixtures/memory-view.ts'
 import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
 import { StorageCorrupt, StorageFull, StorageReadOnly } from '../../storage/contract.ts'
 import type { View } from '../../storage/sealed-storage.ts'
+import { FREE_MESSAGES } from './budget-ledger.ts'
 import { MAX_NAME_CHARACTERS } from './keys.ts'
 import { LoadedRing } from './loaded-ring.ts'
 
@@ -99,6 +100,12 @@ test('reset forgets every loaded key', async () => {
 const STORING = [
   { name: 'a new key', path: 'keys/new', body: {} },
   { name: 'a key that encrypt made', path: 'encrypt/new', body: { plaintext } },
+  {
+    // Whose count nobody looks up after it is stored.
+    name: 'a key that a large batch of encrypt made',
+    path: 'encrypt/new',
+    body: { batch_input: Array(FREE_MESSAGES + 1).fill({ plaintext }) },
+  },
   { name: 'a new version', path: 'keys/k/rotate', body: {} },
 ]
 for (const { name, path, body } of STORING) {

@@ -42,7 +42,8 @@ export class Keys {
   }
 
   readonly #load = async (name: string): Promise<LoadedRing | undefined> => {
-    if (name.length > MAX_NAME_CHARACTERS) return undefined
+    // Names in bodies are not held to what a path may be.
+    if (name.length > MAX_NAME_CHARACTERS || !name.isWellFormed()) return undefined
     await this.#size()
     const bytes = await this.#storage.get(FOLDER + name)
     if (bytes === undefined) return undefined

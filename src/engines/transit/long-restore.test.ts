@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
+import { materialOf } from '../../../test/fixtures/known-material.ts'
+import { base64, mountTransit, plantKey } from '../../../test/fixtures/mounted-transit.ts'
+import type { KeyType } from '../../crypto/key-type.ts'
+import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { realWorld } from '../../lib/world.ts'
 import { readBackup } from './backup-reading.ts'
 import { wipeRing } from './key-ring.ts'
@@ -69,6 +72,27 @@ for (const { type, max } of [
     }
   })
 }
+
+test('a backup of more versions than are restored warns that the key has to be trimmed first', async () => {
+  const { client, view } = mountTransit()
+  // The bound that is reached first; those of the other types are looked up in the same place.
+  const type = KEY_TYPES.get('rsa-2048') as KeyType
+  plantKey(view, 'k', type.name, await materialOf(type), 'plain', {
+    versions: Array(1_001).fill({ createdAtMs: 0, convergentVersion: 0 }),
+    latestVersion: 1_001,
+    exportable: true,
+    allowPlaintextBackup: true,
+  })
+  const { status, data, warnings } = await client.read('backup/k')
+  assert.equal(status, 200)
+  assert.notEqual(data.backup, '')
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0] ?? '', /holds 1001 versions, and restore takes at most 1000 .* trim the key first/)
+  await client.write('keys/k/config', { min_decryption_version: 2, min_encryption_version: 2 })
+  assert.equal((await client.write('keys/k/trim', { min_available_version: 2 })).status, 200)
+  const trimmed = await client.read('backup/k')
+  assert.deepEqual([trimmed.status, trimmed.warnings], [200, []])
+})
 
 const fromBase64Url = (text = ''): bigint => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`)
 

@@ -6,7 +6,7 @@ import { type Args, string } from '../../api/fields.ts'
 import type { ManagedKey, ManagedKeys } from '../../api/managed-keys.ts'
 import { maxDeviceOaepBytes, sealDeviceOaep } from '../../crypto/device-oaep.ts'
 import { signWithDevice } from '../../crypto/device-signing.ts'
-import { type SignatureOptions, UnusableInput } from '../../crypto/key-type.ts'
+import { PROOF_OPTIONS, type SignatureOptions, UnusableInput } from '../../crypto/key-type.ts'
 import { managedPublicType } from '../../crypto/managed-public-type.ts'
 import { freshBytes } from '../../crypto/random-bytes.ts'
 import { Secret } from '../../crypto/secret.ts'
@@ -89,14 +89,6 @@ export async function newManagedVersion(key: ManagedKey, transit: Transit): Prom
 const NOTHING = Buffer.alloc(0)
 const PROOF = Buffer.from('done once before the key is used')
 const NONCE_BYTES = 12
-const OPTIONS: SignatureOptions = {
-  hash: 'sha2-256',
-  prehashed: false,
-  padding: 'pss',
-  saltLength: 'hash',
-  marshaling: 'asn1',
-}
-
 /** Threats P-15. */
 async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefined, transit: Transit): Promise<void> {
   if (key.scheme === 'aes-gcm') {
@@ -114,7 +106,7 @@ async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefine
     if (opened?.equals(PROOF) !== true) throw unproven('open what was encrypted for it')
   } else if (key.can('sign')) {
     const { scheme } = key
-    const options: SignatureOptions = { ...OPTIONS, padding: scheme === 'rsa-pkcs1' ? 'pkcs1v15' : 'pss' }
+    const options: SignatureOptions = { ...PROOF_OPTIONS, padding: scheme === 'rsa-pkcs1' ? 'pkcs1v15' : 'pss' }
     const signature = await signWithDevice(key, { scheme, bits }, PROOF, options)
     const isProven = await verifyWith(managedPublicType(half), transit.slow, half, PROOF, signature, options)
     if (!isProven) throw unproven('verify what it signed')

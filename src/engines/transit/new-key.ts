@@ -1,6 +1,6 @@
 // New keys and new versions of keys.
 import type { KeyObject } from 'node:crypto'
-import type { Cipher, KeyType, SignatureOptions } from '../../crypto/key-type.ts'
+import { type Cipher, type KeyType, PROOF_OPTIONS } from '../../crypto/key-type.ts'
 import type { NoncePool } from '../../crypto/nonce-pool.ts'
 import { publicHalf } from '../../crypto/public-keys.ts'
 import { freshBytes } from '../../crypto/random-bytes.ts'
@@ -139,14 +139,6 @@ async function proveCipher(name: string, cipher: Cipher, key: KeyObject, { slow,
   const sealed = cipher.sealWithNonce(key, nonces.take(cipher.nonceBytes), PROOF)
   const opened = await (cipher.openSlowly?.(slow, key, sealed) ?? cipher.openWithNonce(key, sealed))
   if (!opened.equals(PROOF)) throw new Error(`A new key of type ${name} does not open what it sealed`)
-}
-
-const PROOF_OPTIONS: SignatureOptions = {
-  hash: 'sha2-256',
-  prehashed: false,
-  padding: 'pss',
-  saltLength: 'hash',
-  marshaling: 'asn1',
 }
 
 async function proveSigning(type: KeyType, key: KeyObject, slow: SlowWork): Promise<void> {

@@ -12,7 +12,10 @@ const USUAL_HASH = 'sha2-256'
 
 export const signatureFields = {
   hash_algorithm: string(`Hash of the input, not for ed25519: ${HASH_NAMES.join(', ')}`, { default: USUAL_HASH }),
-  algorithm: string('Older name of hash_algorithm, looked at where that one is sent empty', { default: '' }),
+  algorithm: string('Older name of hash_algorithm, looked at where that one is sent empty', {
+    aliasOf: 'hash_algorithm',
+    default: '',
+  }),
   prehashed: bool('The input is the hash already, not for ed25519', { default: false }),
   signature_algorithm: string('RSA: pss or pkcs1v15; empty is pss', { default: '' }),
   marshaling_algorithm: string('asn1, or jws: base64url, and ECDSA as r and s one after the other', {

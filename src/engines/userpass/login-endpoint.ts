@@ -3,6 +3,7 @@ import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { MAX_PASSWORD_CHARACTERS } from './user-endpoints.ts'
 import type { Userpass } from './userpass.ts'
+import { keptUsername } from './users.ts'
 
 export const loginEndpoint = endpoint({
   id: 'userpass-login',
@@ -13,7 +14,7 @@ export const loginEndpoint = endpoint({
   runsOn: 'writer',
   summary: 'Logs in',
   fields: {
-    username: string('Name, in any case', { required: true }),
+    username: string('Name, in any case', { required: true, canonical: keptUsername }),
     password: string('Password', { secret: true, default: '' }),
   },
   givesToken: true,

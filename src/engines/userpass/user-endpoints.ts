@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
+import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import {
   changedSettings,
@@ -14,11 +14,13 @@ import {
 } from '../../api/token-settings.ts'
 import { hashPassword } from '../../crypto/password.ts'
 import type { Userpass } from './userpass.ts'
-import type { User } from './users.ts'
+import { keptUsername, type User } from './users.ts'
 
 export const MAX_PASSWORD_CHARACTERS = 1_024
 
-const nameField = { username: string('Name; upper case counts as lower case', { required: true }) }
+const nameField = {
+  username: string('Name; upper case counts as lower case', { required: true, canonical: keptUsername }),
+}
 const passwordField = {
   password: string('Password', { secret: true, default: '', max: MAX_PASSWORD_CHARACTERS }),
 }
@@ -34,7 +36,7 @@ const list = endpoint({
   id: 'userpass-users-list',
   path: 'users',
   summary: 'Names of all users',
-  handler: async (userpass: Userpass) => namesAnswer(await userpass.users.list()),
+  handler: async (userpass: Userpass, page) => ({ data: { keys: pageOf(await userpass.users.list(), page) } }),
 })
 
 const read = endpoint({
@@ -129,7 +131,7 @@ const policies = endpoint({
   fields: {
     ...nameField,
     token_policies: TOKEN_FIELDS.token_policies,
-    policies: strings('Old name of token_policies'),
+    policies: strings('Old name of token_policies', { aliasOf: 'token_policies' }),
   },
   handler: async (userpass: Userpass, args) => {
     await userpass.users.change(args.username, (found) => {

@@ -12,7 +12,7 @@ import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { loginEndpoint } from './login-endpoint.ts'
 import { USER_ENDPOINTS } from './user-endpoints.ts'
-import { Users } from './users.ts'
+import { keptUsername, Users } from './users.ts'
 
 export type UserpassContext = {
   readonly mount: () => MountEntry
@@ -33,12 +33,12 @@ export class Userpass implements LoginMethod {
     this.world = world
     this.slow = slow
     this.#mount = mount
-    this.lockout = new Lockout(world.clock, (name) => name.toLowerCase())
+    this.lockout = new Lockout(world.clock, keptUsername)
   }
 
   /** @throws Refusal that says the same, after the same time, for a wrong name and a wrong password */
   async logIn(name: string, password: string, remoteAddress: string): Promise<Login> {
-    const username = name.toLowerCase()
+    const username = keptUsername(name)
     await this.#requireAddress(username, remoteAddress)
     return this.lockout.guard(username, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
       const user = await this.users.find(username)

@@ -2,6 +2,7 @@
 import { fail } from '../../api/errors.ts'
 import type { TokenSettings } from '../../api/login.ts'
 import { storedSettings } from '../../api/token-settings.ts'
+import { asciiLowerCase } from '../../lib/ascii.ts'
 import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 
@@ -49,7 +50,10 @@ export class Users {
   }
 }
 
-const keyOf = (name: string): string => FOLDER + name.toLowerCase()
+/** The one spelling of a user's name. */
+export const keptUsername = asciiLowerCase
+
+const keyOf = (name: string): string => FOLDER + keptUsername(name)
 
 function decode(bytes: Buffer | undefined): User | undefined {
   if (bytes === undefined) return undefined

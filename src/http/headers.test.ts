@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { wireHeaders } from './headers.ts'
+
+const audited = (headers: Record<string, string | string[]>, names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(wireHeaders(headers, names).audited ?? {}))
+
+test('recorded headers are those that were sent, whatever names operators chose', () => {
+  const names = ['x-tenant', 'constructor', 'tostring', '__proto__', 'hasownproperty', 'valueof']
+  assert.deepEqual(audited({ 'x-tenant': 'a', other: 'b' }, names), { 'x-tenant': 'a' })
+  assert.deepEqual(audited({ constructor: 'a' }, names), { constructor: 'a' })
+  assert.deepEqual(audited({ 'x-tenant': ['a', 'b'] }, names), { 'x-tenant': 'a, b' })
+})
+
+test('what is recorded can be sent to another thread', () => {
+  const headers = wireHeaders({ 'x-tenant': 'a' }, ['constructor', 'x-tenant'])
+  assert.deepEqual(structuredClone(headers), { ...headers, audited: { 'x-tenant': 'a' } })
+})

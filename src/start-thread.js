@@ -1,0 +1,14 @@
+// What a thread of the program is started by; its first argument is its role.
+import './own-files.js'
+
+/** @type {Record<string, () => Promise<unknown>>} */
+const ROLES = {
+  writer: () => import('./writer.ts'),
+  serving: () => import('./serving.ts'),
+  slow: () => import('./slow-worker.ts'),
+}
+
+const role = process.argv[2] ?? ''
+const load = ROLES[role]
+if (load === undefined) throw new Error(`No thread has the role "${role}"`)
+await load()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
+import { AuthenticationFailed } from './aead.ts'
 import { InvalidKeyMaterial } from './key-type.ts'
 import { spkiDer } from './public-keys.ts'
 import { rsa2048, rsa3072 } from './rsa-key-types.ts'
@@ -29,4 +30,22 @@ test('P-15 an RSA key of another size or algorithm is refused, in either half', 
   const pss = pkcs8(65_537, 'rsa-pss')
   assert.throws(() => rsa2048.load(pss.material), InvalidKeyMaterial)
   assert.throws(() => rsa2048.publicPart?.load(pss.spki), InvalidKeyMaterial)
+})
+
+const paddings = Object.entries(rsa2048.paddings ?? {})
+for (const [name, cipher] of paddings) {
+  test(`N-01 ${name}: a ciphertext that lost a zero at its beginning does not open`, () => {
+    const key = rsa2048.load(pkcs8(65_537).material)
+    const seal = () => cipher.sealWithNonce(key, Buffer.alloc(0), Buffer.from('x'))
+    let sealed = seal()
+    // One of 256 begins so.
+    while (sealed[0] !== 0) sealed = seal()
+    assert.deepEqual(cipher.openWithNonce(key, sealed), Buffer.from('x'))
+    assert.throws(() => cipher.openWithNonce(key, sealed.subarray(1)), AuthenticationFailed)
+    assert.throws(() => cipher.openWithNonce(key, Buffer.concat([Buffer.alloc(1), sealed])), AuthenticationFailed)
+  })
+}
+
+test('both paddings were tried', () => {
+  assert.deepEqual(paddings.map(([name]) => name).toSorted(), ['oaep', 'pkcs1v15'])
 })

@@ -3,10 +3,9 @@
 // A ciphertext with wrong padding opens, to bytes that follow from the ciphertext and the key and that nobody can tell
 // from a message: the implicit rejection of OpenSSL (draft-irtf-cfrg-rsa-guidance section 7). So neither the
 // answer nor its time says whether the padding was right, which is all that an attacker with many guesses needs.
-import { constants, type KeyObject, privateDecrypt, publicEncrypt } from 'node:crypto'
+import { constants, type KeyObject, publicEncrypt } from 'node:crypto'
 import type { Job } from '../lib/slow-work.ts'
-import { AuthenticationFailed } from './aead.ts'
-import { openingJob, type RsaOpening } from './rsa-opening.ts'
+import { openingJob, openRsa, type RsaOpening } from './rsa-opening.ts'
 
 const PKCS1 = { padding: constants.RSA_PKCS1_PADDING } as const
 /** RFC 8017 section 7.2.1: k - 11. */
@@ -21,19 +20,8 @@ export function sealPkcs1(key: KeyObject, plaintext: Buffer): Buffer {
   return publicEncrypt({ key, ...PKCS1 }, plaintext)
 }
 
-/**
- * Slow, as `openOaep`. The plaintext is the caller's to wipe.
- * @throws AuthenticationFailed for what is not as long as the modulus, or not below it
- */
-export function openPkcs1(key: KeyObject, sealed: Buffer): Buffer {
-  // RFC 8017 section 7.2.2, step 1. OpenSSL takes shorter ones, as if they began with zeros.
-  if (sealed.length * 8 !== key.asymmetricKeyDetails?.modulusLength) throw new AuthenticationFailed()
-  try {
-    return privateDecrypt({ key, ...PKCS1 }, sealed)
-  } catch {
-    throw new AuthenticationFailed()
-  }
-}
+/** Slow, as `openOaep`. As `openRsa`. */
+export const openPkcs1 = (key: KeyObject, sealed: Buffer): Buffer => openRsa(key, sealed, PKCS1)
 
 /** Undefined where it does not open. */
 export const OPEN_PKCS1: Job<RsaOpening, ArrayBuffer | undefined> = openingJob('rsa-pkcs1-open', openPkcs1)

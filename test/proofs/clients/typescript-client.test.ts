@@ -1,0 +1,135 @@
+// The TypeScript client as others get it: by the name of the package, against a real server; and compiled to JavaScript
+// where there are no types of Node.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { ApiError, Keywright } from 'keywright/client'
+import { type ServerProcess, startServerProcess, temporaryDirectory } from '../../fixtures/server-process.ts'
+import { fencedBlocks } from '../../pages/fenced-blocks.ts'
+
+const PROJECT = join(import.meta.dirname, '../../..')
+
+let server: ServerProcess
+before(async () => {
+  server = await startServerProcess()
+})
+after(() => server.stop())
+
+test('TypeScript client: a walk from the mount to the plaintext', async () => {
+  const root = new Keywright({ address: server.address, token: server.token, mounts: { transit: 'team/kms' } })
+  await root.write('sys/mounts/:path...', { path: 'team/kms', type: 'transit' })
+  await root.write('transit/keys/:name', { name: 'orders' })
+  assert.deepEqual((await root.list('transit/keys')).keys, ['orders'])
+
+  const policy = 'path "team/kms/encrypt/orders" { capabilities = ["update"] }'
+  await root.write('sys/policies/acl/:name...', { name: 'orders', policy })
+  const { client_token } = await root.write('auth/token/create', { policies: ['orders'], ttl: '10m' })
+  const app = root.with({ token: client_token })
+
+  const { ciphertext } = await app.write('transit/encrypt/:name', { name: 'orders', plaintext: 'aGVsbG8=' })
+  assert.ok(ciphertext !== undefined)
+  const denied = await app.write('transit/decrypt/:name', { name: 'orders', ciphertext }).catch((error) => error)
+  assert.ok(denied instanceof ApiError)
+  assert.equal(denied.status, 403)
+  assert.ok(denied.messages.some((message) => message.includes('permission denied')))
+
+  const { plaintext } = await root.write('transit/decrypt/:name', { name: 'orders', ciphertext })
+  assert.equal(plaintext, 'aGVsbG8=')
+  assert.equal(await root.find('transit/keys/:name', { name: 'none' }), undefined)
+})
+
+test('TypeScript client: compiled, it needs nothing of Node', () => {
+  const folder = temporaryDirectory()
+  try {
+    compile(folder.path)
+    const program = join(folder.path, 'program.mjs')
+    writeFileSync(program, PROGRAM)
+    const env = { ...process.env, ADDRESS: server.address, TOKEN: server.token }
+    const { stdout, stderr } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' })
+    assert.equal(stdout, 'active\n', stderr)
+  } finally {
+    folder.cleanUp()
+  }
+})
+
+const EXAMPLES = [
+  { name: 'typescript-client.ts', prints: 'two of them, in blue\n' },
+  { name: 'typescript-login.ts', prints: 'example-kim is in for 3600 seconds\nthe machine may decrypt: false\n' },
+]
+
+test('TypeScript client: the page about it shows the examples', () => {
+  const shown = fencedBlocks(readFileSync(join(PROJECT, 'docs/client.md'), 'utf8'))
+  assert.deepEqual(
+    shown.filter(({ language }) => language === 'ts').map(({ text }) => text),
+    EXAMPLES.map(({ name }) => readFileSync(join(PROJECT, 'examples', name), 'utf8').trimEnd()),
+  )
+})
+
+for (const { name, prints } of EXAMPLES) {
+  test(`TypeScript client: the example ${name} runs, a second time too`, () => {
+    const env = { ...process.env, VAULT_ADDR: server.address, VAULT_TOKEN: server.token }
+    for (const _ of ['first', 'second']) {
+      const { stdout, stderr } = spawnSync(process.execPath, [join(PROJECT, 'examples', name)], {
+        env,
+        encoding: 'utf8',
+      })
+      assert.equal(stdout, prints, stderr)
+    }
+  })
+}
+
+test('TypeScript client: leases, identities and logins have the types of what the server gives', async () => {
+  const root = new Keywright({
+    address: server.address,
+    token: server.token,
+    mounts: { 'auth/userpass': 'auth/people' },
+  })
+  await root.write('sys/auth/:path...', { path: 'people', type: 'userpass' })
+  await root.write('auth/userpass/users/:username', { username: 'lee', password: 'right', token_ttl: '30m' })
+  const login = await root.write('auth/userpass/login/:username', { username: 'lee', password: 'right' })
+  const seconds: number = login.lease_duration
+  assert.equal(seconds, 1800)
+
+  const lee = await root.read('identity/entity/id/:id', { id: login.entity_id })
+  assert.deepEqual(
+    lee.aliases.map((alias) => [alias.name, alias.mount_path]),
+    [['lee', 'auth/people/']],
+  )
+  const unknown = await root.write('identity/lookup/entity', { name: 'nobody' })
+  assert.equal(unknown?.id, undefined)
+  const made = await root.write('identity/entity', { name: 'ann', metadata: { team: 'blue' } })
+  assert.equal(made?.name, 'ann')
+  assert.equal(await root.write('identity/entity', { name: 'ann', disabled: true }), undefined)
+
+  const prefix = 'auth/people/login/lee'
+  const { keys } = await root.list('sys/leases/lookup/:prefix...', { prefix })
+  const lease_id = `${prefix}/${keys[0]}`
+  const { renewable, expire_time } = await root.write('sys/leases/lookup', { lease_id })
+  assert.ok(renewable && expire_time !== null)
+  assert.equal((await root.write('sys/leases/renew', { lease_id, increment: '10m' })).lease_duration, 600)
+  await root.write('sys/leases/revoke', { lease_id, sync: true })
+  const after = await root
+    .with({ token: login.client_token })
+    .read('auth/token/lookup-self')
+    .catch((error) => error)
+  assert.ok(after instanceof ApiError && after.status === 403)
+})
+
+const PROGRAM = `
+import { Keywright } from '../../clients/client/keywright.js'
+const kw = new Keywright({ address: process.env.ADDRESS, token: process.env.TOKEN })
+const health = await kw.read('sys/health')
+console.log(health.sealed === false && health.standby === false ? 'active' : 'not active')
+`
+
+/** With the types of browsers alone, so that whatever belongs to Node is an error. */
+function compile(outDir: string): void {
+  const options = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--module', 'esnext', '--types', '']
+  const more = ['--moduleResolution', 'bundler', '--rewriteRelativeImportExtensions', '--strict', '--rootDir', 'src']
+  const rest = ['--declaration', '--outDir', outDir, 'src/client/keywright.ts', '--ignoreConfig']
+  const compiler = 'node_modules/typescript/bin/tsc'
+  const ran = spawnSync(process.execPath, [compiler, ...options, ...more, ...rest], { cwd: PROJECT, encoding: 'utf8' })
+  assert.equal(ran.status, 0, ran.stdout + ran.stderr)
+}

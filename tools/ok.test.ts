@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 
 const PROJECT = join(import.meta.dirname, '..')
 const COPIED = ['bin', 'biome.json', 'tsconfig.json', 'package.json', '.gitignore']
@@ -67,6 +67,7 @@ test('ok prints a line for each phase, the sizes and the counts', (context) => {
     '# skipped 0',
     '# todo 0',
     '# duration_ms N',
+    'exact 1, proofs 0, unsteady 0, skipped 0',
     'ok      tests            N s',
   ])
 })
@@ -124,6 +125,106 @@ test('tests: a failure is printed whole, with its place and what its file wrote'
   // The last line, for whoever sees no more of it.
   assert.match(said.trimEnd(), /\nfailed: src\/lib\/a\.test\.ts:6 outer > inner: Error: one is not two at .*$/)
 })
+
+/** Fails in its first run and passes in the second one. */
+const unsteady = (
+  root: string,
+  name: string,
+) => `import { existsSync, writeFileSync } from 'node:fs'\n${HEAD}test('${name}', (t) => {
+  t.diagnostic('seed=11')
+  const marker = '${root}/${name}'
+  if (existsSync(marker)) return
+  writeFileSync(marker, '')
+  throw new Error('the first time')
+})\n`
+const BROKEN = `${HEAD}test('broken', () => {\n  throw new Error('each time')\n})\n`
+const MARKS = mkdtempSync(join(tmpdir(), 'ok-marks-'))
+after(() => rmSync(MARKS, { recursive: true }))
+
+const VERDICTS = [
+  {
+    name: 'an exact failure fails the run, and is not run again',
+    files: { 'src/a.test.ts': unsteady(MARKS, 'exact'), 'test/proofs/b.test.ts': PASSING },
+    status: 1,
+    says: [/^exact 1, proofs 1, unsteady 0, skipped 0$/m, /^failed: src\/a\.test\.ts:4 exact: Error: the first time /m],
+    never: /once more/,
+  },
+  {
+    name: 'an unsteady proof is run once more, and told of with its failure and its seed',
+    files: { 'src/a.test.ts': PASSING, 'test/proofs/b.test.ts': unsteady(MARKS, 'one') },
+    status: 0,
+    says: [
+      /^✖ test\/proofs\/b\.test\.ts:4 one\nError: the first time\n {4}at /m,
+      /^once more, by itself: test\/proofs\/b\.test\.ts$/m,
+      /^# pass 2\n# fail 0$/m,
+      /^exact 1, proofs 1, unsteady 1, skipped 0\nunsteady test\/proofs\/b\.test\.ts:4 one, seed=11\nError: the /m,
+    ],
+    never: /^failed/m,
+  },
+  {
+    name: 'three unsteady proofs fail the run',
+    files: Object.fromEntries(
+      ['b', 'c', 'd'].map((name) => [`test/proofs/${name}.test.ts`, unsteady(MARKS, `three-${name}`)]),
+    ),
+    status: 1,
+    says: [/^exact 0, proofs 3, unsteady 3, skipped 0$/m, /^failed: 3 proofs are unsteady, at most 2 may be$/m],
+    never: /^failed: test/m,
+  },
+  {
+    name: 'a broken proof fails both times, and the run',
+    files: { 'test/proofs/b.test.ts': BROKEN, 'test/proofs/c.test.ts': unsteady(MARKS, 'beside') },
+    status: 1,
+    says: [
+      /^exact 0, proofs 2, unsteady 1, skipped 0$/m,
+      /^failed: test\/proofs\/b\.test\.ts:3 broken: Error: each time /m,
+      /^unsteady test\/proofs\/c\.test\.ts:4 beside, seed=11$/m,
+    ],
+    never: /^failed: test\/proofs\/c/m,
+  },
+  {
+    name: 'a proof that is known to be unsteady may be so until its day',
+    files: {
+      'test/proofs/b.test.ts': unsteady(MARKS, 'known'),
+      'test/proofs/unsteady.json': known('test/proofs/b.test.ts', '9999-12-31'),
+    },
+    status: 0,
+    says: [/^unsteady test\/proofs\/b\.test\.ts:4 known, seed=11 \(known until 9999-12-31: slow disks\)$/m],
+    never: /^failed/m,
+  },
+  {
+    name: 'and fails the run when it is so after its day',
+    files: {
+      'test/proofs/b.test.ts': unsteady(MARKS, 'late'),
+      'test/proofs/unsteady.json': known('test/proofs/b.test.ts', '2020-12-31'),
+    },
+    status: 1,
+    says: [/^failed: test\/proofs\/b\.test\.ts is unsteady for longer than 2020-12-31: mend it$/m],
+    never: /^failed: test\/proofs\/b\.test\.ts:/m,
+  },
+  {
+    name: 'a list that names no proof of the tree fails the run',
+    files: {
+      'src/a.test.ts': PASSING,
+      'test/proofs/unsteady.json': known('src/a.test.ts', '9999-12-31'),
+    },
+    status: 1,
+    says: [/^failed: test\/proofs\/unsteady\.json names src\/a\.test\.ts, which is no proof$/m],
+    never: /once more/,
+  },
+]
+
+function known(file: string, until: string): string {
+  return JSON.stringify([{ file, until, reason: 'slow disks' }])
+}
+
+for (const { name, files, status, says, never } of VERDICTS) {
+  test(`verdicts: ${name}`, (context) => {
+    const { status: given, said } = call('run-tests.ts', makeProject(context, files))
+    assert.equal(given, status, said)
+    for (const line of says) assert.match(said, line)
+    assert.doesNotMatch(said, never)
+  })
+}
 
 test('tests: a file that ends badly or holds no test is a failure', (context) => {
   const root = makeProject(context, {

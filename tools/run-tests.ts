@@ -1,13 +1,17 @@
-// Runs the tests, each file in a process of its own, with the flags that the server has.
+// Runs the tests, each file in a process of its own, with the flags that the server has. A proof that fails is run once
+// more, by itself, when all have ended.
 //   sh bin/with-runtime tools/run-tests.ts [part of a path, or a pattern with *]...
 // With KEYWRIGHT_REQUIRE=all a skipped test is a failure: where everything is installed, nothing may be left out.
 import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, matchesGlob } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
-import { TestReport } from './test-report.ts'
+import { closingLines, failureLine, isWell, outputLines } from './test-report.ts'
+import { type FileResult, TestResults } from './test-results.ts'
+import { failedProofs, judge, type KnownUnsteady } from './test-verdict.ts'
+import { isProof } from './tree.ts'
 
 const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
 /** Those that take longest, a minute and more: begun first, so that no core waits for one of them in the end. */
@@ -24,27 +28,64 @@ const MOST_FILE_MS = 10 * 60 * 1000
 /** As the program has it: the types are taken out of a file once, not in every process and thread of the tests. */
 const COMPILE_CACHE = 'node_modules/.cache/keywright'
 
+/** More proofs than these are not run again: so many failures are no matter of chance. */
+const MOST_AGAIN = 6
+/** Proofs that are known to be unsteady, each with its last day. */
+export const KNOWN_UNSTEADY = 'test/proofs/unsteady.json'
+
 /** Whether all is well; on a terminal everything is shown, elsewhere only what is not well. */
 export async function runTests(root: string, patterns: readonly string[]): Promise<boolean> {
+  const startMs = performance.now()
   const files = findTests(root, patterns)
   if (files.length === 0) {
     console.log(`no test file matches ${patterns.join(' ') || TEST_FILES}`)
     return false
   }
   process.env.NODE_COMPILE_CACHE ??= join(root, COMPILE_CACHE)
+  const first = await runFiles(root, inOrder(files), availableParallelism())
+  const second = new Map<string, FileResult>()
+  for (const file of failedProofs(first).slice(0, MOST_AGAIN)) {
+    console.log(`\nonce more, by itself: ${file}`)
+    for (const [path, result] of await runFiles(root, [file], 1)) second.set(path, result)
+  }
+  const known = readKnownUnsteady(root)
+  const verdict = judge({ first, second }, known, new Date().toISOString().slice(0, 10))
+  for (const { file } of known) {
+    if (!isProof(file) || !existsSync(join(root, file)))
+      verdict.faults.push(`${KNOWN_UNSTEADY} names ${file}, which is no proof`)
+  }
+  const requireAll = process.env.KEYWRIGHT_REQUIRE === 'all'
+  const lines = closingLines(verdict, requireAll, performance.now() - startMs, process.stdout.isTTY)
+  for (const line of lines) console.log(line)
+  return isWell(verdict, requireAll)
+}
+
+/** The results by path from `root`; what fails is printed at once. */
+async function runFiles(
+  root: string,
+  paths: readonly string[],
+  concurrency: number,
+): Promise<ReadonlyMap<string, FileResult>> {
   const events = run({
-    files: inOrder(files).map((path) => join(root, path)),
+    files: paths.map((path) => join(root, path)),
     cwd: root,
-    concurrency: availableParallelism(),
+    concurrency,
     execArgv: runtimeFlags(root),
     timeout: MOST_FILE_MS,
   })
   const terminal = process.stdout.isTTY
-  const report = new TestReport(root, (line) => console.log(line), terminal)
-  events.on('data', (event) => report.take(event))
+  const results = new TestResults(root, (failure) => terminal || console.log(failureLine(failure)))
+  events.on('data', (event) => results.take(event))
   const last = terminal ? events.compose(spec).on('data', (text) => process.stdout.write(text)) : events
   await once(last, 'end')
-  return report.close(process.env.KEYWRIGHT_REQUIRE === 'all')
+  if (!terminal) for (const line of outputLines(results.files())) console.log(line)
+  return results.files()
+}
+
+/** None where there is no such file. */
+function readKnownUnsteady(root: string): KnownUnsteady[] {
+  const path = join(root, KNOWN_UNSTEADY)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
 }
 
 /** Test files of the project, or those of them that one of the patterns names. */
@@ -58,12 +99,12 @@ export function findTests(root: string, patterns: readonly string[]): string[] {
     .sort()
 }
 
-/** The longest first, then those with servers of their own; those that lie beside the code take a second or two. */
+/** The longest first, then the other proofs, which have servers of their own; those beside the code take a second. */
 export function inOrder(files: readonly string[]): string[] {
   const rank = (path: string): number => {
     const place = LONGEST.indexOf(path)
     if (place !== -1) return place
-    return LONGEST.length + (path.startsWith('test/') ? 0 : 1)
+    return LONGEST.length + (isProof(path) ? 0 : path.startsWith('test/') ? 1 : 2)
   }
   return files.toSorted((a, b) => rank(a) - rank(b))
 }

@@ -29,6 +29,19 @@ export function isTest(path: string): boolean {
   return path.endsWith('.test.ts') || path.startsWith('test/')
 }
 
+/** Where tests are that a busy machine may fail: real processes, kills, power cuts, overload, memory, time. */
+const PROOFS = 'test/proofs/'
+
+/** A proof that fails is run once more. */
+export function isProof(path: string): boolean {
+  return path.startsWith(PROOFS)
+}
+
+/** A test that gives the same verdict on every machine at any load; it is never run twice. */
+export function isExactTest(path: string): boolean {
+  return path.endsWith('.test.ts') && !isProof(path)
+}
+
 /** In the form that terminals and editors make a link of. */
 export function formatFinding({ path, line, message }: Finding): string {
   return `${path}:${line}: ${message}`

@@ -1,0 +1,136 @@
+// What one run of test files gave, file by file, collected from the events of the runner.
+import { relative } from 'node:path'
+import type { EventData } from 'node:test'
+import type { TestEvent } from 'node:test/reporters'
+import { inspect } from 'node:util'
+
+/** What the runner counts, each of a file: a test with others inside is one more. */
+export type Counts = {
+  tests: number
+  suites: number
+  pass: number
+  fail: number
+  cancelled: number
+  skipped: number
+  todo: number
+}
+export type Failure = {
+  /** `src/lib/a.test.ts:12 outer > inner` */
+  readonly title: string
+  /** The whole cause, with its stack. */
+  readonly text: string
+}
+export type FileResult = {
+  readonly counts: Counts
+  readonly failures: readonly Failure[]
+  readonly skipped: readonly { readonly title: string; readonly reason: string }[]
+  /** What its tests wrote; a seed may be in it. */
+  readonly output: string
+  /** What its tests drew, as they said: `seed=7`. */
+  readonly seeds: readonly string[]
+}
+
+type Verdict = EventData.TestPass | EventData.TestFail
+type Collected = {
+  -readonly [Part in keyof FileResult]: FileResult[Part] extends readonly (infer Item)[] ? Item[] : FileResult[Part]
+} & {
+  /** Names of the tests that are open around the one that runs. */
+  readonly open: string[]
+}
+
+const SEED = /\bseed=\S+/g
+const CANCELLATIONS = ['cancelledByParent', 'testAborted', 'testTimeoutFailure']
+
+/** Takes the events of one run. Files are named from `root`. */
+export class TestResults {
+  private readonly root: string
+  private readonly told: (failure: Failure) => void
+  private readonly collected = new Map<string, Collected>()
+
+  /** `told` hears of each failure at once: whoever ends a run early has it. */
+  constructor(root: string, told: (failure: Failure) => void = () => {}) {
+    this.root = root
+    this.told = told
+  }
+
+  take({ type, data }: TestEvent): void {
+    if (type === 'test:start') this.of(data).open[data.nesting] = data.name
+    else if (type === 'test:pass') this.pass(data)
+    else if (type === 'test:fail') this.fail(data)
+    else if (type === 'test:stdout' || type === 'test:stderr') this.write(data, data.message)
+    else if (type === 'test:diagnostic' && data.file !== undefined)
+      this.of(data).seeds.push(...(data.message.match(SEED) ?? []))
+    else if (type === 'test:summary' && data.file === undefined) this.end(data)
+  }
+
+  files(): ReadonlyMap<string, FileResult> {
+    return this.collected
+  }
+
+  /** Whatever the runner counts as a failure is one, also where no event said which. */
+  private end(summary: EventData.TestSummary): void {
+    const known = [...this.collected.values()].some(({ failures }) => failures.length > 0)
+    if (!summary.success && !known) this.add({}, { title: 'the run', text: inspect(summary.counts) })
+  }
+
+  private add(data: { readonly file?: string }, failure: Failure): void {
+    this.of(data).failures.push(failure)
+    this.told(failure)
+  }
+
+  private write(data: { readonly file?: string }, message: string): void {
+    const file = this.of(data)
+    file.output += message
+    file.seeds.push(...(message.match(SEED) ?? []))
+  }
+
+  private pass(data: EventData.TestPass): void {
+    const file = this.of(data)
+    if (data.details.type === 'suite') file.counts.suites += 1
+    else if (data.skip !== undefined && data.skip !== false) {
+      file.counts.tests += 1
+      file.counts.skipped += 1
+      file.skipped.push({ title: this.title(data), reason: data.skip === true ? 'no reason given' : data.skip })
+    } else if (data.name === data.file) {
+      this.count(file, 'fail')
+      this.add(data, { title: this.title(data), text: 'holds no test' })
+    } else this.count(file, 'pass')
+  }
+
+  private fail(data: EventData.TestFail): void {
+    const file = this.of(data)
+    const error: EventData.Error & { failureType?: string; exitCode?: number } = data.details.error
+    if (data.details.type === 'suite') file.counts.suites += 1
+    else this.count(file, CANCELLATIONS.includes(error.failureType ?? '') ? 'cancelled' : 'fail')
+    // A test around a failed one fails with it, and has nothing to add.
+    if (error.failureType === 'subtestsFailed') return
+    const ended = error.exitCode === undefined ? '' : ` (the file ended with exit code ${error.exitCode})`
+    const cause = typeof error.cause === 'string' ? error.cause : inspect(error.cause ?? error)
+    this.add(data, { title: this.title(data), text: `${cause}${ended}` })
+  }
+
+  private count({ counts }: Collected, end: 'pass' | 'fail' | 'cancelled'): void {
+    counts.tests += 1
+    counts[end] += 1
+  }
+
+  private title(data: Verdict): string {
+    const place = `${this.path(data)}:${data.line ?? 1}`
+    if (data.name === data.file) return place
+    return `${place} ${[...this.of(data).open.slice(0, data.nesting), data.name].join(' > ')}`
+  }
+
+  private path({ file = '' }: { readonly file?: string }): string {
+    return relative(this.root, file).replaceAll('\\', '/')
+  }
+
+  private of(data: { readonly file?: string }): Collected {
+    const path = this.path(data)
+    const known = this.collected.get(path)
+    if (known !== undefined) return known
+    const counts: Counts = { tests: 0, suites: 0, pass: 0, fail: 0, cancelled: 0, skipped: 0, todo: 0 }
+    const made: Collected = { counts, failures: [], skipped: [], output: '', seeds: [], open: [] }
+    this.collected.set(path, made)
+    return made
+  }
+}

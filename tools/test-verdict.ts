@@ -1,0 +1,57 @@
+// What a run of the tests means. An exact test is right or wrong. A proof that fails is run once more by itself. If it
+// fails again it is broken. If it passes it is unsteady, which is said, and borne for two files.
+import type { Failure, FileResult } from './test-results.ts'
+import { isProof } from './tree.ts'
+
+/** With more of them a run says too little. */
+export const MOST_UNSTEADY = 2
+
+/** A row of test/proofs/unsteady.json. */
+export type KnownUnsteady = {
+  readonly file: string
+  /** The last day on which it may be unsteady, as `2026-12-31`. */
+  readonly until: string
+  readonly reason: string
+}
+export type Runs = {
+  readonly first: ReadonlyMap<string, FileResult>
+  /** Of the proofs that failed. One that failed and is not here was not run again. */
+  readonly second: ReadonlyMap<string, FileResult>
+}
+export type Unsteady = {
+  readonly file: string
+  /** Of the first run. */
+  readonly failures: readonly Failure[]
+  readonly seeds: readonly string[]
+  readonly known: KnownUnsteady | undefined
+}
+export type Verdict = {
+  /** By file, as it was in its last run. */
+  readonly files: ReadonlyMap<string, FileResult>
+  readonly failures: readonly Failure[]
+  readonly unsteady: readonly Unsteady[]
+  /** What fails the run beside a failed test, a sentence each. */
+  readonly faults: string[]
+}
+
+/** Proofs to be run once more, in the order in which they ended. */
+export function failedProofs(first: ReadonlyMap<string, FileResult>): string[] {
+  return [...first].filter(([file, { failures }]) => isProof(file) && failures.length > 0).map(([file]) => file)
+}
+
+/** `today` as `2026-12-31`. */
+export function judge({ first, second }: Runs, known: readonly KnownUnsteady[], today: string): Verdict {
+  const files = new Map([...first, ...second])
+  const unsteady = [...second]
+    .filter(([, { failures }]) => failures.length === 0)
+    .map(([file]) => {
+      const { failures = [], seeds = [] } = first.get(file) ?? {}
+      return { file, failures, seeds, known: known.find((row) => row.file === file) }
+    })
+  const faults = unsteady.flatMap(({ file, known: row }) =>
+    row !== undefined && row.until < today ? [`${file} is unsteady for longer than ${row.until}: mend it`] : [],
+  )
+  if (unsteady.length > MOST_UNSTEADY)
+    faults.push(`${unsteady.length} proofs are unsteady, at most ${MOST_UNSTEADY} may be`)
+  return { files, failures: [...files.values()].flatMap(({ failures }) => failures), unsteady, faults }
+}

@@ -1,7 +1,9 @@
 import { createSecretKey } from 'node:crypto'
 import * as aead from './aead.ts'
 import {
+  bindingNonce,
   convergentNonce,
+  deriveBindingKeys,
   deriveConvergentKeys,
   deriveConvergentKeysV2,
   deriveKey,
@@ -44,6 +46,9 @@ function aeadDerivation(keyBytes: number, nonceBytes: number): Derivation {
       deriveV3: (key, context) => deriveConvergentKeys(key, context, keyBytes),
       deriveV2: (key, context) => deriveConvergentKeysV2(key, context, keyBytes),
       nonce: (keys, plaintext) => convergentNonce(keys.nonceKey, plaintext, nonceBytes),
+      deriveBinding: (key, context) => deriveBindingKeys(key, context, keyBytes),
+      bindingNonce: (keys, plaintext, associatedData) =>
+        bindingNonce(keys.nonceKey, plaintext, associatedData, nonceBytes),
     },
   }
 }

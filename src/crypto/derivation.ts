@@ -67,7 +67,7 @@ export function deriveKeyByCounter(key: KeyObject, context: Buffer): KeyObject {
   return secretKey(hmacSha256(key, counter, context, lengthInBits))
 }
 
-/** What convergent encryption seals with: equal plaintexts under one context get equal nonces. */
+/** What convergent encryption seals with: equal messages under one context get equal nonces. */
 export type ConvergentKeys = { readonly encryptionKey: KeyObject; readonly nonceKey: KeyObject }
 
 /** Convergent version 3: both keys from one output of HKDF, the nonce key being its last 32 bytes. */
@@ -87,9 +87,36 @@ export function deriveConvergentKeysV2(key: KeyObject, context: Buffer, keyBytes
   return { encryptionKey: deriveKey(key, context, keyBytes), nonceKey: createSecretKey(context) }
 }
 
-/** The head of HMAC-SHA-256 over the plaintext. Associated data does not enter: the format is fixed. */
+/** The head of HMAC-SHA-256 over the plaintext, where the message has no associated data: the format is fixed. */
 export function convergentNonce(nonceKey: KeyObject, plaintext: Buffer, nonceBytes: number): Buffer {
   return hmacSha256(nonceKey, plaintext).subarray(0, nonceBytes)
+}
+
+/**
+ * For messages with associated data, in versions 2 and 3: the nonce key is the 32 bytes of HKDF behind those of version
+ * 3. Under a key of its own no such nonce is ever that of a plaintext alone (docs/decisions/0011).
+ */
+export function deriveBindingKeys(key: KeyObject, context: Buffer, keyBytes: number): ConvergentKeys {
+  const output = hkdfSha256(key, context, keyBytes + 2 * HASH_BYTES)
+  const encryptionKey = createSecretKey(output.subarray(0, keyBytes))
+  const nonceKey = createSecretKey(output.subarray(keyBytes + HASH_BYTES))
+  output.fill(0)
+  return { encryptionKey, nonceKey }
+}
+
+/**
+ * The head of HMAC-SHA-256(be64(length of the associated data) ‖ associated data ‖ plaintext): no other pair of the two
+ * is written like this.
+ */
+export function bindingNonce(
+  nonceKey: KeyObject,
+  plaintext: Buffer,
+  associatedData: Buffer,
+  nonceBytes: number,
+): Buffer {
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64BE(BigInt(associatedData.length))
+  return hmacSha256(nonceKey, length, associatedData, plaintext).subarray(0, nonceBytes)
 }
 
 /** Wipes the bytes that it was made of. */

@@ -137,8 +137,12 @@ export type Convergent = {
   readonly deriveV3: (key: KeyObject, context: Buffer) => ConvergentKeys
   /** For restored keys only. */
   readonly deriveV2: (key: KeyObject, context: Buffer) => ConvergentKeys
-  /** The nonce for a plaintext, in either version. */
+  /** The nonce for a plaintext without associated data, in either version. */
   readonly nonce: (keys: ConvergentKeys, plaintext: Buffer) => Buffer
+  /** For messages with associated data, in either version. */
+  readonly deriveBinding: (key: KeyObject, context: Buffer) => ConvergentKeys
+  /** Their nonce, with the keys of `deriveBinding`: one nonce for two of them would give away what authenticates. */
+  readonly bindingNonce: (keys: ConvergentKeys, plaintext: Buffer, associatedData: Buffer) => Buffer
 }
 
 /** Material that cannot be a key of its type: says what the type takes, never what was given. */

@@ -8,7 +8,7 @@ import type { NoncePool } from './nonce-pool.ts'
  * 'plain': the key of the version itself. All others take a context.
  * 'derived', 'derived-by-counter': the key for the context; a random nonce.
  * 'convergent-1': the key for the context; the nonce is the caller's and is not stored.
- * 'convergent-2', 'convergent-3': the key for the context; the nonce follows from the plaintext.
+ * 'convergent-2', 'convergent-3': the key for the context; the nonce follows from plaintext and associated data.
  */
 export const KEY_USES = [
   'plain',
@@ -43,15 +43,30 @@ export function sealMessage(sealing: Sealing, nonces: NoncePool, plaintext: Buff
   const { associatedData } = parts
   if (use === 'plain') return cipher.sealWithNonce(key, nonces.take(cipher.nonceBytes), plaintext, associatedData)
   const context = required(parts.context)
-  if (use === 'convergent-2' || use === 'convergent-3') {
-    const { deriveV2, deriveV3, nonce } = requireConvergent(type)
-    const keys = use === 'convergent-2' ? deriveV2(key, context) : deriveV3(key, context)
-    return cipher.sealWithNonce(keys.encryptionKey, nonce(keys, plaintext), plaintext, associatedData)
-  }
+  if (use === 'convergent-2' || use === 'convergent-3')
+    return sealConvergent(sealing, context, plaintext, associatedData)
   const derived = derive(type, key, use, context)
-  if (use === 'convergent-1') return cipher.seal(derived, required(parts.nonce), plaintext, associatedData)
+  if (use === 'convergent-1') {
+    if (isSome(associatedData)) throw new RangeError('A nonce of the caller goes with no associated data')
+    return cipher.seal(derived, required(parts.nonce), plaintext)
+  }
   return cipher.sealWithNonce(derived, nonces.take(cipher.nonceBytes), plaintext, associatedData)
 }
+
+function sealConvergent(sealing: Sealing, context: Buffer, plaintext: Buffer, associatedData: Buffer | undefined) {
+  const { type, cipher, key, use } = sealing
+  const convergent = requireConvergent(type)
+  if (isSome(associatedData)) {
+    const keys = convergent.deriveBinding(key, context)
+    const nonce = convergent.bindingNonce(keys, plaintext, associatedData)
+    return cipher.sealWithNonce(keys.encryptionKey, nonce, plaintext, associatedData)
+  }
+  const keys = use === 'convergent-2' ? convergent.deriveV2(key, context) : convergent.deriveV3(key, context)
+  return cipher.sealWithNonce(keys.encryptionKey, convergent.nonce(keys, plaintext), plaintext)
+}
+
+/** Empty associated data are none, for the ciphers too. */
+const isSome = (associatedData: Buffer | undefined): associatedData is Buffer => (associatedData?.length ?? 0) > 0
 
 /** Opens what `sealMessage` gave. The plaintext is the caller's to wipe. @throws AuthenticationFailed */
 export function openMessage(sealing: Sealing, sealed: Buffer, parts: MessageParts): Buffer {

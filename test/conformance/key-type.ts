@@ -286,6 +286,24 @@ function derivationConformance(type: KeyType, cipher: Cipher, derivation: Deriva
       assert.deepEqual(cipher.openWithNonce(derivation.derive(key, here), sealUnder(here, 'x')), Buffer.from('x'))
     })
   }
+
+  test(`A1: ${name}: associated data enter the nonce, whose key is that of no other message`, async () => {
+    const key = await keyOf(type)
+    const nonceOf = (context: Buffer, plaintext: string, associatedData: string): string => {
+      const keys = convergent.deriveBinding(key, context)
+      return convergent.bindingNonce(keys, Buffer.from(plaintext), Buffer.from(associatedData)).toString('hex')
+    }
+    assert.equal(nonceOf(here, 'x', 'y'), nonceOf(here, 'x', 'y'))
+    assert.equal(nonceOf(here, 'x', 'y').length, 2 * cipher.nonceBytes)
+    const texts = ['', 'x', 'y', 'xy']
+    const nonces = [here, there].flatMap((context) =>
+      texts.flatMap((plaintext) => texts.map((associatedData) => nonceOf(context, plaintext, associatedData))),
+    )
+    assert.equal(new Set(nonces).size, 2 * texts.length ** 2)
+    const keys = (['deriveV2', 'deriveV3', 'deriveBinding'] as const).map((how) => convergent[how](key, here))
+    for (const { encryptionKey } of keys) assert.ok(encryptionKey.equals(derivation.derive(key, here)))
+    assert.equal(new Set(keys.map(({ nonceKey }) => nonceKey.export().toString('hex'))).size, 3)
+  })
 }
 
 function assertClosed(attempt: () => Buffer): void {

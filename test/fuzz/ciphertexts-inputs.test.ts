@@ -67,7 +67,7 @@ function casesOf(type: KeyType): Case[] {
   const kind = 'convergent'
   return [
     ...cases,
-    { name: `${name}, convergent version 1`, type, kind, header: convergent(1), options: { ...options, nonce } },
+    { name: `${name}, convergent version 1`, type, kind, header: convergent(1), options: { context, nonce } },
     { name: `${name}, convergent version 2`, type, kind, header: convergent(2), options },
     { name: `${name}, derived by counter`, type, kind: 'derived', header: { kdf: 'counter' }, options },
   ]

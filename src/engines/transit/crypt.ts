@@ -38,6 +38,11 @@ export function decodeField(name: string, text: string | undefined): Buffer | un
   }
 }
 
+/** docs/decisions/0011: only the caller knows whether his nonce had other associated data before. */
+const NO_DATA_WITH_A_NONCE =
+  '"associated_data": this version of the key takes the nonce of its caller, and two messages under one nonce give ' +
+  'away what authenticates them: leave it out, or use a newer version of the key'
+
 /** A message that can be sealed or opened: all that a client can get wrong was looked at. */
 export type Prepared = MessageParts & {
   readonly version: LoadedVersion
@@ -57,6 +62,7 @@ export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: 
   const padding = paddingOf(ring, options.padding_scheme)
   const cipher = requireCipher(ring, 'encryption', padding, associatedData)
   const version = ring.version(encryptionVersion(ring.header, options.key_version ?? 0))
+  if (version.use === 'convergent-1' && (associatedData?.length ?? 0) > 0) throw refuse(NO_DATA_WITH_A_NONCE)
   const { maxPlaintextBytes } = cipher
   if (maxPlaintextBytes !== undefined && plaintext.length > maxPlaintextBytes) {
     const is = `"plaintext": it has ${plaintext.length} bytes`

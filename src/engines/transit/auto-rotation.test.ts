@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { MemoryView } from '../../../test/fixtures/memory-view.ts'
 import { type MountedTransit, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
 import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { LogFields } from '../../lib/log.ts'
 import type { ListOptions } from '../../storage/contract.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -129,6 +130,51 @@ for (const { name, role, local, rotates } of ROLES) {
     await one.transit.upkeep()
     assert.equal(await latest(one, 'k'), rotates ? 2 : 1)
   })
+}
+
+const BETWEEN: readonly {
+  readonly what: string
+  readonly body?: JsonObject
+  readonly path: string
+  readonly left: number
+}[] = [
+  { what: 'rotated by hand', path: 'keys/k/rotate', left: 2 },
+  { what: 'given no period', path: 'keys/k/config', body: { auto_rotate_period: 0 }, left: 1 },
+  { what: 'given a longer period', path: 'keys/k/config', body: { auto_rotate_period: '100h' }, left: 1 },
+]
+for (const { what, path, body, left } of BETWEEN) {
+  for (const when of ['was found due', 'is rotated, before the transaction'] as const) {
+    test(`a key that is ${what} after it ${when} is not rotated by itself as well`, async () => {
+      const view = new MemoryView()
+      let between: (() => Promise<unknown>) | undefined
+      const happen = async (): Promise<void> => {
+        const work = between
+        between = undefined
+        await work?.()
+      }
+      const watched: View = {
+        get: (at) => view.get(at),
+        list: async (folder: string, options?: ListOptions) => {
+          const names = await view.list(folder, options)
+          if (when === 'was found due' && names.includes('k')) await happen()
+          return names
+        },
+        transaction: async (work) => {
+          if (when !== 'was found due') await happen()
+          return view.transaction(work)
+        },
+      }
+      const one = mounted({}, false, view, watched)
+      await one.client.write('keys/k', { auto_rotate_period: '1h' })
+      await one.transit.upkeep()
+      one.clock.nowMs += 2 * HOUR_MS
+      const asked: number[] = []
+      between = async () => asked.push((await one.client.write(path, body)).status)
+      await one.transit.upkeep()
+      assert.deepEqual([asked, await latest(one, 'k')], [[200], left])
+      assert.ok(!one.lines.some(({ message }) => message.includes('could not be rotated')))
+    })
+  }
 }
 
 test('one key that cannot be rotated holds up no other, and is tried again', async () => {

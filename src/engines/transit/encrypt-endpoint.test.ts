@@ -5,7 +5,7 @@ import { requestInfo } from '../../../test/fixtures/engine-client.ts'
 import { base64, flagsOf, KEY_KINDS, mountTransit, plantKey } from '../../../test/fixtures/mounted-transit.ts'
 import { testSeed } from '../../../test/fixtures/seed.ts'
 import { decodeFields } from '../../api/fields.ts'
-import type { Answer } from '../../api/request.ts'
+import { type Answer, Reconsider } from '../../api/request.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
@@ -285,6 +285,24 @@ test('a key that vanishes between the decision to update and the request is not 
   const args = decodeFields(encryptEndpoint.fields, { name: 'k', plaintext })
   await assert.rejects(handler(transit, args, requestInfo('update')), /encryption key not found/)
 })
+
+for (const isCached of [true, false]) {
+  const how = isCached ? 'cached' : 'stored'
+  test(`a key made between the decision to create and the request is not used by it, ${how}`, async () => {
+    const { client, transit } = mountTransit()
+    await client.write('keys/k')
+    if (!isCached) transit.reset()
+    const handler = encryptEndpoint.handler as unknown as (...args: unknown[]) => Promise<Answer> | Answer
+    for (const input of [{ plaintext }, { batch_input: [{ plaintext }] }]) {
+      const args = decodeFields(encryptEndpoint.fields, { name: 'k', ...input })
+      await assert.rejects(async () => handler(transit, args, requestInfo('create')), Reconsider)
+      if (!isCached) transit.reset()
+    }
+    // Judged anew it is an update, which its token may not be allowed.
+    const args = decodeFields(encryptEndpoint.fields, { name: 'k', plaintext })
+    assert.equal((await handler(transit, args, requestInfo('update'))).status, undefined)
+  })
+}
 
 test('C-03 where the random source fails, nothing is encrypted and nothing is written', async () => {
   const BROKEN: Record<string, (count: number) => Buffer> = {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
+import { compositeRsa, inverse } from '../../../test/fixtures/composite-rsa.ts'
 import { materialOf, publishedRsa } from '../../../test/fixtures/known-material.ts'
 import { base64, type MountedTransit, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
+import { DER, der, derNatural, derOid } from '../../crypto/der.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { spkiPem } from '../../crypto/public-keys.ts'
 import { transferBytes, wrapForRsa } from '../../crypto/wrapped-key.ts'
@@ -119,6 +121,60 @@ for (const { name, body, says } of REFUSED) {
     assert.match(errors.join(), says)
     assert.equal((await client.list('keys')).status, 404)
   })
+}
+
+/** PKCS #8 around the parts of a key, written here: OpenSSL writes none that do not fit together. */
+function pkcs8(algorithm: readonly Buffer[], inner: Buffer): Buffer {
+  return der(DER.sequence, derNatural(0n), der(DER.sequence, ...algorithm), der(DER.octetString, inner))
+}
+
+function rsaOf({ n, e, d, p, q }: ReturnType<typeof compositeRsa>): Buffer {
+  const numbers = [0n, n, e, d, p, q, d % (p - 1n), d % (q - 1n), inverse(q, p)]
+  return pkcs8([derOid('1.2.840.113549.1.1.1'), der(DER.null)], der(DER.sequence, ...numbers.map(derNatural)))
+}
+
+/** The private number of one pair beside the public point of another. */
+function ecHalves(curve: string, oid: string): Buffer {
+  const [one, other] = [0, 1].map(() => generateKeyPairSync('ec', { namedCurve: curve }))
+  const scalar = (one ?? assert.fail()).privateKey.export({ format: 'raw-private' })
+  const point = (other ?? assert.fail()).publicKey.export({ format: 'raw-public' })
+  const half = der(DER.context(1), der(DER.bitString, Buffer.from([0]), point))
+  const inner = der(DER.sequence, derNatural(1n), der(DER.octetString, scalar), half)
+  return pkcs8([derOid('1.2.840.10045.2.1'), derOid(oid)], inner)
+}
+
+function ed25519Halves(): Buffer {
+  const [one, other] = [pairs.a.privateKey, pairs.b.publicKey]
+  const half = der(DER.contextPrimitive(1), Buffer.from([0]), other.export({ format: 'raw-public' }))
+  const seed = der(DER.octetString, one.export({ format: 'raw-private' }))
+  const parts = [derNatural(1n), der(DER.sequence, derOid('1.3.101.112')), der(DER.octetString, seed), half]
+  return der(DER.sequence, ...parts)
+}
+
+const UNTRUE: readonly { readonly type: string; readonly key: () => Buffer; readonly says: RegExp }[] = [
+  { type: 'rsa-2048', key: () => rsaOf(compositeRsa()), says: /The primes of the RSA key are no primes/ },
+  { type: 'ecdsa-p256', key: () => ecHalves('P-256', '1.2.840.10045.3.1.7'), says: /does not belong/ },
+  { type: 'ecdsa-p384', key: () => ecHalves('P-384', '1.3.132.0.34'), says: /does not belong/ },
+  { type: 'ecdsa-p521', key: () => ecHalves('P-521', '1.3.132.0.35'), says: /does not belong/ },
+  { type: 'ecdsa-secp256k1', key: () => ecHalves('secp256k1', '1.3.132.0.10'), says: /does not belong/ },
+  { type: 'ed25519', key: ed25519Halves, says: /does not belong/ },
+]
+for (const { type, key, says } of UNTRUE) {
+  for (const path of ['import', 'import_version']) {
+    test(`P-15 ${path} of type ${type} refuses a key whose parts are not what they say`, async () => {
+      const { client } = mounted()
+      if (path === 'import_version') {
+        const good = KEY_TYPES.get(type) ?? assert.fail()
+        const ciphertext = wrapped(transferBytes(good.load(await materialOf(good))))
+        assert.equal((await client.write('keys/k/import', { type, ciphertext })).status, 204)
+      }
+      const { status, errors } = await client.write(`keys/k/${path}`, { type, ciphertext: wrapped(key()) })
+      assert.equal(status, 400)
+      assert.match(errors.join(), says)
+      const read = await client.read('keys/k')
+      assert.deepEqual([read.status, read.data?.latest_version], path === 'import' ? [404, undefined] : [200, 1])
+    })
+  }
 }
 
 test('whether RSA-OAEP or AES-KWP failed is the same sentence (transit.md trap 40)', async () => {

@@ -1,7 +1,7 @@
 // Restores that take long: others go on meanwhile, and what would take too long is refused.
 import assert from 'node:assert/strict'
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
+import { compositeRsa } from '../../../test/fixtures/composite-rsa.ts'
 import { materialOf } from '../../../test/fixtures/known-material.ts'
 import { base64, mountTransit, plantKey } from '../../../test/fixtures/mounted-transit.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
@@ -94,33 +94,8 @@ test('a backup of more versions than are restored warns that the key has to be t
   assert.deepEqual([trimmed.status, trimmed.warnings], [200, []])
 })
 
-const fromBase64Url = (text = ''): bigint => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`)
-
-function inverse(a: bigint, m: bigint): bigint {
-  let [before, now, x, y] = [a % m, m, 1n, 0n]
-  while (now !== 0n) {
-    const quotient = before / now
-    ;[before, now] = [now, before - quotient * now]
-    ;[x, y] = [y, x - quotient * y]
-  }
-  return before === 1n ? ((x % m) + m) % m : 0n
-}
-
-/** Numbers that fit together, with an odd composite in place of one prime. */
-function compositeKey() {
-  const { p } = createPrivateKey(
-    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
-  ).export({ format: 'jwk' })
-  const prime = fromBase64Url(p)
-  const e = 65_537n
-  for (let q = (3n << 1_022n) + 3n; ; q += 6n) {
-    const d = inverse(e, (prime - 1n) * (q - 1n))
-    if (d !== 0n && inverse(q, prime) !== 0n) return { n: prime * q, e, d, p: prime, q }
-  }
-}
-
 test('P-15 a restored RSA key has primes that are primes, in every version', async () => {
-  const { n, e, d, p, q } = compositeKey()
+  const { n, e, d, p, q } = compositeRsa()
   const rsa = `{"N":${n},"E":${e},"D":${d},"Primes":[${p},${q}],"Precomputed":null}`
   const { client } = mountTransit()
   await client.write('keys/k', { type: 'rsa-2048', exportable: true, allow_plaintext_backup: true })

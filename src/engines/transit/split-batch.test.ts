@@ -70,6 +70,60 @@ for (const { name: type, cipher, derivation } of KEY_TYPES.values()) {
   }
 }
 
+for (const { name: type, cipher, derivation } of KEY_TYPES.values()) {
+  if (cipher === undefined || derivation === undefined) continue
+  for (const kind of KEY_KINDS) {
+    // The first of each part has no data: what it has may stand for nobody else's.
+    const hasData = (n: number) => n % (COUNT / 3) !== 0
+    const items = Array.from({ length: COUNT }, (_, n) => ({
+      plaintext: base64(`message ${n}`),
+      ...(kind === 'plain' ? {} : { context: base64(`context ${n}`) }),
+      ...(hasData(n) ? { associated_data: base64(`data ${n}`) } : {}),
+    }))
+    type Sealed = { readonly ciphertext: string }
+    const withCiphertexts = (made: readonly Sealed[]) =>
+      items.map(({ plaintext: _, ...options }, n) => ({ ...options, ciphertext: made[n]?.ciphertext ?? '' }))
+
+    test(`items of a split batch with a ${kind} ${type} key have each its own parts, opened singly`, async () => {
+      const jobs: string[] = []
+      const { client } = mountTransit(new MemoryView(), undefined, threadLike(3, jobs))
+      await client.write('keys/k', { type, ...flagsOf(kind) })
+      const { data } = await client.write('encrypt/k', { batch_input: items })
+      assert.deepEqual(jobs, ['seal-many', 'seal-many'])
+      for (const [n, item] of withCiphertexts(data.batch_results).entries())
+        assert.equal((await client.write('decrypt/k', item)).data?.plaintext, items[n]?.plaintext, `item ${n}`)
+    })
+
+    test(`a split batch with a ${kind} ${type} key opens each item with its own parts only`, async () => {
+      const jobs: string[] = []
+      const { client } = mountTransit(new MemoryView(), undefined, threadLike(3, jobs))
+      await client.write('keys/k', { type, ...flagsOf(kind) })
+      const made: Sealed[] = []
+      for (const item of items) made.push((await client.write('encrypt/k', item)).data)
+      const good = withCiphertexts(made)
+      const plaintextsOf = async (batch_input: typeof good): Promise<string[]> => {
+        jobs.splice(0)
+        const { data } = await client.write('decrypt/k', { batch_input })
+        assert.deepEqual(jobs, ['open-many', 'open-many'])
+        return data.batch_results.map(({ plaintext }: { plaintext: string }) => plaintext)
+      }
+      assert.deepEqual(
+        await plaintextsOf(good),
+        items.map(({ plaintext }) => plaintext),
+      )
+      // With those of its neighbour none opens.
+      const others = (part: 'context' | 'associated_data') =>
+        good.map((item, n) => ({ ...item, [part]: good[(n + 1) % COUNT]?.[part] ?? '' }))
+      assert.deepEqual(new Set(await plaintextsOf(others('associated_data'))), new Set(['']))
+      assert.deepEqual(
+        await plaintextsOf(good.map(({ associated_data: _, ...item }) => item)),
+        items.map(({ plaintext }, n) => (hasData(n) ? '' : plaintext)),
+      )
+      if (kind !== 'plain') assert.deepEqual(new Set(await plaintextsOf(others('context'))), new Set(['']))
+    })
+  }
+}
+
 test('equal items of a split batch have equal ciphertexts with a convergent key', async () => {
   const { client } = mountTransit(new MemoryView(), undefined, threadLike(4))
   await client.write('keys/k', flagsOf('convergent'))

@@ -19,7 +19,7 @@ export type { AclDecision, AclOperation, AclReason, AclRequest } from './permiss
 
 const ROOT = 'root'
 const SLASH = 0x2f
-const HELP: AclDecision = { allowed: true, reason: 'help', policies: [], pageLimit: 0 }
+const HELP: AclDecision = { allowed: true, reason: 'help', policies: [], pageLimit: 0, judgesData: false }
 
 /** The namespace in which everything is allowed, and the answer there. */
 type RootGrant = { readonly namespace: string; readonly decision: AclDecision }
@@ -162,7 +162,8 @@ function aclOf(joined: Readonly<Record<PathKind, ReadonlyMap<string, JoinedRules
 
 function rootAcl(namespace: string, policyCount: number): Acl {
   if (policyCount > 1) throw new PolicyError('the policy "root" must be the only one of a token')
-  const decision: AclDecision = { allowed: true, reason: ROOT, policies: [{ name: ROOT, namespace }], pageLimit: 0 }
+  const policies = [{ name: ROOT, namespace }]
+  const decision: AclDecision = { allowed: true, reason: ROOT, policies, pageLimit: 0, judgesData: false }
   const tables = { exact: new Map(), wildcards: new PathTree<Permissions>([]), all: [] }
   return new Acl({ ...tables, root: { namespace, decision }, staleAtMs: Infinity })
 }
@@ -185,7 +186,10 @@ function isAboutKeptAlone(ofKept: Permissions | undefined, path: string): ofKept
 function stricter(decision: AclDecision, ofKept: AclDecision): AclDecision {
   if (!ofKept.allowed) return ofKept
   const isNarrower = ofKept.pageLimit > 0 && (decision.pageLimit === 0 || ofKept.pageLimit < decision.pageLimit)
-  return isNarrower ? ofKept : decision
+  const { judgesData } = ofKept
+  return isNarrower || (judgesData && !decision.judgesData)
+    ? { ...(isNarrower ? ofKept : decision), judgesData: judgesData || decision.judgesData }
+    : decision
 }
 
 function rulesOf(table: Map<string, JoinedRules>, path: string): JoinedRules {

@@ -37,6 +37,8 @@ export type AclRequest = {
   readonly keptPath?: string | undefined
   /** What the client sent: no defaults, no path captures. Absent: nothing. */
   readonly parameters?: RequestParameters | undefined
+  /** What was sent is not read yet: rules on it are left for later, and the decision says whether there are any. */
+  readonly isUnread?: boolean | undefined
   /** Of parameters that go by several names: what a rule says of one name holds for all. Absent: there are none. */
   readonly otherNames?: ReadonlyMap<string, readonly string[]> | undefined
   /** The asked time to live of the wrapping; 0 or absent: the answer is not to be wrapped. */
@@ -65,6 +67,8 @@ export type AclDecision = {
   readonly policies: readonly GrantingPolicy[]
   /** Where above 0: a list that asks for no page is to be answered with so many names at most. */
   readonly pageLimit: number
+  /** Whether it depends on what was sent too: parameters, or the page that is asked for. */
+  readonly judgesData: boolean
 }
 export type GrantingPolicy = { readonly name: string; readonly namespace: string }
 
@@ -100,6 +104,9 @@ const CAPABILITY_OF: Readonly<Record<Exclude<AclOperation, 'help'>, Capability>>
 export function capabilityFor(operation: AclOperation): Capability | undefined {
   return operation === 'help' ? undefined : CAPABILITY_OF[operation]
 }
+
+/** Of these, parameters can be bounded. */
+const BOUNDED: ReadonlySet<Capability> = new Set(['read', 'update', 'create', 'patch'])
 
 const DENY = capabilityBit('deny')
 const SUDO = capabilityBit('sudo')
@@ -137,22 +144,27 @@ export class JoinedRules {
     const isImpossible = maxSeconds > 0 && maxSeconds < minSeconds
     const bits = isImpossible || (this.#bits & DENY) !== 0 ? DENY : this.#bits
     const required = [...this.#required]
-    const isFree = this.#allowed.size === 0 && this.#denied.size === 0 && required.length === 0
     return new Permissions(place, {
       bits,
       minSeconds,
       maxSeconds,
       pageLimit: this.#pageLimit,
-      parameters: isFree ? undefined : { allowed: this.#allowed, denied: this.#denied, required },
+      parameters: this.#isFree ? undefined : { allowed: this.#allowed, denied: this.#denied, required },
       granted: new Map(capabilityNames(bits & ~DENY).map((capability) => [capability, this.#grant(capability)])),
     })
+  }
+
+  /** Whether they say nothing of parameters. */
+  get #isFree(): boolean {
+    return this.#allowed.size === 0 && this.#denied.size === 0 && this.#required.size === 0
   }
 
   #grant(capability: Capability): AclDecision {
     const bit = capabilityBit(capability)
     const policies = this.#sources.filter((source) => (source.bits & bit) !== 0).map((source) => source.policy)
     const pageLimit = capability === 'list' || capability === 'scan' ? this.#pageLimit : 0
-    return { allowed: true, reason: 'granted', policies: [...new Set(policies)], pageLimit }
+    const judgesData = pageLimit > 0 || (BOUNDED.has(capability) && !this.#isFree)
+    return { allowed: true, reason: 'granted', policies: [...new Set(policies)], pageLimit, judgesData }
   }
 }
 
@@ -197,7 +209,13 @@ export class Permissions {
     const grant = granted.get(CAPABILITY_OF[operation])
     if (grant === undefined) return REFUSED[(bits & DENY) === 0 ? 'capability-missing' : 'denied-by-rule']
     if (request.sudoRequired === true && (bits & SUDO) === 0) return REFUSED['sudo-missing']
-    const problem = this.#wrappingProblem(request.wrapTtlSeconds ?? 0) ?? this.#dataProblem(operation, request)
+    const problem = this.#wrappingProblem(request.wrapTtlSeconds ?? 0)
+    if (problem !== undefined) return REFUSED[problem]
+    return request.isUnread === true || !grant.judgesData ? grant : this.#decideOnData(grant, operation, request)
+  }
+
+  #decideOnData(grant: AclDecision, operation: AclOperation, request: AclRequest): AclDecision {
+    const problem = this.#dataProblem(operation, request)
     return problem === undefined ? grant : REFUSED[problem]
   }
 
@@ -249,5 +267,5 @@ function lowestLimit(a: number, b: number): number {
 }
 
 function refusal(reason: Refusal): AclDecision {
-  return { allowed: false, reason, policies: [], pageLimit: 0 }
+  return { allowed: false, reason, policies: [], pageLimit: 0, judgesData: false }
 }

@@ -51,8 +51,9 @@ function tellable(acl: Acl, request: AclRequest, scope: HintScope): { reason: Ac
   const isWrite = operation === 'create' || operation === 'update'
   if (!isWrite || (scope.isKnownToAll && !scope.dependsOnExistence)) return { reason, needed: exact }
   const other = acl.check({ ...request, operation: operation === 'create' ? 'update' : 'create' })
-  // The other one would have been done: the refusal alone says which one it was.
-  if (other.allowed) return { reason, needed: exact }
+  // The other one would have been done: the refusal alone says which one it was. Where that hangs on parameters which
+  // nobody has read yet, it may as well have been refused for them.
+  if (other.allowed && !(request.isUnread === true && other.judgesData)) return { reason, needed: exact }
   const either = `the capability "create" or "update"${withSudo ? ', and "sudo"' : ''}`
   return { reason: other.reason === reason ? reason : 'capability-missing', needed: either }
 }

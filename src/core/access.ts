@@ -1,7 +1,7 @@
-// Who asks, and whether they may: the two steps of the pipeline that decide about access.
+// Who asks, and whether they may: the steps of the pipeline that decide about access.
 import { fail, permissionDenied, type Refusal } from '../api/errors.ts'
 import type { Acl } from '../auth/acl.ts'
-import type { AclRequest } from '../auth/permissions.ts'
+import type { AclDecision, AclRequest } from '../auth/permissions.ts'
 import { refusalHint } from '../auth/refusal-hint.ts'
 import { united } from '../auth/rights.ts'
 import type { Subject } from '../auth/subject.ts'
@@ -86,17 +86,39 @@ function hintFor({ endpoint, mounted, path }: Exchange, acl: Acl, request: AclRe
   return refusalHint(acl, { ...request, path }, { isKnownToAll, dependsOnExistence: endpoint?.exists !== undefined })
 }
 
+/** Whether there is a right to such a request at all: only for whoever has one the body is parsed. */
 function judge(exchange: Exchange, acl: Acl, around: Surroundings): void {
-  const { path, keptPath, operation, input: parameters, wrapTtlSeconds } = exchange
   exchange.acl = acl
-  const sudoRequired = exchange.endpoint?.sudo === true
-  const otherNames = exchange.endpoint?.otherNames
+  const { judgesData } = allowed(exchange, acl, around, true)
+  exchange.isDataJudged = judgesData
+}
+
+/** Of what was sent, where a policy says something of it. */
+export const authoriseData = (exchange: Exchange, around: Surroundings): void => {
+  const { acl } = exchange
+  if (acl === undefined || !exchange.isDataJudged) return
+  const { pageLimit } = allowed(exchange, acl, around, false)
+  // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
+  if (pageLimit > 0 && exchange.input?.limit === undefined) exchange.input = { ...exchange.input, limit: pageLimit }
+}
+
+/** @throws Refusal with what is missing */
+function allowed(exchange: Exchange, acl: Acl, around: Surroundings, isUnread: boolean): AclDecision {
+  const { path, keptPath, operation, input: parameters, wrapTtlSeconds, endpoint } = exchange
+  const sudoRequired = endpoint?.sudo === true
+  const otherNames = endpoint?.otherNames
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
-  const request = { operation, path: listPath, keptPath, parameters, otherNames, sudoRequired, wrapTtlSeconds }
+  const request = {
+    operation,
+    path: listPath,
+    keptPath,
+    parameters,
+    isUnread,
+    otherNames,
+    sudoRequired,
+    wrapTtlSeconds,
+  }
   const verdict = acl.check(request)
   if (!verdict.allowed) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, request) : '')
-  // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
-  if (verdict.pageLimit > 0 && exchange.input?.limit === undefined) {
-    exchange.input = { ...exchange.input, limit: verdict.pageLimit }
-  }
+  return verdict
 }

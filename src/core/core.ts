@@ -169,6 +169,7 @@ function newExchange({ id, trace }: Watched, request: WireRequest, before: Excha
     paid: before?.paid,
     subject: undefined,
     acl: undefined,
+    isDataJudged: false,
     wrapTtlSeconds: 0,
     wrapForm: 'plain',
     input: undefined,

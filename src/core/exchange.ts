@@ -91,6 +91,8 @@ export type Exchange = {
   subject: Subject | undefined
   /** The rules that judged the request. */
   acl: Acl | undefined
+  /** They say something of what was sent. */
+  isDataJudged: boolean
   /** How long the answer is to be wrapped; 0: not at all. */
   wrapTtlSeconds: number
   /** What the token then looks like. */

@@ -7,7 +7,7 @@ import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { authenticate, authorise, isOpen } from './access.ts'
+import { authenticate, authorise, authoriseData, isOpen } from './access.ts'
 import { MAX_OPEN_BODY_BYTES, parseBody } from './body.ts'
 import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
@@ -134,7 +134,7 @@ const readBody = (exchange: Exchange): void => {
     exchange.input = query === '' ? undefined : parseQuery(query)
     return
   }
-  // An endpoint that needs no token is open to all, so its body is read too; else only a token's holder is parsed for.
+  // An endpoint that needs no token is open to all, so its body is read too; else whoever gets here has the right.
   if (exchange.method !== 'update' || body === undefined || body.length === 0) return
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
   // What parsing may cost is bounded by who asks: without a token, a few milliseconds.
@@ -274,8 +274,9 @@ export const STEPS: readonly Step[] = [
   { name: 'limit the rate of who asks', run: limitRateOfEntity },
   { name: 'give help', run: giveHelp },
   { name: 'create or update', run: findExistence },
-  { name: 'read the body', run: readBody },
   { name: 'authorise', run: authorise },
+  { name: 'read the body', run: readBody },
+  { name: 'authorise what is sent', run: authoriseData },
   { name: 'refuse what is not there', run: refuseUnknown },
   { name: 'refuse to keep what is public', run: refuseToKeep },
   { name: 'forward writes', run: forwardWrites },

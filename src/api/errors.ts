@@ -43,8 +43,8 @@ export const ERRORS = {
     status: 400,
     message: () => 'The request is not well-formed HTTP',
     remedy:
-      'Send HTTP/1.1 (RFC 9112). A LIST or HELP request has no body, no repeated header that matters, and a head of ' +
-      'at most 16 KiB; GET with ?list=true and ?help=1 are the same.',
+      'Send HTTP/1.1 (RFC 9112). A LIST or HELP request has no repeated header that matters, a head of at most ' +
+      '16 KiB, no body or one that means nothing, and nothing behind it; GET with ?list=true and ?help=1 are the same.',
   },
   bad_forwarding: {
     status: 400,
@@ -139,7 +139,7 @@ export const ERRORS = {
   body_too_large: {
     status: 413,
     message: (limitBytes: number) => `http: request body too large, the limit is ${limitBytes} bytes`, // Wire text.
-    remedy: 'Send less at once, or raise max_request_size of the listener.',
+    remedy: 'Send less at once, or raise max_request_size of the listener. LIST and HELP need no body: leave it out.',
   },
   value_too_large: {
     status: 413,

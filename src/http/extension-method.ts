@@ -1,12 +1,16 @@
-// The head of a LIST or HELP request, which the parser of node:http does not know. A strict subset of RFC 9112: no
-// body, every line ends in CRLF, no folding, no doubled header that matters, nothing behind it. What does not fit is
-// refused.
+// A LIST or HELP request, which the parser of node:http does not know. A strict subset of RFC 9112: every line ends in
+// CRLF, no folding, no doubled header that matters, chunks without extensions and trailers, nothing behind it. What does
+// not fit is refused. A body is read and means nothing, as that of GET does: clients behind a proxy send an empty one in
+// chunks.
+import { fail } from '../api/errors.ts'
 import type { WireRequest } from '../core/exchange.ts'
 import type { HeaderSource } from './headers.ts'
 import type { Origin } from './requests.ts'
 
 const METHODS = ['LIST', 'HELP']
 export const MAX_HEAD_BYTES = 16_384
+/** As it comes, so with what chunks add. */
+export const MAX_BODY_BYTES = 16_384
 const MAX_HEADERS = 200
 const END = '\r\n\r\n'
 const UNIQUE = [
@@ -16,6 +20,7 @@ const UNIQUE = [
   'authorization',
   'host',
   'content-length',
+  'transfer-encoding',
   'content-type',
   'origin',
 ]
@@ -37,8 +42,6 @@ export function findHead(packet: Buffer, bytesParsed: number): Buffer | undefine
   return METHODS.some((method) => head.indexOf(`${method} `) === 0) ? head : undefined
 }
 
-export const isHeadComplete = (head: Buffer): boolean => head.includes(END)
-
 const LONGEST_METHOD = 20
 
 /** Whether the parser stopped inside a word that a path follows. */
@@ -48,27 +51,114 @@ export function beginsUnknownMethod(packet: Buffer, bytesParsed: number): boolea
   return isToken(packet.toString('latin1', bytesParsed, end).toLowerCase())
 }
 
-/** Undefined where `head` is not exactly such a head. @throws what `originOf` throws */
-export function readHead(head: Buffer, originOf: (headers: HeaderSource) => Origin): WireRequest | undefined {
-  if (head.length > MAX_HEAD_BYTES) return undefined
-  const text = head.toString('latin1')
-  if (text.indexOf(END) !== text.length - END.length) return undefined
-  const [requestLine, ...lines] = text.slice(0, -END.length).split('\r\n')
-  const [method, target, version, ...rest] = (requestLine ?? '').split(' ')
-  if (method === undefined || target === undefined || rest.length > 0 || !METHODS.includes(method)) return undefined
-  if (version !== 'HTTP/1.1' || !target.startsWith('/') || !isVisible(target)) return undefined
-  const headers = readHeaders(lines)
-  if (headers === undefined || headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
-    return undefined
-  const question = target.indexOf('?')
-  return {
-    method,
-    rawPath: question === -1 ? target : target.slice(0, question),
-    query: question === -1 ? '' : target.slice(question + 1),
-    ...originOf(headers),
-    body: undefined,
+/** One request as it comes, from its first byte on. */
+export class ExtensionMessage {
+  #bytes: Buffer = Buffer.alloc(0)
+  #head: Head | undefined
+  /** Where the body goes on that was not looked at. */
+  #at = 0
+
+  /** Whether it is whole now. @throws Refusal where it is not well-formed, or too long */
+  add(packet: Buffer): boolean {
+    this.#bytes = Buffer.concat([this.#bytes, packet])
+    const head = this.#head ?? this.#readHead()
+    if (head === undefined) return false
+    // Nobody asks for a body that means nothing (RFC 9110 section 10.1.1).
+    if (head.expectsContinue && this.#bytes.length === this.#at) return true
+    const end = head.body === 'chunked' ? this.#endOfChunks(head.length) : head.length + head.body
+    if (end !== undefined && this.#bytes.length > end) throw fail('malformed_http', [])
+    if (this.#bytes.length - head.length > MAX_BODY_BYTES) throw fail('body_too_large', [MAX_BODY_BYTES])
+    return this.#bytes.length === end
+  }
+
+  /** Of one that is whole. @throws what `originOf` throws */
+  request(originOf: (headers: HeaderSource) => Origin): WireRequest {
+    const { method, target, headers } = this.#head as Head
+    const question = target.indexOf('?')
+    return {
+      method,
+      rawPath: question === -1 ? target : target.slice(0, question),
+      query: question === -1 ? '' : target.slice(question + 1),
+      ...originOf(headers),
+      body: undefined,
+    }
+  }
+
+  #readHead(): Head | undefined {
+    const end = this.#bytes.indexOf(END)
+    const length = end === -1 ? this.#bytes.length : end + END.length
+    if (length > MAX_HEAD_BYTES) throw fail('malformed_http', [])
+    if (end === -1) return undefined
+    const head = readHead(this.#bytes.toString('latin1', 0, end), length)
+    this.#head = head
+    this.#at = length
+    return head
+  }
+
+  /** Undefined as long as the last chunk has not come. */
+  #endOfChunks(start: number): number | undefined {
+    const bytes = this.#bytes
+    for (;;) {
+      const lineEnd = bytes.indexOf('\r\n', this.#at)
+      const line = bytes.toString('latin1', this.#at, lineEnd === -1 ? bytes.length : lineEnd)
+      if (lineEnd === -1) {
+        if (!isSizeBegun(line)) throw fail('malformed_http', [])
+        return undefined
+      }
+      if (!isSize(line)) throw fail('malformed_http', [])
+      const size = Number.parseInt(line, 16)
+      const next = lineEnd + 2 + size + 2
+      if (next - start > MAX_BODY_BYTES) throw fail('body_too_large', [MAX_BODY_BYTES])
+      const behind = bytes.toString('latin1', next - 2, next)
+      if (!'\r\n'.startsWith(behind)) throw fail('malformed_http', [])
+      if (bytes.length < next) return undefined
+      if (size === 0) return next
+      this.#at = next
+    }
   }
 }
+
+type Head = {
+  readonly method: string
+  readonly target: string
+  readonly headers: Record<string, string>
+  /** In bytes, with the empty line. */
+  readonly length: number
+  readonly body: number | 'chunked'
+  readonly expectsContinue: boolean
+}
+
+/** `text`: without the empty line. @throws Refusal */
+function readHead(text: string, length: number): Head {
+  const [requestLine, ...lines] = text.split('\r\n')
+  const [method, target, version, ...rest] = (requestLine ?? '').split(' ')
+  const isRequest = method !== undefined && METHODS.includes(method) && version === 'HTTP/1.1' && rest.length === 0
+  const headers = readHeaders(lines)
+  if (!isRequest || target === undefined || !target.startsWith('/') || !isVisible(target) || headers === undefined)
+    throw fail('malformed_http', [])
+  const expectsContinue = headers.expect?.toLowerCase() === '100-continue'
+  return { method, target, headers, length, body: bodyOf(headers), expectsContinue }
+}
+
+/** RFC 9112 section 6.3, without what another reader of the same bytes could take otherwise. @throws Refusal */
+function bodyOf(headers: Readonly<Record<string, string>>): Head['body'] {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers
+  if (coding !== undefined) {
+    if (length !== undefined) throw fail('malformed_http', [])
+    if (coding.toLowerCase() !== 'chunked') throw fail('coding_unknown', [])
+    return 'chunked'
+  }
+  if (length === undefined) return 0
+  if (!isLength(length)) throw fail('malformed_http', [])
+  const bytes = Number(length)
+  if (bytes > MAX_BODY_BYTES) throw fail('body_too_large', [MAX_BODY_BYTES])
+  return bytes
+}
+
+const isLength = (text: string): boolean => /^(0|[1-9]\d{0,15})$/.test(text)
+const isSize = (line: string): boolean => /^[0-9a-f]{1,8}$/i.test(line)
+/** The CR may have come, and what follows it not yet. */
+const isSizeBegun = (line: string): boolean => /^([0-9a-f]{0,8}|[0-9a-f]{1,8}\r)$/i.test(line)
 
 function readHeaders(lines: readonly string[]): Record<string, string> | undefined {
   if (lines.length > MAX_HEADERS) return undefined

@@ -5,7 +5,7 @@ import { fail, Refusal } from '../api/errors.ts'
 import type { WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
 import { STATUS_CODES } from '../lib/node-http.ts'
-import { beginsUnknownMethod, findHead, isHeadComplete, MAX_HEAD_BYTES, readHead } from './extension-method.ts'
+import { beginsUnknownMethod, ExtensionMessage, findHead } from './extension-method.ts'
 import { originOf, type RequestParts } from './requests.ts'
 import type { HeadersFor } from './response-headers.ts'
 
@@ -16,8 +16,8 @@ const CLOSE_LIMIT_MS = 2_000
 
 export class ParserErrors {
   readonly #parts: RequestParts
-  /** Heads of which the rest is still to come; the parser refuses each packet anew, so it arrives here. */
-  readonly #unfinished = new WeakMap<Socket, Buffer>()
+  /** Requests of which the rest is still to come; the parser refuses each packet anew, so it arrives here. */
+  readonly #unfinished = new WeakMap<Socket, ExtensionMessage>()
   /** Connections whose last answer is being made. */
   readonly #closing = new WeakSet<Socket>()
 
@@ -30,19 +30,16 @@ export class ParserErrors {
       if (socket.writableFinished || socket.destroyed) socket.destroy()
       return
     }
-    const head = this.#headOf(cause, socket)
-    if (head !== undefined && !isHeadComplete(head) && head.length <= MAX_HEAD_BYTES) {
-      this.#unfinished.set(socket, head)
-      return
-    }
+    const read = this.#read(cause, socket)
+    if (read === 'unfinished') return
     this.#closing.add(socket)
     socket.on('error', () => socket.destroy())
     await this.#parts.turns.over(socket)
-    const response = head === undefined ? refusalResponse(refusalOf(cause)) : await this.#answerHead(head, socket)
+    const response = read instanceof Refusal ? refusalResponse(read) : await this.#answerMessage(read, socket)
     closeWith(socket, response, this.#parts.headersFor)
   }
 
-  async #answerHead(head: Buffer, socket: Socket): Promise<WireResponse> {
+  async #answerMessage(message: ExtensionMessage, socket: Socket): Promise<WireResponse> {
     const { handle, switches, works } = this.#parts
     let onLate = (): void => {}
     const late = new Promise<WireResponse>((resolve) => {
@@ -50,8 +47,7 @@ export class ParserErrors {
     })
     const deadline = works.add(() => onLate())
     try {
-      const request = readHead(head, (headers) => originOf(this.#parts, socket, headers))
-      if (request === undefined) return refusalResponse(fail('malformed_http', []))
+      const request = message.request((headers) => originOf(this.#parts, socket, headers))
       const whole = switches === undefined ? request : { ...request, listener: switches }
       return await Promise.race([handle(whole), late])
     } catch (cause) {
@@ -62,11 +58,22 @@ export class ParserErrors {
     }
   }
 
-  /** What has come of a LIST or HELP; undefined where it is something else. */
-  #headOf({ code, rawPacket, bytesParsed }: ParserError, socket: Socket): Buffer | undefined {
-    if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return undefined
+  /** What has come of a LIST or HELP; a refusal where it is something else, or not as it has to be. */
+  #read(cause: ParserError, socket: Socket): ExtensionMessage | 'unfinished' | Refusal {
+    const { code, rawPacket, bytesParsed } = cause
+    if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return refusalOf(cause)
     const before = this.#unfinished.get(socket)
-    return before === undefined ? findHead(rawPacket, bytesParsed ?? 0) : Buffer.concat([before, rawPacket])
+    const part = before === undefined ? findHead(rawPacket, bytesParsed ?? 0) : rawPacket
+    if (part === undefined) return refusalOf(cause)
+    const message = before ?? new ExtensionMessage()
+    try {
+      if (message.add(part)) return message
+    } catch (refusal) {
+      if (refusal instanceof Refusal) return refusal
+      throw refusal
+    }
+    this.#unfinished.set(socket, message)
+    return 'unfinished'
   }
 }
 

@@ -87,10 +87,21 @@ test('LIST lists, and its connection ends', async () => {
   assert.equal(end, undefined)
 })
 
-test('LIST takes a query, and an empty body that is said to be one', async () => {
+test('C1: LIST takes a query, and a body that is empty or small, however it is framed', async () => {
   const [page] = await talk([rawRequest('LIST', '/v1/transit/keys?after=one', [TOKEN])])
   assert.equal(page?.status, 404)
-  assert.equal(await statusOf(rawRequest('LIST', '/v1/transit/keys', [TOKEN, ['Content-Length', '0']])), 200)
+  const chunked: readonly [string, string] = ['Transfer-Encoding', 'chunked']
+  for (const [header, body] of [
+    [['Content-Length', '0'], ''],
+    [['Content-Length', '2'], '{}'],
+    [chunked, '0\r\n\r\n'],
+    [chunked, '2\r\n{}\r\n0\r\n\r\n'],
+  ] as const) {
+    const head = rawRequest('LIST', '/v1/transit/keys', [TOKEN, header])
+    assert.equal(await statusOf(Buffer.concat([head, Buffer.from(body)])), 200, body)
+    const [answer] = await talk([head, ...body], 1, 10)
+    assert.deepEqual(parsed(answer).data, { keys: ['one'] }, `${body} byte by byte`)
+  }
 })
 
 test('LIST without a token is refused', async () => {
@@ -128,8 +139,11 @@ test('LIST after other requests on one connection is served', async () => {
 
 const LIST_LINE = 'LIST /v1/transit/keys HTTP/1.1\r\n'
 const REFUSED_LISTS = [
-  { name: 'a body', bytes: rawRequest('LIST', '/v1/transit/keys', [TOKEN], '{}') },
-  { name: 'a body in chunks', bytes: `${LIST_LINE}X-Vault-Token: root\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n` },
+  {
+    name: 'a body of two framings',
+    bytes: `${LIST_LINE}X-Vault-Token: root\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  },
+  { name: 'a bad chunk', bytes: `${LIST_LINE}X-Vault-Token: root\r\nTransfer-Encoding: chunked\r\n\r\n0x\r\n\r\n` },
   { name: 'a second request behind it', bytes: LIST_HEAD + LIST_HEAD },
   { name: 'two tokens', bytes: `${LIST_LINE}X-Vault-Token: root\r\nx-vault-token: root\r\n\r\n` },
   { name: 'two hosts', bytes: `${LIST_LINE}Host: a\r\nHost: b\r\nX-Vault-Token: root\r\n\r\n` },

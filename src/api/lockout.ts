@@ -6,12 +6,16 @@ import { fail, Refusal } from './errors.ts'
 export type LockoutSettings = {
   /** Failures until the name is locked; 0: never. */
   readonly threshold: number
+  /** Never, whatever the threshold says, which is kept for when it is switched on again; absent: not so. */
+  readonly disabled?: true
   readonly durationSeconds: number
   /** Without a failure for so long, the count begins anew. */
   readonly counterResetSeconds: number
 }
 
 export const DEFAULT_LOCKOUT: LockoutSettings = { threshold: 5, durationSeconds: 900, counterResetSeconds: 900 }
+
+export const isSwitchedOff = ({ threshold, disabled }: LockoutSettings): boolean => threshold === 0 || disabled === true
 
 /** Of names that do not exist too: so a name is not told by it. */
 const MAX_NAMES = 100_000
@@ -39,7 +43,7 @@ export class Lockout {
 
   /** Names that are refused now, sorted; at most 100,000. */
   locked(settings: LockoutSettings): string[] {
-    if (settings.threshold === 0) return []
+    if (isSwitchedOff(settings)) return []
     const names: string[] = []
     for (const [name, attempts] of this.#names) {
       this.#forgetOld(attempts, settings)
@@ -62,7 +66,7 @@ export class Lockout {
    * @throws Refusal where the name is locked, without trying; whatever `attempt` throws
    */
   async guard<T>(given: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {
-    if (settings.threshold === 0) return attempt()
+    if (isSwitchedOff(settings)) return attempt()
     const name = given.length > MAX_NAME_CHARACTERS ? TOO_LONG : this.#canonical(given)
     const attempts = this.#of(name)
     for (;;) {

@@ -1406,7 +1406,7 @@ export type Endpoints = {
           lockout_duration?: Duration | undefined
           /** Without a failure for so long the count begins anew */
           lockout_counter_reset_duration?: Duration | undefined
-          /** Names are never locked */
+          /** Names are never locked; false after true: as before, with the threshold of then */
           lockout_disable?: boolean | undefined
         } | undefined
         /** Fields that audit shows in clear */
@@ -1500,7 +1500,7 @@ export type Endpoints = {
         lockout_duration?: Duration | undefined
         /** Without a failure for so long the count begins anew */
         lockout_counter_reset_duration?: Duration | undefined
-        /** Names are never locked */
+        /** Names are never locked; false after true: as before, with the threshold of then */
         lockout_disable?: boolean | undefined
       } | undefined
       /** Fields that audit shows in clear */
@@ -1689,7 +1689,7 @@ export type Endpoints = {
           lockout_duration?: Duration | undefined
           /** Without a failure for so long the count begins anew */
           lockout_counter_reset_duration?: Duration | undefined
-          /** Names are never locked */
+          /** Names are never locked; false after true: as before, with the threshold of then */
           lockout_disable?: boolean | undefined
         } | undefined
         /** Fields that audit shows in clear */
@@ -1783,7 +1783,7 @@ export type Endpoints = {
         lockout_duration?: Duration | undefined
         /** Without a failure for so long the count begins anew */
         lockout_counter_reset_duration?: Duration | undefined
-        /** Names are never locked */
+        /** Names are never locked; false after true: as before, with the threshold of then */
         lockout_disable?: boolean | undefined
       } | undefined
       /** Fields that audit shows in clear */

@@ -31,7 +31,7 @@ export const CONFIG_FIELDS = {
     lockout_threshold: unlessEmpty(int('Failures until a name is locked', { min: 0 })),
     lockout_duration: unlessEmpty(duration('How long it is locked')),
     lockout_counter_reset_duration: unlessEmpty(duration('Without a failure for so long the count begins anew')),
-    lockout_disable: bool('Names are never locked'),
+    lockout_disable: bool('Names are never locked; false after true: as before, with the threshold of then'),
   }),
   audit_non_hmac_request_keys: strings('Fields that audit shows in clear'),
   audit_non_hmac_response_keys: strings('Fields that audit shows in clear'),
@@ -75,7 +75,7 @@ export function changedConfig(
     ...clearKeys(given),
     ...managedKeys(given),
     ...tokenType(given.token_type, kind),
-    ...lockout(given.user_lockout_config, kind, before.lockout),
+    ...lockout(given.user_lockout_config, kind, before.lockout, prefix),
   }
   const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = config
   if (maxLeaseTtlSeconds > 0 && defaultLeaseTtlSeconds > maxLeaseTtlSeconds)
@@ -108,15 +108,25 @@ function lockout(
   given: GivenConfig['user_lockout_config'],
   kind: MountKind,
   before: LockoutSettings = DEFAULT_LOCKOUT,
+  prefix = '',
 ): Pick<MountConfig, 'lockout'> {
   if (given === undefined) return {}
   if (kind !== 'auth') throw fail('bad_request', ["'user_lockout_config' can only be modified on auth mounts"])
-  const threshold = given.lockout_threshold ?? before.threshold
+  const { lockout_threshold: sent, lockout_disable: off } = given
+  if (sent === 0 && off === false) {
+    const remedy = 'must be above 0 where lockout_disable is false: 0 means that names are never locked'
+    throw fail('field_invalid', [`${prefix}user_lockout_config.lockout_threshold`, remedy])
+  }
+  // A store of before `disabled` was kept holds 0 for both ways to switch it off.
+  const kept = off === false && before.threshold === 0 ? DEFAULT_LOCKOUT.threshold : before.threshold
+  // A threshold that is sent by itself is meant to hold.
+  const staysOff = off ?? (sent === undefined && before.disabled === true)
   return {
     lockout: {
-      threshold: given.lockout_disable === true ? 0 : threshold,
+      threshold: sent ?? kept,
       durationSeconds: given.lockout_duration ?? before.durationSeconds,
       counterResetSeconds: given.lockout_counter_reset_duration ?? before.counterResetSeconds,
+      ...(staysOff ? { disabled: true } : {}),
     },
   }
 }

@@ -1,5 +1,5 @@
 // A mount as the API shows it.
-import type { LockoutSettings } from '../api/lockout.ts'
+import { isSwitchedOff, type LockoutSettings } from '../api/lockout.ts'
 import type { MountConfig, MountEntry } from '../api/mount.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import type { System } from './system.ts'
@@ -17,11 +17,11 @@ export const LOCKOUT = group(
   'What guessing leads to',
 )
 
-export const lockoutBody = ({ threshold, durationSeconds, counterResetSeconds }: LockoutSettings): object => ({
-  lockout_threshold: threshold,
-  lockout_duration: durationSeconds,
-  lockout_counter_reset: counterResetSeconds,
-  lockout_disable: threshold === 0,
+export const lockoutBody = (settings: LockoutSettings): object => ({
+  lockout_threshold: settings.threshold,
+  lockout_duration: settings.durationSeconds,
+  lockout_counter_reset: settings.counterResetSeconds,
+  lockout_disable: isSwitchedOff(settings),
 })
 
 /** Members of data that audit shows in clear. */

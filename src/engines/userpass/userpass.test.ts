@@ -80,6 +80,66 @@ test('a mount can be told to lock nobody, or sooner', async () => {
   assert.equal((await guess()).status, 400)
 })
 
+test('A7: a lockout that was switched off comes back when it is switched on again', async () => {
+  const guess = (mount: string) => house.call('POST', `auth/${mount}/login/x`, { password: 'no' }, '')
+  const guesses = async (mount: string, count: number) => {
+    const statuses: number[] = []
+    for (let i = 0; i < count; i++) statuses.push((await guess(mount)).status)
+    return statuses
+  }
+  const tune = (mount: string, user_lockout_config: object) =>
+    house.call('POST', `sys/auth/${mount}/tune`, { user_lockout_config })
+  const shown = async (mount: string) => {
+    const { data } = (await house.call('GET', `sys/auth/${mount}/tune`)).body
+    return data?.user_lockout_config as { lockout_threshold: number; lockout_disable: boolean }
+  }
+  // Made so; and made with other settings, and tuned.
+  await house.call('POST', 'sys/auth/open', {
+    type: 'userpass',
+    config: { user_lockout_config: { lockout_disable: true } },
+  })
+  await house.call('POST', 'sys/auth/shut', {
+    type: 'userpass',
+    config: { user_lockout_config: { lockout_threshold: 2 } },
+  })
+  await tune('shut', { lockout_disable: true })
+  for (const [mount, threshold] of [
+    ['open', 5],
+    ['shut', 2],
+  ] as const) {
+    assert.deepEqual(await guesses(mount, 6), [400, 400, 400, 400, 400, 400])
+    // Another setting leaves it off.
+    await tune(mount, { lockout_duration: '10m' })
+    assert.equal((await shown(mount)).lockout_disable, true)
+    assert.equal((await guess(mount)).status, 400)
+    assert.equal((await tune(mount, { lockout_disable: false })).status, 204)
+    const { lockout_disable, lockout_threshold } = await shown(mount)
+    assert.deepEqual([lockout_disable, lockout_threshold], [false, threshold])
+    assert.deepEqual(await guesses(mount, threshold + 1), [...Array<number>(threshold).fill(400), 403])
+  }
+})
+
+test('A7: a lockout that was switched off by its threshold comes back with the default one', async () => {
+  await house.call('POST', 'sys/auth/zero', { type: 'userpass' })
+  const tune = (user_lockout_config: object) => house.call('POST', 'sys/auth/zero/tune', { user_lockout_config })
+  const threshold = async () => {
+    const { data } = (await house.call('GET', 'sys/auth/zero/tune')).body
+    const config = data?.user_lockout_config as { lockout_threshold: number; lockout_disable: boolean }
+    return [config.lockout_disable, config.lockout_threshold]
+  }
+  await tune({ lockout_threshold: 0 })
+  assert.deepEqual(await threshold(), [true, 0])
+  await tune({ lockout_disable: false })
+  assert.deepEqual(await threshold(), [false, 5])
+  await tune({ lockout_disable: true, lockout_threshold: 7 })
+  assert.deepEqual(await threshold(), [true, 7])
+  await tune({ lockout_threshold: 3 })
+  assert.deepEqual(await threshold(), [false, 3])
+  const refused = await tune({ lockout_disable: false, lockout_threshold: 0 })
+  assert.equal(refused.status, 400)
+  assert.match(String(refused.body.errors), /lockout_threshold.*above 0/)
+})
+
 test('a login never gives all rights', async () => {
   await user('boss', { password: 'secret', token_policies: ['root'] })
   assert.equal((await logIn('boss', 'secret')).status, 400)

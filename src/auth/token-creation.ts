@@ -1,6 +1,7 @@
 // What a caller may make of its token: the rules for new tokens, in the order in which they are told.
 import { fail } from '../api/errors.ts'
 import type { Answer, Caller } from '../api/request.ts'
+import { intersectCidrs } from '../lib/cidr.ts'
 import type { World } from '../lib/world.ts'
 import { limitsOf } from './login-service.ts'
 import type { PolicyStore } from './policy-store.ts'
@@ -98,7 +99,7 @@ export class TokenCreation {
       numUses: terms.numUses,
       type,
       entityId: alias === undefined ? (orphan ? '' : parent.entry.entityId) : await this.#entityOf(alias),
-      boundCidrs: life.ttlSeconds === 0 ? [] : cidrsOf(role, orphan, parent),
+      boundCidrs: boundCidrsOf(parent.entry.boundCidrs, life.ttlSeconds === 0 ? [] : (role?.boundCidrs ?? [])),
       role: form.by === 'role' ? form.role : '',
       login: null,
     }
@@ -224,10 +225,17 @@ function checkOwnText(caller: Caller, text: string, warnings: string[]): void {
   warnings.push('A token of your own text is only as hard to find as that text: leave "id" out for a random one')
 }
 
-/** A role's addresses, else those that the parent is bound to. */
-function cidrsOf(role: TokenRole | undefined, orphan: boolean, parent: LiveToken): readonly string[] {
-  if (role !== undefined && role.boundCidrs.length > 0) return role.boundCidrs
-  return orphan ? [] : parent.entry.boundCidrs
+/**
+ * Nobody makes a token, an orphan either, that can be used from where its maker could not be: a role's addresses narrow
+ * those of the caller. @throws Refusal where nothing is left, since no address would mean any
+ */
+function boundCidrsOf(ofCaller: readonly string[], ofRole: readonly string[]): readonly string[] {
+  if (ofRole.length === 0) return ofCaller
+  if (ofCaller.length === 0) return ofRole
+  const both = intersectCidrs(ofRole, ofCaller)
+  if (both.length > 0) return both
+  const remedy = 'take a role that names some of them, or a token that is bound to none'
+  throw fail('bad_request', [`token_bound_cidrs of the role has no address that your own token is bound to: ${remedy}`])
 }
 
 const DISPLAY_NAME_MAX = 256

@@ -206,6 +206,44 @@ test('T-04: tokens are bound to the addresses of the role, else of the parent, u
   assert.equal((await server.call('GET', 'auth/token/lookup-self', undefined, elsewhere)).status, 403)
 })
 
+test('A11: no token, an orphan either, can be used from where its maker could not be', async () => {
+  await policy('all-makers', 'path "auth/token/*" { capabilities = ["create", "update", "sudo"] }')
+  const boundTo = async (blocks: string, policies = 'all-makers') => {
+    await role({ token_bound_cidrs: blocks, orphan: true })
+    return String(authOf(await byRole({ policies: [policies], ttl: 600 }, 'root')).client_token)
+  }
+  const parent = await boundTo('127.0.0.0/24,fd00::/64')
+  const cidrsOf = async (answer: Called) => {
+    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    return (await lookup(authOf(answer).client_token)).body.data?.bound_cidrs
+  }
+  const create = (path: string, fields: object = {}) => server.call('POST', `auth/token/${path}`, fields, parent)
+  const ofParent = ['127.0.0.0/24', 'fd00::/64']
+  for (const type of ['service', 'batch']) {
+    assert.deepEqual(await cidrsOf(await create('create', { type })), ofParent)
+    assert.deepEqual(await cidrsOf(await create('create-orphan', { type })), ofParent)
+    assert.deepEqual(await cidrsOf(await create('create', { type, no_parent: true })), ofParent)
+  }
+  for (const orphan of [true, false])
+    for (const [blocks, both] of [
+      ['', ofParent],
+      ['127.0.0.0/8,::/0', ofParent],
+      ['127.0.0.1,10.0.0.0/8', ['127.0.0.1']],
+      ['fd00::1,127.0.0.128/25', ['fd00::1', '127.0.0.128/25']],
+    ] as const) {
+      await role({ token_bound_cidrs: blocks, orphan })
+      assert.deepEqual(await cidrsOf(await create('create/r')), both, blocks)
+      assert.deepEqual(await cidrsOf(await create('create/r', { no_parent: true })), both, blocks)
+    }
+  await role({ token_bound_cidrs: '10.0.0.0/8', orphan: true })
+  const refused = await create('create/r')
+  assert.equal(refused.status, 400)
+  assert.match(String(refused.body.errors), /token_bound_cidrs of the role/)
+  // A root token that ends is bound like any other.
+  const root = await server.call('POST', 'auth/token/create-orphan', { ttl: 60 }, await boundTo('127.0.0.1', 'root'))
+  assert.deepEqual(await cidrsOf(root), ['127.0.0.1'])
+})
+
 test('an entity alias needs a role that allows it', async () => {
   await role({ allowed_policies: 'ops', allowed_entity_aliases: ['web-*', 'Job'] })
   assert.equal((await server.call('POST', 'auth/token/create', { entity_alias: 'job' })).status, 400)

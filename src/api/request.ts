@@ -101,6 +101,8 @@ export type Answer = {
   /** Instead of all else: the body, as it is, at endpoints with `givesStream`. */
   readonly stream?: ByteStream
   readonly auth?: AuthBlock
+  /** Accessor of the credential in `data`: who gets the answer wrapped can name what is in it, and end it. */
+  readonly credentialAccessor?: string
   /** The token in `auth` was made for this answer: where nobody gets the answer, nobody may have the token. */
   readonly isNewToken?: true
   /** What the answer is leased under: fields of the envelope itself. */
@@ -130,7 +132,7 @@ export type WrapInfo = {
   readonly creation_time: string
   /** Path of the request whose answer it is. */
   readonly creation_path: string
-  /** Of the token in the answer, where one is. */
+  /** Of the token, or other credential, in the answer, where one is. */
   readonly wrapped_accessor?: string
 }
 

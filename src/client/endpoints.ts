@@ -6998,8 +6998,8 @@ export type Endpoints = {
       bound_cidrs?: readonly string[]
       /** A login needs a secret id */
       bind_secret_id: boolean
-      /** Where logins may come from */
-      secret_id_bound_cidrs: readonly string[]
+      /** Where logins may come from; null: anywhere */
+      secret_id_bound_cidrs: readonly string[] | null
       /** Logins that a new secret id is good for; 0: without limit */
       secret_id_num_uses: number
       /** Seconds; 0: without end */

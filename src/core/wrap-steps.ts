@@ -69,7 +69,7 @@ export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Pro
   const response = successResponse(exchange)
   if (response.body === undefined) return
   const body = bodyText(response)
-  const accessor = answer.auth?.accessor
+  const accessor = answer.auth?.accessor ?? answer.credentialAccessor
   const creationPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
   // What a caller made up never goes under our signature.

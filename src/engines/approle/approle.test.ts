@@ -27,6 +27,52 @@ test('a machine logs in with both ids', async () => {
   )
 })
 
+test('C7: a role whose logins may come from anywhere says so with null', async () => {
+  await role('anywhere')
+  const read = async () => {
+    const whole = (await house.call('GET', 'auth/approle/role/anywhere')).body.data
+    const one = (await house.call('GET', at('anywhere', 'secret-id-bound-cidrs'))).body.data
+    assert.deepEqual(one, { secret_id_bound_cidrs: whole?.secret_id_bound_cidrs })
+    return [whole?.secret_id_bound_cidrs, whole?.token_bound_cidrs]
+  }
+  assert.deepEqual(await read(), [null, []])
+  await role('anywhere', { secret_id_bound_cidrs: '10.0.0.0/8' })
+  assert.deepEqual(await read(), [['10.0.0.0/8'], []])
+  await house.call('DELETE', at('anywhere', 'secret-id-bound-cidrs'))
+  assert.deepEqual(await read(), [null, []])
+  // What was read can be written again.
+  assert.equal((await role('anywhere', { secret_id_bound_cidrs: null })).status, 204)
+  assert.deepEqual(await read(), [null, []])
+})
+
+test('C2: a wrapped secret id, one of one’s own too, is named by its accessor, through rewraps', async () => {
+  await role('kept')
+  const post = (path: string, body: object = {}, wrapTtl?: string) =>
+    house.call('POST', path, body, 'root', wrapTtl === undefined ? {} : { wrapTtl })
+  const infoOf = ({ body }: Called) => body.wrap_info as Readonly<Record<string, unknown>>
+  for (const [last, body] of [
+    ['secret-id', {}],
+    ['custom-secret-id', { secret_id: 'a secret id of our own' }],
+  ] as const) {
+    const first = infoOf(await post(at('kept', last), body, '60'))
+    const named = first.wrapped_accessor
+    assert.equal(typeof named, 'string')
+    const shown = await post('sys/wrapping/lookup', { token: first.token })
+    assert.deepEqual(Object.keys(shown.body.data ?? {}).sort(), ['creation_path', 'creation_time', 'creation_ttl'])
+    const second = infoOf(await post('sys/wrapping/rewrap', { token: first.token }))
+    const third = infoOf(await post('sys/wrapping/unwrap', { token: second.token }, '60'))
+    assert.deepEqual([second.wrapped_accessor, third.wrapped_accessor], [named, named])
+    const { data } = (await post('sys/wrapping/unwrap', { token: third.token })).body
+    assert.equal(data?.secret_id_accessor, named)
+    assert.equal('wrapped_accessor' in (data ?? {}), false)
+    // In clear nothing is said beside it, and what has no accessor is not named.
+    const clear = await post(at('kept', 'secret-id'))
+    assert.deepEqual(Object.keys(clear.body.data ?? {}).length, 4)
+  }
+  const other = infoOf(await house.call('GET', at('kept', 'role-id'), undefined, 'root', { wrapTtl: '60' }))
+  assert.equal('wrapped_accessor' in other, false)
+})
+
 test('M-01: all that can be wrong is told in one sentence', async () => {
   await role('shut')
   await role('elsewhere', { secret_id_bound_cidrs: ['10.0.0.0/8'] })

@@ -4,7 +4,7 @@ import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string, strings } from '../../api/fields.ts'
 import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
-import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
+import { flag, integer, listOf, nullable, optional, text } from '../../api/shape.ts'
 import {
   blocks,
   changedSettings,
@@ -93,7 +93,7 @@ const read = endpoint({
   response: {
     ...TOKEN_SETTINGS_SHAPE,
     bind_secret_id: flag('A login needs a secret id'),
-    secret_id_bound_cidrs: listOf(text('Address or block'), 'Where logins may come from'),
+    secret_id_bound_cidrs: nullable(listOf(text('Address or block'), 'Where logins may come from; null: anywhere')),
     secret_id_num_uses: integer('Logins that a new secret id is good for; 0: without limit'),
     secret_id_ttl: integer('Seconds; 0: without end'),
     local_secret_ids: flag('Always false'),
@@ -109,7 +109,8 @@ export function roleBody(role: Role): Record<string, unknown> {
   return {
     ...settingsBody(role.settings, role.oldNames),
     bind_secret_id: role.bindSecretId,
-    secret_id_bound_cidrs: role.secretIdBoundCidrs,
+    // As the reference has it; token_bound_cidrs of none is empty there, too.
+    secret_id_bound_cidrs: role.secretIdBoundCidrs.length === 0 ? null : role.secretIdBoundCidrs,
     secret_id_num_uses: role.secretIdNumUses,
     secret_id_ttl: role.secretIdTtlSeconds,
     local_secret_ids: false,

@@ -80,7 +80,7 @@ async function make(approle: Approle, args: NewSecret, given?: string) {
     secret_id_ttl: ttlSeconds,
     secret_id_num_uses: numUses,
   }
-  return { data }
+  return { data, credentialAccessor: accessor }
 }
 
 /** Whoever may make a secret id may narrow what its role says, not widen it. @throws Refusal naming the field */

@@ -72,7 +72,7 @@ export function buildAccounts(parts: AccountParts): Accounts {
   const roles = new TokenRoles(storage)
   const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits })
   const { renewal } = tokenService
-  const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs() })
+  const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs(), timers: world.timers })
   const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
   const logins = new LoginService({ tokens, identities, world, limits, isMounted })
   const cubbyhole = new Cubbyhole(tokens.view)

@@ -40,6 +40,33 @@ test('a lease is looked up, listed, renewed and revoked by its name, under both 
   }
 })
 
+test('C9: an ended lease is not listed, not for a second either, nor the folder of ended ones', async () => {
+  // Nothing is removed by itself.
+  const timers = { after: () => ({ cancel: () => {} }), sleep: async () => {} }
+  const server = await startMemoryHouse({ world: { timers } })
+  await maker(server)
+  await server.call('POST', 'auth/token/roles/brief', { allowed_policies: 'default' })
+  const folders = async () => listed(await server.call('LIST', 'sys/leases/lookup/auth/token'))
+  const leases = async (query = '') => listed(await server.call('LIST', `sys/leases/lookup/auth/token/create${query}`))
+  const leaf = (token: string) => `h${server.house.tokens.idOf(token)}`
+  const stays = await make(server, { ttl: '1h', policies: ['maker'] })
+  const parent = await make(server, { ttl: '10s', policies: ['maker'] })
+  const child = await make(server, { ttl: '1h' }, parent)
+  const orphan = await make(server, { ttl: '10s' }, 'root', 'create-orphan')
+  const byRole = await make(server, { ttl: '10s' }, 'root', 'create/brief')
+  assert.deepEqual(await leases(), [...[stays, parent, child].map(leaf).sort(), 'brief/'].sort())
+  assert.deepEqual(await folders(), ['create-orphan/', 'create/'])
+  server.advance(10)
+  const stored = await keysOf(server)
+  for (const token of [parent, child, orphan, byRole])
+    assert.ok(stored.some((key) => key.startsWith('root/sys/lease/') && key.endsWith(leaf(token))))
+  assert.deepEqual(await leases(), [leaf(stays)])
+  assert.deepEqual(await leases('?limit=1'), [leaf(stays)], 'a page is filled with those that live')
+  assert.deepEqual(await folders(), ['create/'])
+  const ended = await server.call('LIST', 'sys/leases/lookup/auth/token/create/brief')
+  assert.equal(ended.status, 404)
+})
+
 test('T-14: only the exact name of a lease ends a token', async () => {
   const server = await startMemoryHouse()
   const token = await make(server)

@@ -3,6 +3,7 @@
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer } from '../api/request.ts'
+import type { Timers } from '../lib/world.ts'
 import { remainingSeconds, type TokenEntry } from './token-entry.ts'
 import type { TokenExpiry } from './token-expiry.ts'
 import { LEASE_FOLDER, leaseIdOf, parseLeaseId, tokenOfLeaf } from './token-keys.ts'
@@ -17,7 +18,10 @@ type Parts = {
   readonly expiry: TokenExpiry
   readonly tidy: TokenTidy
   readonly nowMs: () => number
+  readonly timers: Timers
 }
+
+const LIST_PAGE = 500
 
 type MountPlaces = Pick<MountEntry, 'path' | 'uuid' | 'formerPaths'>
 
@@ -54,9 +58,37 @@ export class Leases {
     return found !== undefined && leaseIdOf(found.id, found.entry) === leaseId ? found : undefined
   }
 
-  /** Names of the direct children of a path; a folder ends in '/'. `limit` 0: all. */
-  list(prefix: string, after: string, limit: number): Promise<string[]> {
-    return this.#parts.tokens.view.list(LEASE_FOLDER + folder(prefix), { after, ...(limit > 0 ? { limit } : {}) })
+  /**
+   * Names of the direct children of a path; a folder ends in '/'. `limit` 0: all. What has ended is not named, nor a
+   * folder of nothing else: it may still be stored, since its removal is only tidying up.
+   */
+  async list(prefix: string, after: string, limit: number): Promise<string[]> {
+    const found: string[] = []
+    const below = LEASE_FOLDER + folder(prefix)
+    for (let last = after; ; ) {
+      const names = await this.#parts.tokens.view.list(below, { after: last, limit: LIST_PAGE })
+      for (const name of names) {
+        if (await (name.endsWith('/') ? this.#hasLive(below + name) : this.#isLive(name))) found.push(name)
+        if (limit > 0 && found.length === limit) return found
+      }
+      if (names.length < LIST_PAGE) return found
+      last = names.at(-1) ?? ''
+      // There may be a million: others have their turn.
+      await this.#parts.timers.sleep(0)
+    }
+  }
+
+  async #isLive(leaf: string): Promise<boolean> {
+    const id = tokenOfLeaf(leaf)
+    return id !== undefined && (await this.#parts.tokens.findById(id)) !== undefined
+  }
+
+  async #hasLive(below: string): Promise<boolean> {
+    for await (const page of leavesBelow(this.#parts.tokens.view, below)) {
+      for (const key of page) if (await this.#isLive(key.slice(key.lastIndexOf('/') + 1))) return true
+      await this.#parts.timers.sleep(0)
+    }
+    return false
   }
 
   /** Like the renewal of the token, whose text the answer does not hold. @throws Refusal */

@@ -30,6 +30,21 @@ test('a token without sudo makes no orphan, no periodic token and no token of it
   }
 })
 
+test('C6: a root token that another one made is shown with its time of issue, and as not renewable', async () => {
+  const token = await make({ policies: ['root'] }, 'root')
+  const accessor = (await lookup(token)).body.data?.accessor
+  for (const answer of [
+    await lookup(token),
+    await server.call('POST', 'auth/token/lookup', { token }),
+    await server.call('POST', 'auth/token/lookup-accessor', { accessor }),
+  ]) {
+    const { issue_time, renewable, expire_time, ttl } = answer.body.data ?? {}
+    assert.deepEqual([issue_time, renewable, expire_time, ttl], ['2026-01-01T00:00:00.000Z', false, null, 0])
+  }
+  const first = (await lookup('root')).body.data ?? {}
+  assert.deepEqual(['issue_time' in first, 'renewable' in first], [false, false])
+})
+
 test('only a root token makes a root token, and I-01: no spelling of the name gets around it', async () => {
   const parent = await make({ policies: ['sudo'] })
   for (const name of ['root', ' root', 'ROOT', 'rOOt ', '\u00a0root', '\ufeffroot', 'roo\u212a']) {

@@ -1,6 +1,7 @@
 // What is stored of a token: never its text. Times are absolute, so that a stopped server lets nothing live longer.
 import type { AuthBlock } from '../api/request.ts'
 import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
+import { ROOT_TOKEN_PATH } from './token-keys.ts'
 
 export type TokenEntry = {
   readonly format: 1
@@ -100,7 +101,8 @@ export function tokenInfo(
   identityPolicies: readonly string[] = [],
 ): Record<string, unknown> {
   const iso = (ms: number) => new Date(ms).toISOString()
-  const mortal = 'atMs' in entry.expiry
+  // As recorded: of the root tokens of initialisation and generate-root alone it is not said.
+  const isLeased = 'atMs' in entry.expiry || entry.path !== ROOT_TOKEN_PATH
   return {
     accessor: entry.accessor,
     ...(entry.boundCidrs.length === 0 ? {} : { bound_cidrs: entry.boundCidrs }),
@@ -112,7 +114,7 @@ export function tokenInfo(
     explicit_max_ttl: entry.explicitMaxTtlSeconds,
     id: token,
     ...(identityPolicies.length === 0 ? {} : { identity_policies: identityPolicies }),
-    ...(mortal ? { issue_time: iso(entry.createdAtMs) } : {}),
+    ...(isLeased ? { issue_time: iso(entry.createdAtMs) } : {}),
     ...(entry.lastRenewalAtMs === null
       ? {}
       : { last_renewal: iso(entry.lastRenewalAtMs), last_renewal_time: Math.floor(entry.lastRenewalAtMs / 1000) }),
@@ -122,7 +124,7 @@ export function tokenInfo(
     path: entry.path,
     ...(entry.periodSeconds === 0 ? {} : { period: entry.periodSeconds }),
     policies: entry.policies,
-    ...(mortal ? { renewable: entry.renewable } : {}),
+    ...(isLeased ? { renewable: entry.renewable } : {}),
     ...(entry.role === '' ? {} : { role: entry.role }),
     ttl: remainingSeconds(entry, nowMs),
     type: entry.type,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fail, Refusal } from './errors.ts'
 import { DEFAULT_LOCKOUT, Lockout } from './lockout.ts'
 
-function stage() {
+function stage(settings = DEFAULT_LOCKOUT) {
   let nowMs = 1_000_000
   const lockout = new Lockout({ nowMs: () => nowMs, monotonicMs: () => nowMs })
   let tried = 0
@@ -13,7 +13,7 @@ function stage() {
       setImmediate(() => (right ? resolve('in') : reject(fail('bad_request', ['wrong'])))),
     )
   }
-  const guess = (right = false) => lockout.guard('bob', DEFAULT_LOCKOUT, attempt(right)).catch(codeOf)
+  const guess = (right = false) => lockout.guard('bob', settings, attempt(right)).catch(codeOf)
   const advance = (seconds: number) => {
     nowMs += seconds * 1000
   }
@@ -56,6 +56,33 @@ test('failures that lie far apart do not add up', async () => {
     advance(900)
   }
 })
+
+const DURATIONS = [
+  { name: 'a lock that is longer than the count is kept', durationSeconds: 900, counterResetSeconds: 60 },
+  { name: 'a lock that is shorter than the count is kept', durationSeconds: 60, counterResetSeconds: 900 },
+]
+for (const { name, durationSeconds, counterResetSeconds } of DURATIONS) {
+  test(`${name} ends with its own duration, and the count with its own`, async () => {
+    const { guess, advance, lockout } = stage({ threshold: 3, durationSeconds, counterResetSeconds })
+    const settings = { threshold: 3, durationSeconds, counterResetSeconds }
+    for (let i = 0; i < 3; i++) assert.equal(await guess(), 'bad_request')
+    advance(durationSeconds - 1)
+    assert.equal(await guess(true), 'permission_denied')
+    assert.deepEqual(lockout.locked(settings), ['bob'])
+    advance(1)
+    assert.deepEqual(lockout.locked(settings), [])
+    for (let i = 0; i < 2; i++) assert.equal(await guess(), 'bad_request')
+    advance(counterResetSeconds - 1)
+    // The third in time.
+    assert.equal(await guess(), 'bad_request')
+    assert.equal(await guess(true), 'permission_denied')
+    advance(durationSeconds)
+    for (let i = 0; i < 2; i++) assert.equal(await guess(), 'bad_request')
+    advance(counterResetSeconds)
+    for (let i = 0; i < 3; i++) assert.equal(await guess(), 'bad_request')
+    assert.equal(await guess(true), 'permission_denied')
+  })
+}
 
 test('names longer than any that exist are counted as one: what is kept of strangers is bounded', async () => {
   const lockout = new Lockout({ nowMs: () => 0, monotonicMs: () => 0 })

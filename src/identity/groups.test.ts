@@ -149,6 +149,34 @@ test('a group alias is made, read, moved and removed, and its members go with it
   assert.equal((await house.ask('GET', `identity/group/id/${fresh.canonical_id}`)).type, 'external')
 })
 
+test('a login at one mount of an entity keeps the groups that a login at its other mount gave', async () => {
+  const house = await startIdentityHouse()
+  await house.ask('POST', 'sys/auth/second', { type: 'userpass' })
+  const second = house.house.mounts.find('auth/second/')
+  assert.ok(second !== undefined)
+  const id = await house.login('a')
+  await house.ask('POST', 'identity/entity-alias', { name: 'a', mount_accessor: second.accessor, canonical_id: id })
+  for (const { accessor } of [house.mount, second])
+    for (const name of ['g', 'h'])
+      await house.ask('POST', 'identity/group-alias', {
+        name,
+        mount_accessor: accessor,
+        canonical_id: await make(house, `${name}-${accessor}`, { type: 'external' }),
+      })
+  const [mine, other] = [house.mount.accessor, second.accessor]
+  const logIn = async (mount: typeof second, groups: readonly string[]) => {
+    assert.equal(await house.login('a', { mount, groups }), id)
+    return house.policiesOf(id)
+  }
+  const sorted = (...names: readonly string[]) => names.map((name) => `of-${name}`).sort()
+  assert.deepEqual(await logIn(house.mount, ['g']), sorted(`g-${mine}`))
+  assert.deepEqual(await logIn(second, ['g', 'h']), sorted(`g-${mine}`, `g-${other}`, `h-${other}`))
+  // Each takes away its own alone.
+  assert.deepEqual(await logIn(house.mount, ['h']), sorted(`h-${mine}`, `g-${other}`, `h-${other}`))
+  assert.deepEqual(await logIn(house.mount, []), sorted(`g-${other}`, `h-${other}`))
+  assert.deepEqual(await logIn(second, ['h']), sorted(`h-${other}`))
+})
+
 test('an external group that is removed leaves nothing of its members behind', async () => {
   const house = await startIdentityHouse()
   const group = await make(house, 'g', { type: 'external' })

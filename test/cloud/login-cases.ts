@@ -24,6 +24,9 @@ export type LoginCase = {
 const S1 = SAMPLE.subscription
 const S2 = SAMPLE.otherSubscription
 const FIRST = { bound_subscription_ids: [S1] }
+/** A subscription with the same first characters as the first one, and no other that is the same. */
+const alikeFor = (same: number): string =>
+  [...S1].map((character, at) => (at < same || character === '-' ? character : 'e')).join('')
 
 export const DEFAULT_INPUT = { subscription_id: S1, resource_group_name: 'rg-app', vm_name: 'vm1' }
 
@@ -501,6 +504,35 @@ export const LOGIN_CASES: readonly LoginCase[] = [
       xms_mirid: house.vm('vm1', 'rg-app', S2).replace('resourceGroups', 'resourcegroups'),
     })),
     wanted: [403, /claim does not match subscription_id/],
+  },
+  ...([1, 12, 35] as const).map(
+    (same): LoginCase => ({
+      id: `L74 ${same}`,
+      name: `a subscription that is the same in its first ${same} characters alone`,
+      role: anyPrincipal(FIRST),
+      token: claims((house) => ({ xms_mirid: house.vm('vm1', 'rg-app', alikeFor(same)) })),
+      wanted: [403, /claim does not match subscription_id/],
+    }),
+  ),
+  {
+    id: 'L74 group',
+    name: 'the token of a group whose name goes on behind that of the request',
+    role: anyPrincipal(FIRST),
+    token: claims((house) => ({ xms_mirid: house.vm('vm1', 'rg-app-evil') })),
+    wanted: [403, /claim does not match resource_group_name/],
+  },
+  {
+    id: 'L74 shorter',
+    name: 'the token of a group whose name is the beginning of that of the request',
+    role: anyPrincipal(FIRST),
+    token: claims((house) => ({ xms_mirid: house.vm('vm1', 'rg-ap') })),
+    wanted: [403, /claim does not match resource_group_name/],
+  },
+  {
+    id: 'L74 bound',
+    name: 'a subscription whose last character alone is not that of the role',
+    role: anyPrincipal({ bound_subscription_ids: [alikeFor(35)] }),
+    wanted: [403, /subscription not authorized/],
   },
   {
     id: 'L75',

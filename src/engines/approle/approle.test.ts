@@ -219,6 +219,34 @@ test('a secret id narrows the addresses of its role, and never widens them', asy
   assert.equal((await logIn(await roleIdOf('bound'), secret_id)).status, 403)
 })
 
+test('a login from an address that its secret id does not allow is refused, and spends no use of it', async () => {
+  await role('narrow')
+  const roleId = await roleIdOf('narrow')
+  const far = await newSecret('narrow', { cidr_list: '10.0.0.0/8', num_uses: 1 })
+  const refused = await logIn(roleId, far.secret_id)
+  assert.deepEqual([refused.status, refused.body.errors], [400, ['invalid role or secret ID']])
+  const left = await house.call('POST', at('narrow', 'secret-id/lookup'), { secret_id: far.secret_id })
+  assert.deepEqual([left.body.data?.cidr_list, left.body.data?.secret_id_num_uses], [['10.0.0.0/8'], 1])
+  const near = await newSecret('narrow', { cidr_list: ['10.0.0.0/8', '127.0.0.0/8'], num_uses: 1 })
+  assert.equal((await logIn(roleId, near.secret_id)).status, 200)
+})
+
+test('a role that is narrowed after its secret id was made narrows the token', async () => {
+  await role('later', { token_bound_cidrs: ['127.0.0.0/8', '10.0.0.0/8'] })
+  const roleId = await roleIdOf('later')
+  const wide = await newSecret('later', { token_bound_cidrs: ['127.0.0.0/8', '10.0.0.0/8'] })
+  const boundCidrs = async () => {
+    const token = String(authOf(await logIn(roleId, wide.secret_id)).client_token)
+    return (await house.call('POST', 'auth/token/lookup', { token })).body.data?.bound_cidrs
+  }
+  assert.deepEqual(await boundCidrs(), ['127.0.0.0/8', '10.0.0.0/8'])
+  await role('later', { token_bound_cidrs: ['127.0.0.0/24'] })
+  assert.deepEqual(await boundCidrs(), ['127.0.0.0/24'])
+  // Bound at first to nothing, then to something.
+  await role('later', { token_bound_cidrs: [] })
+  assert.deepEqual(await boundCidrs(), ['127.0.0.0/8', '10.0.0.0/8'])
+})
+
 test('from an address that the role does not allow nothing is told of a secret id, spent, or locked', async () => {
   await role('far', { token_bound_cidrs: ['10.0.0.0/8'] })
   const { secret_id } = await newSecret('far', { num_uses: 1 })

@@ -30,6 +30,13 @@ export function ed25519PublicBytes(key: KeyObject): Buffer {
   return publicHalf(key).export({ format: 'raw-public' })
 }
 
+/** What RFC 7748 makes of the seed, where a program takes it for a key of X25519. */
+export function x25519PublicBytes(seed: Buffer): Buffer {
+  return publicHalf(createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType: 'x25519' })).export({
+    format: 'raw-public',
+  })
+}
+
 /** Seed ‖ public half, as other programs keep it; the caller wipes it. */
 export function ed25519SeedAndPublic(key: KeyObject): Buffer {
   const both = secretBytes(2 * ED25519_BYTES)

@@ -1,6 +1,6 @@
 // Forms of PKCS #8 that callers bring (transit.md 3.9 and 9.2 rows 54 to 56).
 import assert from 'node:assert/strict'
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import { DER, der, derNatural, derOid } from './der.ts'
 import { InvalidKeyMaterial } from './key-type.ts'
@@ -26,6 +26,65 @@ for (const curve of ['1.3.101.110', '1.3.6.1.4.1.11591.15.1']) {
     assert.deepEqual(formOf('ed25519').fromImport(bytes), ED25519_PKCS8)
   })
 }
+
+/** As NSS writes the seed above: on its curve, with the public half of X25519 behind 0x40. */
+const NSS_ED25519 = Buffer.from(
+  '3068020100301406072a8648ce3d020106092b06010401da470f01044d304b0201010420' +
+    '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1fa12403220040' +
+    '8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f',
+  'hex',
+)
+
+test('C3: an ed25519 key as NSS writes it is one, whichever public half it comes with', () => {
+  assert.deepEqual(formOf('ed25519').fromImport(NSS_ED25519), ED25519_PKCS8)
+  const halves = (['ed25519', 'x25519'] as const).map((asymmetricKeyType) =>
+    createPublicKey(createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType })).export({
+      format: 'raw-public',
+    }),
+  )
+  const points = halves.flatMap((half) => [half, Buffer.concat([Buffer.from([0x40]), half])])
+  for (const point of points) assert.deepEqual(formOf('ed25519').fromImport(onNssCurve(seed, point)), ED25519_PKCS8)
+  const [ed25519, x25519] = halves as [Buffer, Buffer]
+  const wrong = [
+    Buffer.alloc(0),
+    Buffer.from([0x40]),
+    x25519.subarray(1),
+    Buffer.concat([Buffer.from([0x04]), x25519]),
+    Buffer.concat([Buffer.from([0x40, 0x40]), x25519]),
+    changed(ed25519),
+    changed(x25519),
+  ]
+  for (const point of wrong) {
+    assert.throws(
+      () => formOf('ed25519').fromImport(onNssCurve(seed, point)),
+      (cause) => cause instanceof InvalidKeyMaterial && /does not belong to its private one/.test(cause.message),
+    )
+  }
+  for (const short of [Buffer.alloc(0), seed.subarray(1), Buffer.concat([seed, seed])]) {
+    assert.throws(
+      () => formOf('ed25519').fromImport(onNssCurve(short, x25519)),
+      (cause) => cause instanceof InvalidKeyMaterial && /has 32 bytes/.test(cause.message),
+    )
+  }
+})
+
+test('C3: outside the container of NSS the public half of X25519 is none of ed25519', () => {
+  const half = createPublicKey(createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType: 'x25519' }))
+  const bits = der(DER.contextPrimitive(1), Buffer.from([0]), half.export({ format: 'raw-public' }))
+  const bytes = wrap([derOid('1.3.101.112')], der(DER.octetString, seed), bits)
+  assert.throws(
+    () => formOf('ed25519').fromImport(bytes),
+    (cause) => cause instanceof InvalidKeyMaterial && /does not belong/.test(cause.message),
+  )
+})
+
+function onNssCurve(scalar: Buffer, point: Buffer): Buffer {
+  const half = der(DER.context(1), der(DER.bitString, Buffer.from([0]), point))
+  const inner = der(DER.sequence, derNatural(1n), der(DER.octetString, scalar), half)
+  return wrap([derOid(EC_OID), derOid('1.3.6.1.4.1.11591.15.1')], inner)
+}
+
+const changed = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte, at) => (at === 0 ? byte ^ 1 : byte)))
 
 test('an RSA key under the name of RSASSA-PSS is an ordinary one', () => {
   const key = generateKeyPairSync('rsa-pss', { modulusLength: 2048, hashAlgorithm: 'sha256' }).privateKey

@@ -4,7 +4,7 @@
 import { DER, DerError, DerReader } from './der.ts'
 import type { Curve } from './ec-curves.ts'
 import { CURVES_BY_OID, EC_OID } from './ec-parts.ts'
-import { ED25519_BYTES, ED25519_OID } from './ed25519-parts.ts'
+import { ED25519_BYTES, ED25519_OID, x25519PublicBytes } from './ed25519-parts.ts'
 import { InvalidKeyMaterial } from './key-type.ts'
 
 /** Buffers are views of the input. */
@@ -86,7 +86,9 @@ function readEc(algorithm: DerReader, inner: Buffer): PrivateKeyInfo {
 function ed25519OnCurve(seed: Buffer, point: Buffer | undefined): PrivateKeyInfo {
   // NSS puts 0x40 before the public half, as before a point of its own form.
   const publicKey = point?.length === ED25519_BYTES + 1 && point[0] === 0x40 ? point.subarray(1) : point
-  return { kind: 'ed25519', seed, publicKey }
+  // It makes that half as of a key of X25519. Such a one belongs to the seed as well, and nobody uses it.
+  const isOther = publicKey !== undefined && seed.length === ED25519_BYTES && x25519PublicBytes(seed).equals(publicKey)
+  return { kind: 'ed25519', seed, publicKey: isOther ? undefined : publicKey }
 }
 
 function curveInside(parameters: Buffer | undefined): string | undefined {

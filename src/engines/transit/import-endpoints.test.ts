@@ -43,6 +43,23 @@ for (const [name, type] of KEY_TYPES) {
   })
 }
 
+test('C3: an ed25519 key as NSS writes it is imported, has its own public half, and signs', async () => {
+  const { client } = mounted()
+  // The seed of the bytes 00 to 1f; the public half in the file is that of X25519.
+  const key = Buffer.from(
+    '3068020100301406072a8648ce3d020106092b06010401da470f01044d304b0201010420' +
+      '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1fa124032200' +
+      '408f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f',
+    'hex',
+  )
+  const imported = await client.write('keys/k/import', { type: 'ed25519', ciphertext: wrapped(key) })
+  assert.deepEqual([imported.status, imported.errors], [204, []])
+  const publicKey = Buffer.from((await client.read('keys/k')).data.keys[1].public_key, 'base64')
+  assert.equal(publicKey.toString('hex'), '03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8')
+  const { signature } = (await client.write('sign/k', { input: base64('x') })).data
+  assert.equal((await client.write('verify/k', { input: base64('x'), signature })).data.valid, true)
+})
+
 const blob = (): Buffer => wrapForRsa(wrappingKey, 'SHA256', K, random)
 function flipped(at: number): string {
   const bytes = blob()

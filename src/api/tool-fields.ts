@@ -46,10 +46,11 @@ export const MAX_RANDOM_BYTES = 131_072
 const DEFAULT_RANDOM_BYTES = 32
 const SOURCES = ['platform', 'seal', 'all'] as const
 export type RandomSource = (typeof SOURCES)[number]
+const DEFAULT_SOURCE: RandomSource = 'platform'
 
 const RANDOM_FIELDS = {
   source: string('platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes`', {
-    default: 'platform',
+    default: DEFAULT_SOURCE,
   }),
   bytes: int('How many', { min: 1, max: MAX_RANDOM_BYTES, default: DEFAULT_RANDOM_BYTES }),
   format: formatField('base64'),
@@ -74,7 +75,8 @@ export function readRandomRequest(args: RandomArgs): {
   readonly source: RandomSource
   readonly count: number
 } {
-  const { source } = args
+  // Clients that send all fields send an empty one, which is none.
+  const source = args.source === '' ? DEFAULT_SOURCE : args.source
   const known = SOURCES.find((name) => name === source)
   if (known !== undefined) return { source: known, count: args.bytes }
   // `random/32`: where one segment follows, it is the source or the number.

@@ -5835,7 +5835,7 @@ export type Endpoints = {
        * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
        */
       partial_failure_response_code?: number | undefined
-      /** Type of the key, where the request makes it */
+      /** Type of the key, where the request makes it: one that is symmetric and authenticates */
       type?: string | undefined
       /** Whether the key is convergent, where the request makes it */
       convergent_encryption?: boolean | undefined

@@ -21,6 +21,15 @@ test('tools: random bytes by path and by body, in both forms', async () => {
   assert.notEqual(first.body.data?.random_bytes, second.body.data?.random_bytes)
 })
 
+test('C4: tools: an empty source, and null, is the usual one', async () => {
+  const { call } = await startMemoryHouse()
+  for (const source of ['', null]) {
+    const { status, body } = await call('POST', 'sys/tools/random', { source, bytes: 5 })
+    assert.deepEqual([status, body.warnings], [200, null])
+    assert.equal(Buffer.from(String(body.data?.random_bytes), 'base64').length, 5)
+  }
+})
+
 test('tools: a seal is no source here, and a warning says so', async () => {
   const { call } = await startMemoryHouse()
   const { status, body } = await call('POST', 'sys/tools/random/seal/8')

@@ -9,6 +9,7 @@ import { type Answer, Reconsider } from '../../api/request.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
+import { MANAGED_KEY } from './managed-type.ts'
 
 const plaintext = base64('the quick brown fox')
 const context = base64('my-cool-context')
@@ -229,7 +230,6 @@ for (const { name, body, expected } of MADE) {
 
 const NOT_MADE: readonly { name: string; body: JsonObject; message: RegExp }[] = [
   { name: 'of an unknown type', body: { plaintext, type: 'nope' }, message: /unknown key type nope/ },
-  { name: 'that only signs', body: { plaintext, type: 'ed25519' }, message: /encryption not supported .* ed25519/ },
   {
     name: 'convergent without a context',
     body: { plaintext, convergent_encryption: true },
@@ -244,6 +244,25 @@ for (const { name, body, message } of NOT_MADE) {
     assert.equal(status, 400)
     assert.match(errors[0] ?? '', message)
     assert.equal(view.entries.size, 0)
+  })
+}
+
+const UPSERTED = ['aes128-gcm96', 'aes256-gcm96', 'chacha20-poly1305', 'xchacha20-poly1305']
+for (const type of [...KEY_TYPES.keys(), MANAGED_KEY]) {
+  const isMade = UPSERTED.includes(type)
+  test(`C5: encrypt ${isMade ? 'makes' : 'refuses to make'} a missing key of type ${type}`, async () => {
+    const { client, view } = mountTransit()
+    for (const [index, input] of [{ plaintext }, { batch_input: [{ plaintext }, { plaintext }] }].entries()) {
+      const { status, errors } = await client.write(`encrypt/k${index}`, { ...input, type })
+      assert.equal(status, isMade ? 200 : 400)
+      if (isMade) assert.equal((await client.read(`keys/k${index}`)).data.type, type)
+      else
+        assert.match(errors[0] ?? '', new RegExp(`^unknown key type ${type}, .* are ${UPSERTED.join(', ')}.*keys/NAME`))
+    }
+    if (!isMade) assert.equal(view.entries.size, 0)
+    // Of a key that is there the type is not looked at.
+    await client.write('keys/there')
+    assert.equal((await client.write('encrypt/there', { plaintext, type })).status, 200)
   })
 }
 

@@ -25,7 +25,7 @@ import {
   withWarnings,
 } from './crypt-fields.ts'
 import { wipeRing } from './key-ring.ts'
-import { requireKeyType } from './key-type-field.ts'
+import { requireKeyType, UPSERTED } from './key-type-field.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import { encryptAnywhere } from './managed-crypt.ts'
 import { isManaged } from './managed-type.ts'
@@ -51,7 +51,9 @@ const fields = {
     { secret: true },
   ),
   ...partialFailureField,
-  type: string('Type of the key, where the request makes it', { default: 'aes256-gcm96' }),
+  type: string('Type of the key, where the request makes it: one that is symmetric and authenticates', {
+    default: 'aes256-gcm96',
+  }),
   convergent_encryption: bool('Whether the key is convergent, where the request makes it', { default: false }),
 }
 type EncryptArgs = Args<typeof fields>
@@ -148,8 +150,6 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
   const requireAllowed = async (tx: ViewTransaction): Promise<void> => {
     if (await upsertDisabled(tx)) throw keyNotFound(args.name)
   }
-  // Where nothing can be written the request travels on, before a key is generated that would be thrown away.
-  if (wanted.type.generatesSlowly === true) await transit.storage.transaction(requireAllowed)
   const made = await newRing(wanted, transit)
   try {
     const ring = new LoadedRing(made)
@@ -178,7 +178,7 @@ async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: R
 function wantedKey(args: EncryptArgs): NewKey {
   const derived = isGiven(args.batch_input === undefined ? args.context : args.batch_input[0]?.context)
   return {
-    type: requireKeyType(args.type, { derived, convergent: args.convergent_encryption }),
+    type: requireKeyType(args.type, { derived, convergent: args.convergent_encryption }, UPSERTED),
     derived,
     convergent: args.convergent_encryption,
     exportable: false,

@@ -11,19 +11,30 @@ const refuse = (sentence: string) => fail('bad_request', [sentence])
 /** What was sent is repeated only where it looks like a type and is not long. */
 const MAX_SHOWN_CHARACTERS = 40
 
+type Offer = { readonly types: ReadonlyMap<string, KeyType>; readonly remedy: string }
+
+const ALL: Offer = { types: new Map([...KEY_TYPES, [MANAGED_KEY, NEW_MANAGED_KEY]]), remedy: '' }
+
+/** What a request may make that only encrypts: symmetric and authenticated. */
+export const UPSERTED: Offer = {
+  types: new Map([...KEY_TYPES].filter(([, { cipher }]) => cipher?.takesAssociatedData === true)),
+  remedy: ' where encrypt makes the key: make others with keys/NAME first',
+}
+
 /** @throws Refusal for a type that is not offered, or that cannot do what is wanted */
 export function requireKeyType(
   name: string,
   wanted: { readonly derived: boolean; readonly convergent: boolean },
+  { types, remedy }: Offer = ALL,
 ): KeyType {
   // Interface 7.6.
   if (wanted.convergent && !wanted.derived) {
     throw refuse('convergent encryption requires derivation to be enabled')
   }
-  const type = name === MANAGED_KEY ? NEW_MANAGED_KEY : KEY_TYPES.get(name)
+  const type = types.get(name)
   if (type === undefined) {
     const shown = isName(name) && name.length <= MAX_SHOWN_CHARACTERS ? ` ${name}` : ''
-    throw refuse(`unknown key type${shown}, offered are ${[...KEY_TYPES.keys(), MANAGED_KEY].join(', ')}`)
+    throw refuse(`unknown key type${shown}, offered are ${[...types.keys()].join(', ')}${remedy}`)
   }
   if (wanted.derived && type.derivation === undefined) {
     throw refuse(`key derivation and convergent encryption not supported for keys of type ${type.name}`)

@@ -1,7 +1,6 @@
 // The type `managed_key` (Interface 2.3): a version is a key in a device. Of a pair the public half is here, and does
 // what it can do: verify signatures, and encrypt with RSA. What needs the secret is the device's.
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { fail } from '../../api/errors.ts'
 import type { ManagedScheme } from '../../api/managed-keys.ts'
 import type { KeyType, PublicPart, Signing } from '../../crypto/key-type.ts'
 import { managedPublicType } from '../../crypto/managed-public-type.ts'
@@ -32,9 +31,8 @@ const signing: Signing = {
 /** Before it is known which managed key it is. */
 export const NEW_MANAGED_KEY: KeyType = {
   name: MANAGED_KEY,
-  // An upsert comes here; keys/NAME makes versions in its own way.
   generate: () => {
-    throw fail('bad_request', ['a key of type managed_key is made with keys/NAME, which says which managed key it is'])
+    throw new Error('A version of a managed key is made with the key that it stands for')
   },
   load: (material) => (material.length === 0 ? NO_SECRET : publicPart.load(material)),
 }

@@ -24,6 +24,22 @@ for (const { path, body = {}, bytes } of [
   })
 }
 
+for (const source of ['', null]) {
+  test(`C4: the source ${JSON.stringify(source)} is the usual one`, async () => {
+    const { client } = mountTransit()
+    for (const [path, body, bytes] of [
+      ['random', {}, 32],
+      ['random', { bytes: 5 }, 5],
+      ['random/7', {}, 7],
+      ['random/platform/9', {}, 9],
+    ] as const) {
+      const { status, data, warnings } = await client.write(path, { ...body, source })
+      assert.deepEqual([status, warnings], [200, []])
+      assert.equal(Buffer.from(data.random_bytes, 'base64').length, bytes)
+    }
+  })
+}
+
 test('the source "seal" says that the bytes come from the platform', async () => {
   const { client } = mountTransit()
   for (const [path, body] of [

@@ -23,6 +23,17 @@ say() {
   printf 'keywright: %s\n' "$*" >&2
 }
 
+# Before a command of a checkout: has the packages brought that are missing or older than the lock file. Where there is
+# nothing to bring it looks at three files, and starts no process.
+with_packages() {
+  lock=$home/package-lock.json
+  installed=$home/node_modules/.package-lock.json
+  [ -f "$lock" ] || return 0
+  if [ -f "$installed" ] && ! [ "$lock" -nt "$installed" ]; then return 0; fi
+  . "$home/bin/packages.sh"
+  bring_packages
+}
+
 # Sets `runtime` to the first file that can be it, or else `refused` to the first that cannot and `refusal` to its words.
 # Where keywright is itself installed in a node_modules, its packages may lie beside it, or in one that encloses it.
 find_runtime() {

@@ -1,8 +1,8 @@
 // README.md as a newcomer follows it: in a copy of the project that has never been installed. Where everything is
-// required, `npm ci` really runs; elsewhere the copy borrows node_modules.
+// required, the `npm ci` of its first command really runs; elsewhere the copy borrows node_modules.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { parseConfig } from '../../../src/config.ts'
@@ -53,16 +53,20 @@ test('README can be followed from top to bottom', { timeout: MOST_MS + 10_000 },
     directory: copy,
     outputs: join(temporary.path, 'outputs'),
     mostMs: MOST_MS,
-    before: INSTALLS ? [] : [borrowedNpm()],
+    ...(INSTALLS ? {} : { bin: borrowingNpm(join(temporary.path, 'commands')) }),
   })
   assert.deepEqual(listing(copy), before, 'following it leaves nothing behind')
 })
 
-/** `npm ci` becomes a link. */
-function borrowedNpm(): string {
-  const link = `ln -s '${PROJECT}/node_modules' node_modules`
+/** A directory with an npm whose `ci` is a link. */
+function borrowingNpm(directory: string): string {
+  const { stdout } = spawnSync('/bin/sh', ['-c', 'command -v npm'], { encoding: 'utf8' })
+  const npm = join(directory, 'npm')
+  mkdirSync(directory)
   // `exec`: started in the background it must be npm itself that a signal ends, not a shell around it.
-  return `npm() { if [ "$1" = ci ]; then ${link}; else exec npm "$@"; fi; }`
+  const link = `if [ "$1" = ci ]; then exec ln -s '${PROJECT}/node_modules' node_modules; fi`
+  writeFileSync(npm, ['#!/bin/sh', link, `exec '${stdout.trim()}' "$@"`, ''].join('\n'), { mode: 0o755 })
+  return directory
 }
 
 /** What a clone of the working tree would hold: also what is not committed yet, and nothing that is ignored. */

@@ -1,7 +1,7 @@
 // What no file may hold, one row a rule: the static bans of threats part 9 that can be decided without types, and the
 // habits of the house. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
 import { anyOf, code, comments, everywhere, importsOf, inProgram, nestedRepetition, type Rule } from './rule.ts'
-import { isTest } from './tree.ts'
+import { isExactTest, isTest } from './tree.ts'
 
 /** Z-06: who turns JSON into values: the parser has no limits and its errors quote the input (threats N-06, N-08). */
 const JSON_PARSERS = {
@@ -51,6 +51,11 @@ const CRYPTO_WORK =
   'hkdfSync pbkdf2 pbkdf2Sync scrypt scryptSync argon2 argon2Sync publicEncrypt publicDecrypt privateEncrypt ' +
   'privateDecrypt diffieHellman createDiffieHellman createECDH encapsulate decapsulate webcrypto subtle'
 const CRYPTO_RANDOM = 'randomBytes randomFill randomFillSync randomInt randomUUID randomUUIDv7 getRandomValues'
+
+const SERVER_STARTERS = ['startServerProcess', 'startConfigured', 'watchServer', 'spawnKeywright']
+/** They start processes, read the memory of others, or make the disk and the network misbehave. */
+const PROOF_FIXTURES =
+  /\/fixtures\/(?:attack-processes|attacker|memory-view|process-figures|process-memory|small-disk|steady-caller|strace|threaded-server)\.ts$|\/proofs\//
 
 /** Each has a case in tidy.test.ts, in this order. */
 export const RULES: readonly Rule[] = [
@@ -270,6 +275,36 @@ export const RULES: readonly Rule[] = [
     find: anyOf(
       code(/(?<![.\w$])(?:test|it|describe|suite|t|context)\.(?:only|skip|todo)\s*\(/g),
       code(/[{,]\s*(?:only|skip|todo)\s*:\s*(?:true\b|['"`])/g),
+    ),
+    except: {},
+  },
+  {
+    id: 'exact',
+    message: 'a clock decides here: hand in the time, wait by `until`, or make it a proof (test/proofs)',
+    applies: isExactTest,
+    find: anyOf(
+      code(/(?<![.\w$])(?:Date\.now|performance\.now|process\.hrtime|Temporal\.Now)\b|(?<![.\w$])new\s+Date\(\)/g),
+      code(/(?<![.\w$])(?:globalThis\.)?(?:setTimeout|setInterval)\b|(?<![.\w$])AbortSignal\.timeout\b/g),
+      importsOf(TIMER_MODULES, ['setTimeout', 'setInterval', 'scheduler']),
+      importsOf(/\/fixtures\/measured\.ts$/),
+    ),
+    except: {},
+  },
+  {
+    id: 'exact',
+    message: 'what the machine has left decides here: count the work, or make it a proof (test/proofs)',
+    applies: isExactTest,
+    find: code(/\b(?:memoryUsage|cpuUsage|threadCpuUsage|resourceUsage|freemem|loadavg)\b/g),
+    except: {},
+  },
+  {
+    id: 'exact',
+    message: 'a process that runs beside the test makes it a proof (test/proofs); spawnSync of what ends by itself does not',
+    applies: isExactTest,
+    find: anyOf(
+      importsOf(['node:child_process'], ['spawn', 'fork', 'exec', 'execFile']),
+      importsOf(/\/fixtures\/server-process\.ts$/, SERVER_STARTERS),
+      importsOf(PROOF_FIXTURES),
     ),
     except: {},
   },

@@ -14,7 +14,7 @@ import {
   temporaryDirectory,
 } from '../../fixtures/server-process.ts'
 import { faultsOf } from '../../fixtures/store-faults.ts'
-import { canHoldWithin, holdable, holdCommit, type Moment } from './held-commit.ts'
+import { canHoldWithin, holdable, holdCommit, type Moment } from '../../fixtures/held-commit.ts'
 import { Ledger, SHARED_KEY } from './ledger.ts'
 import { SharedRotations, Writer } from './writer.ts'
 

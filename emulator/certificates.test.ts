@@ -40,7 +40,7 @@ test('TLS is trusted by the authority of this run, and by no other', async () =>
   const socket = await handshake(emulator.authorityCertificate)
   assert.ok(socket.authorized)
   socket.destroy()
-  const other = makeLoopbackCertificate(Date.now(), realWorld().random)
+  const other = makeLoopbackCertificate(Date.parse('2026-06-01T12:00:00Z'), realWorld().random)
   await assert.rejects(handshake(other.authority), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
 })
 

@@ -299,7 +299,8 @@ export const RULES: readonly Rule[] = [
   },
   {
     id: 'exact',
-    message: 'a process that runs beside the test makes it a proof (test/proofs); spawnSync of what ends by itself does not',
+    message:
+      'a process that runs beside the test makes it a proof (test/proofs); spawnSync of what ends by itself does not',
     applies: isExactTest,
     find: anyOf(
       importsOf(['node:child_process'], ['spawn', 'fork', 'exec', 'execFile']),

@@ -1,13 +1,8 @@
-// Messages to OpenPGP keys, read by the library itself and, where it is there, by GnuPG.
+// Messages to OpenPGP keys, read by the library itself.
 import { strict as assert } from 'node:assert'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { decrypt, generateKey, type PrivateKey, readMessage, reformatKey, revokeKey } from 'openpgp'
-import { keyWithoutPoint, overCertified, slowDsaKey } from '../../test/fixtures/hostile-pgp-keys.ts'
-import { processCpuMs } from '../../test/fixtures/measured.ts'
+import { keyWithoutPoint } from '../../test/fixtures/hostile-pgp-keys.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { MAX_PGP_KEY_BYTES, PgpKeyError, readPgpKey } from './pgp.ts'
@@ -69,19 +64,6 @@ test('keys that must not be encrypted to are refused, without a word of them', a
   }
 })
 
-test('N-14: a key that is made to keep a thread busy is refused before anything of it is computed', async () => {
-  const { privateKey } = await generateKey({ ...user, type: 'ecc', curve: 'nistP521' })
-  for (const [bytes, says] of [
-    [slowDsaKey(65_528, START_MS), /only keys of RSA and of elliptic curves/],
-    [overCertified(privateKey, 200), /more than 64 signatures/],
-  ] as const) {
-    const cpuMs = await processCpuMs(() =>
-      assert.rejects(readPgpKey(bytes, clock, slow), { name: 'PgpKeyError', message: says }),
-    )
-    assert.ok(cpuMs < 2000, `${cpuMs} ms`)
-  }
-})
-
 test('a key that nothing can be encrypted to is refused when it is read', async () => {
   for (const curve of ['nistP256', 'curve25519Legacy'] as const) {
     const { privateKey } = await generateKey({ ...user, type: 'ecc', curve })
@@ -96,32 +78,4 @@ test('a key that expires after it was read still takes what it was read for', as
   const key = await readPgpKey(publicBytes(privateKey), { ...clock, nowMs: () => nowMs }, slow)
   nowMs += 120_000
   assert.ok((await key.encrypt('the text')).length > 0)
-})
-
-/** A key ring of its own for each run; its agent ends with it. */
-function gpgHome() {
-  const home = mkdtempSync(join(tmpdir(), 'kw-gpg-'))
-  const base = ['--homedir', home, '--batch', '--quiet', '--pinentry-mode', 'loopback', '--passphrase', '']
-  return {
-    gpg: (args: readonly string[], input: Buffer = Buffer.alloc(0)): Buffer =>
-      execFileSync('gpg', [...base, ...args], { stdio: ['pipe', 'pipe', 'ignore'], input }),
-    end: (): void => {
-      spawnSync('gpgconf', ['--homedir', home, '--kill', 'all'])
-      rmSync(home, { recursive: true, force: true })
-    },
-  }
-}
-
-const hasGpg = spawnSync('gpg', ['--version']).status === 0
-
-test('a message to a key of GnuPG opens there', { skip: hasGpg ? false : 'gpg is not installed' }, async () => {
-  const { gpg, end } = gpgHome()
-  try {
-    gpg(['--quick-generate-key', 'holder', 'default', 'default', 'never'])
-    const key = await readPgpKey(gpg(['--export', 'holder']), { ...clock, nowMs: () => Date.now() + 2000 }, slow)
-    assert.ok(gpg(['--list-keys', '--with-colons']).toString().includes(key.fingerprint.toUpperCase()))
-    assert.equal(gpg(['--decrypt'], await key.encrypt('the text')).toString(), 'the text')
-  } finally {
-    end()
-  }
 })

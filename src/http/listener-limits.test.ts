@@ -5,6 +5,8 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { echo, type OpenListener, type OpenOptions, openListener } from '../../test/fixtures/open-listener.ts'
 import { type RawAnswer, RawConnection, rawRequest } from '../../test/fixtures/raw-http.ts'
+import { steppedTime } from '../../test/fixtures/stepped-time.ts'
+import { turns } from '../../test/fixtures/turns.ts'
 import { until } from '../../test/fixtures/until.ts'
 
 async function opened(context: TestContext, options: OpenOptions = {}): Promise<OpenListener> {
@@ -175,21 +177,31 @@ test('H-01: many large bodies at once end in answers or refusals, and none waits
 test('P-44: a body that comes byte by byte is cut, a request that takes too long is told so', async (context) => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
   context.after(() => finish())
+  const time = steppedTime(0)
+  let working = 0
   const open = await opened(context, {
-    limits: { readTimeoutMs: 1_000, maxRequestMs: 1_000 },
+    time,
+    limits: { ...PATIENT, readTimeoutMs: 10_000, maxRequestMs: 10_000 },
     handle: async (request) => {
-      if (request.rawPath === '/v1/slow') await finished
+      if (request.rawPath === '/v1/slow') {
+        working++
+        await finished
+      }
       return echo(request)
     },
   })
   const trickling = await connected(context, open)
   const slow = await connected(context, open)
-  trickling.write(rawRequest('POST', '/v1/x', [['Content-Length', '1000']]))
-  const drip = setInterval(() => trickling.write('x'), 100)
-  context.after(() => clearInterval(drip))
+  trickling.write(rawRequest('POST', '/v1/x', [['Content-Length', '1000000']]))
+  trickling.write('x'.repeat(100_000))
   slow.write(rawRequest('GET', '/v1/slow'))
   const listing = await connected(context, open)
   listing.write(rawRequest('LIST', '/v1/slow'))
+  await until(() => working === 2 && (open.figures.cells[1] ?? 0) > 0, 'all of them have begun')
+  for (let seconds = 0; seconds < 20; seconds++) {
+    trickling.write('x')
+    await time.advance(1_000)
+  }
   const [cut, late, lateList] = await Promise.all([trickling.read(), slow.read(), listing.read()])
   assert.deepEqual([cut?.status, late?.status, lateList?.status], [408, 503, 503])
   assert.match(late?.body ?? '', /took too long; whether it was carried out is not known/)
@@ -202,7 +214,8 @@ test('what is refused behind a slow request waits for its answer, and is the las
   const open = await opened(context, {
     handle: async (request) => {
       handled.push(request.rawPath)
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      // What came in one piece with it is read meanwhile.
+      await turns(20)
       return echo(request)
     },
   })
@@ -258,16 +271,23 @@ test('an answer of bytes is sent as one of characters is, to any method', async 
 
 test('P-44: a client that does not take its answer is cut where a limit says so', async (context) => {
   const huge = 'x'.repeat(20_000_000)
+  const time = steppedTime(0)
+  let isHandled = false
   const open = await opened(context, {
-    limits: { writeTimeoutMs: 1_000 },
-    handle: async () => ({ status: 200, body: huge }),
+    time,
+    limits: { ...PATIENT, writeTimeoutMs: 10_000 },
+    handle: async () => {
+      isHandled = true
+      return { status: 200, body: huge }
+    },
   })
   const socket = connect(Number(new URL(open.address).port), '127.0.0.1')
   context.after(() => socket.destroy())
   await once(socket, 'connect')
   socket.pause()
   socket.write(GET)
-  await new Promise((resolve) => setTimeout(resolve, 4_000))
+  await until(() => isHandled, 'it is asked')
+  await time.advance(20_000)
   let bytes = 0
   socket.on('data', (chunk) => {
     bytes += chunk.length

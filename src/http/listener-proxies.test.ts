@@ -10,7 +10,9 @@ import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from '../../test/fixtures/loopback
 import { type OpenListener, type OpenOptions, openListener } from '../../test/fixtures/open-listener.ts'
 import { RawConnection, rawRequest } from '../../test/fixtures/raw-http.ts'
 import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
-import { ends } from '../../test/fixtures/until.ts'
+import { steppedTime } from '../../test/fixtures/stepped-time.ts'
+import { turns } from '../../test/fixtures/turns.ts'
+import { ends, until } from '../../test/fixtures/until.ts'
 import { CIPHER_SUITES } from './tls.ts'
 
 async function opened(context: TestContext, options: OpenOptions = {}): Promise<OpenListener> {
@@ -29,7 +31,8 @@ async function addressOf(
   try {
     for (const part of bytes) {
       connection.write(part)
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      // It comes by itself: the listener, in this process too, reads what there is.
+      await turns(10)
     }
     const answer = await connection.read()
     if (answer === undefined) return undefined
@@ -112,12 +115,16 @@ test('H-10: behind both kinds of proxies the inner one speaks for the outer', as
 })
 
 test('P-44: a proxy that does not say it in time is cut, and so is one at a stop', async (context) => {
+  const time = steppedTime(0)
   const open = await opened(context, {
-    limits: { readHeaderTimeoutMs: 1_000 },
+    time,
+    limits: { readHeaderTimeoutMs: 10_000, readTimeoutMs: 3_600_000 },
     rules: { proxy: { behavior: 'use_always' } },
   })
   const [silent, half] = [await RawConnection.open(open.address), await RawConnection.open(open.address)]
   half.write('PROXY TC')
+  await until(() => open.figures.cells[0] === 2, 'both are accepted')
+  await time.advance(20_000)
   assert.deepEqual(await Promise.all([silent.read(), half.read()]), [undefined, undefined])
   // One that would be waited for would be so for longer than the test is.
   const patient = await opened(context, {

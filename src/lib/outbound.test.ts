@@ -2,7 +2,9 @@ import { strict as assert } from 'node:assert'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { OutboundError } from './outbound.ts'
+import { steppedTime } from '../../test/fixtures/stepped-time.ts'
+import { until } from '../../test/fixtures/until.ts'
+import { OutboundError, outboundTo } from './outbound.ts'
 import { realWorld } from './world.ts'
 
 let server: Server
@@ -22,13 +24,13 @@ after(() => {
   server.close()
 })
 
-const send = (path: string, reaches = [origin], timeoutMs = 120_000) =>
+const send = (path: string, reaches = [origin]) =>
   realWorld(reaches).outbound.request({
     method: 'POST',
     url: origin + path,
     headers: {},
     body: Buffer.from('sent'),
-    timeoutMs,
+    timeoutMs: 120_000,
   })
 
 test('a request to a configured origin is answered', async () => {
@@ -46,7 +48,12 @@ test('a redirect is an answer, and is not followed', async () => {
 })
 
 test('time and size are limited', async () => {
-  await assert.rejects(send('/silent', [origin], 200), /took too long/)
+  const time = steppedTime(0)
+  const asked = { method: 'GET', url: `${origin}/silent`, headers: {}, timeoutMs: 10_000 }
+  const silent = assert.rejects(outboundTo([origin], time.timers).request(asked), /took too long/)
+  await until(() => time.waiting().length > 0, 'it is asked')
+  await time.advance(10_000)
+  await silent
   await assert.rejects(send('/large'), /too large/)
 })
 

@@ -4,18 +4,10 @@ import { test } from 'node:test'
 import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
 import { pseudoRandom } from '../../test/fixtures/pseudo-random.ts'
 import { testSeed } from '../../test/fixtures/seed.ts'
+import { ends } from '../../test/fixtures/until.ts'
 
 /** SEAL_STEPS for a longer run. */
 const STEPS = Number(process.env.SEAL_STEPS ?? '400')
-const HANG_MS = 120_000
-
-function within<T>(what: string, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const hang = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} hangs`)), HANG_MS)
-  })
-  return Promise.race([work, hang]).finally(() => clearTimeout(timer))
-}
 
 test('S-06: no sequence of init, unseal, seal and stop hangs, answers 500 or leaves it half open', async (t) => {
   const random = pseudoRandom(testSeed(t))
@@ -26,7 +18,7 @@ test('S-06: no sequence of init, unseal, seal and stop hangs, answers 500 or lea
   const inFlight = new Set<Promise<unknown>>()
   const send = (method: string, path: string, body?: object): void => {
     const answer = stage.call(method, path, body, token).then(({ status }) => statuses.add(status))
-    const done = within(path, answer).finally(() => inFlight.delete(done))
+    const done = ends(answer, path).finally(() => inFlight.delete(done))
     inFlight.add(done)
   }
   const steps: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -57,8 +49,8 @@ test('S-06: no sequence of init, unseal, seal and stop hangs, answers 500 or lea
       else send('GET', 'sys/mounts')
     }
     const name = names[random.int(names.length)] as string
-    await within(`step ${step}, ${name}`, (steps[name] as () => Promise<unknown>)())
-    const { sealed } = (await within('seal-status', stage.call('GET', 'sys/seal-status', undefined, ''))).body
+    await ends((steps[name] as () => Promise<unknown>)(), `step ${step}, ${name}`)
+    const { sealed } = (await ends(stage.call('GET', 'sys/seal-status', undefined, ''), 'seal-status')).body
     assert.equal(sealed, stage.house.storage.barrier.sealed, `step ${step}, ${name}`)
     open.add(sealed === false)
   }

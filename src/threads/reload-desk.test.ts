@@ -1,17 +1,20 @@
 import { strict as assert } from 'node:assert'
 import { after, test } from 'node:test'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { realWorld } from '../lib/world.ts'
+import { steppedTime } from '../../test/fixtures/stepped-time.ts'
+import { until } from '../../test/fixtures/until.ts'
 import { type ReloadAnswer, ReloadAsker, ReloadDesk, type ReloadOrder, reportReload } from './reload-desk.ts'
 
+const PATIENCE_MS = 10_000
 const ports: MessagePort[] = []
 after(() => {
   for (const port of ports) port.close()
 })
 
 /** Threads that answer so; undefined: one that is busy. */
-function stage(outcomes: readonly (boolean | undefined)[], patienceMs: number) {
-  const desk = new ReloadDesk<string>(realWorld().timers, patienceMs)
+function stage(outcomes: readonly (boolean | undefined)[]) {
+  const time = steppedTime(0)
+  const desk = new ReloadDesk<string>(time.timers, PATIENCE_MS)
   const seen: string[] = []
   const threads = outcomes.map((isWhole, place) => {
     const { port1, port2 } = new MessageChannel()
@@ -24,20 +27,24 @@ function stage(outcomes: readonly (boolean | undefined)[], patienceMs: number) {
     })
     return { asker, leave: desk.add(port1, place === 0 ? () => 'less' : undefined) }
   })
-  return { desk, seen, threads }
+  return { desk, seen, threads, time }
 }
 
 test('all are told, each what it needs, and all that is asked for is answered', async () => {
-  const { desk, seen, threads } = stage([true, true], 5_000)
+  const { desk, seen, threads } = stage([true, true])
   desk.onWanted = (part) => desk.tell('state', part)
   assert.equal(await threads[1]?.asker.ask('tls'), true)
   assert.deepEqual(seen.toSorted(), ['0 tls less', '1 tls state'])
 })
 
 test('one that goes on as before is told of, and so is one that is too busy or ends', async () => {
-  assert.equal(await stage([true, false], 5_000).desk.tell('', undefined), false)
-  assert.equal(await stage([true, undefined], 50).desk.tell('', undefined), false)
-  const { desk, threads } = stage([true, undefined], 600_000)
+  assert.equal(await stage([true, false]).desk.tell('', undefined), false)
+  const busy = stage([true, undefined])
+  const late = busy.desk.tell('', undefined)
+  await until(() => busy.seen.length === 2, 'both are told')
+  await busy.time.advance(PATIENCE_MS)
+  assert.equal(await late, false)
+  const { desk, threads } = stage([true, undefined])
   const told = desk.tell('', 'audit')
   threads[1]?.leave()
   assert.equal(await told, false)
@@ -45,5 +52,5 @@ test('one that goes on as before is told of, and so is one that is too busy or e
 })
 
 test('before there is anybody who can, what is asked for is not done', async () => {
-  assert.equal(await stage([true], 5_000).threads[0]?.asker.ask('tls'), false)
+  assert.equal(await stage([true]).threads[0]?.asker.ask('tls'), false)
 })

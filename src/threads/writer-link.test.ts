@@ -52,14 +52,21 @@ test('news are confirmed when they have been taken over, and not before', async 
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const order: string[] = []
-  new WriterLink<string>(port1, async (state) => {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    order.push(`taken over ${state}`)
+  const takenOver = Promise.withResolvers<void>()
+  const link = new WriterLink<string>(port1, async (state) => {
+    order.push(`takes over ${state}`)
+    await takenOver.promise
+    order.push('has taken over')
   })
   const serving = new ServingLink<string>(port2, async () => ({ status: 200, body: undefined }))
-  await serving.tell('open')
-  order.push('told')
-  assert.deepEqual(order, ['taken over open', 'told'])
+  const told = serving.tell('open').then(() => order.push('told'))
+  // What is asked after it is answered; a confirmation that did not wait would have come before.
+  await link.forward(wireRequest('GET', 'x'))
+  await link.forward(wireRequest('GET', 'x'))
+  assert.deepEqual(order, ['takes over open'])
+  takenOver.resolve()
+  await told
+  assert.deepEqual(order, ['takes over open', 'has taken over', 'told'])
 })
 
 test('who waits for a writer that ends is told, and nobody waits after that', async (context) => {

@@ -6,7 +6,6 @@ import { SAMPLE } from '../../emulator/sample-plan.ts'
 import type { Claims } from '../../emulator/tokens.ts'
 import { isOwnNetwork } from '../../src/lib/own-network.ts'
 import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
-import { processCpuMs } from '../fixtures/measured.ts'
 
 let house: CloudHouse
 before(async () => {
@@ -181,13 +180,11 @@ test('L-08: headers that ask for more', async () => {
   }
 })
 
-test('L-09, L-10: what is too long, or encrypted, costs nothing', async () => {
+test('L-09, L-10: what is too long, or encrypted, is refused without a question to the cloud', async () => {
   const place = { role: 'any', subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
   const asked = house.emulator.requests.count()
-  for (const jwt of ['a'.repeat(32_769), '.'.repeat(100_000), 'a.b.c.d.e', `${'a.'.repeat(16_000)}a`]) {
-    const cpuMs = await processCpuMs(async () => assert.equal((await house.login({ ...place, jwt })).status, 400))
-    assert.ok(cpuMs < 2_000, `${cpuMs} ms`)
-  }
+  for (const jwt of ['a'.repeat(32_769), '.'.repeat(100_000), 'a.b.c.d.e', `${'a.'.repeat(16_000)}a`])
+    assert.equal((await house.login({ ...place, jwt })).status, 400)
   assert.equal(house.emulator.requests.count(), asked)
 })
 

@@ -62,22 +62,3 @@ test('what a caller got wrong comes back from the pool as what it is', async () 
     (cause) => cause instanceof UnusableInput && /"salt_length": requested salt length 9999/.test(cause.message),
   )
 })
-
-test('the thread that serves goes on while signatures are made', async () => {
-  const type = KEY_TYPES.get('rsa-4096') ?? assert.fail()
-  const key = await newKey(type)
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
-  let done = false
-  const signatures = Promise.all(Array.from({ length: 30 }, () => signWith(type, slow, key, MESSAGE, OPTIONS)))
-  const ended = signatures.then(() => {
-    done = true
-  })
-  let turns = 0
-  while (!done) {
-    await turn()
-    turns += 1
-  }
-  await ended
-  // Each of them takes longer than some hundred turns; done here they would leave one between two of them.
-  assert.ok(turns > 300, `${turns} turns`)
-})

@@ -4,6 +4,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { canHoldWithin, holdable, holdCommit, type Moment } from '../../fixtures/held-commit.ts'
 import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { testSeed } from '../../fixtures/seed.ts'
 import {
@@ -14,7 +15,6 @@ import {
   temporaryDirectory,
 } from '../../fixtures/server-process.ts'
 import { faultsOf } from '../../fixtures/store-faults.ts'
-import { canHoldWithin, holdable, holdCommit, type Moment } from '../../fixtures/held-commit.ts'
 import { Ledger, SHARED_KEY } from './ledger.ts'
 import { SharedRotations, Writer } from './writer.ts'
 

@@ -2,13 +2,13 @@
 // machine shows, so that a busy one does not fail; the figures are told.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import type { WireRequest } from '../../src/core/exchange.ts'
-import { ALL_ENDPOINTS } from '../../src/engine-types.ts'
-import { realWorld } from '../../src/lib/world.ts'
-import { endpointPlaces, newMetricMemory, rowOf } from '../../src/telemetry/cells.ts'
-import { RequestMeter } from '../../src/telemetry/request-meter.ts'
-import { RequestWatch } from '../../src/telemetry/request-watch.ts'
-import { startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import type { WireRequest } from '../../../src/core/exchange.ts'
+import { ALL_ENDPOINTS } from '../../../src/engine-types.ts'
+import { realWorld } from '../../../src/lib/world.ts'
+import { endpointPlaces, newMetricMemory, rowOf } from '../../../src/telemetry/cells.ts'
+import { RequestMeter } from '../../../src/telemetry/request-meter.ts'
+import { RequestWatch } from '../../../src/telemetry/request-watch.ts'
+import { startMemoryHouse, wireRequest } from '../../fixtures/memory-house.ts'
 
 /** Time on the processor for one of `count`, in microseconds; after a first run that warms up. */
 async function microseconds(count: number, work: () => unknown): Promise<number> {

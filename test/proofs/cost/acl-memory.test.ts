@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { buildAcl } from '../../src/auth/acl.ts'
-import { parsePolicy } from '../../src/auth/policy.ts'
-import { refusalHint } from '../../src/auth/refusal-hint.ts'
+import { buildAcl } from '../../../src/auth/acl.ts'
+import { parsePolicy } from '../../../src/auth/policy.ts'
+import { refusalHint } from '../../../src/auth/refusal-hint.ts'
 
 const REQUESTS = Number(process.env.ACL_REQUESTS ?? 300_000)
 /** What the runtime itself may take meanwhile. One path kept a request would be ten times as much. */

@@ -1,10 +1,12 @@
+// The timers that are handed in, on the clock of this machine.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { until } from '../../test/fixtures/until.ts'
-import { realWorld } from './world.ts'
+import { realWorld } from '../../../src/lib/world.ts'
+import { PROJECT } from '../../fixtures/server-process.ts'
+import { until } from '../../fixtures/until.ts'
 
 test('what came while the thread stood still is read before a timer ends', async (context) => {
   const { port1, port2 } = new MessageChannel()
@@ -38,7 +40,7 @@ test('a timer that is cancelled does not end, even where its time has come', asy
 })
 
 test('a timer that is pending keeps no process alive, and one whose time has come is still done', () => {
-  const script = `const { realWorld } = await import(${JSON.stringify(join(import.meta.dirname, 'world.ts'))})
+  const script = `const { realWorld } = await import(${JSON.stringify(join(PROJECT, 'src/lib/world.ts'))})
     const { timers } = realWorld()
     timers.after(3_600_000, () => console.log('much later'))
     timers.after(1, () => console.log('soon'))

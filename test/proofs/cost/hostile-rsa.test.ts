@@ -3,14 +3,15 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { publishedRsa } from '../../../test/fixtures/known-material.ts'
-import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
-import { DER, der, derNatural, derOid } from '../../crypto/der.ts'
-import { InvalidKeyMaterial } from '../../crypto/key-type.ts'
-import { MATERIAL_FORMS } from '../../crypto/material-forms.ts'
-import { PemError, readPem } from '../../crypto/pem.ts'
-import { wrapForRsa } from '../../crypto/wrapped-key.ts'
-import { realWorld } from '../../lib/world.ts'
+import { DER, der, derNatural, derOid } from '../../../src/crypto/der.ts'
+import { InvalidKeyMaterial } from '../../../src/crypto/key-type.ts'
+import { MATERIAL_FORMS } from '../../../src/crypto/material-forms.ts'
+import { PemError, readPem } from '../../../src/crypto/pem.ts'
+import { wrapForRsa } from '../../../src/crypto/wrapped-key.ts'
+import { realWorld } from '../../../src/lib/world.ts'
+import { publishedRsa } from '../../fixtures/known-material.ts'
+import { processCpuMs } from '../../fixtures/measured.ts'
+import { base64, mountTransit } from '../../fixtures/mounted-transit.ts'
 
 const E = 65_537n
 /** The arithmetic took seconds with the shorter one, and minutes with the longer one. */
@@ -41,13 +42,6 @@ function longKey(primeBits: number): Buffer {
   return der(DER.sequence, derNatural(0n), algorithm, der(DER.octetString, pkcs1))
 }
 
-async function cpuMsOf(work: () => unknown): Promise<number> {
-  const before = process.cpuUsage()
-  await work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
-
 const LENGTHS = [
   { name: '75 KB', key: longKey(150_000) },
   { name: '225 KB', key: longKey(450_000) },
@@ -55,7 +49,7 @@ const LENGTHS = [
 for (const { name, key } of LENGTHS) {
   test(`P-42 an RSA key of ${name} is refused before any arithmetic`, async () => {
     assert.ok(key.length > Number.parseInt(name, 10) * 1_000, `${key.length} bytes`)
-    const cpuMs = await cpuMsOf(() => {
+    const cpuMs = await processCpuMs(() => {
       const read = () => MATERIAL_FORMS.get('rsa-2048')?.fromImport(key)
       assert.throws(read, (cause) => cause instanceof InvalidKeyMaterial && /longer than one/.test(cause.message))
     })
@@ -68,7 +62,7 @@ for (const { name, key } of LENGTHS) {
     view.plant('wrapping-key', Buffer.concat([Buffer.from([1]), wrappingKey]))
     const privateKey = createPrivateKey({ key: wrappingKey, format: 'der', type: 'pkcs8' })
     const ciphertext = base64(wrapForRsa(privateKey, 'SHA256', key, realWorld().random.bytes))
-    const cpuMs = await cpuMsOf(async () => {
+    const cpuMs = await processCpuMs(async () => {
       const { status, errors } = await client.write('keys/k/import', { type: 'rsa-2048', ciphertext })
       assert.equal(status, 400)
       assert.match(errors.join(), /"ciphertext": no key is so long, at most 8704 bytes/)
@@ -90,6 +84,6 @@ test('P-42 numbers of an RSA key that are in bounds have the lengths that its ty
 
 test('P-42 PEM of millions of empty lines is refused', async () => {
   const pem = `-----BEGIN PUBLIC KEY-----${'\n'.repeat(5e6)}-----END PUBLIC KEY-----`
-  const cpuMs = await cpuMsOf(() => assert.throws(() => readPem(pem), PemError))
+  const cpuMs = await processCpuMs(() => assert.throws(() => readPem(pem), PemError))
   assert.ok(cpuMs < CPU_MS / 10, `${cpuMs} ms`)
 })

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { SeededRandom } from '../../test/conformance/seeded-random.ts'
-import { testSeed } from '../../test/fixtures/seed.ts'
-import { realWorld } from '../lib/world.ts'
-import type { Store } from './contract.ts'
-import { openSqliteStore } from './sqlite-store.ts'
+import { realWorld } from '../../../src/lib/world.ts'
+import type { Store } from '../../../src/storage/contract.ts'
+import { openSqliteStore } from '../../../src/storage/sqlite-store.ts'
+import { SeededRandom } from '../../conformance/seeded-random.ts'
+import { testSeed } from '../../fixtures/seed.ts'
 
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3)
 const MAX_ANSWERS = 400
-const writer = fileURLToPath(new URL('../../test/fixtures/endless-writer.ts', import.meta.url))
+const writer = fileURLToPath(new URL('../../fixtures/endless-writer.ts', import.meta.url))
 
 /** Lets the writer run for a number of answered commits, then kills it. The last answer of each counter. */
 async function runAndKill(directory: string, answers: number): Promise<Map<string, number>> {

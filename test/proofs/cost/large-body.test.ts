@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { type MemoryHouse, startMemoryHouse, wireRequest } from '../../fixtures/memory-house.ts'
 
 const BODY_BYTES = 32 << 20
 const TIMES = 2

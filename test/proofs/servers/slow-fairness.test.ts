@@ -2,15 +2,14 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import type { Job } from '../../src/lib/slow-work.ts'
-import { workerCounts } from '../../src/slow-pool.ts'
-import { newLoad } from '../../src/threads/load.ts'
-import { PooledWork } from '../../src/threads/pooled-work.ts'
-import { SlowPool } from '../../src/threads/slow-pool.ts'
-import { COUNTING, type PoolThreadData } from '../fixtures/pool-thread.ts'
-import { until } from '../fixtures/until.ts'
+import type { Job } from '../../../src/lib/slow-work.ts'
+import { newLoad } from '../../../src/threads/load.ts'
+import { PooledWork } from '../../../src/threads/pooled-work.ts'
+import { SlowPool } from '../../../src/threads/slow-pool.ts'
+import { COUNTING, type PoolThreadData } from '../../fixtures/pool-thread.ts'
+import { until } from '../../fixtures/until.ts'
 
-const ENTRY = new URL('../fixtures/pool-thread.ts', import.meta.url)
+const ENTRY = new URL('../../fixtures/pool-thread.ts', import.meta.url)
 /** Two of the other thread are in front, and some are done while this thread is away from its core. */
 const MOST_BEFORE = 20
 
@@ -51,16 +50,4 @@ test('P-46 a thread with many short jobs delays another one by few of them', asy
   }
   const [median = 0] = waits.toSorted((one, other) => one - other).slice(4)
   assert.ok(median < MOST_BEFORE, `${waits} jobs of the other thread were done before`)
-})
-
-test('N-14 few threads make new RSA keys, whatever the machine has', () => {
-  const counts = [1, 2, 3, 16].map(workerCounts)
-  assert.deepEqual(
-    counts.map(({ long }) => long),
-    [1, 1, 2, 2],
-  )
-  assert.deepEqual(
-    counts.map(({ short }) => short),
-    [1, 2, 3, 16],
-  )
 })

@@ -5287,6 +5287,8 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      min_mac_length?: number
       /** Bytes of a key, of types that come in several sizes */
       key_size?: number
       /** Of an imported key: whether it can be rotated */
@@ -5362,6 +5364,8 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      min_mac_length?: number
       /** Bytes of a key, of types that come in several sizes */
       key_size?: number
       /** Of an imported key: whether it can be rotated */
@@ -5430,6 +5434,8 @@ export type Endpoints = {
       allow_plaintext_backup?: boolean | undefined
       /** Time after which it is rotated, an hour or more; 0: only when asked to */
       auto_rotate_period?: Duration | undefined
+      /** Of a key that makes CMACs: bytes of the shortest that verify takes, else 8 */
+      min_mac_length?: number | undefined
     }
     result: {
       /** Name of the key */
@@ -5468,6 +5474,8 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      min_mac_length?: number
       /** Bytes of a key, of types that come in several sizes */
       key_size?: number
       /** Of an imported key: whether it can be rotated */
@@ -5545,6 +5553,8 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      min_mac_length?: number
       /** Bytes of a key, of types that come in several sizes */
       key_size?: number
       /** Of an imported key: whether it can be rotated */
@@ -5620,6 +5630,8 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      min_mac_length?: number
       /** Bytes of a key, of types that come in several sizes */
       key_size?: number
       /** Of an imported key: whether it can be rotated */
@@ -5693,6 +5705,8 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      min_mac_length?: number
       /** Bytes of a key, of types that come in several sizes */
       key_size?: number
       /** Of an imported key: whether it can be rotated */
@@ -5766,6 +5780,8 @@ export type Endpoints = {
       auto_rotate_period: number
       /** The versions that can be used, by number */
       keys: Readonly<Record<string, unknown>>
+      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      min_mac_length?: number
       /** Bytes of a key, of types that come in several sizes */
       key_size?: number
       /** Of an imported key: whether it can be rotated */
@@ -6045,13 +6061,13 @@ export type Endpoints = {
       /** Name of the key */
       name: string
       /**
-       * Hash of the input, not for ed25519: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384,
-       * sha3-512, none
+       * Hash of the input, not for ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
+       * sha3-256, sha3-384, sha3-512, none; sha2-256 where none is named
        */
       hash_algorithm?: string | undefined
       /** Older name of hash_algorithm, looked at where that one is sent empty */
       algorithm?: string | undefined
-      /** The input is the hash already, not for ed25519 */
+      /** The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it */
       prehashed?: boolean | undefined
       /** RSA: pss or pkcs1v15; empty is pss */
       signature_algorithm?: string | undefined
@@ -6103,13 +6119,13 @@ export type Endpoints = {
       /** Name of the key */
       name: string
       /**
-       * Hash of the input, not for ed25519: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384,
-       * sha3-512, none
+       * Hash of the input, not for ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
+       * sha3-256, sha3-384, sha3-512, none; sha2-256 where none is named
        */
       hash_algorithm: string
       /** Older name of hash_algorithm, looked at where that one is sent empty */
       algorithm?: string | undefined
-      /** The input is the hash already, not for ed25519 */
+      /** The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it */
       prehashed?: boolean | undefined
       /** RSA: pss or pkcs1v15; empty is pss */
       signature_algorithm?: string | undefined
@@ -6161,13 +6177,13 @@ export type Endpoints = {
       /** Name of the key */
       name: string
       /**
-       * Hash of the input, not for ed25519: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384,
-       * sha3-512, none
+       * Hash of the input, not for ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
+       * sha3-256, sha3-384, sha3-512, none; sha2-256 where none is named
        */
       hash_algorithm?: string | undefined
       /** Older name of hash_algorithm, looked at where that one is sent empty */
       algorithm?: string | undefined
-      /** The input is the hash already, not for ed25519 */
+      /** The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it */
       prehashed?: boolean | undefined
       /** RSA: pss or pkcs1v15; empty is pss */
       signature_algorithm?: string | undefined
@@ -6185,7 +6201,7 @@ export type Endpoints = {
       hmac?: string | undefined
       /** What cmac gave, looked at where there is neither of the two */
       cmac?: string | undefined
-      /** Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash */
+      /** Of a cmac: its bytes, as when it was made, not below min_mac_length of the key; 0 is all of it */
       mac_length?: number | undefined
       /**
        * Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac
@@ -6227,13 +6243,13 @@ export type Endpoints = {
       /** Name of the key */
       name: string
       /**
-       * Hash of the input, not for ed25519: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384,
-       * sha3-512, none
+       * Hash of the input, not for ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
+       * sha3-256, sha3-384, sha3-512, none; sha2-256 where none is named
        */
       hash_algorithm: string
       /** Older name of hash_algorithm, looked at where that one is sent empty */
       algorithm?: string | undefined
-      /** The input is the hash already, not for ed25519 */
+      /** The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it */
       prehashed?: boolean | undefined
       /** RSA: pss or pkcs1v15; empty is pss */
       signature_algorithm?: string | undefined
@@ -6251,7 +6267,7 @@ export type Endpoints = {
       hmac?: string | undefined
       /** What cmac gave, looked at where there is neither of the two */
       cmac?: string | undefined
-      /** Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash */
+      /** Of a cmac: its bytes, as when it was made, not below min_mac_length of the key; 0 is all of it */
       mac_length?: number | undefined
       /**
        * Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac

@@ -15,7 +15,7 @@ const CURVES: readonly (readonly [Curve, number])[] = [
 ]
 
 for (const [curve, bits] of CURVES) {
-  test(`${curve.name}: a prehashed input of any length is signed, whatever hash is named`, async () => {
+  test(`${curve.name}: a prehashed input of any length from 16 bytes is signed, where no hash is named`, async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: curve.opensslName })
     const asked: number[] = []
     const device = {
@@ -28,7 +28,7 @@ for (const [curve, bits] of CURVES) {
     const half = createPublicKey(privateKey)
     const { signing } = ecdsaKeyType('here', curve)
     assert.ok(signing)
-    for (const bytes of [0, 1, 31, 32, 47, 65, 66, 67, 200])
+    for (const bytes of [16, 31, 32, 47, 65, 66, 67, 200])
       for (const hash of ['none', 'sha2-256']) {
         const marshaling = hash === 'none' ? 'asn1' : 'jws'
         const input = Buffer.alloc(bytes, 0xa5)
@@ -38,7 +38,21 @@ for (const [curve, bits] of CURVES) {
         const here = signing.sign(privateKey, input, options)
         assert.equal(signing.verify(half, input, here, options), true, `${bytes} ${hash} here`)
       }
-    assert.ok(Math.min(...asked) >= 1 && Math.max(...asked) === scalarBytes(curve))
+    assert.ok(Math.min(...asked) === 16 && Math.max(...asked) === scalarBytes(curve))
+    for (const [hash, bytes, isHashNamed] of [
+      ['none', 0],
+      ['none', 15],
+      ['sha2-256', 5],
+      ['sha2-256', 31, true],
+      ['sha2-512', 32, true],
+    ] as const) {
+      const options: SignatureOptions = { hash, prehashed: true, padding: 'pss', saltLength: 'hash', marshaling: 'jws' }
+      const asked = isHashNamed === true ? { ...options, isHashNamed } : options
+      const input = Buffer.alloc(bytes, 0xa5)
+      await assert.rejects(signWithDevice(device, { scheme: 'ecdsa', bits }, input, asked), UnusableInput)
+      assert.throws(() => signing.sign(privateKey, input, asked), UnusableInput)
+      assert.throws(() => signing.verify(half, input, Buffer.alloc(2 * scalarBytes(curve), 1), asked), UnusableInput)
+    }
     const message: SignatureOptions = {
       hash: 'none',
       prehashed: false,

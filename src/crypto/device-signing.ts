@@ -2,10 +2,11 @@
 // are here, so that nobody can tell the two apart; the device does the one step that needs the key.
 import { hash } from 'node:crypto'
 import { P256, P384, P521, scalarBytes } from './ec-curves.ts'
+import { requireEcdsaDigest } from './ecdsa-digest.ts'
 import { writeEcdsaDer } from './ecdsa-signature.ts'
 import { maxSaltBytes } from './emsa-pss.ts'
 import { type SignatureOptions, UnusableInput } from './key-type.ts'
-import { type SignatureHash, signatureHash } from './signature-hashes.ts'
+import { requireDigest, type SignatureHash, signatureHash } from './signature-hashes.ts'
 
 export type DeviceHashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'
 
@@ -43,16 +44,13 @@ export async function signWithDevice(
   return device.signPss(digestOf(used, input, options), used.algorithm, saltBytesOf(modulusBytes, used, options))
 }
 
-const ZERO = Buffer.alloc(1)
-
 async function signEcdsa(device: DeviceSigner, bits: number, input: Buffer, options: SignatureOptions) {
   const curve = [P256, P384, P521].find(({ order }) => Math.ceil(bits / 8) === order.length)
   if (curve === undefined) throw new RangeError('No curve has an order of so many bits')
-  // As for keys that are here, what is hashed already has any length, and no hash needs a name.
+  if (options.prehashed) requireEcdsaDigest(input, options)
   const digest = options.prehashed ? input : digestOf(signatureHash(options.hash), input, options)
   // FIPS 186-5 section 6.4.1: of a longer hash the first bits count. Not every device cuts it itself.
-  // No bytes are the number zero, which is written so that every device takes it.
-  const both = await device.signBlock(digest.length === 0 ? ZERO : digest.subarray(0, scalarBytes(curve)))
+  const both = await device.signBlock(digest.subarray(0, scalarBytes(curve)))
   return options.marshaling === 'jws' ? both : writeEcdsaDer(both)
 }
 
@@ -67,12 +65,10 @@ function pkcs1Block(modulusBytes: number, input: Buffer, options: SignatureOptio
   return input
 }
 
-function digestOf({ algorithm, name, bytes }: SignatureHash, input: Buffer, { prehashed }: SignatureOptions): Buffer {
-  if (!prehashed) return hash(algorithm, input, 'buffer')
-  if (input.length === bytes) return input
-  throw new UnusableInput(
-    `"input": input must be hashed message, as prehashed says: ${bytes} bytes of ${name}, not ${input.length}`,
-  )
+function digestOf(used: SignatureHash, input: Buffer, { prehashed }: SignatureOptions): Buffer {
+  if (!prehashed) return hash(used.algorithm, input, 'buffer')
+  requireDigest(used, input)
+  return input
 }
 
 function saltBytesOf(modulusBytes: number, used: SignatureHash, { saltLength }: SignatureOptions): number {

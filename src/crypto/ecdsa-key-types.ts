@@ -2,6 +2,7 @@
 import { type KeyObject, sign, verify } from 'node:crypto'
 import { type Curve, P256, P384, P521, SECP256K1, scalarBytes } from './ec-curves.ts'
 import { generateEcKey } from './ec-private-key.ts'
+import { requireEcdsaDigest } from './ecdsa-digest.ts'
 import { signDigest, verifyDigest } from './ecdsa-over-digest.ts'
 import { readEcdsaDer, writeEcdsaDer } from './ecdsa-signature.ts'
 import { InvalidKeyMaterial, type KeyType, type SignatureOptions, type Signing } from './key-type.ts'
@@ -33,6 +34,7 @@ export function ecdsaKeyType(name: string, curve: Curve): KeyType {
 function signEcdsa(curve: Curve, key: KeyObject, input: Buffer, options: SignatureOptions): Buffer {
   const isDer = options.marshaling === 'asn1'
   if (options.prehashed) {
+    requireEcdsaDigest(input, options)
     const both = signDigest(curve, key, input)
     return isDer ? writeEcdsaDer(both) : both
   }
@@ -46,7 +48,8 @@ function verifyEcdsa(
   signature: Buffer,
   options: SignatureOptions,
 ): boolean {
-  // Looked at first: an unknown hash is a mistake whatever the signature is.
+  // Looked at first: an unknown hash, or what is none, is a mistake whatever the signature is.
+  if (options.prehashed) requireEcdsaDigest(input, options)
   const hash = options.prehashed ? undefined : signatureHash(options.hash)
   const bytes = scalarBytes(curve)
   const both = options.marshaling === 'jws' ? signature : readEcdsaDer(signature, bytes)

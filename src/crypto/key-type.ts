@@ -48,6 +48,8 @@ export function paddedCipher({ cipher, paddings }: KeyType, padding: PaddingSche
 export type SignatureOptions = {
   /** One of SIGNATURE_HASHES, or 'none': PKCS #1 v1.5 around the input as it is, without the name of a hash. */
   readonly hash: string
+  /** The caller named the hash. A digest has its length then, also where the signature does not name it. */
+  readonly isHashNamed?: true
   /** The input is the hash already. */
   readonly prehashed: boolean
   /** RSA. */
@@ -78,6 +80,8 @@ export type Signing = {
   /** Whether a thread that serves has it done elsewhere (`signWith` and `verifyWith` of `signing-jobs.ts`). */
   readonly signsSlowly?: true
   readonly verifiesSlowly?: true
+  /** Whole messages alone: a digest in the place of one would be another message. */
+  readonly hashesItself?: true
   /** Both are slow, though otherwise neither, where the input is the hash already. */
   readonly prehashedSlowly?: true
 }

@@ -4,7 +4,7 @@ import { constants, type KeyObject, privateEncrypt, publicDecrypt, randomBytes, 
 import { constantTimeEqual } from './constant-time.ts'
 import { encodePss, isPssOf, maxSaltBytes } from './emsa-pss.ts'
 import { type SignatureOptions, type Signing, UnusableInput } from './key-type.ts'
-import { type SignatureHash, signatureHash } from './signature-hashes.ts'
+import { requireDigest, type SignatureHash, signatureHash } from './signature-hashes.ts'
 
 /** RFC 8017 section 9.2: 00 01, eight times ff or more, 00. */
 const LEAST_PKCS1_BYTES = 11
@@ -114,11 +114,4 @@ function chosenSalt(modulusBytes: number, hash: SignatureHash, wanted: Signature
       `"salt_length": requested salt length ${bytes} is invalid, with ${hash.name} this key takes 0 to ${most} bytes`,
     )
   return bytes
-}
-
-function requireDigest({ name, bytes }: SignatureHash, input: Buffer): void {
-  if (input.length === bytes) return
-  throw new UnusableInput(
-    `"input": input must be hashed message, as prehashed says: ${bytes} bytes of ${name}, not ${input.length}`,
-  )
 }

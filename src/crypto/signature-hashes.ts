@@ -39,6 +39,16 @@ export function signatureHash(name: string): SignatureHash {
   return hash
 }
 
+/** @throws UnusableInput for a digest that is not as long as the hash gives */
+export function requireDigest({ name, bytes }: SignatureHash, digest: Buffer): void {
+  if (digest.length !== bytes) throw notHashed(`${bytes} bytes of ${name}`, digest)
+}
+
+/** `takes` says what a digest is. */
+export function notHashed(takes: string, { length }: Buffer): UnusableInput {
+  return new UnusableInput(`"input": input must be hashed message, as prehashed says: ${takes}, not ${length}`)
+}
+
 /** SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING of `bytes` }, up to the octets: all lengths fit into one byte. */
 function row(name: string, algorithm: string, bytes: number, oid: Buffer): SignatureHash {
   const identifier = Buffer.from([0x30, oid.length + 2, ...oid, 0x05, 0x00])

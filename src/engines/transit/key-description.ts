@@ -4,6 +4,7 @@ import { anything, flag, group, integer, mapOf, optional, type Shapes, text } fr
 import type { KeyType } from '../../crypto/key-type.ts'
 import { formatRfc3339 } from '../../lib/rfc3339.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
+import { USUAL_LEAST_MAC_BYTES } from './mac.ts'
 import { schemeOf } from './managed-type.ts'
 import type { BackupNote, Kdf, VersionHeader } from './ring-header.ts'
 
@@ -31,6 +32,7 @@ export const KEY_DESCRIPTION: Shapes = {
     anything('Creation time in seconds since the epoch; of a key pair an object with name, public_key, creation_time'),
     'The versions that can be used, by number',
   ),
+  min_mac_length: optional(integer('Of a key that makes CMACs: bytes of the shortest that verify takes')),
   key_size: optional(integer('Bytes of a key, of types that come in several sizes')),
   imported_key_allow_rotation: optional(flag('Of an imported key: whether it can be rotated')),
   backup_info: optional(group(NOTE, 'When it was last backed up')),
@@ -80,6 +82,7 @@ export function describeKey(name: string, ring: LoadedRing, context?: Buffer): o
     min_encryption_version: header.minEncryptionVersion,
     auto_rotate_period: header.autoRotatePeriodSeconds,
     keys: describeVersions(ring, context),
+    ...(type.cmac === undefined ? {} : { min_mac_length: header.minMacBytes ?? USUAL_LEAST_MAC_BYTES }),
     ...(header.keySizeBytes > 0 ? { key_size: header.keySizeBytes } : {}),
     ...(header.imported ? { imported_key_allow_rotation: header.allowImportedRotation } : {}),
     ...(header.backup === undefined ? {} : { backup_info: describeNote(header.backup) }),

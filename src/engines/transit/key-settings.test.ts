@@ -29,6 +29,7 @@ const NOTHING: WantedSettings = {
   exportable: undefined,
   allowPlaintextBackup: undefined,
   autoRotatePeriodSeconds: undefined,
+  minMacBytes: undefined,
 }
 
 test('nothing wanted, and what is so already: the same header', () => {
@@ -76,6 +77,7 @@ test('P-19 any sequence of changes keeps the rules, and a refused one changes no
     exportable: optional(fc.boolean()),
     allowPlaintextBackup: optional(fc.boolean()),
     autoRotatePeriodSeconds: optional(fc.constantFrom(0, 1, 3599, 3600, 100_000)),
+    minMacBytes: fc.constant(undefined),
   })
   const keepsRules = fc.property(fc.array(wanted, { minLength: 1 }), (changes) => {
     let header = HEADER

@@ -1,5 +1,6 @@
 // What of a key can be changed after its creation (Interface 4.2, "Update key configuration").
 import { fail } from '../../api/errors.ts'
+import { KEY_TYPES } from '../../crypto/key-types.ts'
 import type { RingHeader } from './ring-header.ts'
 import { changeMinimums, requireAvailable, type WantedMinimums } from './versions.ts'
 
@@ -11,6 +12,7 @@ export type WantedSettings = WantedMinimums & {
   readonly exportable: boolean | undefined
   readonly allowPlaintextBackup: boolean | undefined
   readonly autoRotatePeriodSeconds: number | undefined
+  readonly minMacBytes: number | undefined
 }
 
 /**
@@ -26,6 +28,7 @@ export function changeSettings(header: RingHeader, wanted: WantedSettings): Ring
     exportable: header.exportable || wanted.exportable === true,
     allowPlaintextBackup: header.allowPlaintextBackup || wanted.allowPlaintextBackup === true,
     autoRotatePeriodSeconds: wanted.autoRotatePeriodSeconds ?? header.autoRotatePeriodSeconds,
+    ...(wanted.minMacBytes === undefined ? {} : { minMacBytes: requireMacBytes(header, wanted.minMacBytes) }),
   }
   requireRotatePeriod(changed.autoRotatePeriodSeconds)
   if (isSame(header, changed)) return header
@@ -33,8 +36,15 @@ export function changeSettings(header: RingHeader, wanted: WantedSettings): Ring
   return changed
 }
 
-function isSame(a: RingHeader, b: RingHeader): boolean {
-  return (Object.keys(a) as (keyof RingHeader)[]).every((name) => a[name] === b[name])
+/** `after` has the members of `before`, and maybe more. */
+function isSame(before: RingHeader, after: RingHeader): boolean {
+  return (Object.keys(after) as (keyof RingHeader)[]).every((name) => before[name] === after[name])
+}
+
+/** @throws Refusal */
+function requireMacBytes({ type }: RingHeader, bytes: number): number {
+  if (KEY_TYPES.get(type)?.cmac !== undefined) return bytes
+  throw fail('bad_request', [`"min_mac_length": only for keys that make CMACs, this one is of type ${type}`])
 }
 
 /** Interface 7.10. @throws Refusal */

@@ -4,6 +4,7 @@ import { fail } from '../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../api/fields.ts'
 import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
+import { CMAC_BYTES } from '../../crypto/cmac.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { nameField } from './crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from './key-description.ts'
@@ -161,6 +162,10 @@ const configureKey = endpoint({
     exportable: bool('Whether it can be exported; stays true'),
     allow_plaintext_backup: bool('Whether it can be backed up in plaintext; stays true'),
     auto_rotate_period: duration('Time after which it is rotated, an hour or more; 0: only when asked to'),
+    min_mac_length: int('Of a key that makes CMACs: bytes of the shortest that verify takes, else 8', {
+      min: 1,
+      max: CMAC_BYTES,
+    }),
   },
   response: KEY_DESCRIPTION,
   handler: async (transit: Transit, args) => {
@@ -171,6 +176,7 @@ const configureKey = endpoint({
       exportable: args.exportable,
       allowPlaintextBackup: args.allow_plaintext_backup,
       autoRotatePeriodSeconds: args.auto_rotate_period,
+      minMacBytes: args.min_mac_length,
     }
     const configured = await transit.keys.update(args.name, (ring) => {
       const changed = changeSettings(ring.header, wanted)

@@ -35,6 +35,20 @@ export function cmacOf({ cmac, name }: KeyType, bytes: number): ComputeMac {
   return ({ key }, input) => cmac(key, input).subarray(0, bytes === 0 ? CMAC_BYTES : bytes)
 }
 
+/** SP 800-38B appendix A.2: shorter ones are for those who bound how often one may be tried. */
+export const USUAL_LEAST_MAC_BYTES = CMAC_BYTES / 2
+
+/** To verify: a short one is guessed, of one byte with 256 tries, and the caller of verify chooses how short. */
+export function checkingCmacOf({ type, header }: LoadedRing, bytes: number): ComputeMac {
+  const compute = cmacOf(type, bytes)
+  const { minMacBytes: least = USUAL_LEAST_MAC_BYTES } = header
+  if (bytes !== 0 && bytes < least) {
+    const isShort = `"mac_length": a CMAC of ${bytes} bytes is guessed too easily`
+    throw refuse(`${isShort}, this key verifies those of at least ${least}: min_mac_length of keys/NAME/config says so`)
+  }
+  return compute
+}
+
 /** The version's prefix and base64. @throws Refusal for input that is not base64 */
 export function makeMac(compute: ComputeMac, version: LoadedVersion, input: string): string {
   return version.prefix + encodeBase64(compute(version, decodeInput(input)))

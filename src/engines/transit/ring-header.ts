@@ -43,6 +43,8 @@ export type RingHeader = VersionBounds & {
   readonly deletionAllowed: boolean
   /** 0: rotates only when asked to. */
   readonly autoRotatePeriodSeconds: number
+  /** Of a key that makes CMACs: bytes of the shortest that is verified; missing: the usual ones. */
+  readonly minMacBytes?: number
   /** 0 for a type whose keys have one size. */
   readonly keySizeBytes: number
   readonly kdf: Kdf
@@ -105,6 +107,7 @@ export function headerFromJson(value: JsonValue, format: 1 | 2): RingHeader {
     minDecryptionVersion: count(object, 'minDecryptionVersion'),
     minEncryptionVersion: count(object, 'minEncryptionVersion'),
     minAvailableVersion: count(object, 'minAvailableVersion'),
+    ...(object.minMacBytes === undefined ? {} : { minMacBytes: count(object, 'minMacBytes') }),
     keySizeBytes: count(object, 'keySizeBytes'),
     kdf: kdfFromJson(object),
     imported: flag(object, 'imported'),

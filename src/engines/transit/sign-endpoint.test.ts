@@ -183,3 +183,77 @@ for (const { type, plant } of signers()) {
     })
   })
 }
+
+for (const type of ['ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87']) {
+  test(`part 4: prehashed is refused for ${type}, which signs whole messages, and not passed over`, async () => {
+    const { client } = mountTransit()
+    await client.write('keys/k', { type })
+    const { signature } = (await client.write('sign/k', { input })).data
+    const says = new RegExp(`^"prehashed": .* of type ${type}`)
+    const asked: readonly (readonly [string, JsonObject])[] = [
+      ['sign/k', { input }],
+      ['sign/k', { batch_input: [{ input }] }],
+      ['verify/k', { input, signature }],
+      ['verify/k', { batch_input: [{ input, signature }] }],
+    ]
+    for (const [path, body] of asked) {
+      const { status, errors } = await client.write(path, { ...body, prehashed: true })
+      assert.equal(status, 400, path)
+      assert.match(errors[0] ?? '', says)
+      assert.equal((await client.write(path, { ...body, prehashed: false })).status, 200, path)
+    }
+  })
+}
+
+const DIGESTS: readonly { readonly named?: string; readonly bytes: number; readonly says?: RegExp }[] = [
+  // What a client that names no hash sends is not known; recorded is one of 19 bytes.
+  { bytes: 0, says: /at least 16 bytes, not 0/ },
+  { bytes: 5, says: /at least 16 bytes, not 5/ },
+  { bytes: 15, says: /at least 16 bytes, not 15/ },
+  { bytes: 16 },
+  { bytes: 19 },
+  { bytes: 48 },
+  { named: 'sha2-256', bytes: 5, says: /32 bytes of sha2-256, not 5/ },
+  { named: 'sha2-256', bytes: 31, says: /32 bytes of sha2-256, not 31/ },
+  { named: 'sha2-256', bytes: 32 },
+  { named: 'sha2-256', bytes: 33, says: /32 bytes of sha2-256, not 33/ },
+  { named: 'sha1', bytes: 20 },
+  { named: 'sha1', bytes: 32, says: /20 bytes of sha1, not 32/ },
+  { named: 'sha3-512', bytes: 64 },
+  { named: 'sha3-512', bytes: 32, says: /64 bytes of sha3-512, not 32/ },
+]
+for (const type of ['ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'ecdsa-secp256k1']) {
+  test(`part 4: what ${type} signs and verifies as a digest has the length of its hash`, async () => {
+    const { client } = mountTransit()
+    await client.write('keys/k', { type })
+    const { signature: other } = (await client.write('sign/k', { input })).data
+    for (const { named, bytes, says } of DIGESTS) {
+      const digest = base64(Buffer.alloc(bytes, 0xa5))
+      const forms = named === undefined ? [{}] : [{ hash_algorithm: named }, { hash_algorithm: '', algorithm: named }]
+      const asked = [...forms.map((body) => ['', body] as const), ...(named ? [[`/${named}`, {}] as const] : [])]
+      for (const [end, body] of asked) {
+        const whole = { ...body, prehashed: true, input: digest }
+        const made = await client.write(`sign/k${end}`, whole)
+        const signature = made.data?.signature ?? other
+        const verified = await client.write(`verify/k${end}`, { ...whole, signature })
+        const { data } = await client.write(`sign/k${end}`, {
+          ...body,
+          prehashed: true,
+          batch_input: [{ input: digest }],
+        })
+        if (says === undefined) {
+          assert.deepEqual([made.status, verified.data?.valid], [200, true], `${named} ${bytes}`)
+          continue
+        }
+        for (const { status, errors } of [made, verified]) {
+          assert.equal(status, 400, `${named} ${bytes}`)
+          assert.match(errors[0] ?? '', /^"input": input must be hashed message/)
+          assert.match(errors[0] ?? '', says)
+        }
+        assert.match(data.batch_results[0].error, says)
+      }
+      // It is the message itself where prehashed does not say otherwise.
+      assert.equal((await client.write('sign/k', { input: digest })).status, 200)
+    }
+  })
+}

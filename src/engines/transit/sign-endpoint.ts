@@ -11,7 +11,7 @@ import { keyNotFound, nameField, singleOrBatch } from './crypt-fields.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
 import { signAnywhere, withPaddingOf } from './managed-signing.ts'
 import { runPatiently } from './patient-batch.ts'
-import { readSignatureOptions, requireHashOrRaw, signatureFields } from './signature-options.ts'
+import { readSignatureOptions, requireHashOrRaw, requireMessages, signatureFields } from './signature-options.ts'
 import { requireSigning, type Signed } from './signing.ts'
 import type { Transit } from './transit.ts'
 
@@ -86,6 +86,7 @@ function signWith(
   requireSigning(ring.type, 'signing')
   const options = withPaddingOf(ring, asked, args.signature_algorithm)
   requireHashOrRaw(options)
+  requireMessages(ring.type, options)
   const { key_version: version, batch_input: items } = args
   if (items === undefined) {
     return whenDone(

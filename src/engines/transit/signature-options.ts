@@ -1,7 +1,7 @@
 // How a signature is to be: what sign and verify have in common (Interface 4.3).
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, string } from '../../api/fields.ts'
-import type { SignatureOptions } from '../../crypto/key-type.ts'
+import type { KeyType, SignatureOptions } from '../../crypto/key-type.ts'
 import { SIGNATURE_HASHES } from '../../crypto/signature-hashes.ts'
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
@@ -11,12 +11,16 @@ export const HASH_NAMES: readonly string[] = [...SIGNATURE_HASHES, NO_HASH]
 const USUAL_HASH = 'sha2-256'
 
 export const signatureFields = {
-  hash_algorithm: string(`Hash of the input, not for ed25519: ${HASH_NAMES.join(', ')}`, { default: USUAL_HASH }),
+  hash_algorithm: string(
+    `Hash of the input, not for ed25519 and ML-DSA: ${HASH_NAMES.join(', ')}; ${USUAL_HASH} where none is named`,
+  ),
   algorithm: string('Older name of hash_algorithm, looked at where that one is sent empty', {
     aliasOf: 'hash_algorithm',
     default: '',
   }),
-  prehashed: bool('The input is the hash already, not for ed25519', { default: false }),
+  prehashed: bool('The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it', {
+    default: false,
+  }),
   signature_algorithm: string('RSA: pss or pkcs1v15; empty is pss', { default: '' }),
   marshaling_algorithm: string('asn1, or jws: base64url, and ECDSA as r and s one after the other', {
     default: 'asn1',
@@ -30,8 +34,13 @@ export const signatureFields = {
 type HashArgs = Pick<Args<typeof signatureFields>, 'hash_algorithm' | 'algorithm'>
 
 /** An explicitly empty one falls back to the older field, and then to the usual one. */
-export function hashNameOf({ hash_algorithm, algorithm }: HashArgs): string {
-  return hash_algorithm || algorithm || USUAL_HASH
+export function hashNameOf(args: HashArgs): string {
+  return namedHash(args) || USUAL_HASH
+}
+
+/** Empty where none is named. */
+function namedHash({ hash_algorithm: name, algorithm }: HashArgs): string {
+  return name === undefined ? '' : name || algorithm
 }
 
 /** @throws Refusal for what no key type knows */
@@ -48,7 +57,9 @@ export function readSignatureOptions(args: Omit<Args<typeof signatureFields>, 'c
   if (padding !== 'pss' && padding !== 'pkcs1v15') {
     throw refuse('"signature_algorithm": unsupported signature algorithm, must be pss or pkcs1v15')
   }
-  return { hash, prehashed: args.prehashed, padding, marshaling, saltLength: parseSaltLength(args.salt_length) }
+  const saltLength = parseSaltLength(args.salt_length)
+  const isHashNamed = namedHash(args) === '' ? {} : ({ isHashNamed: true } as const)
+  return { hash, ...isHashNamed, prehashed: args.prehashed, padding, marshaling, saltLength }
 }
 
 const SALT_NUMBER = /^[+-]?\d{1,9}$/
@@ -61,6 +72,12 @@ function parseSaltLength(text: string): SignatureOptions['saltLength'] {
   const bytes = Number(text)
   if (bytes < -1) throw refuse(`"salt_length": requested salt length ${bytes} is invalid, it is 1 or more bytes`)
   return bytes === 0 ? 'auto' : bytes === -1 ? 'hash' : bytes
+}
+
+/** @throws Refusal: what the caller takes for a hash would be signed, or verified, as a message */
+export function requireMessages({ name, signing }: KeyType, { prehashed }: SignatureOptions): void {
+  if (prehashed && signing?.hashesItself === true)
+    throw refuse(`"prehashed": a key of type ${name} hashes the message itself: send the message, and leave it out`)
 }
 
 /** Interface 7.7: the input stands in the signature as it is, and only one padding can hold it. @throws Refusal */

@@ -137,6 +137,7 @@ test('what stands in the place of the hash is a hash, whatever is verified, or t
 test('the length of a CMAC is the same number in the paths of cmac and verify', async () => {
   const { client } = mountTransit()
   await client.write('keys/c', { type: 'aes256-cmac' })
+  await client.write('keys/c/config', { min_mac_length: 4 })
   for (const length of ['8', '08', '010', '+4', '0', '16']) {
     const { cmac } = (await client.write(`cmac/c/${length}`, { input })).data
     assert.equal(Buffer.from(cmac.slice(9), 'base64').length, Number(length) || 16, length)
@@ -181,7 +182,7 @@ for (const { type, plant } of signers()) {
       marshaling_algorithm: fc.constantFrom('asn1', 'jws'),
       signature_algorithm: fc.constantFrom('pss', 'pkcs1v15', ''),
       salt_length: fc.constantFrom('auto', 'hash', '0', '-1', '1', 'AUTO'),
-      prehashed: fc.boolean(),
+      prehashed: type.startsWith('ml-dsa-') ? fc.constant(false) : fc.boolean(),
     })
     await fc.assert(
       fc.asyncProperty(

@@ -9,11 +9,18 @@ import { whenDone } from '../../lib/when-done.ts'
 import { requireSome } from './batch.ts'
 import { keyNotFound, nameField, singleOrBatch } from './crypt-fields.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
-import { cmacOf, hmacWith, isMacOf } from './mac.ts'
+import { checkingCmacOf, hmacWith, isMacOf } from './mac.ts'
 import { withPaddingOf } from './managed-signing.ts'
 import { runPatiently } from './patient-batch.ts'
 import { SignatureCheck } from './signature-check.ts'
-import { HASH_NAMES, hashNameOf, readSignatureOptions, requireHashOrRaw, signatureFields } from './signature-options.ts'
+import {
+  HASH_NAMES,
+  hashNameOf,
+  readSignatureOptions,
+  requireHashOrRaw,
+  requireMessages,
+  signatureFields,
+} from './signature-options.ts'
 import { requireSigning } from './signing.ts'
 import type { Transit } from './transit.ts'
 
@@ -26,7 +33,7 @@ const fields = {
   signature: string('What sign gave', { secret: true }),
   hmac: string('What hmac gave, looked at where there is no signature', { secret: true }),
   cmac: string('What cmac gave, looked at where there is neither of the two', { secret: true }),
-  mac_length: int('Of a cmac: its bytes, as when it was made; 0 is all of it. May stand in the place of the hash', {
+  mac_length: int('Of a cmac: its bytes, as when it was made, not below min_mac_length of the key; 0 is all of it', {
     default: 0,
   }),
   batch_input: batch(
@@ -80,6 +87,7 @@ export const verifyEndpoint = endpoint({
       requireSigning(ring.type, 'verification')
       const padded = withPaddingOf(ring, options, args.signature_algorithm)
       requireHashOrRaw(padded)
+      requireMessages(ring.type, padded)
       const check = new SignatureCheck(ring, transit.slow, padded)
       return whenDone(
         answer(transit, args, (item) => check.isValid(item)),
@@ -115,15 +123,15 @@ function macCheck(ring: LoadedRing, args: VerifyArgs, proof: Proof): Check {
     const compute = hmacWith(hashNameOf(args), 'hash_algorithm')
     return ({ input, hmac }) => isMacOf(compute, ring, String(input), String(hmac), 'HMAC')
   }
-  const usual = cmacOf(ring.type, macLengthOf(args))
+  const usual = checkingCmacOf(ring, macLengthOf(args))
   return ({ input, cmac, mac_length: bytes }) => {
-    const compute = bytes === undefined ? usual : cmacOf(ring.type, Number(bytes))
+    const compute = bytes === undefined ? usual : checkingCmacOf(ring, Number(bytes))
     return isMacOf(compute, ring, String(input), String(cmac), 'CMAC')
   }
 }
 
 /** `verify/NAME/8`: where a hash would stand, since a CMAC has none. @throws Refusal for what is neither */
-function macLengthOf({ mac_length: bytes, hash_algorithm: inPath }: VerifyArgs): number {
+function macLengthOf({ mac_length: bytes, hash_algorithm: inPath = '' }: VerifyArgs): number {
   if (inPath === '' || HASH_NAMES.includes(inPath)) return bytes
   const length = parseDecimal(inPath)
   if (length === undefined || length < 0) throw fail('field_invalid', ['hash_algorithm', 'is no hash, and no length'])

@@ -111,6 +111,67 @@ test('P3: N-17: only letters of ASCII are one name in upper and lower case, what
   assert.equal((await ask('É1')).status, status)
 })
 
+const explain = async () => {
+  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'))
+  const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
+  const { data } = (await house.call('POST', 'auth/cloud/explain', { role: 'r', jwt, ...place })).body
+  return data as { allowed: boolean; checks: readonly { name: string; verdict: string }[] }
+}
+
+test('C11: a machine whose identity was attached just now is let in, by one fresh look', async () => {
+  const machine = house.emulator.resources.get(house.vm('vm1'))
+  const { identity } = machine
+  const other = house.oid(house.vm('vm2'))
+  const ways: readonly (() => Promise<boolean>)[] = [
+    async () => (await logIn()).status === 200,
+    async () => (await explain()).allowed,
+  ]
+  for (const [turns, isLetIn] of ways.entries()) {
+    await house.configure({ root_password_ttl: 1_000 + ++turn })
+    house.emulator.requests.clear()
+    for (const without of [undefined, { type: 'SystemAssigned', principalId: other, tenantId: SAMPLE.tenant }]) {
+      if (without === undefined) delete machine.identity
+      else machine.identity = without
+      house.advance(31)
+      house.emulator.requests.clear()
+      // What was just read is not read again.
+      assert.deepEqual([await isLetIn(), counts().machines], [false, 1], `way ${turns}`)
+      assert.deepEqual([await isLetIn(), counts().machines], [false, 2])
+      Object.assign(machine, { identity })
+      assert.deepEqual([await isLetIn(), counts().machines], [true, 3])
+      // What was read anew is kept as well.
+      assert.deepEqual([await isLetIn(), counts().machines], [true, 3])
+    }
+  }
+  const { checks } = await explain()
+  assert.equal(new Set(checks.map(({ name }) => name)).size, checks.length)
+  assert.ok(checks.every(({ verdict }) => verdict === 'passed'))
+})
+
+test('C11: refused logins that come at once cause one fresh look together, and disturb nobody', async () => {
+  assert.equal((await logIn()).status, 200)
+  const stranger = await house.emulator.minting.ofResource(house.vm('vm1'), { claims: { oid: SAMPLE.otherTenant } })
+  const refused = () => logIn(undefined, { jwt: stranger })
+  const answers = await Promise.all(Array.from({ length: 200 }, refused))
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [403])
+  assert.equal(counts().machines, 2)
+  // Nothing is to be found out about who is refused before the cloud is asked.
+  for (let i = 0; i < 3; i++) assert.equal((await logIn(undefined, { vm_name: 'vm2' })).status, 403)
+  assert.equal(counts().machines, 2)
+  const fault = (status: number) =>
+    house.emulator.faults.add({ service: 'resourceManager', path: '**/vm1', action: { kind: 'status', status } })
+  const away = fault(500)
+  assert.equal((await refused()).status, 502)
+  assert.equal((await logIn()).status, 200, 'what is kept serves on')
+  away()
+  assert.equal((await refused()).status, 403)
+  const gone = fault(404)
+  assert.match(String((await refused()).body.errors), /resource not found/)
+  assert.equal((await logIn()).status, 403, 'that it is gone is known now')
+  gone()
+  assert.equal((await logIn()).status, 200)
+})
+
 test('P4: L-14: an identity that was taken from its machine lets nobody in after 30 s', async () => {
   const machine = house.emulator.resources.get(house.vm('vm1'))
   const { identity } = machine

@@ -62,6 +62,10 @@ export class Attempt {
   /** The identity is the resource's own, so no other resource can have shown the token. */
   isOwnIdentity = false
 
+  /** The record that was looked at last, where it was kept of an earlier look. */
+  #keptRecord: ResourceRecord | undefined
+  /** To be read anew. */
+  #doubted: ResourceRecord | undefined
   #asks = false
 
   constructor(input: LoginInput, parts: AttemptParts) {
@@ -72,6 +76,31 @@ export class Attempt {
   /** The cloud is, or was, asked about this caller. */
   get asks(): boolean {
     return this.#asks
+  }
+
+  /**
+   * Whether the checks of the resource are made once more, since a record refused that was kept: it is read anew then,
+   * one of them and once in a login, so that refused logins ask the cloud no more often than they come.
+   */
+  looksAgain(): boolean {
+    if (this.#keptRecord === undefined || this.#doubted !== undefined) return false
+    this.#doubted = this.#keptRecord
+    this.resource = undefined
+    this.member = undefined
+    this.effectiveGroup = ''
+    this.isForeignIdentity = false
+    this.isOwnIdentity = false
+    return true
+  }
+
+  /** What the resource manager says of the resource. @throws as it */
+  async recordOf(id: ResourceId): Promise<ResourceRecord> {
+    const { resources } = known(this.provider)
+    const kept = resources.keptResource(id)
+    const isDoubted = kept !== undefined && kept === this.#doubted
+    this.#keptRecord = kept
+    if (isDoubted) return resources.newerResource(kept, id, this.parts.deadline)
+    return resources.resource(id, this.parts.deadline)
   }
 
   /** @throws CloudUnavailable */

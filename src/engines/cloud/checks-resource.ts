@@ -191,7 +191,7 @@ export const RESOURCE_STAGES: readonly Stage[] = [
   [named],
   [host],
   [sameSubscription, sameGroup, sameName, subscription, scaleSet],
-  [record],
-  [identity],
-  [resourceGroup, location],
 ].map(whereBound)
+
+/** Those that rest on what the cloud says of the resource. */
+export const RECORD_STAGES: readonly Stage[] = [[record], [identity], [resourceGroup, location]].map(whereBound)

@@ -5,13 +5,13 @@ import type { LoginRule } from '../../api/login.ts'
 import type { MountEntry } from '../../api/mount.ts'
 import type { Attempt, Check, Stage } from './attempt.ts'
 import { REQUEST_STAGES } from './checks-request.ts'
-import { RESOURCE_STAGES } from './checks-resource.ts'
+import { RECORD_STAGES, RESOURCE_STAGES } from './checks-resource.ts'
 import { ROLE_STAGES } from './checks-role.ts'
 import { TOKEN_STAGES } from './checks-token.ts'
 import { loginOf } from './login-result.ts'
 import { asRefusal } from './refusals.ts'
 
-const STAGES: readonly Stage[] = [...REQUEST_STAGES, ...TOKEN_STAGES, ...ROLE_STAGES, ...RESOURCE_STAGES]
+const FIRST_STAGES: readonly Stage[] = [...REQUEST_STAGES, ...TOKEN_STAGES, ...ROLE_STAGES, ...RESOURCE_STAGES]
 
 export type CheckResult = {
   readonly name: string
@@ -21,12 +21,23 @@ export type CheckResult = {
 
 /** The first refusal; undefined: all checks pass. */
 export async function judge(attempt: Attempt): Promise<Refusal | undefined> {
-  for (const check of STAGES.flat()) {
+  const refusal = await firstRefusal(FIRST_STAGES, attempt)
+  if (refusal !== undefined) return refusal
+  const byRecord = await firstRefusal(RECORD_STAGES, attempt)
+  return isFinal(byRecord, attempt) ? byRecord : firstRefusal(RECORD_STAGES, attempt)
+}
+
+async function firstRefusal(stages: readonly Stage[], attempt: Attempt): Promise<Refusal | undefined> {
+  for (const check of stages.flat()) {
     const refusal = await refusalOf(check, attempt, () => {})
     if (refusal !== undefined) return refusal
   }
   return undefined
 }
+
+/** False: by a record that was kept it would be refused, and the stages of the record are to be gone through anew. */
+const isFinal = (refusal: Refusal | undefined, attempt: Attempt): boolean =>
+  refusal === undefined || refusal.code !== 'login_refused' || !attempt.looksAgain()
 
 /**
  * The same, with what each check found; a check that fails keeps none of its own stage from being made. Then come the
@@ -37,9 +48,24 @@ export async function explain(
   rules: readonly LoginRule[],
   mount: MountEntry,
 ): Promise<{ readonly refusal: Refusal | undefined; readonly results: readonly CheckResult[] }> {
+  const before = await explainStages(FIRST_STAGES, attempt)
+  let byRecord = await explainStages(RECORD_STAGES, attempt, before.refusal)
+  if (before.refusal === undefined && !isFinal(byRecord.refusal, attempt))
+    byRecord = await explainStages(RECORD_STAGES, attempt)
+  const ruleStages = rules.map((rule) => stageOf(rule, mount))
+  const byRules = await explainStages(ruleStages, attempt, byRecord.refusal)
+  return { refusal: byRules.refusal, results: [...before.results, ...byRecord.results, ...byRules.results] }
+}
+
+/** `refusedBefore`: none of these checks is made. */
+async function explainStages(
+  stages: readonly Stage[],
+  attempt: Attempt,
+  refusedBefore?: Refusal,
+): Promise<{ readonly refusal: Refusal | undefined; readonly results: readonly CheckResult[] }> {
   const results: CheckResult[] = []
-  let refusal: Refusal | undefined
-  for (const stage of [...STAGES, ...rules.map((rule) => stageOf(rule, mount))]) {
+  let refusal = refusedBefore
+  for (const stage of stages) {
     const isReached = refusal === undefined
     for (const check of stage) {
       if (!isReached) {

@@ -1,5 +1,5 @@
 // What the resource manager says of the resource that a caller names, and how its refusals are told.
-import { type Attempt, known } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
 import type { Named } from './checks-resource.ts'
 import { CloudRefusal, refuse } from './refusals.ts'
 import { isOfType, isSameResource, type ResourceId, VIRTUAL_MACHINE } from './resource-id.ts'
@@ -21,9 +21,7 @@ export async function findRecord(attempt: Attempt, { field, id }: Named): Promis
   return record
 }
 
-function readRecord({ provider, parts }: Attempt, id: ResourceId): Promise<ResourceRecord> {
-  return told(id, () => known(provider).resources.resource(id, parts.deadline))
-}
+const readRecord = (attempt: Attempt, id: ResourceId): Promise<ResourceRecord> => told(id, () => attempt.recordOf(id))
 
 /** A resource that is not there, or that we may not read, is a refusal. */
 export async function told<T>(id: ResourceId, work: () => Promise<T>): Promise<T> {

@@ -54,21 +54,40 @@ export class ResourceManager {
     this.#tokens = tokens
     this.#cloud = cloud
     this.#resources = new SharedResults(world.clock, KEPT_MS)
-    this.#identities = new SharedResults(world.clock, KEPT_MS)
     this.#lists = new SharedResults(world.clock, KEPT_MS)
-    const isKept = (version: string | undefined): boolean => version !== undefined
-    this.#versions = new SharedResults(world.clock, DAY_MS, { maxEntries: MAX_VERSIONS, isKept })
+    const isKept = <T>(value: T): boolean => value !== undefined
+    // One that has no principal yet gets it soon.
+    this.#identities = new SharedResults<IdentityRecord | undefined>(world.clock, KEPT_MS, { isKept })
+    this.#versions = new SharedResults<string | undefined>(world.clock, DAY_MS, { maxEntries: MAX_VERSIONS, isKept })
   }
 
   /** @throws CloudRefusal where there is none, or we may not read it; CloudUnavailable */
   resource(id: ResourceId, deadline: Deadline): Promise<ResourceRecord> {
-    return this.#resources.get(keyOf(id), deadline, async () => {
-      const own = new Deadline(this.#world)
-      const answer = await this.#get(resourcePath(id), await this.#versionOf(id, own), own)
-      const record = readResource(answer, id)
-      if (record === undefined) throw unexpected('a resource that was not asked for')
-      return record
-    })
+    return this.#resources.get(keyOf(id), deadline, () => this.#read(id))
+  }
+
+  /** As it was said within the last 30 s; undefined: the cloud would be asked. */
+  keptResource(id: ResourceId): ResourceRecord | undefined {
+    return this.#resources.kept(keyOf(id))
+  }
+
+  /** A newer one than `known`, which was kept. All who ask at once cause one call. @throws as `resource` */
+  async newerResource(known: ResourceRecord, id: ResourceId, deadline: Deadline): Promise<ResourceRecord> {
+    try {
+      return await this.#resources.newerThan(known, keyOf(id), deadline, () => this.#read(id))
+    } catch (cause) {
+      // That it is gone is news of it: what is kept is wrong.
+      if (cause instanceof CloudRefusal && this.keptResource(id) === known) this.#resources.drop(keyOf(id))
+      throw cause
+    }
+  }
+
+  async #read(id: ResourceId): Promise<ResourceRecord> {
+    const own = new Deadline(this.#world)
+    const answer = await this.#get(resourcePath(id), await this.#versionOf(id, own), own)
+    const record = readResource(answer, id)
+    if (record === undefined) throw unexpected('a resource that was not asked for')
+    return record
   }
 
   /** Undefined where it has no principal. @throws as `resource` */

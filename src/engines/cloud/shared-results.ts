@@ -39,6 +39,26 @@ export class SharedResults<T> {
     return deadline.within(underWay)
   }
 
+  /** What is kept; undefined: it would be fetched. */
+  kept(key: string): T | undefined {
+    this.#dropOld()
+    return this.#found.get(key)?.value
+  }
+
+  /**
+   * One that is not `known`, which was kept: fetched anew, unless somebody else has done so meanwhile or does. What is
+   * kept goes on serving others as long as nothing newer is there.
+   */
+  newerThan(known: T, key: string, deadline: Deadline, load: () => Promise<T>): Promise<T> {
+    const kept = this.kept(key)
+    if (kept !== undefined && kept !== known) return Promise.resolve(kept)
+    return deadline.within(this.#underWay.get(key) ?? this.#begin(key, load))
+  }
+
+  drop(key: string): void {
+    this.#found.delete(key)
+  }
+
   #begin(key: string, load: () => Promise<T>): Promise<T> {
     // Age counts from when it was asked, not from when it came.
     const untilMs = this.#clock.monotonicMs() + this.#keptMs

@@ -24,6 +24,7 @@ const CONNECTIONS: Readonly<Record<Exclude<AttackName, 'idle connections'>, numb
   'slow headers': 200,
   'slow bodies': 200,
   'large bodies': 200,
+  'large bodies of a token': 200,
   'header flood': 200,
   batches: 1,
   'nested bodies': 8,

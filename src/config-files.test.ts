@@ -39,6 +39,7 @@ const KEYS: Readonly<Record<string, string>> = {
   max_connections: 'max_connections = 77',
   max_connections_per_address: 'max_connections_per_address = 7',
   max_body_memory: 'max_body_memory = 99999999',
+  max_body_memory_per_address: 'max_body_memory_per_address = 88888888',
   default_max_request_duration: 'default_max_request_duration = "7s"',
 }
 

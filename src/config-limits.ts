@@ -36,7 +36,14 @@ export const SHARED_LIMIT_SETTINGS = {
   max_body_memory: setting(
     'bytes',
     '268435456, and the largest max_request_size at least',
-    'What the bodies of all requests take at once, beyond the first 64 KiB of each; beyond it 503',
+    'What the bodies of all requests take at once, beyond the first 64 KiB of each; beyond it 503. Callers without a ' +
+      'live token have a quarter of it together, and 256 KiB each',
+  ),
+  max_body_memory_per_address: setting(
+    'bytes',
+    'half of max_body_memory, and the largest max_request_size at least',
+    'The share of it that the bodies of one address take (IPv6: of one /64), of a client as a trusted proxy names it; ' +
+      'beyond it 503',
   ),
   default_max_request_duration: setting('duration', '90s', '`max_request_duration` of listeners that say nothing'),
 } as const
@@ -89,11 +96,13 @@ export function sharedLimitsOf(body: HclObject): SharedLimits {
   const maxConnections = positive('max_connections')
   const maxConnectionsPerAddress = positive('max_connections_per_address')
   const maxBodyBytes = positive('max_body_memory')
+  const maxBodyBytesPerAddress = positive('max_body_memory_per_address')
   const maxRequestMs = timeIn(body, 'default_max_request_duration', 0)
   return {
     ...(maxConnections === undefined ? {} : { maxConnections }),
     ...(maxConnectionsPerAddress === undefined ? {} : { maxConnectionsPerAddress }),
     ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
+    ...(maxBodyBytesPerAddress === undefined ? {} : { maxBodyBytesPerAddress }),
     ...(maxRequestMs === 0 ? {} : { maxRequestMs }),
   }
 }
@@ -107,12 +116,19 @@ export function settledLimits(given: SharedLimits, listeners: readonly GivenLimi
   if (given.maxBodyBytes !== undefined && given.maxBodyBytes < largest)
     throw new ConfigError(`"max_body_memory" must not be less than the largest max_request_size, ${largest} bytes`)
   const maxBodyBytes = given.maxBodyBytes ?? Math.max(DEFAULT_SERVER_LIMITS.maxBodyBytes, largest)
+  if (given.maxBodyBytesPerAddress !== undefined && given.maxBodyBytesPerAddress < largest)
+    throw new ConfigError(
+      `"max_body_memory_per_address" must not be less than the largest max_request_size, ${largest} bytes`,
+    )
+  const isUnbounded = listeners.some(({ maxRequestBytes }) => !Number.isFinite(maxRequestBytes))
+  const half = isUnbounded ? maxBodyBytes : Math.max(Math.floor(maxBodyBytes / 2), largest)
+  const maxBodyBytesPerAddress = Math.min(given.maxBodyBytesPerAddress ?? half, maxBodyBytes)
   return {
-    shared: { ...DEFAULT_SERVER_LIMITS, ...shared, maxBodyBytes },
+    shared: { ...DEFAULT_SERVER_LIMITS, ...shared, maxBodyBytes, maxBodyBytesPerAddress },
     listeners: listeners.map((limits) => ({
       ...limits,
       maxRequestMs: limits.maxRequestMs ?? maxRequestMs,
-      maxRequestBytes: Math.min(limits.maxRequestBytes, maxBodyBytes, MOST_BODY_BYTES),
+      maxRequestBytes: Math.min(limits.maxRequestBytes, maxBodyBytesPerAddress, MOST_BODY_BYTES),
     })),
   }
 }

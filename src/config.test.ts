@@ -410,6 +410,21 @@ test('config makes room for the largest body that a listener takes', () => {
   assert.throws(() => settled(`${large}\nmax_body_memory = 400000000`), /"max_body_memory" must not be less/)
 })
 
+test('A8: one address has half of the memory of bodies, and the largest body that a listener takes at least', () => {
+  const share = (text: string): number => settled(text).limits.maxBodyBytesPerAddress
+  assert.equal(share(''), 134_217_728)
+  assert.equal(share('max_body_memory = 100000001'), 50_000_000)
+  assert.equal(share('listener "tcp" { max_request_size = 200000000 }'), 200_000_000)
+  assert.equal(share('listener "tcp" { max_request_size = -1 }'), 268_435_456)
+  assert.equal(share('max_body_memory_per_address = 33554432'), 33_554_432)
+  assert.throws(
+    () => share('max_body_memory_per_address = 33554431'),
+    /"max_body_memory_per_address" must not be less than the largest max_request_size, 33554432 bytes/,
+  )
+  const bounded = settled('max_body_memory_per_address = 40000000\nlistener "tcp" { max_request_size = -1 }')
+  assert.equal(bounded.listeners[0]?.rules.limits.maxRequestBytes, 40_000_000, 'what no address may send is too large')
+})
+
 test('config takes rules for proxies', () => {
   const { forwarded, proxy } = rulesOf(`tls_disable = true
     x_forwarded_for_authorized_addrs = "10.0.0.0/8, 2001:DB8::/32"

@@ -72,7 +72,14 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
       row: 0,
       tls: tls.materials,
     },
-    service: { handle, turnEnd, takesStream: house.takesStream, auditedHeaders: house.auditedHeaders, traffic },
+    service: {
+      handle,
+      turnEnd,
+      takesStream: house.takesStream,
+      hasLiveToken: (headers, remoteAddress) => house.core.hasLiveToken(headers, remoteAddress),
+      auditedHeaders: house.auditedHeaders,
+      traffic,
+    },
     world,
     log,
   })

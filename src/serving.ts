@@ -123,6 +123,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
       handle: (request) => house.core.handle(request),
       turnEnd,
       takesStream: house.takesStream,
+      hasLiveToken: (headers, remoteAddress) => house.core.hasLiveToken(headers, remoteAddress),
       auditedHeaders: house.auditedHeaders,
       traffic: trafficOf(own),
     },

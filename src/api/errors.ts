@@ -248,7 +248,14 @@ export const ERRORS = {
     message: () => 'Too many large requests are under way, try again later',
     remedy:
       'Nothing was done: try again after the time in Retry-After. The operator can raise max_body_memory, which ' +
-      'bounds what the bodies of all requests take together.',
+      'bounds what the bodies of all requests take together; those without a live token have a quarter of it.',
+  },
+  body_share_full: {
+    status: 503,
+    message: () => 'Too many large requests of this address are under way, try again later',
+    remedy:
+      'Nothing was done: try again after the time in Retry-After, and send fewer large requests at once. The operator ' +
+      'can raise max_body_memory_per_address; behind a proxy, x_forwarded_for_authorized_addrs tells its clients apart.',
   },
   request_took_too_long: {
     status: 503,

@@ -23,6 +23,20 @@ export const authenticate = (exchange: Exchange, around: Surroundings): void | P
     : recognise(exchange, around, found)
 }
 
+/** Whether there is a token that may be used, from this address, by somebody who has access. */
+export async function isKnown(
+  token: string | undefined,
+  remoteAddress: string,
+  around: Surroundings,
+): Promise<boolean> {
+  if (token === undefined || token === '' || around.sealed()) return false
+  const live = await around.tokens.find(token)
+  if (live === undefined || !isInCidrs(remoteAddress, live.entry.boundCidrs)) return false
+  if (live.entry.entityId === '') return true
+  const subject = await around.identities.subject(live.entry.entityId)
+  return subject !== undefined && !subject.disabled
+}
+
 /**
  * Whoever holds a token still needs to come from where it is bound to, and to be somebody who has access: else it is as
  * if there were no token.

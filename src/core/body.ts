@@ -7,9 +7,6 @@ const FORM_TYPE = 'application/x-www-form-urlencoded'
 /** No client sends its large values as a form. */
 const MAX_FORM_BYTES = 65_536
 
-/** For callers without a token: the largest thing they send are shares, and OpenPGP keys to encrypt them to. */
-export const MAX_OPEN_BODY_BYTES = 262_144
-
 /** Undefined where there is no data (`null`). @throws Refusal `json_invalid`, without a word of the input */
 export function parseBody(bytes: Uint8Array, contentType: string | undefined): JsonObject | undefined {
   const body = asBuffer(bytes)

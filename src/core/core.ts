@@ -7,9 +7,10 @@ import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
 import { StorageReadOnly } from '../storage/contract.ts'
 import type { RequestWatch, Watched } from '../telemetry/request-watch.ts'
+import { isKnown } from './access.ts'
 import { withExtraHeaders } from './browser-steps.ts'
 import { nameOf } from './cause-name.ts'
-import type { Exchange, WireRequest, WireResponse } from './exchange.ts'
+import type { Exchange, WireHeaders, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS } from './pipeline.ts'
 import { limitRateOfRefused } from './rate-steps.ts'
 import { recordEnd, unrecorded } from './record-end.ts'
@@ -64,6 +65,13 @@ export class Core {
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     if (exchange.endpoint?.changesSeal === true) this.#noteSeal(exchange, response.status)
     return withExtraHeaders(exchange, response)
+  }
+
+  /** Whether a caller would be known by these, if nothing changed in between; no use of the token is spent. */
+  async hasLiveToken(headers: WireHeaders, remoteAddress: string): Promise<boolean> {
+    const behind = this.#catchUp()
+    if (behind !== undefined) await behind
+    return isKnown(headers.token, remoteAddress, this.#around)
   }
 
   async #run(exchange: Exchange): Promise<WireResponse> {

@@ -21,6 +21,8 @@ export type WireRequest = {
   readonly query: string
   readonly headers: WireHeaders
   readonly body: Uint8Array | undefined
+  /** It was longer than a caller without a live token may send, and nothing of it was kept. */
+  readonly isBodyCut?: true
   /** Instead of `body`, at endpoints with `takesStream`. */
   readonly stream?: ByteStream
   /** The client's, behind a proxy that is trusted too; empty on a Unix socket. */

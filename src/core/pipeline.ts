@@ -1,6 +1,7 @@
 // The life of one request, as a list of named steps. Each finds out one thing and puts it on the exchange, or throws a
 // Refusal. What is easily forgotten (token, policy, forwarding, decoding) happens here and nowhere else.
 
+import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { parseBool } from '../api/coercion.ts'
 import { fail } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
@@ -8,7 +9,7 @@ import { describeEndpoint } from '../api/help.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { authenticate, authorise, authoriseData, isOpen } from './access.ts'
-import { MAX_OPEN_BODY_BYTES, parseBody } from './body.ts'
+import { parseBody } from './body.ts'
 import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
@@ -129,16 +130,16 @@ const findExistence = (exchange: Exchange): void | Promise<void> => {
 }
 
 const readBody = (exchange: Exchange): void => {
-  const { body, headers, query } = exchange.request
+  const { body, headers, isBodyCut, query } = exchange.request
   if (exchange.endpoint?.takesStream === true) {
     exchange.input = query === '' ? undefined : parseQuery(query)
     return
   }
   // An endpoint that needs no token is open to all, so its body is read too; else whoever gets here has the right.
-  if (exchange.method !== 'update' || body === undefined || body.length === 0) return
+  if (exchange.method !== 'update' || (body === undefined && isBodyCut !== true) || body?.length === 0) return
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
   // What parsing may cost is bounded by who asks: without a token, a few milliseconds.
-  if (exchange.token === undefined && body.length > MAX_OPEN_BODY_BYTES)
+  if (body === undefined || (exchange.token === undefined && body.length > MAX_OPEN_BODY_BYTES))
     throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
   exchange.input = parseBody(body, headers.contentType)
 }

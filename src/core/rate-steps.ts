@@ -1,12 +1,13 @@
 // Quotas, as steps of the pipeline. They come before the token is looked up and the body is read, so that a request
 // that is one too many costs next to nothing (threats H-03). Two kinds need more: a quota of a role needs the body of
 // a login, one of entities needs the token.
+import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { fail, Refusal } from '../api/errors.ts'
 import type { LoginMethod } from '../api/login.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { isEntityGrouping, type QuotaConfig, type RateQuota } from '../quotas/quota.ts'
 import type { QuotaRules } from '../quotas/quota-rules.ts'
-import { MAX_OPEN_BODY_BYTES, parseBody } from './body.ts'
+import { parseBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { refusalResponse } from './response.ts'
 import type { Surroundings } from './surroundings.ts'

@@ -127,7 +127,11 @@ export function refusalResponse(refusal: Refusal): WireResponse {
 }
 
 /** Refusals that pass by themselves, soon (threats P-45). */
-const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = { overloaded: 1, body_memory_full: 1 }
+const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
+  overloaded: 1,
+  body_memory_full: 1,
+  body_share_full: 1,
+}
 
 /** The one place where what the rooms below throw becomes a refusal; undefined for what is our own fault. */
 export function refusalOf(cause: unknown): Refusal | undefined {

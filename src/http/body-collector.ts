@@ -2,23 +2,20 @@
 // what is beyond the first block is taken from what the bodies of all threads may have together. Nothing waits for
 // memory: where there is none the body is refused, so no two bodies can wait for each other. What is done with is freed
 // at once: what waits for a collection counts nowhere (threats H-01, P-40).
+import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { letGo } from '../lib/let-go.ts'
-
-export type BodyMemory = {
-  /** False where there is no more: then nothing was taken. */
-  addBodyKib(kib: number): boolean
-  removeBodyKib(kib: number): void
-}
+import type { BodyMemory, BodyOwner, Taken } from './shared-figures.ts'
 
 /** What a connection may have without asking, and how much is asked for at once. */
 export const BLOCK_BYTES = 65_536
 const BLOCK_KIB = BLOCK_BYTES / 1024
 
-export type Added = 'added' | 'too-large' | 'no-memory'
+export type Added = 'added' | 'too-large' | 'too-large-for-strangers' | Exclude<Taken, 'taken'>
 
 export class BodyCollector {
   readonly #memory: BodyMemory
   readonly #maxBytes: number
+  #owner: BodyOwner
   #size = 0
   #takenKib = 0
   /** In their order: the first as it came, then blocks, of which the last one may have room. */
@@ -26,9 +23,19 @@ export class BodyCollector {
   #room = 0
   #whole: Buffer | undefined
 
-  constructor(memory: BodyMemory, maxBytes: number) {
+  constructor(memory: BodyMemory, maxBytes: number, address: string) {
     this.#memory = memory
     this.#maxBytes = maxBytes
+    this.#owner = { address, hasLiveToken: true }
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Before anything was taken that counts. */
+  limitToStrangers(): void {
+    this.#owner = { ...this.#owner, hasLiveToken: false }
   }
 
   /** Takes over the memory of the part where nothing else lies in it. */
@@ -36,7 +43,9 @@ export class BodyCollector {
     // Of a part that is copied nothing is left.
     const size = this.#size + part.length
     if (size > this.#maxBytes) return 'too-large'
-    if (!this.#take(size)) return 'no-memory'
+    if (size > MAX_OPEN_BODY_BYTES && !this.#owner.hasLiveToken) return 'too-large-for-strangers'
+    const taken = this.#take(size)
+    if (taken !== 'taken') return taken
     // Most bodies come in one part.
     if (this.#parts.length === 0) this.#parts.push(part)
     else this.#copy(part)
@@ -76,16 +85,16 @@ export class BodyCollector {
     this.#room = 0
     if (this.#whole !== undefined) letGo(this.#whole)
     this.#whole = undefined
-    if (this.#takenKib > 0) this.#memory.removeBodyKib(this.#takenKib)
+    if (this.#takenKib > 0) this.#memory.removeBodyKib(this.#takenKib, this.#owner)
     this.#takenKib = 0
   }
 
-  #take(size: number): boolean {
+  #take(size: number): Taken {
     const wantedKib = Math.ceil(Math.max(size - BLOCK_BYTES, 0) / BLOCK_BYTES) * BLOCK_KIB
-    if (wantedKib <= this.#takenKib) return true
-    if (!this.#memory.addBodyKib(wantedKib - this.#takenKib)) return false
-    this.#takenKib = wantedKib
-    return true
+    if (wantedKib <= this.#takenKib) return 'taken'
+    const taken = this.#memory.addBodyKib(wantedKib - this.#takenKib, this.#owner)
+    if (taken === 'taken') this.#takenKib = wantedKib
+    return taken
   }
 
   #copy(part: Buffer): void {

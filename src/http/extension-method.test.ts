@@ -198,7 +198,7 @@ test('C1: what is not whole yet is waited for', () => {
   }
 })
 
-test('C1: LIST, HELP and GET with a body that is empty or small are served over a socket, in any parts', async (context) => {
+test('C1: LIST, HELP and GET with an empty or small body are served, in whatever parts it comes', async (context) => {
   const open = await openListener()
   context.after(() => open.stop())
   for (const text of [

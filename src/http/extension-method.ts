@@ -1,7 +1,7 @@
-// A LIST or HELP request, which the parser of node:http does not know. A strict subset of RFC 9112: every line ends in
-// CRLF, no folding, no doubled header that matters, chunks without extensions and trailers, nothing behind it. What does
-// not fit is refused. A body is read and means nothing, as that of GET does: clients behind a proxy send an empty one in
-// chunks.
+// A LIST or HELP request, which the parser of node:http does not know. A strict subset of RFC 9112: every line ends
+// in CRLF, no folding, no doubled header that matters, chunks without extensions and trailers, nothing behind it. What
+// does not fit is refused. A body is read and means nothing, as that of GET does: clients behind a proxy send an empty
+// one in chunks.
 import { fail } from '../api/errors.ts'
 import type { WireRequest } from '../core/exchange.ts'
 import type { HeaderSource } from './headers.ts'

@@ -31,10 +31,16 @@ export type ServerLimits = {
   readonly maxConnectionsPerAddress: number
   /** That the bodies of requests take at once, beyond the first 64 KiB of each. */
   readonly maxBodyBytes: number
+  /** Of those of one address. */
+  readonly maxBodyBytesPerAddress: number
 }
 
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   maxConnections: 10_000,
   maxConnectionsPerAddress: 5_000,
   maxBodyBytes: 268_435_456,
+  maxBodyBytesPerAddress: 134_217_728,
 }
+
+/** The part of the memory of bodies that all callers without a live token have together. */
+export const OPEN_SHARE = 1 / 4

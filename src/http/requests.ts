@@ -7,8 +7,8 @@ import type { WireHeaders, WireRequest, WireResponse } from '../core/exchange.ts
 import { refusalResponse } from '../core/response.ts'
 import { letGo } from '../lib/let-go.ts'
 import type { TurnEnd } from '../lib/turn-end.ts'
-import { BodyCollector, type BodyMemory } from './body-collector.ts'
 import { BodyHold } from './body-hold.ts'
+import { type BodyParts, readBody } from './body-reading.ts'
 import type { DeadlineQueue } from './deadlines.ts'
 import { type HeaderSource, wireHeaders } from './headers.ts'
 import type { ListenerLimits } from './limits.ts'
@@ -27,6 +27,8 @@ export type Service = {
   readonly auditedHeaders?: () => readonly string[]
   /** Counts what goes in and out; missing: nobody does. */
   readonly traffic?: Traffic
+  /** Who sends a large body is looked for while it comes; missing: everybody is known. */
+  readonly hasLiveToken?: (headers: WireHeaders, remoteAddress: string) => boolean | Promise<boolean>
 }
 export type Traffic = {
   readonly opened: () => void
@@ -36,24 +38,22 @@ export type Traffic = {
 }
 
 /** What all connections of the listener have in common. */
-export type RequestParts = Service & {
-  readonly turns: Turns
-  readonly limits: ListenerLimits
-  readonly memory: BodyMemory
-  /** Of the time from the headers to the end of the body, until the answer, until that is taken, and until its end. */
-  readonly reads: DeadlineQueue
-  readonly works: DeadlineQueue
-  readonly writes: DeadlineQueue
-  readonly lingers: DeadlineQueue
-  /** Connections that carry no further answer. */
-  readonly ended: WeakSet<IncomingMessage['socket']>
-  readonly headersFor: HeadersFor
-  readonly switches: ListenerSwitches | undefined
-  /** The address that a request counts as coming from. @throws Refusal */
-  readonly addressOf: (socket: IncomingMessage['socket'], headers: HeaderSource) => string
-  /** Whether further requests are taken; else each connection ends with its answer. */
-  readonly isOpen: () => boolean
-}
+export type RequestParts = Service &
+  BodyParts & {
+    readonly turns: Turns
+    /** Of the time until the answer, until that is taken, and until its end; `reads`: to the end of the body. */
+    readonly works: DeadlineQueue
+    readonly writes: DeadlineQueue
+    readonly lingers: DeadlineQueue
+    /** Connections that carry no further answer. */
+    readonly ended: WeakSet<IncomingMessage['socket']>
+    readonly headersFor: HeadersFor
+    readonly switches: ListenerSwitches | undefined
+    /** The address that a request counts as coming from. @throws Refusal */
+    readonly addressOf: (socket: IncomingMessage['socket'], headers: HeaderSource) => string
+    /** Whether further requests are taken; else each connection ends with its answer. */
+    readonly isOpen: () => boolean
+  }
 
 /** Who asks, as far as the headers say. */
 export type Origin = { readonly headers: WireHeaders; readonly remoteAddress: string }
@@ -115,41 +115,27 @@ export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts
   else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []), parts)
   else if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
     run(turn, origin, undefined, parts)
-  } else readBody(turn, origin, parts)
+  } else collect(turn, origin, parts)
 }
 
-function readBody(turn: Turn, origin: Origin, parts: RequestParts): void {
-  const { incoming, outgoing } = turn
-  const { maxRequestBytes } = parts.limits
-  const body = new BodyCollector(parts.memory, maxRequestBytes)
-  const release = (): void => body.release()
-  outgoing.once('close', release)
-  const stop = (refusal: Refusal): void => {
-    parts.reads.remove(deadline)
-    incoming.removeAllListeners('data')
-    incoming.removeAllListeners('end')
-    body.release()
-    refuse(turn, refusal, parts)
+function collect(turn: Turn, origin: Origin, parts: RequestParts): void {
+  const { incoming } = turn
+  const sender = {
+    address: origin.remoteAddress,
+    hasLiveToken: () => parts.hasLiveToken?.(origin.headers, origin.remoteAddress) ?? true,
   }
-  const deadline = parts.reads.add(() => stop(fail('request_timeout', [])))
-  incoming.on('data', (chunk: Buffer) => {
-    const added = body.add(chunk)
-    if (added === 'added') return
-    letGo(chunk)
-    stop(added === 'too-large' ? fail('body_too_large', [maxRequestBytes]) : fail('body_memory_full', []))
-  })
-  incoming.on('end', () => {
-    parts.reads.remove(deadline)
-    // The connection remembers its last request: an idle one must not hold what that carried.
-    outgoing.off('close', release)
-    const hold = body.isCounted ? new BodyHold(turn, release) : undefined
-    run(turn, origin, body.take(), parts, hold)
-  })
-  incoming.on('error', () => {
-    parts.reads.remove(deadline)
-    // A body that is whole is let go by who holds it.
-    if (!incoming.readableEnded) body.release()
-    outgoing.destroy()
+  readBody(turn, sender, parts, {
+    whole: (body, release) => {
+      const hold = release === undefined ? undefined : new BodyHold(turn, release)
+      run(turn, origin, body, parts, hold)
+    },
+    cut: () => {
+      endBehind(turn, parts)
+      // The answer is still to be found, and what comes behind meanwhile is not to be carried out.
+      parts.ended.add(incoming.socket)
+      run(turn, origin, 'cut', parts)
+    },
+    refused: (refusal) => refuse(turn, refusal, parts),
   })
 }
 
@@ -159,9 +145,14 @@ export function refuse(
   refusal: Refusal,
   parts: RequestParts,
 ): void {
+  endBehind({ incoming, outgoing }, parts)
+  write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD', parts)
+}
+
+/** The answer is the last of its connection, and what still comes is thrown away. */
+function endBehind({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, parts: RequestParts): void {
   outgoing.shouldKeepAlive = false
   if (!incoming.complete) linger(incoming, parts)
-  write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD', parts)
   incoming.on('error', () => outgoing.destroy())
   incoming.on('data', letGo)
 }
@@ -193,7 +184,7 @@ function linger(incoming: IncomingMessage, { ended, lingers }: RequestParts): vo
 function run(
   turn: Turn,
   origin: Origin,
-  body: Buffer | ByteStream | undefined,
+  body: Buffer | ByteStream | 'cut' | undefined,
   parts: RequestParts,
   hold?: BodyHold,
 ): void {
@@ -208,7 +199,7 @@ function run(
     rawPath: pathOf(incoming),
     query: question === -1 ? '' : target.slice(question + 1),
     ...origin,
-    ...(isStream ? { body: undefined, stream: body } : { body }),
+    ...bodyPart(body),
     ...(switches === undefined ? {} : { listener: switches }),
   }
   turn.start(() => {
@@ -253,6 +244,11 @@ function answer(turn: Turn, request: WireRequest, response: WireResponse, parts:
       resolve()
     })
   })
+}
+
+function bodyPart(body: Buffer | ByteStream | 'cut' | undefined): Pick<WireRequest, 'body' | 'stream' | 'isBodyCut'> {
+  if (body === 'cut') return { body: undefined, isBodyCut: true }
+  return body instanceof ReadableStream ? { body: undefined, stream: body } : { body }
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -2,9 +2,10 @@
 // Each thread has a row of its own, so that what a thread leaves behind that dies goes with its row; the count is the
 // sum of the rows.
 import { isIPv6 } from 'node:net'
+import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { plainAddress } from '../lib/cidr.ts'
 import type { Random } from '../lib/world.ts'
-import type { ServerLimits } from './limits.ts'
+import { OPEN_SHARE, type ServerLimits } from './limits.ts'
 
 export type SharedFigures = {
   readonly cells: Int32Array<SharedArrayBuffer>
@@ -16,10 +17,29 @@ export type SharedFigures = {
 const CONNECTIONS = 0
 /** In KiB. */
 const BODIES = 1
-const FIRST_ADDRESS = 2
-/** Addresses are counted by a hash: two that share a cell share their limit. */
+/** Those of callers without a live token. */
+const OPEN_BODIES = 2
+const FIRST_ADDRESS = 3
+/** Addresses are counted by a hash: two that share a cell share their limits. */
 const ADDRESS_CELLS = 8_192
-const ROW = FIRST_ADDRESS + ADDRESS_CELLS
+/** What the bodies of an address take, in KiB. */
+const FIRST_ADDRESS_BODIES = FIRST_ADDRESS + ADDRESS_CELLS
+const ROW = FIRST_ADDRESS_BODIES + ADDRESS_CELLS
+
+/** Whose body it is. */
+export type BodyOwner = {
+  /** Empty on a Unix socket: then it has no share that could be full. */
+  readonly address: string
+  readonly hasLiveToken: boolean
+}
+
+export type Taken = 'taken' | 'no-memory' | 'no-share'
+
+export type BodyMemory = {
+  /** Where it is not `taken`, nothing was. */
+  addBodyKib(kib: number, owner: BodyOwner): Taken
+  removeBodyKib(kib: number, owner: BodyOwner): void
+}
 
 export function newSharedFigures(rows: number, random: Random): SharedFigures {
   const cells = new Int32Array(new SharedArrayBuffer(rows * ROW * Int32Array.BYTES_PER_ELEMENT))
@@ -49,19 +69,42 @@ export class ThreadFigures {
   }
 
   addAddress(address: string): boolean {
-    return this.#add(this.#cellOf(address), 1, this.#limits.maxConnectionsPerAddress)
+    return this.#add(FIRST_ADDRESS + this.#hashOf(address), 1, this.#limits.maxConnectionsPerAddress)
   }
 
   removeAddress(address: string): void {
-    this.#remove(this.#cellOf(address), 1)
+    this.#remove(FIRST_ADDRESS + this.#hashOf(address), 1)
   }
 
-  addBodyKib(kib: number): boolean {
-    return this.#add(BODIES, kib, Math.floor(this.#limits.maxBodyBytes / 1024))
+  addBodyKib(kib: number, owner: BodyOwner): Taken {
+    const taken: number[] = []
+    for (const { column, limitBytes, refusal } of this.#boundsOf(owner)) {
+      if (this.#add(column, kib, Math.floor(limitBytes / 1024))) taken.push(column)
+      else {
+        for (const one of taken) this.#remove(one, kib)
+        return refusal
+      }
+    }
+    return 'taken'
   }
 
-  removeBodyKib(kib: number): void {
-    this.#remove(BODIES, kib)
+  removeBodyKib(kib: number, owner: BodyOwner): void {
+    for (const { column } of this.#boundsOf(owner)) this.#remove(column, kib)
+  }
+
+  /** The own share first: who has used that up hears of it, and not of the others. */
+  #boundsOf({ address, hasLiveToken }: BodyOwner): readonly Bound[] {
+    const { maxBodyBytes, maxBodyBytesPerAddress } = this.#limits
+    const bounds: Bound[] = [{ column: BODIES, limitBytes: maxBodyBytes, refusal: 'no-memory' }]
+    if (!hasLiveToken) {
+      const limitBytes = Math.max(maxBodyBytes * OPEN_SHARE, MAX_OPEN_BODY_BYTES)
+      bounds.unshift({ column: OPEN_BODIES, limitBytes, refusal: 'no-memory' })
+    }
+    if (address !== '') {
+      const column = FIRST_ADDRESS_BODIES + this.#hashOf(address)
+      bounds.unshift({ column, limitBytes: maxBodyBytesPerAddress, refusal: 'no-share' })
+    }
+    return bounds
   }
 
   /** Two threads at the limit may both be refused, and never both be let through. */
@@ -80,13 +123,15 @@ export class ThreadFigures {
   }
 
   /** FNV-1a over the characters. */
-  #cellOf(address: string): number {
+  #hashOf(address: string): number {
     let hash = this.#shared.seed
     const counted = countedAddress(address)
     for (let i = 0; i < counted.length; i++) hash = Math.imul(hash ^ counted.charCodeAt(i), 0x01000193)
-    return FIRST_ADDRESS + ((hash >>> 0) % ADDRESS_CELLS)
+    return (hash >>> 0) % ADDRESS_CELLS
   }
 }
+
+type Bound = { readonly column: number; readonly limitBytes: number; readonly refusal: Exclude<Taken, 'taken'> }
 
 /** One host has a whole IPv6 network of 64 bits, and can speak from any address in it. */
 export function countedAddress(address: string): string {

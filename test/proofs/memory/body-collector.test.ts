@@ -12,7 +12,7 @@ test('H-01: parts of a byte do not hold on to the memory that they came in', asy
   const [collectors, parts] = [10, 500]
   const before = process.memoryUsage().arrayBuffers
   const held = Array.from({ length: collectors }, () => {
-    const collector = new BodyCollector(ENDLESS, 1 << 20)
+    const collector = new BodyCollector(ENDLESS, 1 << 20, '')
     for (let i = 0; i < parts; i++) collector.add(Buffer.alloc(BLOCK_BYTES).subarray(i, i + 1))
     return collector
   })
@@ -29,7 +29,7 @@ test('H-01: a body is never twice in memory, and free once it is done with, befo
   const before = process.memoryUsage().arrayBuffers
   const held = (): number => process.memoryUsage().arrayBuffers - before
   for (const partBytes of [BLOCK_BYTES, 1_000]) {
-    const collector = new BodyCollector(ENDLESS, bytes)
+    const collector = new BodyCollector(ENDLESS, bytes, '')
     for (let sent = 0; sent + partBytes <= bytes; sent += partBytes) collector.add(Buffer.alloc(partBytes, 'a'))
     assert.ok(held() < bytes + 16 * BLOCK_BYTES, `${held()} while it comes`)
     const whole = collector.take()
@@ -39,7 +39,7 @@ test('H-01: a body is never twice in memory, and free once it is done with, befo
     assert.equal(whole.length, 0)
     assert.ok(held() < bytes / 10, `${held()} after it`)
   }
-  const given = new BodyCollector(ENDLESS, bytes)
+  const given = new BodyCollector(ENDLESS, bytes, '')
   for (let part = 0; part < parts; part++) given.add(Buffer.alloc(BLOCK_BYTES))
   given.release()
   assert.ok(held() < bytes / 10, `${held()} after one that was given up`)

@@ -5,6 +5,7 @@ import { API_SWITCH, type AuditSettings } from './audit/device-changes.ts'
 import { deviceSettings } from './audit/device-options.ts'
 import { ConfigError, only, requireKnown, single, switchOf, textIn } from './config-values.ts'
 import { blocksOf, type HclBlock, type HclObject, itemsOf } from './lib/hcl.ts'
+import { dictionary } from './lib/own.ts'
 
 const STANZA_KEYS = ['description', 'local', 'options']
 
@@ -43,10 +44,10 @@ function deviceOf({ labels: [type = '', name = ''], body, line }: HclBlock): Sho
 
 function optionsOf(body: HclObject): Record<string, string> {
   const block = only(body, 'options', 0)
-  const options: Record<string, string> = {}
+  const options = dictionary<string>()
   for (const { key } of block?.body.items ?? []) {
     const value = single(block?.body as HclObject, key)
     if (value !== undefined && value !== null) options[key] = String(value)
   }
-  return options
+  return { ...options }
 }

@@ -1,5 +1,6 @@
 // Environment variables that stand for keys of the configuration. They are read like a last file, and beat the others.
 import type { HclObject } from './lib/hcl.ts'
+import { own } from './lib/own.ts'
 
 /** Before the name of each; the first one that is set counts. */
 export const PREFIXES = ['KEYWRIGHT_', 'VAULT_', 'BAO_'] as const
@@ -17,7 +18,7 @@ export function firstOf(
   name: string,
 ): { readonly variable: string; readonly value: string } | undefined {
   for (const prefix of PREFIXES) {
-    const value = env[prefix + name]
+    const value = own(env, prefix + name)
     if (value !== undefined && value !== '') return { variable: prefix + name, value }
   }
   return undefined

@@ -7,6 +7,7 @@
 import { ConfigError, only } from './config-values.ts'
 import type { CustomHeaders } from './http/response-headers.ts'
 import { type HclItem, type HclObject, strings } from './lib/hcl.ts'
+import { dictionary } from './lib/own.ts'
 
 /** What the server says itself, of the connection or of the body. */
 const OWN_HEADERS = [
@@ -25,7 +26,7 @@ const OWN_PREFIX = 'x-vault-'
 export function customHeadersOf(body: HclObject): CustomHeaders {
   const block = only(body, 'custom_response_headers', 0)
   if (block === undefined) return {}
-  const custom: Record<string, Record<string, string>> = {}
+  const custom = dictionary<Record<string, string>>()
   for (const item of block.body.items) {
     if (!isStatus(item.key))
       throw new ConfigError(`line ${item.line}: "${item.key}" is not a status such as "404", "4xx" or "default"`)
@@ -33,7 +34,7 @@ export function customHeadersOf(body: HclObject): CustomHeaders {
     if (item.value.kind !== 'object') throw new ConfigError(`line ${item.line}: "${item.key}" must hold headers`)
     custom[item.key] = Object.fromEntries(item.value.items.map(headerOf))
   }
-  return custom
+  return { ...custom }
 }
 
 function isStatus(text: string): boolean {

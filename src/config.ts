@@ -20,6 +20,7 @@ import type { HardeningFound } from './hardening/report.ts'
 import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ServerLimits } from './http/limits.ts'
 import { isDigit } from './lib/ascii.ts'
 import { type HclObject, itemsOf, parseHcl } from './lib/hcl.ts'
+import { dictionary } from './lib/own.ts'
 import type { StaticSealConfig } from './static-seal.ts'
 import type { ServerFacts } from './system/system.ts'
 
@@ -183,17 +184,17 @@ export function mergeParts(parts: readonly ConfigPart[]): ConfigPart {
     const given = parts.flatMap((part) => part[name] ?? [])
     if (given.length > 0) merged[name] = merge(given)
   }
-  return merged
+  return { ...merged }
 }
 
 function merge(parts: readonly object[]): Record<string, unknown> {
-  const merged: Record<string, unknown> = {}
+  const merged = dictionary<unknown>()
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
     const before = merged[name]
     if (Array.isArray(value) && value.length === 0 && before === undefined) continue
     merged[name] = Array.isArray(before) ? [...before, ...(value as unknown[])] : value
   }
-  return merged
+  return { ...merged }
 }
 
 /** With the defaults, and what can only be told when all is read. @throws ConfigError */

@@ -7,6 +7,7 @@ import type { Service } from './http/requests.ts'
 import { type SharedFigures, ThreadFigures } from './http/shared-figures.ts'
 import type { TlsMaterial } from './http/tls.ts'
 import type { Log } from './lib/log.ts'
+import { own } from './lib/own.ts'
 import { TurnEnd } from './lib/turn-end.ts'
 import type { World } from './lib/world.ts'
 
@@ -50,7 +51,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 const listenReason = (address: string, code: string): string =>
-  `The address ${address} ${REASONS[code] ?? `cannot be listened on (${code})`}`
+  `The address ${address} ${own(REASONS, code) ?? `cannot be listened on (${code})`}`
 
 export type ListeningParts = {
   readonly config: ServerConfig

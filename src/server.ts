@@ -68,7 +68,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     stdout: false,
     stderr: false,
   })
-  const reloads = new ReloadDesk<ReloadState>(world.timers, RELOAD_PATIENCE_MS)
+  const reloads = new ReloadDesk<ReloadState>(world.timers, RELOAD_PATIENCE_MS, log)
   reloads.add(writer, (state) => ({ ...state, tls: [] }))
   const place = { config, world, writer, directory, published, shared, board, reloads }
   const serving = new ServingThreads({ ...place, slow: pool.place, devices: devices.place, tls: () => tls.materials })

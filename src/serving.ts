@@ -66,7 +66,11 @@ const UNKNOWN: SealStatus = {
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const { config } = data
   const orders = new EarlyOrders<ServingOrder>(parent)
-  const questioner = new Questioner<ShownFlight[]>(parent, () => own.telemetry.ownFlights())
+  const questioner = new Questioner<ShownFlight[]>(
+    parent,
+    () => own.telemetry.ownFlights(),
+    (...line) => own.log(...line),
+  )
   const own: ThreadTelemetry = threadTelemetry(data.shared, data.metricRow, config, async () => {
     const { answers, silent } = await questioner.ask()
     return { flights: answers.flat(), silent }

@@ -9,6 +9,6 @@ const ROLES = {
 }
 
 const role = process.argv[2] ?? ''
-const load = ROLES[role]
+const load = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined
 if (load === undefined) throw new Error(`No thread has the role "${role}"`)
 await load()

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { decodeKeyText } from './crypto/key-text.ts'
 import { importSecret } from './crypto/secret-key.ts'
+import { own } from './lib/own.ts'
 import { type AutoSeal, AutoSealFailed } from './system/auto-seal.ts'
 
 /** The keys as they are written in the configuration: text, `file://PATH` or `env://NAME`. */
@@ -43,7 +44,7 @@ function readSource(keyId: string, source: string, env: NodeJS.ProcessEnv): Buff
   if (source.startsWith(FILE)) return readKeyFile(keyId, source.slice(FILE.length))
   if (!source.startsWith(VARIABLE)) return Buffer.from(source, 'latin1')
   const name = source.slice(VARIABLE.length)
-  const value = env[name]
+  const value = own(env, name)
   if (value === undefined || value === '')
     throw new AutoSealFailed(`The static key "${keyId}" is missing: the variable ${name} is not set`)
   return Buffer.from(value, 'latin1')

@@ -1,5 +1,6 @@
 // What no file may hold, one row a rule: the static bans of threats part 9 that can be decided without types, and the
 // habits of the house. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
+import type { KnownLookUps } from './look-ups.ts'
 import { anyOf, code, comments, everywhere, importsOf, inProgram, nestedRepetition, type Rule } from './rule.ts'
 import { isExactTest, isTest } from './tree.ts'
 
@@ -56,6 +57,14 @@ const SERVER_STARTERS = ['startServerProcess', 'startConfigured', 'watchServer',
 /** They start processes, read the memory of others, or make the disk and the network misbehave. */
 const PROOF_FIXTURES =
   /\/fixtures\/(?:attack-processes|attacker|memory-view|process-figures|process-memory|small-disk|steady-caller|strace|threaded-server)\.ts$|\/proofs\//
+/** Z-07: what look-ups.ts finds and is well. */
+export const KNOWN_LOOK_UPS: KnownLookUps = {
+  'src/api/fields.ts': {
+    'args[name]': 'names that the endpoint declares',
+  },
+  'src/api/openapi.ts': { 'paths[path]': 'begins with a slash' },
+  'src/client/path.ts': { 'rest[name]': 'is removed from a copy' },
+}
 
 /** Each has a case in tidy.test.ts, in this order. */
 export const RULES: readonly Rule[] = [

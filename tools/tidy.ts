@@ -1,7 +1,8 @@
 // Refuses what the house does not write, and reports sizes without refusing them. `npm run tidy`.
+import { lookUps } from './look-ups.ts'
 import { applyRules } from './rule.ts'
 import { formatSizes, oversizes } from './sizes.ts'
-import { RULES } from './tidy-rules.ts'
+import { KNOWN_LOOK_UPS, RULES } from './tidy-rules.ts'
 import { type Finding, formatFinding, readTree, type Tree } from './tree.ts'
 
 /** As biome.json formats; what the formatter cannot break is refused here. */
@@ -23,7 +24,7 @@ function longLines(path: string, text: string): Finding[] {
 
 if (import.meta.main) {
   const tree = readTree(process.cwd())
-  const findings = tidy(tree)
+  const findings = [...tidy(tree), ...lookUps(process.cwd(), KNOWN_LOOK_UPS)]
   for (const finding of findings) console.log(formatFinding(finding))
   console.log(formatSizes(oversizes(tree), REPORTED_ROWS))
   process.exitCode = findings.length === 0 ? 0 : 1

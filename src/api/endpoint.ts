@@ -1,6 +1,7 @@
 // An endpoint, written once: router, decoding, the handler's types, policy, forwarding, OpenAPI, help and the
 // authorisation test are derived from these definitions and from nothing else.
 import { strict as assert } from 'node:assert'
+import { own } from '../lib/own.ts'
 import type { Args, Fields } from './fields.ts'
 import { parsePattern } from './pattern.ts'
 import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
@@ -102,7 +103,7 @@ function otherNamesOf(fields: Fields, where: string): OtherNames | undefined {
   for (const [name, { aliasOf }] of Object.entries(fields)) {
     if (aliasOf === undefined) continue
     assert(Object.hasOwn(fields, aliasOf), `${where}: ${name} is an alias of ${aliasOf}, which is not in fields`)
-    assert(fields[aliasOf]?.aliasOf === undefined, `${where}: ${name} is an alias of an alias`)
+    assert(own(fields, aliasOf)?.aliasOf === undefined, `${where}: ${name} is an alias of an alias`)
     byNewest.set(aliasOf, [...(byNewest.get(aliasOf) ?? [aliasOf]), name])
   }
   if (byNewest.size === 0) return undefined

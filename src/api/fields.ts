@@ -3,6 +3,7 @@
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { isJsonObject } from '../lib/json.ts'
+import { dictionary, own } from '../lib/own.ts'
 import { describe, invalid, parseBool, parseDecimal, toInteger, toNumber, toSeconds, toText } from './coercion.ts'
 import { fail } from './errors.ts'
 
@@ -214,7 +215,7 @@ export function map<const O extends Common<Readonly<Record<string, string>>>>(
   return define<Readonly<Record<string, string>>, O>('map', description, options, schema, (value, name) => {
     if (value === null) return undefined
     if (!isJsonObject(value)) throw invalid(name, `expected an object, got ${describe(value)}`)
-    const result: Record<string, string> = Object.create(null)
+    const result = dictionary<string>()
     const pairs = Object.entries(value)
     if (pairs.length > MAX_MAP_PAIRS) throw invalid(name, `must have at most ${MAX_MAP_PAIRS} names`)
     let characters = 0
@@ -306,9 +307,9 @@ function decodeItem(
 ): Item {
   if (value === null && item.nulls === 'empty') return {}
   if (!isJsonObject(value)) throw invalid(where, `expected an object, got ${describe(value)}`)
-  const result: Record<string, string | number | undefined> = {}
+  const result = dictionary<string | number | undefined>()
   for (const [name, kind] of names) {
-    const raw = Object.hasOwn(value, name) ? value[name] : undefined
+    const raw = own(value, name)
     if (name === item.required && (raw === undefined || raw === null) && item.lenient !== true) {
       throw invalid(`${where}.${name}`, 'is missing')
     }
@@ -338,8 +339,8 @@ export function decodeFields(
   const args: Record<string, unknown> = {}
   for (const name in fields) {
     const field = fields[name] as Field
-    const inPath = path?.[name]
-    const sent = body !== undefined && Object.hasOwn(body, name) ? body[name] : undefined
+    const inPath = path === undefined ? undefined : own(path, name)
+    const sent = body === undefined ? undefined : own(body, name)
     const raw = inPath === undefined ? sent : field.kind === 'int' ? toDecimal(inPath, prefix + name) : inPath
     const value = raw === undefined ? undefined : field.decode(raw, prefix + name)
     if (value !== undefined) args[name] = value

@@ -1,5 +1,6 @@
 // From a path inside a mount to its endpoint: a tree of segments, built once when the program starts.
 import { strict as assert } from 'node:assert'
+import { dictionary, own } from '../lib/own.ts'
 import type { Endpoint, EndpointOperation } from './endpoint.ts'
 import type { Segment } from './pattern.ts'
 import { isName, routedForms } from './pattern.ts'
@@ -60,7 +61,7 @@ export class Router {
       !at.endpoints.has(endpoint.operation),
       `${endpoint.id}: ${endpoint.operation} ${endpoint.path} is defined twice`,
     )
-    const isSpelled = parameters.some((name) => endpoint.fields[name]?.canonical !== undefined)
+    const isSpelled = parameters.some((name) => own(endpoint.fields, name)?.canonical !== undefined)
     at.endpoints.set(endpoint.operation, { endpoint, parameters, pattern: isSpelled ? segments : undefined })
   }
 
@@ -81,7 +82,7 @@ export class Router {
     if (at === undefined || at.endpoints.size === 0) return UNSUPPORTED_PATH
     const found = at.endpoints.get(operation)
     if (found === undefined) return UNSUPPORTED_OPERATION
-    const path: Record<string, string> = {}
+    const path = dictionary<string>()
     for (let i = 0; i < found.parameters.length; i++) path[found.parameters[i] as string] = values[i] as string
     const keptPath = found.pattern === undefined ? undefined : spelled(found.pattern, found.endpoint, values)
     return { kind: 'found', endpoint: found.endpoint, path, keptPath }
@@ -109,7 +110,7 @@ function spelled(pattern: readonly Segment[], { fields }: Endpoint, values: read
   const segments = pattern.map((segment) => {
     if (segment.kind === 'literal') return segment.text
     const value = values[index++] as string
-    const kept = fields[segment.name]?.canonical?.(value) ?? value
+    const kept = own(fields, segment.name)?.canonical?.(value) ?? value
     isOther ||= kept !== value
     return kept
   })

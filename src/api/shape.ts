@@ -70,7 +70,7 @@ function plainSchema(shape: Shape): Schema {
 
 export function shapesSchema(shapes: Shapes): Schema {
   const { [OTHERS]: others, ...members } = shapes
-  const required = Object.keys(members).filter((name) => members[name]?.optional !== true)
+  const required = Object.entries(members).flatMap(([name, { optional }]) => (optional === true ? [] : [name]))
   return {
     type: 'object',
     properties: Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, shapeSchema(shape)])),

@@ -3,6 +3,7 @@
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
 import { isJsonObject, type JsonValue } from '../lib/json.ts'
+import { own } from '../lib/own.ts'
 import { fail } from './errors.ts'
 import { type Args, bool, duration, int, string, strings } from './fields.ts'
 import type { TokenSettings } from './login.ts'
@@ -133,7 +134,7 @@ function oldBody(settings: TokenSettings, names: readonly string[]): object {
     period: settings.periodSeconds,
     num_uses: settings.numUses,
   }
-  return Object.fromEntries(names.map((name) => [name, values[name]]))
+  return Object.fromEntries(names.map((name) => [name, own(values, name)]))
 }
 
 export function settingsBody(settings: TokenSettings, oldNames: readonly string[] = []): object {

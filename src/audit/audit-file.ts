@@ -4,6 +4,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linkDigest } from '../crypto/digest.ts'
+import { own } from '../lib/own.ts'
 import { lineStart, MOST_HEAD_CHARACTERS, readHead } from './line-head.ts'
 import { wholeLines } from './whole-lines.ts'
 
@@ -79,7 +80,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function unusable(path: string, cause: unknown): DeviceError {
   const code = codeOf(cause)
-  return new DeviceError(`${path} cannot be opened: ${REASONS[code] ?? code}`)
+  return new DeviceError(`${path} cannot be opened: ${own(REASONS, code) ?? code}`)
 }
 
 export function codeOf(cause: unknown): string {

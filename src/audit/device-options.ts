@@ -3,6 +3,7 @@
 import { fail, type Refusal } from '../api/errors.ts'
 import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
 import { nearest } from '../lib/nearest.ts'
+import { own } from '../lib/own.ts'
 import type { FormatOptions } from './entry-text.ts'
 
 export type Target =
@@ -44,7 +45,7 @@ const refusal = (why: string): Refusal => fail('bad_request', [why])
 
 /** `isDeclared`: they come from the configuration file, which may set more. @throws Refusal naming the option */
 export function deviceSettings(type: string, options: Options, isDeclared: boolean): DeviceSettings {
-  const known = KNOWN[type]
+  const known = own(KNOWN, type)
   if (known === undefined) throw refusal(`unknown backend type: offered are ${DEVICE_TYPES.join(', ')}`) // Wire text.
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue
@@ -147,7 +148,7 @@ function syslogHeader(options: Options): string {
 }
 
 function flag(options: Options, name: string, fallback: boolean): boolean {
-  const value = options[name]
+  const value = own(options, name)
   if (value === undefined || value === '') return fallback
   if (value === 'true' || value === '1') return true
   if (value === 'false' || value === '0') return false

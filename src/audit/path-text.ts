@@ -3,6 +3,7 @@
 // token, or stands where one is expected, is taken for one.
 import type { Endpoint } from '../api/endpoint.ts'
 import { parsePattern, type Segment } from '../api/pattern.ts'
+import { own } from '../lib/own.ts'
 
 /** Makes of a secret what may be shown of it. */
 export type Mask = (secret: string) => string
@@ -12,7 +13,7 @@ export function routedPath(endpoint: Endpoint, mountPath: string, path: string, 
   const pattern = secretPattern(endpoint)
   if (pattern === undefined) return path
   const isSecret = (segment: Segment | undefined): boolean =>
-    segment !== undefined && segment.kind !== 'literal' && endpoint.fields[segment.name]?.secret === true
+    segment !== undefined && segment.kind !== 'literal' && own(endpoint.fields, segment.name)?.secret === true
   const shown: string[] = []
   const segments = path.slice(mountPath.length).split('/')
   for (const [at, text] of segments.entries()) {
@@ -33,7 +34,7 @@ function secretPattern(endpoint: Endpoint): Segment[] | undefined {
   let known = PATTERNS.get(endpoint)
   if (known === undefined) {
     const pattern = endpoint.path.includes(':') ? parsePattern(endpoint.path) : []
-    const has = pattern.some((part) => part.kind !== 'literal' && endpoint.fields[part.name]?.secret === true)
+    const has = pattern.some((part) => part.kind !== 'literal' && own(endpoint.fields, part.name)?.secret === true)
     known = has ? pattern : null
     PATTERNS.set(endpoint, known)
   }

@@ -5,6 +5,7 @@
 import { fail } from '../api/errors.ts'
 import { Base64Error, decodeBase64Url, encodeBase64Url } from '../lib/base64.ts'
 import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
+import { own } from '../lib/own.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import { ROOT_NAMESPACE, StorageCorrupt } from '../storage/contract.ts'
 import type { TokenEntry } from './token-entry.ts'
@@ -68,7 +69,10 @@ function shortened(entry: TokenEntry): JsonObject {
 
 function restored(value: unknown): TokenEntry {
   if (!isJsonObject(value) || value.f !== 1) throw new StorageCorrupt('A batch token has an unknown format')
-  const text = (name: string): string => (typeof value[name] === 'string' ? value[name] : '')
+  const text = (name: string): string => {
+    const member = own(value, name)
+    return typeof member === 'string' ? member : ''
+  }
   return {
     format: 1,
     namespace: value.n === undefined ? ROOT_NAMESPACE : text('n'),

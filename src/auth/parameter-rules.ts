@@ -1,6 +1,7 @@
 // What a policy says of the parameters of a request: which must be there, which may, with which values.
 import { asciiLowerCase } from '../lib/ascii.ts'
 import { matchGlob } from '../lib/glob.ts'
+import { own } from '../lib/own.ts'
 
 /** JSON, with maps for objects: names come from outside (threats N-07). */
 export type ParameterValue =
@@ -116,7 +117,7 @@ export function hasParameter(parameters: RequestParameters, name: string): boole
 
 /** The value of a parameter that is there. */
 export function parameterOf(parameters: RequestParameters, name: string): unknown {
-  return parameters instanceof Map ? parameters.get(name) : (parameters as Readonly<Record<string, unknown>>)[name]
+  return parameters instanceof Map ? parameters.get(name) : own(parameters as Readonly<Record<string, unknown>>, name)
 }
 
 /** `ifUnknown` is the answer for a value that is no JSON and so equals nothing: whichever leads to a refusal. */

@@ -1,4 +1,6 @@
 // Most commands are one request and the printing of its answer: they say which, and how it looks.
+
+import { own } from '../lib/own.ts'
 import { type ExitCode, RemoteFailure } from './cli-error.ts'
 import type { ApiRequest } from './client.ts'
 import { type Call, type Command, type Completes, command } from './command.ts'
@@ -76,7 +78,7 @@ export function optionFields(
   names: readonly string[],
 ): Record<string, unknown> {
   const given = names.flatMap((name) => {
-    const value = options[name]
+    const value = own(options, name)
     const isMissing = value === undefined || value === false || (Array.isArray(value) && value.length === 0)
     return isMissing ? [] : [[name.replaceAll('-', '_'), value] as const]
   })

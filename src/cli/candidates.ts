@@ -1,4 +1,6 @@
 // What could come next on a command line that is being typed, from the table of commands.
+
+import { own } from '../lib/own.ts'
 import { type CommandGroup, type CommandNode, type Completes, isGroup } from './command.ts'
 import { COMMON_OPTIONS } from './common-options.ts'
 import { isOption, type Option, type OptionTable, readOption } from './options.ts'
@@ -55,7 +57,7 @@ function optionsOf(node: CommandNode): OptionTable {
 function optionAt(table: OptionTable, words: readonly string[], at: number) {
   try {
     const { name, width } = readOption(table, [...words, ''], at)
-    return { option: table[name], width }
+    return { option: own(table, name), width }
   } catch {
     return undefined
   }
@@ -73,7 +75,7 @@ function optionOffers(table: OptionTable, typed: string): string[] {
   const dashes = typed.startsWith('--') ? '--' : '-'
   const equals = typed.indexOf('=')
   if (equals === -1) return Object.keys(table).map((name) => dashes + name)
-  const option = table[typed.slice(dashes.length, equals)]
+  const option = own(table, typed.slice(dashes.length, equals))
   return option === undefined ? [] : valuesOf(option).map((value) => typed.slice(0, equals + 1) + value)
 }
 

@@ -1,4 +1,6 @@
 // The login methods that the command line knows by name: where their request goes, and what it asks for.
+
+import { own } from '../lib/own.ts'
 import { UsageError } from './cli-error.ts'
 import { withMachine } from './cloud-machine.ts'
 import type { Json } from './exact-json.ts'
@@ -38,7 +40,7 @@ export async function loginRequest(
   { method, mount, metadataAddress }: { method: string; mount: string; metadataAddress: string },
   data: Data,
 ): Promise<LoginRequest> {
-  const { inPath, secret, ofMachine } = METHODS[method] ?? {}
+  const { inPath, secret, ofMachine } = own(METHODS, method) ?? {}
   const given = new Map(
     [...data].map(([field, value]) => [field, typeof value === 'string' ? withoutLineEnd(value) : value]),
   )

@@ -1,6 +1,7 @@
 // Options of the command line, declared once: the parser, the environment variables and the help are derived from the
 // declaration.
 import { nearest } from '../lib/nearest.ts'
+import { own } from '../lib/own.ts'
 import { UsageError } from './cli-error.ts'
 
 type Common = {
@@ -101,7 +102,7 @@ type Found = {
 export function readOption(table: OptionTable, words: readonly string[], at: number): Found {
   const word = words[at] ?? ''
   const name = fullName(table, nameOf(word))
-  const option = table[name]
+  const option = own(table, name)
   const equals = word.indexOf('=')
   if (equals !== -1) return { name, text: word.slice(equals + 1), width: 1 }
   if (option?.kind === 'flag') return { name, text: 'true', width: 1 }
@@ -133,7 +134,7 @@ function optionValue(
   const last = given?.at(-1)
   if (last !== undefined) return decode(`-${name}`, option, last)
   for (const variable of option.env ?? []) {
-    const text = env[variable] ?? ''
+    const text = own(env, variable) ?? ''
     if (text !== '') return decode(variable, option, text)
   }
   return option.kind === 'flag' ? (option.default ?? false) : option.default

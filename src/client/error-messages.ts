@@ -10,8 +10,8 @@ export function messagesOf(body: unknown): string[] {
 
 /** A member of the object itself: names come from the server, and `constructor` is one too. */
 export function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-  return (value as Readonly<Record<string, unknown>>)[name]
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 }
 
 /** `2 errors occurred:\n\t* a\n\t* b\n\n` gives a and b. */

@@ -19,7 +19,7 @@ export function fillPath(pattern: string, fields: Readonly<Record<string, unknow
     const isRest = segment.endsWith('...')
     const name = isRest ? segment.slice(1, -3) : segment.slice(1)
     delete rest[name]
-    return pathText(pattern, name, fields[name], isRest)
+    return pathText(pattern, name, Object.hasOwn(fields, name) ? fields[name] : undefined, isRest)
   })
   return { path: segments.join('/'), rest }
 }

@@ -2,6 +2,7 @@
 import { fail } from '../api/errors.ts'
 import type { MountEntry, MountKind } from '../api/mount.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { own } from '../lib/own.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
@@ -89,7 +90,7 @@ export function decodeMountEntry(bytes: Buffer): MountEntry {
 
 /** @throws Refusal where mounts of this kind do not belong */
 export function requireAllowedPath({ path, kind }: MountEntry): void {
-  const reserved = RESERVED.find((prefix) => path.startsWith(prefix) && kind !== KIND_BELOW[prefix])
+  const reserved = RESERVED.find((prefix) => path.startsWith(prefix) && kind !== own(KIND_BELOW, prefix))
   if (reserved !== undefined) throw fail('bad_request', [`cannot mount "${path}": ${reserved} is reserved`])
   if (kind === 'auth' && !path.startsWith('auth/'))
     throw fail('bad_request', [`cannot mount "${path}": a login method belongs below auth/`])

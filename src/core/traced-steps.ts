@@ -1,5 +1,7 @@
 // The steps of a request that is traced, with a span for each that may take time. One that is not traced never comes
 // here.
+
+import { own } from '../lib/own.ts'
 import { StorageReadOnly } from '../storage/contract.ts'
 import type { RequestTrace, SpanName } from '../telemetry/request-trace.ts'
 import { tracing } from '../telemetry/traced-store.ts'
@@ -17,7 +19,7 @@ const SPANS: Readonly<Record<string, SpanName>> = {
 
 /** As the step itself; commits below it find their trace. */
 export async function runTraced(step: Step, exchange: Exchange, around: Surroundings, trace: RequestTrace) {
-  const name = SPANS[step.name]
+  const name = own(SPANS, step.name)
   if (name === undefined || isNothing(step, exchange)) return step.run(exchange, around)
   const end = trace.begin(name)
   try {

@@ -1,5 +1,6 @@
 // What the program runs on, and what could change it from outside: B-11, B-13, B-14.
 import { runSelfTests, SelfTestFailed } from '../crypto/self-test.ts'
+import { own } from '../lib/own.ts'
 import { type Check, type Finding, ok, refuse, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 
@@ -88,7 +89,7 @@ const surroundings: Check = {
       ...inOptions
         .filter(isForbidden)
         .map((flag) => refuse(`NODE_OPTIONS holds ${nameOf(flag)}: unset it for the server`)),
-      ...VARIABLES.filter(({ name }) => (env[name] ?? '') !== '').map(({ name, verdict, why }) => ({
+      ...VARIABLES.filter(({ name }) => (own(env, name) ?? '') !== '').map(({ name, verdict, why }) => ({
         verdict,
         sentence: `${name} is set, which ${why}: unset it for the server`,
       })),

@@ -1,12 +1,13 @@
 // The request headers that mean something to the API.
 import type { WireHeaders } from '../core/exchange.ts'
+import { dictionary, own } from '../lib/own.ts'
 
 export type HeaderSource = Readonly<Record<string, string | string[] | undefined>>
 
 /** `audited`: names in lower case of those that are recorded. */
 export function wireHeaders(headers: HeaderSource, audited: readonly string[] = NONE): WireHeaders {
   const one = (name: string): string | undefined => {
-    const value = headers[name]
+    const value = own(headers, name)
     return Array.isArray(value) ? value[0] : value
   }
   const token = one('x-vault-token')
@@ -27,10 +28,9 @@ const NONE: readonly string[] = []
 const NOTHING = {}
 
 function recorded(headers: HeaderSource, names: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {}
+  const found = dictionary<string>()
   for (const name of names) {
-    // Names that operators chose: "constructor" is one.
-    const value = Object.hasOwn(headers, name) ? headers[name] : undefined
+    const value = own(headers, name)
     if (value !== undefined) found[name] = Array.isArray(value) ? value.join(', ') : value
   }
   return found

@@ -1,4 +1,5 @@
 // Headers of every answer: ours, and those that the operator adds to a listener, by status.
+import { own } from '../lib/own.ts'
 
 /** Values by name; the key is a status ("404"), a class ("4xx") or "default". */
 export type CustomHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -15,7 +16,12 @@ export function headersFor(custom: CustomHeaders): HeadersFor {
   return (status) => {
     const found = known.get(status)
     if (found !== undefined) return found
-    const merged = merge(NO_PAGE, custom.default, custom[`${Math.floor(status / 100)}xx`], custom[String(status)])
+    const merged = merge(
+      NO_PAGE,
+      custom.default,
+      own(custom, `${Math.floor(status / 100)}xx`),
+      own(custom, String(status)),
+    )
     // Statuses are three digits, so this is bounded.
     known.set(status, merged)
     return merged

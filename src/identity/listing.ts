@@ -1,6 +1,7 @@
 // Lists with a few facts about each thing, page by page.
 import { int, string } from '../api/fields.ts'
 import { anything, group, LISTED, mapOf, OTHERS, type Shapes } from '../api/shape.ts'
+import { dictionary } from '../lib/own.ts'
 
 export const pageFields = {
   after: string('Only what sorts after this', { default: '' }),
@@ -17,7 +18,7 @@ export async function withInfo(
   ids: readonly string[],
   infoOf: (id: string) => Promise<Record<string, unknown> | undefined>,
 ): Promise<{ readonly keys: readonly string[]; readonly key_info: Readonly<Record<string, unknown>> }> {
-  const info: Record<string, unknown> = {}
+  const info = dictionary<unknown>()
   for (const id of ids) {
     const found = await infoOf(id)
     if (found !== undefined) info[id] = found

@@ -3,6 +3,7 @@
 import { fail } from '../api/errors.ts'
 import type { LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
+import { own } from '../lib/own.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { newAlias, putAliasOf } from './aliases.ts'
 import { createEntity } from './entities.ts'
@@ -66,6 +67,6 @@ function sameTexts(one: Readonly<Record<string, string>>, other: Readonly<Record
   const names = Object.keys(one)
   return (
     names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && one[name] === other[name])
+    names.every((name) => Object.hasOwn(other, name) && own(one, name) === own(other, name))
   )
 }

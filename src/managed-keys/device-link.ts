@@ -78,8 +78,9 @@ export class DeviceLink implements Devices {
     if (this.#isGone) return Promise.resolve(ENDED)
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+      // Sent before it is noted: one that cannot be sent must not be waited for.
       this.#port.postMessage(message(id))
+      this.#waiting.set(id, { resolve, reject })
     })
   }
 

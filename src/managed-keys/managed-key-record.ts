@@ -2,6 +2,7 @@
 // barrier, {"format":1,…}; the PIN is in it, the key is not.
 import { DEVICE_HASHES, type DeviceHash, type ManagedUse } from '../api/managed-keys.ts'
 import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
+import { own } from '../lib/own.ts'
 import { findMechanism } from './mechanisms.ts'
 
 export const USAGES: readonly ManagedUse[] = ['encrypt', 'decrypt', 'sign', 'verify']
@@ -65,19 +66,19 @@ export function decodeRecord(bytes: Buffer): ManagedKeyRecord {
 }
 
 function text(stored: JsonObject, name: string): string {
-  const value = stored[name]
+  const value = own(stored, name)
   if (typeof value !== 'string') throw unknown(name)
   return value
 }
 
 function flag(stored: JsonObject, name: string): boolean {
-  const value = stored[name]
+  const value = own(stored, name)
   if (typeof value !== 'boolean') throw unknown(name)
   return value
 }
 
 function count(stored: JsonObject, name: string): number {
-  const value = stored[name]
+  const value = own(stored, name)
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw unknown(name)
   return value
 }

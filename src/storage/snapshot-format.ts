@@ -10,6 +10,7 @@
 // (barrier.ts) at SEAL_PATH over (hash before ‖ entries ‖ both roots): only the cluster itself can make it.
 import { sha256 } from '../crypto/digest.ts'
 import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
+import { own } from '../lib/own.ts'
 import type { StoredEntry } from './backend.ts'
 import { StorageError } from './contract.ts'
 import { CLASS_NUMBERS, classOfNumber } from './leaf.ts'
@@ -94,12 +95,12 @@ export function decodeHeader(json: Buffer): SnapshotHeader {
   const bad = new SnapshotDamaged('The header of the snapshot is damaged')
   if (!isJsonObject(value)) throw bad
   const number = (name: string, max = Number.MAX_SAFE_INTEGER): number => {
-    const member = Number(value[name])
+    const member = Number(own(value, name))
     if (!Number.isSafeInteger(member) || member < 0 || member > max) throw bad
     return member
   }
   const bytes = (name: string): Buffer => {
-    const member = Buffer.from(String(value[name]), 'hex')
+    const member = Buffer.from(String(own(value, name)), 'hex')
     if (member.length !== 16) throw bad
     return member
   }

@@ -6,6 +6,7 @@ import { LIST_OF_NAMES, namesAnswer } from '../api/named-things.ts'
 import { DONE } from '../api/request.ts'
 import { flag, group, integer, listOf, mapOf, nullable, type Shapes, text } from '../api/shape.ts'
 import { tidyWarning } from '../auth/token-tidy.ts'
+import { dictionary } from '../lib/own.ts'
 import type { System } from './system.ts'
 
 const leaseField = { lease_id: string('Name of the lease', { required: true }) }
@@ -129,7 +130,7 @@ const count = endpoint({
   response: { lease_count: integer('All'), counts: mapOf(integer('Leases'), 'By accessor of the mount') },
   handler: async (system: System, { type }) => {
     requireIrrevocable(type)
-    const counts: Record<string, number> = {}
+    const counts = dictionary<number>()
     const stuck = await system.leases.stuck()
     for (const { leaseId } of stuck) {
       const mount = system.mounts.serving(leaseId)?.accessor ?? ''

@@ -2,6 +2,7 @@
 import { isSwitchedOff, type LockoutSettings } from '../api/lockout.ts'
 import type { MountConfig, MountEntry } from '../api/mount.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
+import { own } from '../lib/own.ts'
 import type { System } from './system.ts'
 
 /** What a login mount gives where nothing else is said. */
@@ -84,7 +85,7 @@ export const builtinVersion = ({ facts }: System): string => `v${facts.reportedV
 
 export function mountBody(entry: MountEntry, version: string): object {
   const { config } = entry
-  const passed = PASSED_HEADERS[entry.type]
+  const passed = own(PASSED_HEADERS, entry.type)
   return {
     type: entry.type,
     description: entry.description,

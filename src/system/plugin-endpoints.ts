@@ -6,6 +6,7 @@ import type { MountEntry, MountKind } from '../api/mount.ts'
 import { LIST_OF_NAMES, orNotFound, PAGE_FIELDS, pageOf } from '../api/named-things.ts'
 import type { Answer } from '../api/request.ts'
 import { flag, group, listOf, mapOf, type Shapes, text } from '../api/shape.ts'
+import { own } from '../lib/own.ts'
 import { builtinVersion } from './mount-view.ts'
 import type { System } from './system.ts'
 
@@ -31,7 +32,7 @@ const pluginOf = (system: System, type: string, name: string): object => ({
 function namesOf(system: System, type: string): readonly string[] {
   if (!Object.hasOwn(KINDS, type))
     throw fail('field_invalid', ['type', `must be one of ${Object.keys(KINDS).join(', ')}`])
-  const kind = KINDS[type]
+  const kind = own(KINDS, type)
   return kind === undefined ? [] : [...system.mounts.typesOf(kind)].sort()
 }
 

@@ -10,6 +10,7 @@ import { constantTimeEqual } from '../crypto/constant-time.ts'
 import { copySecret } from '../crypto/secret-bytes.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
+import { dictionary } from '../lib/own.ts'
 import type { World } from '../lib/world.ts'
 import { StorageCorrupt, systemScope, type Transaction } from '../storage/contract.ts'
 import { type SealedStorage, sealedTransaction, type View } from '../storage/sealed-storage.ts'
@@ -230,7 +231,7 @@ export class Rekey {
       core.delete(this.#backupName)
       return
     }
-    const keys: Record<string, string[]> = {}
+    const keys = dictionary<string[]>()
     for (const [index, fingerprint] of texts.fingerprints.entries()) {
       keys[fingerprint] = [...(keys[fingerprint] ?? []), texts.keys[index] ?? '']
     }

@@ -3,6 +3,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import { parsePattern } from '../api/pattern.ts'
 import { LinkedList, type Place } from '../lib/linked-list.ts'
+import { own } from '../lib/own.ts'
 import type { Clock } from '../lib/world.ts'
 
 /** As much of a request's way as says where it went; the pipeline fills it in. */
@@ -68,9 +69,9 @@ function shownPath(routed: Routed | undefined): string {
   if (endpoint === undefined || mounted === undefined) return ''
   const shown = parsePattern(endpoint.path).flatMap((segment) => {
     if (segment.kind === 'literal') return [segment.text]
-    const value = pathParameters[segment.name]
+    const value = own(pathParameters, segment.name)
     if (value === undefined) return []
-    return [endpoint.fields[segment.name]?.secret === true ? `:${segment.name}` : value]
+    return [own(endpoint.fields, segment.name)?.secret === true ? `:${segment.name}` : value]
   })
   return `/v1/${mounted.entry.path}${shown.join('/')}`
 }

@@ -54,7 +54,7 @@ type Source = {
 }
 
 function samplesOf(name: string, family: Family, source: Source): Sample[] {
-  if (name in source.computed) {
+  if (Object.hasOwn(source.computed, name)) {
     const value = source.computed[name as keyof Computed]
     return value === undefined ? [] : [{ labels: {}, value }]
   }

@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { steppedTime } from '../../test/fixtures/stepped-time.ts'
 import { until } from '../../test/fixtures/until.ts'
+import type { Log } from '../lib/log.ts'
 import { QuestionDesk, Questioner } from './ask-all.ts'
 
 const ports: MessagePort[] = []
@@ -25,10 +26,14 @@ function stage(answers: readonly (string | undefined)[]) {
     const questioner =
       answer === undefined
         ? undefined
-        : new Questioner<string>(port2, () => {
-            given += 1
-            return answer
-          })
+        : new Questioner<string>(
+            port2,
+            () => {
+              given += 1
+              return answer
+            },
+            () => {},
+          )
     return { leave, ask: () => questioner?.ask() }
   })
   /** The patience ends after so many answers were given, which have come by then. */
@@ -71,4 +76,24 @@ test('questions that nobody answers do not pile up', async () => {
   const found = await Promise.all(asked)
   assert.equal(found.filter((one) => one?.answers.length === 1).length, 16)
   assert.equal(found.filter((one) => one?.answers.length === 0).length, 24)
+})
+
+test('A3: a thread whose answer cannot be sent is silent at once, says why, and answers again', async () => {
+  const lines: string[] = []
+  const log: Log = (level, message, details) => void lines.push(`${level} ${message} ${details?.cause}`)
+  // The time stands still: who waited for the patience would wait for good.
+  const desk = new QuestionDesk<unknown>(steppedTime(0).timers, PATIENCE_MS)
+  const answers: (() => unknown)[] = [() => () => 'a secret', () => 'text']
+  const questioners = [0, 1].map((place) => {
+    const { port1, port2 } = new MessageChannel()
+    ports.push(port1, port2)
+    desk.add(port1)
+    return new Questioner<unknown>(port2, () => (place === 0 ? answers.shift()?.() : 'other'), log)
+  })
+  const asked = await questioners[1]?.ask()
+  assert.deepEqual([asked?.answers, asked?.silent], [['other'], 1])
+  assert.match(lines.join(), /^error What this thread was asked it could not answer DataCloneError/)
+  assert.doesNotMatch(lines.join(), /secret/)
+  const again = await questioners[1]?.ask()
+  assert.deepEqual([again?.answers.toSorted(), again?.silent], [['other', 'text'], 0])
 })

@@ -1,6 +1,8 @@
 // A reload on all threads, through the one that watches over them: it tells each of them, and hears when it is done.
 // The thread that writes may ask for one (sys/config/reload). A thread that takes no part in time, or ends, is no
 // reason to wait: it counts as one where something goes on as before.
+import { nameOf } from '../core/cause-name.ts'
+import type { Log } from '../lib/log.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import type { Timers } from '../lib/world.ts'
 
@@ -27,6 +29,7 @@ type Open = { readonly waitingFor: Set<ReloadPort>; isWhole: boolean; readonly f
 
 /** In the thread that watches. */
 export class ReloadDesk<S> {
+  readonly #log: Log
   readonly #timers: Timers
   readonly #patienceMs: number
   /** With what each is told of a state. */
@@ -36,7 +39,8 @@ export class ReloadDesk<S> {
   /** Carries out what a thread asks for; missing: it is too early. */
   onWanted: ((part: ReloadPart) => Promise<boolean>) | undefined
 
-  constructor(timers: Timers, patienceMs: number) {
+  constructor(timers: Timers, patienceMs: number, log: Log) {
+    this.#log = log
     this.#timers = timers
     this.#patienceMs = patienceMs
   }
@@ -67,8 +71,15 @@ export class ReloadDesk<S> {
       const timer = this.#timers.after(this.#patienceMs, finish)
       const open: Open = { waitingFor: new Set(this.#threads.keys()), isWhole: true, finish }
       this.#open.set(id, open)
-      for (const [thread, told] of this.#threads)
-        thread.postMessage({ kind: 'reload', id, part, state: told(state) } satisfies ReloadOrder<S>)
+      for (const [thread, told] of this.#threads) {
+        try {
+          thread.postMessage({ kind: 'reload', id, part, state: told(state) } satisfies ReloadOrder<S>)
+        } catch (cause) {
+          this.#log('error', 'A thread could not be told of a reload', { cause: nameOf(cause) })
+          open.waitingFor.delete(thread)
+          open.isWhole = false
+        }
+      }
       if (open.waitingFor.size === 0) finish()
     })
   }
@@ -81,8 +92,18 @@ export class ReloadDesk<S> {
   }
 
   async #answer(thread: ReloadPort, id: number, part: ReloadPart): Promise<void> {
-    const isWhole = (await this.onWanted?.(part)) ?? false
+    const isWhole = await this.#carriedOut(part)
     thread.postMessage({ kind: 'reload-done', id, isWhole } satisfies ReloadAnswer)
+  }
+
+  /** A failure has no other way to the thread that asked, which would wait for good. */
+  async #carriedOut(part: ReloadPart): Promise<boolean> {
+    try {
+      return (await this.onWanted?.(part)) ?? false
+    } catch (cause) {
+      this.#log('error', 'A reload that a thread asked for failed', { cause: nameOf(cause) })
+      return false
+    }
   }
 }
 
@@ -110,8 +131,9 @@ export class ReloadAsker {
   ask(part: ReloadPart): Promise<boolean> {
     const id = ++this.#lastId
     return new Promise((resolve) => {
-      this.#waiting.set(id, resolve)
+      // Sent before it is noted: one that cannot be sent must not be waited for.
       this.#port.postMessage({ kind: 'want-reload', id, part } satisfies FromThread)
+      this.#waiting.set(id, resolve)
     })
   }
 }

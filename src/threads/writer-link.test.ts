@@ -110,6 +110,22 @@ test('a request that cannot be sent fails alone, and is not waited for', async (
   assert.equal((await link.forward(wireRequest('POST', 'a'))).status, 204)
 })
 
+test('A3: a question that cannot be sent fails alone, and is not waited for', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const link = new WriterLink<string>(port1, async () => {})
+  const handle = async () => ({ status: 204, body: undefined })
+  new ServingLink<string>(port2, handle, async (_mount, question) => question)
+  // More than may wait at once.
+  for (let turn = 0; turn < 10_001; turn++) {
+    await assert.rejects(
+      link.ask('mount', () => {}),
+      (cause) => !(cause instanceof WriterGone),
+    )
+  }
+  assert.equal(await link.ask('mount', 'question'), 'question')
+})
+
 test('what cannot be sent down fails alone and says why, without a value, and the threads go on', async (context) => {
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
@@ -136,6 +152,6 @@ test('what cannot be sent down fails alone and says why, without a value, and th
   await assert.rejects(link.forward(wireRequest('POST', 'stream')), isNamed('DataCloneError'))
   await cancelled.promise
   await assert.rejects(link.forward(wireRequest('POST', 'thrown')), isNamed('RangeError'))
-  await assert.rejects(link.ask('mount', {}), WriterGone)
+  await assert.rejects(link.ask('mount', {}), isNamed('DataCloneError'))
   assert.equal((await link.forward(wireRequest('POST', 'good'))).body, 'text')
 })

@@ -20,7 +20,7 @@ type Down<S> =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   /** The question had no answer. */
   | { readonly kind: 'unanswered'; readonly id: number }
-  /** There is no response, or none that can be sent to another thread: a defect. `cause` names it, and no value. */
+  /** There is no response, or it or the answer cannot be sent to another thread: a defect, which `cause` names. */
   | { readonly kind: 'unsent'; readonly id: number; readonly cause: string }
   | { readonly kind: 'state'; readonly id: number; readonly state: S }
 
@@ -85,8 +85,10 @@ export class WriterLink<S> {
   }
 
   #unsent(id: number, cause: string): void {
-    this.#waiting.get(id)?.reject(new NoResponse(cause))
-    this.#waiting.delete(id)
+    for (const waiting of [this.#waiting, this.#asking]) {
+      waiting.get(id)?.reject(new NoResponse(cause))
+      waiting.delete(id)
+    }
   }
 
   #told(id: number, tell: (asked: Waiting<unknown>) => void): void {
@@ -95,7 +97,10 @@ export class WriterLink<S> {
     if (asked !== undefined) tell(asked)
   }
 
-  /** What the same mount answers there. @throws WriterGone where it does not */
+  /**
+   * What the same mount answers there.
+   * @throws WriterGone where it does not; another error where the question or its answer cannot be sent
+   */
   ask(mount: string, question: unknown): Promise<unknown> {
     if (this.#gone || this.#asking.size >= MAX_WAITING)
       return Promise.reject(new WriterGone('The writing thread takes no questions'))
@@ -160,9 +165,16 @@ export class ServingLink<S> {
       } else if (message.kind === 'ask') {
         const { id } = message
         const tell = (down: Down<S>): void => port.postMessage(down, [])
-        answer(message.mount, message.question)
-          .then((answered) => tell({ kind: 'answer', id, answer: answered }))
-          .catch(() => tell({ kind: 'unanswered', id }))
+        answer(message.mount, message.question).then(
+          (answered) => {
+            try {
+              tell({ kind: 'answer', id, answer: answered })
+            } catch (cause) {
+              tell({ kind: 'unsent', id, cause: nameOf(cause) })
+            }
+          },
+          () => tell({ kind: 'unanswered', id }),
+        )
       } else if (message.kind === 'confirmed') {
         this.#confirmations.get(message.id)?.()
         this.#confirmations.delete(message.id)

@@ -1,4 +1,5 @@
 import { asciiTrim } from '../../lib/ascii.ts'
+import { own } from '../../lib/own.ts'
 import { answerRows } from '../answer-rows.ts'
 import { cleanPath } from '../api-path.ts'
 import { CliError, RemoteFailure, UsageError } from '../cli-error.ts'
@@ -129,7 +130,7 @@ async function keep(io: CliIo, token: string): Promise<void> {
   const path = tokenFile(io.env)
   if (path === undefined) throw new CliError('There is no home directory to keep the token in: use -no-store')
   await writeNewFile({ path, force: true, mode: 0o600 }, token)
-  const variable = ['KEYWRIGHT_TOKEN', 'VAULT_TOKEN'].find((name) => (io.env[name] ?? '') !== '')
+  const variable = ['KEYWRIGHT_TOKEN', 'VAULT_TOKEN'].find((name) => (own(io.env, name) ?? '') !== '')
   if (variable === undefined) return
   await write(io.stderr, `${variable} is set and wins over the token that was kept: unset it to use that one.\n\n`)
 }

@@ -7,6 +7,7 @@ import { orNotFound } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
 import { anything, OTHERS, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, TOKEN_FIELDS } from '../../api/token-settings.ts'
+import { own } from '../../lib/own.ts'
 import type { Approle } from './approle.ts'
 import { changedRole, ROLE_FIELDS, roleBody, roleField } from './role-endpoints.ts'
 import type { Role } from './roles.ts'
@@ -77,8 +78,8 @@ function endpointsOf({ path: last, fields, initial }: One): readonly Endpoint[] 
     response: { [OTHERS]: anything('As it is set') },
     handler: async (approle: Approle, { role_name }) => {
       const body = roleBody(await mustFind(approle, role_name))
-      const named = Object.keys(fields).filter((one) => body[one] !== undefined)
-      return { data: Object.fromEntries(named.map((one) => [one, body[one]])) }
+      const named = Object.keys(fields).filter((one) => own(body, one) !== undefined)
+      return { data: Object.fromEntries(named.map((one) => [one, own(body, one)])) }
     },
   })
   const write = endpoint({
@@ -90,7 +91,7 @@ function endpointsOf({ path: last, fields, initial }: One): readonly Endpoint[] 
     summary: `Sets ${name} of a role`,
     fields: { ...fields, ...roleField },
     handler: async (approle: Approle, args: Readonly<Record<string, unknown>>) => {
-      if (Object.keys(fields).every((one) => args[one] === undefined)) throw fail('field_missing', [name])
+      if (Object.keys(fields).every((one) => own(args, one) === undefined)) throw fail('field_missing', [name])
       await change(approle, String(args.role_name), args)
       return DONE
     },

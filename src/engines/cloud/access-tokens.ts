@@ -1,5 +1,6 @@
 // Tokens that this server shows to the cloud, one for each audience, used until shortly before they end.
 import { Refusal } from '../../api/errors.ts'
+import { own } from '../../lib/own.ts'
 import type { World } from '../../lib/world.ts'
 import { lackOf } from './credential.ts'
 import { Deadline } from './deadline.ts'
@@ -141,7 +142,7 @@ const assertion = (token: string) => ({
 
 /** What its refusal of our own credential says, by the last number in it; others have one text. */
 function told({ reason }: CloudRefusal): string {
-  return REFUSALS[/\d+$/.exec(reason)?.[0] ?? ''] ?? "the identity provider refused this server's own credential"
+  return own(REFUSALS, /\d+$/.exec(reason)?.[0] ?? '') ?? "the identity provider refused this server's own credential"
 }
 
 const NOT_FEDERATED =

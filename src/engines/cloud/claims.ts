@@ -1,5 +1,6 @@
 // What a token says of its bearer, read by kind: a claim of another kind than the directory writes is a refusal.
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { own } from '../../lib/own.ts'
 import { refuse } from './refusals.ts'
 
 export type Groups = {
@@ -11,7 +12,7 @@ export type Groups = {
 const MAX_GROUPS = 1_000
 
 export function textClaim(claims: JsonObject, name: string): string | undefined {
-  const value = claims[name]
+  const value = own(claims, name)
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value !== 'string') throw refuse(`claim type: ${name} is not a text`)
   return value
@@ -19,7 +20,7 @@ export function textClaim(claims: JsonObject, name: string): string | undefined 
 
 /** Seconds since the epoch; a fraction is accepted, a text is not. */
 export function timeClaim(claims: JsonObject, name: string): number | undefined {
-  const value = claims[name]
+  const value = own(claims, name)
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 

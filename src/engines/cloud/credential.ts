@@ -1,5 +1,7 @@
 // By what this server shows the cloud who it is: a secret, a token that it signs itself, one that lies in a file, or
 // the identity of its machine. `auth_type` pins one; else it is the first of these that is configured.
+
+import { own } from '../../lib/own.ts'
 import type { CloudConfig } from './config.ts'
 import type { Environment, Settings } from './settings.ts'
 
@@ -28,7 +30,7 @@ export function credentialOf(config: CloudConfig, environment: Environment): Cre
   const secret = config.secret?.value || (environment.CLIENT_SECRET ?? '')
   const audience = config.identityTokenAudience
   const path = environment.FEDERATED_TOKEN_FILE ?? ''
-  switch (AUTH_TYPES[config.authType] ?? firstOf(secret, audience, path)) {
+  switch (own(AUTH_TYPES, config.authType) ?? firstOf(secret, audience, path)) {
     case 'secret':
       return { kind: 'secret', secret }
     case 'identity token':

@@ -1,5 +1,7 @@
 // Key types as backups number them. Two products with one format number them apart: what they added after they parted
 // has another number in each, or is unknown to one.
+
+import { own } from '../../lib/own.ts'
 import type { BackupMembers } from './backup-members.ts'
 
 /**
@@ -32,7 +34,7 @@ const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(IDS).map(([nam
 
 /** Undefined for a type that is not backed up. */
 export function backupTypeId(name: string): number | undefined {
-  return IDS[name]
+  return own(IDS, name)
 }
 
 const FORK_HMAC = 10

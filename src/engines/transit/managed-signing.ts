@@ -2,6 +2,7 @@
 import { fail } from '../../api/errors.ts'
 import { signWithDevice } from '../../crypto/device-signing.ts'
 import { type SignatureOptions, UnusableInput } from '../../crypto/key-type.ts'
+import { own } from '../../lib/own.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from './loaded-ring.ts'
 import { decodeInput } from './mac.ts'
 import { managedKeyOf } from './managed-crypt.ts'
@@ -51,7 +52,7 @@ export async function signBytesInDevice(
   const { scheme } = key
   if (scheme === 'aes-gcm' || scheme === 'rsa-oaep') throw new Error('A managed key that signs has a signing mechanism')
   const { modulusLength, namedCurve = '' } = version.key.asymmetricKeyDetails ?? {}
-  const bits = modulusLength ?? CURVE_BITS[namedCurve] ?? 0
+  const bits = modulusLength ?? own(CURVE_BITS, namedCurve) ?? 0
   try {
     return await signWithDevice(key, { scheme, bits }, input, options)
   } catch (cause) {

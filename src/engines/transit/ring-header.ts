@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { MANAGED_SCHEMES, type ManagedScheme } from '../../api/managed-keys.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { own } from '../../lib/own.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import type { VersionBounds } from './versions.ts'
 
@@ -170,25 +171,25 @@ function requireObject(value: JsonValue): JsonObject {
 }
 
 function text(object: JsonObject, name: string): string {
-  const value = object[name]
+  const value = own(object, name)
   if (typeof value !== 'string') throw corrupt(name)
   return value
 }
 
 function flag(object: JsonObject, name: string): boolean {
-  const value = object[name]
+  const value = own(object, name)
   if (typeof value !== 'boolean') throw corrupt(name)
   return value
 }
 
 function count(object: JsonObject, name: string): number {
-  const value = object[name]
+  const value = own(object, name)
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw corrupt(name)
   return value
 }
 
 function list(object: JsonObject, name: string): JsonValue[] {
-  const value = object[name]
+  const value = own(object, name)
   if (!Array.isArray(value)) throw corrupt(name)
   return value
 }

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BLOCK_BYTES, BodyCollector } from '../../../src/http/body-collector.ts'
+import type { BodyMemory } from '../../../src/http/shared-figures.ts'
 import { collectGarbage } from '../../../src/lib/collect-garbage.ts'
 import { until } from '../../fixtures/until.ts'
 
 /** What all bodies share, without a bound. */
-const ENDLESS = { addBodyKib: () => true, removeBodyKib: () => {} }
+const ENDLESS: BodyMemory = { addBodyKib: () => 'taken', removeBodyKib: () => {} }
 
 test('H-01: parts of a byte do not hold on to the memory that they came in', async () => {
   const [collectors, parts] = [10, 500]

@@ -1,0 +1,25 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import { DeviceLink, type FromThread } from './device-link.ts'
+import type { DeviceOrder, Outcome } from './orders.ts'
+
+test('A3: an order that cannot be sent fails alone and is not waited for', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const link = new DeviceLink(port1, ['lib'])
+  const outcome: Outcome = { fault: 'failed', detail: 'as asked' }
+  port2.on('message', (message: FromThread) => {
+    if (message.kind === 'order') port2.postMessage({ kind: 'outcome', id: message.id, outcome })
+  })
+  const order: DeviceOrder = { do: 'random', library: 'lib', count: 1 }
+  let settled = 0
+  const unsendable = { ...order, count: (() => {}) as unknown as number }
+  await assert.rejects(link.ask(unsendable), { name: 'DataCloneError' })
+  assert.deepEqual(await link.ask(order), outcome)
+  // What was noted all the same would be told of the end.
+  const ended = link.ask(order).then(() => settled++)
+  port2.close()
+  await ended
+  assert.equal(settled, 1)
+})

@@ -32,14 +32,13 @@ export function lookUps(root: string, known: KnownLookUps, fs?: FileSystem): Fin
     const [project] = api.updateSnapshot({ openProjects: [`${root}/tsconfig.json`] }).getProjects()
     if (project === undefined) throw new Error(`${root} has no tsconfig.json`)
     const findings: Finding[] = []
-    const unused = new Set(
-      Object.entries(known).flatMap(([path, texts]) => Object.keys(texts).map((t) => `${path} ${t}`)),
-    )
+    const unused = new Set<string>()
     for (const name of project.program.getSourceFileNames()) {
       const path = name.slice(root.length + 1)
       if (!name.startsWith(`${root}/`) || !inProgram(path)) continue
       const file = project.program.getSourceFile(name)
       if (file === undefined) continue
+      for (const text of Object.keys(known[path] ?? {})) unused.add(`${path} ${text}`)
       for (const { node } of unsafeIn(file, project.checker)) {
         const text = textOf(node, file)
         if (known[path] !== undefined && Object.hasOwn(known[path], text)) unused.delete(`${path} ${text}`)

@@ -107,8 +107,7 @@ async function runLoads(
   return measurements
 }
 
-async function bench(): Promise<void> {
-  const chosen = plan()
+async function bench(chosen: Plan): Promise<void> {
   const temporary = temporaryDirectory(options.directory)
   const loadBefore = loadavg()[0] ?? 0
   const targets: Target[] = []
@@ -178,6 +177,12 @@ function objectOf(measurements: Measurements): object {
   return Object.fromEntries([...measurements].map(([name, targets]) => [name, Object.fromEntries(targets)]))
 }
 
+/** What was asked for is looked at first, so that a mistake is told on every machine. */
+async function benchWhereItCan(): Promise<void> {
+  const chosen = plan()
+  if (wrkIsInstalled()) await bench(chosen)
+  else console.log('bench: the Debian package wrk is not installed, so nothing is measured')
+}
+
 if (options.help) console.log(HELP)
-else if (!wrkIsInstalled()) console.log('bench: the Debian package wrk is not installed, so nothing is measured')
-else await bench()
+else await benchWhereItCan()

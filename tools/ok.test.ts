@@ -10,7 +10,7 @@ const PROJECT = join(import.meta.dirname, '..')
 const COPIED = ['bin', 'biome.json', 'tsconfig.json', 'package.json', '.gitignore']
 const HEAD = `import { test } from 'node:test'\n\n`
 const PASSING = `${HEAD}test('passes', () => {})\n`
-const SKIPPED = `${HEAD}test('needs wrk', { skip: ['wrk is not installed'].join('') }, () => {})\n`
+const SKIPPED = `${HEAD}test('needs wrk', { skip: ['the Debian package wrk is not installed'].join('') }, () => {})\n`
 const FAILING = `${HEAD}console.log('seed=7')\n\ntest('outer', async (t) => {
   await t.test('inner', () => {
     throw new Error('one is not two')
@@ -238,13 +238,15 @@ test('tests: a file that ends badly or holds no test is a failure', (context) =>
 })
 
 test('tests: what is skipped is one line a reason, and a failure where everything is required', (context) => {
-  const root = makeProject(context, { 'test/a.test.ts': SKIPPED, 'bench/b.test.ts': SKIPPED })
+  const list = 'curl  # requests\nwrk  # load\n'
+  const root = makeProject(context, { 'test/a.test.ts': SKIPPED, 'bench/b.test.ts': SKIPPED, '.ci/packages': list })
   const lenient = call('run-tests.ts', root)
   assert.equal(lenient.status, 0, lenient.said)
-  assert.match(lenient.said, /^skipped 2: wrk is not installed$/m)
+  assert.match(lenient.said, /^skipped 2: the Debian package wrk is not installed$/m)
+  assert.match(lenient.said, /^left out for want of Debian packages: wrk. Install: apt-get install wrk$/m)
   const strict = call('run-tests.ts', root, [], 'all')
   assert.equal(strict.status, 1, strict.said)
-  assert.match(strict.said, /^skipped, though nothing may be: bench\/b\.test\.ts:3 needs wrk: wrk is not installed$/m)
+  assert.match(strict.said, /^skipped, though nothing may be: bench\/b\.test\.ts:3 needs wrk: the Debian package wrk /m)
   assert.match(strict.said, /^# skipped 2$/m)
 })
 

@@ -55,7 +55,12 @@ export async function runTests(root: string, patterns: readonly string[]): Promi
       verdict.faults.push(`${KNOWN_UNSTEADY} names ${file}, which is no proof`)
   }
   const requireAll = process.env.KEYWRIGHT_REQUIRE === 'all'
-  const lines = closingLines(verdict, requireAll, performance.now() - startMs, process.stdout.isTTY)
+  const lines = closingLines(verdict, {
+    root,
+    requireAll,
+    durationMs: performance.now() - startMs,
+    shown: process.stdout.isTTY,
+  })
   for (const line of lines) console.log(line)
   return isWell(verdict, requireAll)
 }

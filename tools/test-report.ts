@@ -1,4 +1,5 @@
 // What is said about a run of the tests: failures whole, what was skipped and why, and the closing lines that CI reads.
+import { packagesToInstall } from './debian-packages.ts'
 import type { Counts, Failure, FileResult } from './test-results.ts'
 import type { Unsteady, Verdict } from './test-verdict.ts'
 import { isProof } from './tree.ts'
@@ -19,13 +20,24 @@ export function outputLines(files: ReadonlyMap<string, FileResult>): string[] {
   })
 }
 
-/**
- * The end of a run, a line each. The counts are in the form of the runner's own; `shown`: another reporter has printed
- * them.
- */
-export function closingLines(verdict: Verdict, requireAll: boolean, durationMs: number, shown: boolean): string[] {
+export type Closing = {
+  /** The project's directory. */
+  readonly root: string
+  /** A skipped test is a failure. */
+  readonly requireAll: boolean
+  readonly durationMs: number
+  /** Another reporter has printed the counts. */
+  readonly shown: boolean
+}
+
+/** The end of a run, a line each. The counts are in the form of the runner's own. */
+export function closingLines(verdict: Verdict, { root, requireAll, durationMs, shown }: Closing): string[] {
   return [
     ...(requireAll ? skippedTests(verdict) : skippedReasons(verdict)),
+    ...packagesToInstall(
+      root,
+      skippedOf(verdict).map(({ reason }) => reason),
+    ),
     ...(shown ? [] : countLines(verdict, durationMs)),
     kindsLine(verdict),
     ...verdict.failures.slice(0, RECALLED).map(recalled),

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { writePem } from '../../src/crypto/pem.ts'
 import { FULL_REQUEST } from '../fixtures/certificate-requests.ts'
+import { without } from '../fixtures/debian-packages.ts'
 import { mountTransit } from '../fixtures/mounted-transit.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { signers } from '../fixtures/transit-signers.ts'
@@ -27,7 +28,7 @@ function openssl(...args: string[]): { readonly ok: boolean; readonly said: stri
   return { ok: status === 0, said: `${stdout}${stderr}`, output: stdout }
 }
 
-const WITHOUT_OPENSSL = openssl('version').ok ? false : 'the openssl program is not there'
+const WITHOUT_OPENSSL = without('openssl')
 
 /** Those of the template but two, which not every version of the program prints alike. */
 const NAMES = [

@@ -14,6 +14,7 @@ import { spkiDer, spkiPem } from '../../src/crypto/public-keys.ts'
 import { SIGNATURE_HASHES, signatureHash } from '../../src/crypto/signature-hashes.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
+import { without } from '../fixtures/debian-packages.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { digestOf, OPTIONS, type TypeOfPair } from './signing.ts'
 
@@ -58,7 +59,7 @@ function openssl(args: readonly string[]): { readonly ok: boolean; readonly outp
   return { ok: status === 0, output: stdout }
 }
 
-const WITHOUT_OPENSSL = openssl(['version']).ok ? false : 'the openssl program is not there'
+const WITHOUT_OPENSSL = without('openssl')
 
 /** What `pkeyutl` is told besides keys and files. */
 function keyOptions(type: TypeOfPair, { hash, padding, saltLength, prehashed }: SignatureOptions): string[] {

@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import type { NeighbourRow } from '../../../bench/neighbours.ts'
 import { OPERATIONS } from '../../../bench/operations.ts'
 import type { Row } from '../../../bench/report.ts'
-import { wrkIsInstalled } from '../../../bench/wrk.ts'
+import { without } from '../../fixtures/debian-packages.ts'
 import { PROJECT, temporaryDirectory } from '../../fixtures/server-process.ts'
 
-const skip = wrkIsInstalled() ? false : 'the Debian package wrk is not installed'
+const skip = without('wrk')
 
 test('bench runs every load without an error', { skip }, (context) => {
   const temporary = temporaryDirectory()

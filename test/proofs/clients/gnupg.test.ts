@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { readPgpKey } from '../../../src/crypto/pgp.ts'
 import { inlineWork } from '../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../src/lib/world.ts'
+import { without } from '../../fixtures/debian-packages.ts'
 
 const slow = inlineWork(realWorld())
 /** GnuPG makes its keys by the clock of the machine, and none may be from the future. */
@@ -27,9 +28,7 @@ function gpgHome() {
   }
 }
 
-const hasGpg = spawnSync('gpg', ['--version']).status === 0
-
-test('a message to a key of GnuPG opens there', { skip: hasGpg ? false : 'gpg is not installed' }, async () => {
+test('a message to a key of GnuPG opens there', { skip: without('gpg') }, async () => {
   const { gpg, end } = gpgHome()
   try {
     gpg(['--quick-generate-key', 'holder', 'default', 'default', 'never'])

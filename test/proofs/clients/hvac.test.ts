@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Emulator, startEmulator } from '../../../emulator/emulator.ts'
 import { SAMPLE, SAMPLE_PLAN } from '../../../emulator/sample-plan.ts'
+import { withoutPackage } from '../../fixtures/debian-packages.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { type FlowReport, PAGE, PARTS_VARIABLE, publish } from './clients-page.ts'
 import { newServer } from './new-server.ts'
@@ -19,7 +20,7 @@ type Report = { readonly version: string; readonly offered: readonly string[]; r
 
 function missing(): string | false {
   const { status } = spawnSync(PYTHON, ['-c', 'import hvac'])
-  return status === 0 ? false : 'the Debian package python3-hvac is not installed'
+  return status === 0 ? false : withoutPackage('python3-hvac')
 }
 
 type Ran = { readonly status: number | string; readonly stdout: string; readonly stderr: string }

@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { parseConfig } from '../../../src/config.ts'
+import { without } from '../../fixtures/debian-packages.ts'
 import { PROJECT, temporaryDirectory } from '../../fixtures/server-process.ts'
 import { assertRunnable, followPage, localLinks, readPage } from './follow-page.ts'
 
@@ -43,7 +44,10 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-')}`
 }
 
-test('README can be followed from top to bottom', { timeout: MOST_MS + 10_000 }, async (context) => {
+test('README can be followed from top to bottom', {
+  timeout: MOST_MS + 10_000,
+  skip: without('curl'),
+}, async (context) => {
   const temporary = temporaryDirectory()
   context.after(() => temporary.cleanUp())
   const copy = join(temporary.path, 'keywright')

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { without } from '../../fixtures/debian-packages.ts'
 import { PROJECT, temporaryDirectory } from '../../fixtures/server-process.ts'
 import { noSoftHsm } from '../../fixtures/softhsm.ts'
 import { assertRunnable, type FollowOptions, followPage, localLinks, readPage } from './follow-page.ts'
@@ -23,8 +24,6 @@ const mayMount = (): boolean => {
   return spawnSync(program, [...args, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
 }
 
-const isInstalled = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
-
 type Needs = Partial<FollowOptions> & { readonly skip?: string | false }
 
 const onDevice = (mount: string): Needs => ({
@@ -34,18 +33,14 @@ const onDevice = (mount: string): Needs => ({
 })
 
 const NEEDS: Readonly<Record<string, () => Needs>> = {
-  'certificate-change.md': () => ({
-    skip: spawnSync('openssl', ['version']).error === undefined ? false : 'the Debian package openssl is not installed',
-  }),
+  'certificate-change.md': () => ({ skip: without('openssl') }),
   // The pretended cloud is no part of the product.
   'connect-a-cloud.md': () => ({ before: [`export KEYWRIGHT_SOURCE='${PROJECT}'`] }),
   'full-disk.md': () => onDevice(device('data', '8m')),
   'lost-audit-device.md': () => onDevice(device('audit', '128k')),
   'managed-keys.md': () => ({ skip: noSoftHsm() }),
-  'start-and-unseal.md': () => ({ skip: isInstalled('gpg') ? false : 'the Debian package gnupg is not installed' }),
-  'install-and-harden.md': () => ({
-    skip: isInstalled('systemd-analyze') ? false : 'the Debian package systemd is not installed',
-  }),
+  'start-and-unseal.md': () => ({ skip: without('gpg') }),
+  'install-and-harden.md': () => ({ skip: without('systemd-analyze') }),
 }
 
 test('the index of the runbooks has every page, and their links lead somewhere', () => {
@@ -62,7 +57,8 @@ suite('runbooks', { concurrency: 2 }, () => {
 })
 
 function followInTest(name: string): void {
-  const { skip = false, ...options } = NEEDS[name]?.() ?? {}
+  const { skip: reason = false, ...options } = NEEDS[name]?.() ?? {}
+  const skip = reason === false ? without('curl') : reason
   test(`runbook ${name} can be followed from top to bottom`, { skip, timeout: MOST_MS + 10_000 }, async (context) => {
     const page = readPage(join(DIRECTORY, name))
     assertRunnable(page)

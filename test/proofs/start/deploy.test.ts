@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { without } from '../../fixtures/debian-packages.ts'
 import { api, PROJECT, temporaryDirectory, watchServer } from '../../fixtures/server-process.ts'
 import { cannotTrace } from '../../fixtures/strace.ts'
 
@@ -14,8 +15,7 @@ const MOST_EXPOSURE = 1.5
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 const analyze = (...args: readonly string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' })
-const hasSystemd = analyze('--version').status === 0
-const needsSystemd = hasSystemd ? false : 'the Debian package systemd is not installed'
+const needsSystemd = without('systemd-analyze')
 
 /** Settings of the unit, each with all its values. */
 function settings(): Map<string, string[]> {

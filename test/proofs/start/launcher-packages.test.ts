@@ -23,7 +23,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 
-const PROJECT = join(import.meta.dirname, '..')
+const PROJECT = join(import.meta.dirname, '../../..')
 const SERVER = ['bin/keywright', 'server', '-dev']
 const STATUS = ['bin/keywright', 'status']
 const TOOL = ['bin/with-runtime', 'tool.ts']

@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
 import { systemScope } from '../storage/contract.ts'
+import { MOST_ANCESTORS } from './token-lines.ts'
 
 const authOf = ({ body }: Called) => body.auth as Record<string, unknown>
 const make = async (server: MemoryHouse, fields: object = {}, token?: string, path = 'create'): Promise<string> =>
@@ -123,6 +124,120 @@ test('T-07: a token takes with it its children, indexes and belongings, however 
   assert.deepEqual(await keysOf(server), before)
   assert.equal(seen.size, 232)
   assert.equal(Math.min(...seen.values()), 3)
+})
+
+/** A line of tokens as older stores may hold it, from the first to the last. */
+async function longLine({ house }: MemoryHouse, length: number): Promise<string[]> {
+  const { tokens, tokenService } = house
+  const line: string[] = []
+  for (let parent = ''; line.length < length; ) {
+    const token = tokens.newToken()
+    const entry = { ...tokenService.rootEntry(), policies: ['default', 'maker'], path: 'auth/token/create', parent }
+    assert.equal(await tokens.insert(token, entry), true)
+    line.push(token)
+    parent = tokens.idOf(token)
+  }
+  return line
+}
+
+test(`a token has ${MOST_ANCESTORS} tokens above it and no more, whoever makes it`, async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const line = await longLine(server, MOST_ANCESTORS)
+  const last = await make(server, { policies: ['default', 'maker'] }, line.at(-1))
+  for (const type of ['service', 'batch']) {
+    const refused = await server.call('POST', 'auth/token/create', { type }, last)
+    assert.equal(refused.status, 400)
+    assert.match(String(refused.body.errors), /at most 100 tokens above it.*create-orphan/)
+  }
+  const free = await make(server, { policies: ['default', 'maker'] }, last, 'create-orphan')
+  assert.equal(await lives(server, await make(server, {}, free)), true)
+  // Of an older store: it goes on, and only grows no further.
+  const older = (await longLine(server, MOST_ANCESTORS + 50)).at(-1) ?? ''
+  assert.equal(await lives(server, older), true)
+  assert.equal((await server.call('POST', 'auth/token/create', {}, older)).status, 400)
+})
+
+test('a request of a token far below looks at as few ancestors as one of a token near the top', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const { tokens } = server.house
+  const line = await longLine(server, 600)
+  const last = line.at(-1) ?? ''
+  const looked = async (token: string): Promise<number> => {
+    const before = tokens.lookups.hits + tokens.lookups.misses
+    assert.notEqual(await tokens.find(token), undefined)
+    return tokens.lookups.hits + tokens.lookups.misses - before
+  }
+  // Loaded, then found whole, then kept.
+  await looked(last)
+  await looked(last)
+  assert.deepEqual([await looked(last), await looked(line[400] ?? '')], [17, 17])
+  assert.equal(await looked(line[3] ?? ''), 4)
+  // What is kept is forgotten with a change of any of the line, and with nothing else.
+  await make(server)
+  assert.equal(await looked(last), 17)
+  await server.call('POST', 'auth/token/revoke', { token: line[300] })
+  assert.deepEqual([await lives(server, last), await lives(server, line[299] ?? '')], [false, true])
+})
+
+test('a token far below ends with the end of one far above, and with the mount of its login', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  await server.call('POST', 'sys/auth/people', { type: 'userpass' })
+  const mount = server.house.mounts.find('auth/people/')
+  const { tokens } = server.house
+  const line = await longLine(server, 40)
+  const [last = '', fifth = '', first = ''] = [line.at(-1), line[5], line[0]]
+  const settle = async () => {
+    for (let i = 0; i < 3; i++) assert.equal(await lives(server, last), true)
+  }
+  const atMs = Date.UTC(2026, 0, 1) + 60_000
+  await settle()
+  await tokens.update(tokens.idOf(fifth), (entry) => ({ ...entry, expiry: { atMs } }))
+  await tokens.update(tokens.idOf(first), (entry) => ({
+    ...entry,
+    login: { mountUuid: mount?.uuid ?? '', renewal: {} },
+  }))
+  await settle()
+  server.advance(59)
+  await settle()
+  const other = await longLine(server, 40)
+  await tokens.update(tokens.idOf(other[0] ?? ''), (entry) => ({
+    ...entry,
+    login: { mountUuid: mount?.uuid ?? '', renewal: {} },
+  }))
+  for (let i = 0; i < 3; i++) assert.equal(await lives(server, other.at(-1) ?? ''), true)
+  server.advance(1)
+  assert.equal(await lives(server, last), false)
+  await server.call('DELETE', 'sys/auth/people')
+  assert.equal(await lives(server, other.at(-1) ?? ''), false)
+})
+
+test('a long line is removed in steps of many generations, between which others are served', async () => {
+  const server = await startMemoryHouse()
+  await maker(server)
+  const before = await keysOf(server)
+  const line = await longLine(server, 1_000)
+  let commits = 0
+  server.store.onCommit(() => {
+    commits++
+  })
+  const first = line[0] ?? ''
+  // Known to be alive, down to the last.
+  for (let i = 0; i < 3; i++) assert.equal(await lives(server, line.at(-1) ?? ''), true)
+  const revoked = server.call('POST', 'auth/token/revoke', { token: first })
+  let isDone = false
+  void revoked.then(() => {
+    isDone = true
+  })
+  await make(server)
+  assert.equal(isDone, false, 'it is under way')
+  assert.equal(await lives(server, line.at(-1) ?? ''), false, 'and all of it is refused already')
+  assert.equal((await revoked).status, 204)
+  assert.ok(commits <= 1_000 / 60 + 2, `${commits} commits`)
+  const left = (await keysOf(server)).filter((key) => !before.includes(key))
+  assert.equal(left.filter((key) => line.some((token) => key.includes(server.house.tokens.idOf(token)))).length, 0)
 })
 
 test('T-15: a removal that fails stays, is tried again later, and holds up no other', async () => {
@@ -408,7 +523,7 @@ test('a token is looked up by its path form', async () => {
 
 test('tidy looks at each token of a long line once or twice, not once for each below it', async () => {
   const house = await startMemoryHouse()
-  const DEPTH = 200
+  const DEPTH = MOST_ANCESTORS
   let token = 'root'
   for (let i = 0; i < DEPTH; i++) {
     const { body } = await house.call('POST', 'auth/token/create', { policies: ['root'], ttl: '1h' }, token)

@@ -9,6 +9,7 @@ import { matchesAny, policiesOfNew } from './role-policies.ts'
 import type { Identities } from './subject.ts'
 import { authBlock, isRoot, type TokenEntry } from './token-entry.ts'
 import { lifetime } from './token-lifetime.ts'
+import { MOST_ANCESTORS } from './token-lines.ts'
 import type { RoleTokenType, TokenRole, TokenRoles } from './token-role.ts'
 import type { LoginMounts, TokenLimits } from './token-rules.ts'
 import { TOKEN_MOUNT } from './token-rules.ts'
@@ -78,6 +79,7 @@ export class TokenCreation {
     if (wanted.no_parent && !hasSudo) throw fail('bad_request', [sudoFor('create orphan token')])
     if (wanted.period > 0 && !hasSudo) throw fail('bad_request', [sudoFor('create periodic token')])
     const orphan = wanted.no_parent || form.by === 'create-orphan' || role?.orphan === true
+    if (!orphan) await this.#requireNear(parent)
     const nowMs = this.#parts.world.clock.nowMs()
     const life = this.#lifetimeOf(wanted, terms, parent, policies.includes('root'), nowMs)
     const entry: TokenEntry = {
@@ -119,6 +121,15 @@ export class TokenCreation {
     // It was let in, and revoked since.
     if (parent === undefined) throw fail('permission_denied', [])
     return parent
+  }
+
+  /** A line without end would cost with each request of who stands at its end. @throws Refusal */
+  async #requireNear({ entry }: LiveToken): Promise<void> {
+    if ((await this.#parts.tokens.ancestorsOf(entry, MOST_ANCESTORS)) < MOST_ANCESTORS) return
+    const remedy = 'make it by a token that is nearer to the first one, or by create-orphan'
+    throw fail('bad_request', [
+      `a token has at most ${MOST_ANCESTORS} tokens above it, your own has as many: ${remedy}`,
+    ])
   }
 
   async #roleOf(name: string): Promise<TokenRole> {

@@ -37,11 +37,38 @@ export class TokenRemoval {
 
   /** Resolves when they and all that descend from them are gone. Names without a token are no error. */
   async removeAll(ids: readonly string[]): Promise<void> {
-    const pending = [...ids]
+    const named = new Set(ids)
+    const pending = [...named]
+    const below: string[] = []
+    // Those that are named are dead with the first commits, whatever is the matter with one below them.
     while (pending.length > 0) {
       const page = pending.splice(-TOKENS_PAGE)
-      pending.push(...(await this.#view.transaction((tx) => this.removeSome(tx, page))))
+      for (const id of await this.#view.transaction((tx) => this.removeSome(tx, page)))
+        (named.has(id) ? pending : below).push(id)
     }
+    while (below.length > 0) {
+      const page = below.splice(-TOKENS_PAGE)
+      below.push(...(await this.#view.transaction((tx) => this.#removeLines(tx, page))))
+    }
+  }
+
+  /**
+   * Like `removeSome`, and goes on with what descends from them: else a line of many generations would cost a commit
+   * for each.
+   */
+  async #removeLines(tx: ViewTransaction, ids: readonly string[]): Promise<readonly string[]> {
+    const unfinished: string[] = []
+    const pending = [...ids]
+    let writes = 0
+    for (let removed = 0; removed < TOKENS_PAGE && writes < MOST_WRITES; removed++) {
+      const id = pending.pop()
+      if (id === undefined) break
+      const next = await this.remove(tx, id)
+      writes += WRITES_PER_TOKEN + WRITES_PER_CHILD * next.length
+      // What is left of it is for another transaction.
+      for (const each of next) (each === id ? unfinished : pending).push(each)
+    }
+    return [...unfinished, ...pending]
   }
 
   /** As many of them as a transaction should; returns those that are still to be removed, children among them. */

@@ -24,6 +24,7 @@ import {
   KEY_PATH,
   SYSTEM_FOLDER,
 } from './token-keys.ts'
+import { TokenLines, WALKED_ANCESTORS } from './token-lines.ts'
 import { type Belongings, TokenRemoval } from './token-removal.ts'
 import { newAccessorText, newTokenText } from './token-text.ts'
 import { countBelow } from './view-walk.ts'
@@ -42,6 +43,7 @@ export class TokenStore {
   readonly #world: World
   readonly #barrier: Barrier
   readonly #entries = new CoherentCache<TokenEntry>(CACHED_TOKENS)
+  readonly #lines = new TokenLines()
   /** From a digest under a key of this process alone to the storage name: spares the slower keyed hash. */
   readonly #ids = new Map<string, string>()
   /** By storage name: spares opening their texts. */
@@ -60,8 +62,11 @@ export class TokenStore {
     this.#processKey = world.random.bytes(KEY_BYTES).toString('hex')
     invalidation.register({
       prefix: `sys/${ID_FOLDER}`,
-      changed: (id) => this.#entries.forget(id),
-      reset: () => this.#entries.clear(),
+      changed: (id) => {
+        this.#entries.forget(id)
+        this.#lines.changed(id)
+      },
+      reset: () => this.#forgetEntries(),
     })
   }
 
@@ -102,8 +107,13 @@ export class TokenStore {
     this.#key = undefined
     this.#ids.clear()
     this.#batch.clear()
-    this.#entries.clear()
+    this.#forgetEntries()
     this.#lastUses.clear()
+  }
+
+  #forgetEntries(): void {
+    this.#entries.clear()
+    this.#lines.clear()
   }
 
   idOf(token: string): string {
@@ -176,13 +186,40 @@ export class TokenStore {
 
   /** A token dies with any of its ancestors, at once: the removal of the tree below is only tidying up. */
   #lineAlive(entry: TokenEntry): boolean | Promise<boolean> {
+    let walked = 0
     for (let at = entry; at.parent !== ''; ) {
+      if (walked === WALKED_ANCESTORS) return this.#restAlive(at.parent)
+      walked++
       const parent = this.#entry(at.parent)
       if (parent instanceof Promise) return parent.then((loaded) => this.#ancestorAlive(loaded))
       if (!this.#isAncestor(parent)) return false
       at = parent
     }
     return true
+  }
+
+  /** From a far ancestor on: looked at once, and again where a token of the line changes or ends. */
+  #restAlive(from: string): boolean | Promise<boolean> {
+    const nowMs = this.#world.clock.nowMs()
+    if (this.#lines.isAlive(from, nowMs, this.#isMounted)) return true
+    const line: { id: string; entry: TokenEntry }[] = []
+    for (let id = from; id !== ''; ) {
+      const entry = this.#entry(id)
+      // Kept when all of them are at hand: by then a change of one that was seen is not missed.
+      if (entry instanceof Promise) return entry.then((loaded) => this.#ancestorAlive(loaded))
+      if (!this.#isAncestor(entry)) return false
+      line.push({ id, entry })
+      id = entry.parent
+    }
+    this.#lines.keep(line)
+    return true
+  }
+
+  /** How many tokens are above it; counted to `most`. */
+  async ancestorsOf({ parent }: TokenEntry, most: number): Promise<number> {
+    let count = 0
+    for (let id = parent; id !== '' && count < most; count++) id = (await this.#entry(id))?.parent ?? ''
+    return count
   }
 
   #ancestorAlive(ancestor: TokenEntry | undefined): boolean | Promise<boolean> {

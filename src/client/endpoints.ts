@@ -7020,6 +7020,8 @@ export type Endpoints = {
       secret_id_num_uses: number
       /** Seconds; 0: without end */
       secret_id_ttl: number
+      /** Characters that a secret id of one’s own has at least */
+      custom_secret_id_min_length: number
       /** Always false */
       local_secret_ids: boolean
       /** Where the old name was used */
@@ -7043,6 +7045,8 @@ export type Endpoints = {
       secret_id_num_uses?: number | undefined
       /** Lifetime of a new secret id; 0: it does not end */
       secret_id_ttl?: Duration | undefined
+      /** Characters that a secret id of your own has at least; the default is 8 */
+      custom_secret_id_min_length?: number | undefined
       /** Only false is offered */
       local_secret_ids?: boolean | undefined
       /** Old name of token_period */

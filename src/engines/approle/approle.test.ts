@@ -73,6 +73,36 @@ test('C2: a wrapped secret id, one of one’s own too, is named by its accessor,
   assert.equal('wrapped_accessor' in other, false)
 })
 
+test('a secret id of one’s own has at least as many characters as its role says, by default 8', async () => {
+  await role('ours')
+  const roleId = await roleIdOf('ours')
+  const bring = (secret_id: string) => house.call('POST', at('ours', 'custom-secret-id'), { secret_id })
+  const read = async () => (await house.call('GET', 'auth/approle/role/ours')).body.data?.custom_secret_id_min_length
+  assert.equal(await read(), 8)
+  for (const short of ['1', '1234567', '\u{1f600}'.repeat(7)]) {
+    const { status, body } = await bring(short)
+    assert.equal(status, 400, short)
+    assert.match(String(body.errors), /"secret_id".*at least 8 characters.*custom_secret_id_min_length/)
+  }
+  assert.equal((await bring('12345678')).status, 200)
+  assert.equal((await logIn(roleId, '12345678')).status, 200)
+  await role('ours', { custom_secret_id_min_length: 24 })
+  assert.equal(await read(), 24)
+  assert.equal((await bring('x'.repeat(23))).status, 400)
+  assert.equal((await bring('x'.repeat(24))).status, 200)
+  // One that was taken before goes on, and another change of the role leaves the length as it is.
+  assert.equal((await logIn(roleId, '12345678')).status, 200)
+  await role('ours', { token_ttl: 60, custom_secret_id_min_length: 1 })
+  assert.equal((await bring('1')).status, 200)
+  await role('ours', { token_ttl: 61 })
+  assert.equal(await read(), 1)
+  for (const wrong of [0, -1, 4_097]) {
+    const { status, body } = await role('ours', { custom_secret_id_min_length: wrong })
+    assert.equal(status, 400)
+    assert.match(String(body.errors), /custom_secret_id_min_length/)
+  }
+})
+
 test('M-01: all that can be wrong is told in one sentence', async () => {
   await role('shut')
   await role('elsewhere', { secret_id_bound_cidrs: ['10.0.0.0/8'] })

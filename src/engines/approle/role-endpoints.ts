@@ -15,13 +15,14 @@ import {
   TOKEN_SETTINGS_SHAPE,
 } from '../../api/token-settings.ts'
 import type { Approle } from './approle.ts'
-import { keptRoleName, type Role } from './roles.ts'
+import { keptRoleName, type Role, SECRET_ID_MIN_CHARACTERS } from './roles.ts'
 
 export const roleField = {
   role_name: string('Name; upper case counts as lower case', { required: true, canonical: keptRoleName }),
 }
 
 const MAX_ROLE_ID_CHARACTERS = 512
+export const MAX_SECRET_CHARACTERS = 4_096
 
 export const ROLE_FIELDS = {
   bind_secret_id: bool('A login needs a secret id'),
@@ -29,6 +30,10 @@ export const ROLE_FIELDS = {
   bound_cidr_list: strings('Old name of secret_id_bound_cidrs', { aliasOf: 'secret_id_bound_cidrs' }),
   secret_id_num_uses: int('Logins that a new secret id is good for; 0: without limit', { min: 0 }),
   secret_id_ttl: duration('Lifetime of a new secret id; 0: it does not end'),
+  custom_secret_id_min_length: int('Characters that a secret id of your own has at least; the default is 8', {
+    min: 1,
+    max: MAX_SECRET_CHARACTERS,
+  }),
   local_secret_ids: bool('Only false is offered'),
   period: duration('Old name of token_period', { aliasOf: 'token_period' }),
 }
@@ -40,6 +45,7 @@ type GivenRole = {
   readonly bound_cidr_list?: readonly string[] | undefined
   readonly secret_id_num_uses?: number | undefined
   readonly secret_id_ttl?: number | undefined
+  readonly custom_secret_id_min_length?: number | undefined
   readonly local_secret_ids?: boolean | undefined
   readonly period?: number | undefined
   readonly token_period?: number | undefined
@@ -52,6 +58,7 @@ export function changedRole(given: GivenRole, before: Role | undefined, newRoleI
   const period = given.token_period ?? given.period
   const withPeriod = period === undefined ? given : { ...given, token_period: period }
   const cidrs = given.secret_id_bound_cidrs ?? given.bound_cidr_list
+  const minCharacters = given.custom_secret_id_min_length ?? before?.customSecretIdMinCharacters
   const role: Role = {
     roleId: roleIdOf(given.role_id) ?? before?.roleId ?? newRoleId(),
     bindSecretId: given.bind_secret_id ?? before?.bindSecretId ?? true,
@@ -59,6 +66,7 @@ export function changedRole(given: GivenRole, before: Role | undefined, newRoleI
       cidrs === undefined ? (before?.secretIdBoundCidrs ?? []) : blocks(cidrs, 'secret_id_bound_cidrs'),
     secretIdNumUses: given.secret_id_num_uses ?? before?.secretIdNumUses ?? 0,
     secretIdTtlSeconds: given.secret_id_ttl ?? before?.secretIdTtlSeconds ?? 0,
+    ...(minCharacters === undefined ? {} : { customSecretIdMinCharacters: minCharacters }),
     settings: changedSettings(withPeriod, before?.settings),
     oldNames: oldNamesUsed(given, before?.oldNames),
   }
@@ -96,6 +104,7 @@ const read = endpoint({
     secret_id_bound_cidrs: nullable(listOf(text('Address or block'), 'Where logins may come from; null: anywhere')),
     secret_id_num_uses: integer('Logins that a new secret id is good for; 0: without limit'),
     secret_id_ttl: integer('Seconds; 0: without end'),
+    custom_secret_id_min_length: integer('Characters that a secret id of one’s own has at least'),
     local_secret_ids: flag('Always false'),
     period: optional(integer('Where the old name was used')),
   },
@@ -113,6 +122,7 @@ export function roleBody(role: Role): Record<string, unknown> {
     secret_id_bound_cidrs: role.secretIdBoundCidrs.length === 0 ? null : role.secretIdBoundCidrs,
     secret_id_num_uses: role.secretIdNumUses,
     secret_id_ttl: role.secretIdTtlSeconds,
+    custom_secret_id_min_length: role.customSecretIdMinCharacters ?? SECRET_ID_MIN_CHARACTERS,
     local_secret_ids: false,
   }
 }

@@ -27,9 +27,14 @@ export type Role = {
   readonly secretIdBoundCidrs: readonly string[]
   readonly secretIdNumUses: number
   readonly secretIdTtlSeconds: number
+  /** Of secret ids that a caller brings; absent: SECRET_ID_MIN_CHARACTERS. */
+  readonly customSecretIdMinCharacters?: number
   readonly settings: TokenSettings
   readonly oldNames: readonly string[]
 }
+
+/** Guessing a shorter one is a matter of days, at ten logins a second, if it is made of digits. */
+export const SECRET_ID_MIN_CHARACTERS = 8
 
 const ROLES = 'role/'
 const SECRET_FOLDERS = ['secret/', 'accessor/'] as const

@@ -9,11 +9,10 @@ import { blocks } from '../../api/token-settings.ts'
 import { isWithin } from '../../lib/cidr.ts'
 import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts'
 import type { Approle } from './approle.ts'
-import { roleField } from './role-endpoints.ts'
-import type { SecretName } from './roles.ts'
+import { MAX_SECRET_CHARACTERS, roleField } from './role-endpoints.ts'
+import { type Role, SECRET_ID_MIN_CHARACTERS, type SecretName } from './roles.ts'
 import { secretIdBody } from './secret-id.ts'
 
-const MAX_SECRET_CHARACTERS = 4_096
 const MAX_METADATA_CHARACTERS = 8_192
 
 const list = endpoint({
@@ -56,6 +55,7 @@ async function make(approle: Approle, args: NewSecret, given?: string) {
   const role = await approle.roles.find(args.role_name)
   if (role === undefined) throw fail('bad_request', [`role "${args.role_name}" does not exist`])
   if (!role.bindSecretId) throw fail('bad_request', ['bind_secret_id is not set on the role'])
+  if (given !== undefined) requireLong(given, role)
   const { random, clock } = approle.world
   const nowMs = clock.nowMs()
   const secretId = given ?? random.uuid()
@@ -81,6 +81,13 @@ async function make(approle: Approle, args: NewSecret, given?: string) {
     secret_id_num_uses: numUses,
   }
   return { data, credentialAccessor: accessor }
+}
+
+/** Who holds a role id could guess a short one. Those that are stored go on. @throws Refusal */
+function requireLong(secretId: string, { customSecretIdMinCharacters: least = SECRET_ID_MIN_CHARACTERS }: Role): void {
+  if ([...secretId].length >= least) return
+  const why = `must have at least ${least} characters, as custom_secret_id_min_length of the role says`
+  throw fail('field_invalid', ['secret_id', why])
 }
 
 /** Whoever may make a secret id may narrow what its role says, not widen it. @throws Refusal naming the field */

@@ -6,6 +6,7 @@ import type { Args, Fields } from './fields.ts'
 import { parsePattern } from './pattern.ts'
 import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
 import type { Shapes } from './shape.ts'
+import type { Fold } from './spelling.ts'
 
 /** The method of the wire: GET, LIST, POST or PUT, DELETE. */
 export type EndpointOperation = 'read' | 'list' | 'update' | 'delete'
@@ -54,6 +55,11 @@ type Common<E, F extends Fields> = {
   readonly takesAnyFields?: boolean
   /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */
   readonly takesWrappingToken?: boolean
+  /** Of a name in the path for which the engine alone knows how it is kept; for all others `Field.canonical` says it. */
+  readonly spelling?: {
+    readonly field: string
+    readonly foldOf: (engine: E, path: Readonly<Record<string, string>>) => Fold | undefined
+  }
   readonly summary: string
   readonly describe?: string
   readonly fields: F
@@ -89,6 +95,8 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
   )) {
     assert(Object.hasOwn(definition.fields, name), `${where}: path parameter ${name} is not in fields`)
   }
+  const { spelling } = definition
+  assert(spelling === undefined || Object.hasOwn(definition.fields, spelling.field), `${where}: spelling of no field`)
   assert(
     (definition.exists !== undefined) === (definition.capability === 'create-or-update'),
     `${where}: exists goes with create-or-update`,

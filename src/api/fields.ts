@@ -17,7 +17,7 @@ export type Field<T = unknown, Present extends boolean = boolean> = {
   /** Never written in clear to audit or log. */
   readonly secret: boolean
   readonly schema: Schema
-  /** Of a name in a path that can be spelled in several ways: the one that it is kept under, and judged by too. */
+  /** Of a name in a path that can be spelled in several ways: the one that it is kept under, and judged by. */
   readonly canonical: ((name: string) => string) | undefined
   /** The newer name of the same field: what a policy says of either holds for both. */
   readonly aliasOf: string | undefined
@@ -93,12 +93,13 @@ export function string<const O extends Common<string>>(description: string, opti
 
 export function int<const O extends Common<number>>(description: string, options: O = {} as O) {
   const { min, max } = options
+  const named = { canonical: keptDecimal, ...options }
   const schema = {
     type: 'integer',
     ...(min === undefined ? {} : { minimum: min }),
     ...(max === undefined ? {} : { maximum: max }),
   }
-  return define<number, O>('int', description, options, schema, (value, name) => {
+  return define<number, O>('int', description, named, schema, (value, name) => {
     if (value === null) return undefined
     // -0 becomes 0 (threats N-19).
     const number = toInteger(value, name) + 0
@@ -348,6 +349,12 @@ export function decodeFields(
     else args[name] = field.default
   }
   return args
+}
+
+/** Of a number in a path the one spelling; what is none stays. */
+export function keptDecimal(text: string): string {
+  const number = parseDecimal(text)
+  return number === undefined ? text : String(number)
 }
 
 /** Zeros in front make no octal number of it, as they do in bodies. @throws Refusal */

@@ -32,13 +32,14 @@ type Attempts = {
 
 export class Lockout {
   readonly #clock: Clock
-  readonly #canonical: (name: string) => string
+  /** The one spelling of a name. */
+  readonly canonical: (name: string) => string
   readonly #names = new Map<string, Attempts>()
 
   /** `canonical`: the one spelling of a name, where the method knows several. */
   constructor(clock: Clock, canonical: (name: string) => string = (name) => name) {
     this.#clock = clock
-    this.#canonical = canonical
+    this.canonical = canonical
   }
 
   /** Names that are refused now, sorted; at most 100,000. */
@@ -54,10 +55,10 @@ export class Lockout {
 
   /** The name begins anew; one that is not locked is no error. */
   unlock(given: string): void {
-    const attempts = this.#names.get(this.#canonical(given))
+    const attempts = this.#names.get(this.canonical(given))
     if (attempts === undefined) return
     attempts.failures = 0
-    this.#settle(this.#canonical(given), attempts)
+    this.#settle(this.canonical(given), attempts)
   }
 
   /**
@@ -67,7 +68,7 @@ export class Lockout {
    */
   async guard<T>(given: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {
     if (isSwitchedOff(settings)) return attempt()
-    const name = given.length > MAX_NAME_CHARACTERS ? TOO_LONG : this.#canonical(given)
+    const name = given.length > MAX_NAME_CHARACTERS ? TOO_LONG : this.canonical(given)
     const attempts = this.#of(name)
     for (;;) {
       this.#forgetOld(attempts, settings)

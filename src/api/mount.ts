@@ -2,6 +2,7 @@
 import type { EndpointOperation, OtherNames } from './endpoint.ts'
 import type { Lockout, LockoutSettings } from './lockout.ts'
 import type { Router } from './router.ts'
+import type { PlacedShape } from './spelling.ts'
 
 export type MountKind = 'secret' | 'auth'
 
@@ -79,8 +80,8 @@ export interface Mounts {
   lockoutOf(uuid: string): Lockout | undefined
   /** The mount that would serve the path. */
   serving(path: string): MountEntry | undefined
-  /** The path with its names as they are kept, where a mount serves it; else itself. */
-  keptPath(path: string): string
+  /** The path with its names as they are kept, where a mount serves it, and which those are; else itself. */
+  spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined }
   /** Of the parameters of the endpoint there; undefined where each has one, and where there is none. */
   otherNames(path: string, operation: EndpointOperation): OtherNames | undefined
   /** What is behind the mount with this UUID. */

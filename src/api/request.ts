@@ -38,6 +38,8 @@ export type RequestInfo = {
   readonly operation: Operation
   /** Path of the mount, ending in '/'. */
   readonly mountPath: string
+  /** Names in the path as they came, where one of them is kept otherwise. */
+  readonly givenNames?: Readonly<Record<string, string>> | undefined
   readonly remoteAddress: string
   readonly listener?: ListenerSwitches | undefined
   /** Undefined at endpoints that need no token and got none. */

@@ -4,12 +4,16 @@ import { dictionary, own } from '../lib/own.ts'
 import type { Endpoint, EndpointOperation } from './endpoint.ts'
 import type { Segment } from './pattern.ts'
 import { isName, routedForms } from './pattern.ts'
+import type { Fold, PathShape, ShapeSegment } from './spelling.ts'
 
 type Found = {
   readonly endpoint: Endpoint
   readonly parameters: readonly string[]
-  /** Where a name can be spelled in several ways: the path, to be spelled in one. Most have none, and pay nothing. */
-  readonly pattern: readonly Segment[] | undefined
+  readonly pattern: readonly Segment[]
+  /** Where names go by several spellings. Most have none, and pay nothing. */
+  readonly shape: PathShape | undefined
+  /** By the fold that the engine said for a name: the same one again, for those who keep something of it. */
+  readonly shapes: WeakMap<Fold, PathShape> | undefined
 }
 type Node = {
   readonly literals: Map<string, Node>
@@ -22,9 +26,13 @@ export type Route =
   | {
       readonly kind: 'found'
       readonly endpoint: Endpoint
+      /** The names as they are kept. */
       readonly path: Readonly<Record<string, string>>
-      /** The path with its names as they are kept; undefined where it was asked for so. */
+      /** The path with them, and the names as they came; undefined where they came so. */
       readonly keptPath: string | undefined
+      readonly given: Readonly<Record<string, string>> | undefined
+      /** Where names go by several spellings. */
+      readonly shape: PathShape | undefined
     }
   | { readonly kind: 'unsupported-operation' }
   | { readonly kind: 'unsupported-path' }
@@ -61,60 +69,96 @@ export class Router {
       !at.endpoints.has(endpoint.operation),
       `${endpoint.id}: ${endpoint.operation} ${endpoint.path} is defined twice`,
     )
-    const isSpelled = parameters.some((name) => own(endpoint.fields, name)?.canonical !== undefined)
-    at.endpoints.set(endpoint.operation, { endpoint, parameters, pattern: isSpelled ? segments : undefined })
+    const isFolding = parameters.some((name) => own(endpoint.fields, name)?.canonical !== undefined)
+    const isSpelled = endpoint.spelling !== undefined && parameters.includes(endpoint.spelling.field)
+    const shape = isFolding || isSpelled ? shapeOf(endpoint, segments) : undefined
+    const shapes = isSpelled ? new WeakMap<Fold, PathShape>() : undefined
+    at.endpoints.set(endpoint.operation, { endpoint, parameters, pattern: segments, shape, shapes })
   }
 
-  /** `path` has no leading '/'. A trailing '/' is part of a list and a mistake for all else. */
-  find(operation: EndpointOperation, path: string): Route {
+  /**
+   * `path` has no leading '/'. A trailing '/' is part of a list and a mistake for all else. `engine` is asked where it
+   * alone knows how a name is kept.
+   */
+  find(operation: EndpointOperation, path: string, engine?: unknown): Route {
     const segments = path === '' ? [] : path.split('/')
-    if (segments.at(-1) === '') {
-      if (operation !== 'list')
-        return this.#find('list', segments.slice(0, -1)).kind === 'found' ? UNSUPPORTED_OPERATION : UNSUPPORTED_PATH
-      segments.pop()
-    }
-    return this.#find(operation, segments)
+    if (segments.at(-1) !== '') return this.#find(operation, segments, engine, '')
+    if (operation === 'list') return this.#find(operation, segments.slice(0, -1), engine, '/')
+    const found = this.#find('list', segments.slice(0, -1), engine, '')
+    return found.kind === 'found' ? UNSUPPORTED_OPERATION : UNSUPPORTED_PATH
   }
 
-  #find(operation: EndpointOperation, segments: readonly string[]): Route {
+  #find(operation: EndpointOperation, segments: readonly string[], engine: unknown, end: string): Route {
     const values: string[] = []
     const at = walk(this.#root, segments, 0, values)
     if (at === undefined || at.endpoints.size === 0) return UNSUPPORTED_PATH
     const found = at.endpoints.get(operation)
     if (found === undefined) return UNSUPPORTED_OPERATION
-    const path = dictionary<string>()
-    for (let i = 0; i < found.parameters.length; i++) path[found.parameters[i] as string] = values[i] as string
-    const keptPath = found.pattern === undefined ? undefined : spelled(found.pattern, found.endpoint, values)
-    return { kind: 'found', endpoint: found.endpoint, path, keptPath }
+    if (found.shape !== undefined) return folded(found, namesOf(found, values), engine, end)
+    const { endpoint } = found
+    const path = namesOf(found, values)
+    return { kind: 'found', endpoint, path, keptPath: undefined, given: undefined, shape: undefined }
   }
 
-  /** The path with its names as they are kept, whatever is done there; itself where it has none. */
-  keptPath(path: string): string {
+  /** The path with its names as they are kept, whatever is done there; itself and no shape where it has none. */
+  spelled(path: string, engine?: unknown): { readonly path: string; readonly shape: PathShape | undefined } {
     const segments = path.split('/')
-    const isFolder = segments.at(-1) === ''
-    if (isFolder) segments.pop()
+    const end = segments.at(-1) === '' ? '/' : ''
+    if (end !== '') segments.pop()
     const values: string[] = []
     const at = walk(this.#root, segments, 0, values)
-    for (const { endpoint, pattern } of at?.endpoints.values() ?? []) {
-      const kept = pattern === undefined ? undefined : spelled(pattern, endpoint, values)
-      if (kept !== undefined) return isFolder ? `${kept}/` : kept
+    for (const found of at?.endpoints.values() ?? []) {
+      if (found.shape === undefined) continue
+      const { keptPath = path, shape } = folded(found, namesOf(found, values), engine, end)
+      return { path: keptPath, shape }
     }
-    return path
+    return { path, shape: undefined }
   }
 }
 
-/** `values` are the names in the order of the path. Undefined where they are spelled so already. */
-function spelled(pattern: readonly Segment[], { fields }: Endpoint, values: readonly string[]): string | undefined {
-  let index = 0
+function namesOf({ parameters }: Found, values: readonly string[]): Record<string, string> {
+  const path = dictionary<string>()
+  for (let i = 0; i < parameters.length; i++) path[parameters[i] as string] = values[i] as string
+  return path
+}
+
+/** `end` is what the path ends in behind its names. */
+function folded(found: Found, given: Record<string, string>, engine: unknown, end: string): Route & { kind: 'found' } {
+  const { endpoint, pattern } = found
+  const shape = shapeFor(found, given, engine)
+  const path = dictionary<string>()
   let isOther = false
-  const segments = pattern.map((segment) => {
+  const segments = pattern.map((segment, at) => {
     if (segment.kind === 'literal') return segment.text
-    const value = values[index++] as string
-    const kept = own(fields, segment.name)?.canonical?.(value) ?? value
-    isOther ||= kept !== value
+    const name = own(given, segment.name) as string
+    const fold = shape?.segments[at]
+    const kept = typeof fold === 'function' ? fold(name) : name
+    isOther ||= kept !== name
+    path[segment.name] = kept
     return kept
   })
-  return isOther ? segments.join('/') : undefined
+  if (!isOther) return { kind: 'found', endpoint, path, keptPath: undefined, given: undefined, shape }
+  return { kind: 'found', endpoint, path, keptPath: segments.join('/') + end, given, shape }
+}
+
+function shapeFor(found: Found, names: Readonly<Record<string, string>>, engine: unknown): PathShape | undefined {
+  const { endpoint, pattern, shape, shapes } = found
+  const fold = engine === undefined ? undefined : endpoint.spelling?.foldOf(engine as never, names)
+  if (fold === undefined || shapes === undefined) return shape
+  const known = shapes.get(fold) ?? shapeOf(endpoint, pattern, fold)
+  shapes.set(fold, known)
+  return known
+}
+
+/** `fold` is what the engine says of the name that it alone knows. */
+function shapeOf({ fields, spelling }: Endpoint, pattern: readonly Segment[], fold?: Fold): PathShape {
+  const segments = pattern.map((segment): ShapeSegment => {
+    if (segment.kind === 'literal') return segment.text
+    return segment.name === spelling?.field ? fold : own(fields, segment.name)?.canonical
+  })
+  const rest = pattern.findIndex(({ kind }) => kind === 'rest')
+  assert(rest === -1 || rest === pattern.length - 1, 'a path with names of several spellings ends in its rest')
+  return { segments, endsInRest: rest !== -1 }
 }
 
 /** A literal beats a name, a name beats the rest; `values` gets what the parameters stand for. */

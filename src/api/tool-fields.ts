@@ -3,7 +3,7 @@
 import { parseDecimal } from './coercion.ts'
 import { fail } from './errors.ts'
 import type { Args } from './fields.ts'
-import { bytes, int, string } from './fields.ts'
+import { bytes, int, keptDecimal, string } from './fields.ts'
 import type { Answer } from './request.ts'
 import { text } from './shape.ts'
 
@@ -51,6 +51,7 @@ const DEFAULT_SOURCE: RandomSource = 'platform'
 const RANDOM_FIELDS = {
   source: string('platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes`', {
     default: DEFAULT_SOURCE,
+    canonical: keptDecimal,
   }),
   bytes: int('How many', { min: 1, max: MAX_RANDOM_BYTES, default: DEFAULT_RANDOM_BYTES }),
   format: formatField('base64'),

@@ -3,10 +3,12 @@
 // Rules for one path are joined (permissions.ts); then exactly one path's rule decides about a request, the most
 // specific one, whether it grants more or less than others that would match too.
 import assert from 'node:assert/strict'
+import { foldedPattern, type PathShape, type PlacedShape } from '../api/spelling.ts'
 import { PathTree, type WildcardRule } from './path-tree.ts'
 import {
   type AclDecision,
   type AclRequest,
+  type GrantingPolicy,
   JoinedRules,
   type Permissions,
   REFUSED,
@@ -23,53 +25,86 @@ const HELP: AclDecision = { allowed: true, reason: 'help', policies: [], pageLim
 
 /** The namespace in which everything is allowed, and the answer there. */
 type RootGrant = { readonly namespace: string; readonly decision: AclDecision }
-type Tables = {
+/** Joined, and in tables. */
+type Rules = {
   readonly exact: ReadonlyMap<string, Permissions>
   readonly wildcards: PathTree<Permissions>
   /** Of all rules, in no order. */
   readonly all: readonly Permissions[]
+}
+/** A rule of a policy with its templates filled. */
+type Source = {
+  readonly rule: PolicyRule
+  readonly policy: GrantingPolicy
+  /** With the path of its namespace. */
+  readonly pattern: string
+}
+type Tables = {
+  readonly rules: Rules
+  /** What they are made of. */
+  readonly sources: readonly Source[]
   /** Where the policy `root` allows everything; undefined without it. */
   readonly root: RootGrant | undefined
   readonly staleAtMs: number
 }
 
 export class Acl {
-  readonly #exact: ReadonlyMap<string, Permissions>
-  readonly #wildcards: PathTree<Permissions>
-  readonly #all: readonly Permissions[]
+  readonly #rules: Rules
+  readonly #sources: readonly Source[]
   readonly #root: RootGrant | undefined
+  /** The rules by the place of paths whose names go by several spellings, with those names as they are kept. */
+  readonly #folded = new Map<PathShape, Map<string, Rules>>()
   /** When the next rule ends by an `expiration`; Infinity where none does. From then on build another Acl. */
   readonly staleAtMs: number
 
   constructor(tables: Tables) {
-    this.#exact = tables.exact
-    this.#wildcards = tables.wildcards
-    this.#all = tables.all
+    this.#rules = tables.rules
+    this.#sources = tables.sources
     this.#root = tables.root
     this.staleAtMs = tables.staleAtMs
   }
 
   check(request: AclRequest): AclDecision {
-    const { operation, keptPath } = request
+    const { operation } = request
     if (operation === 'help') return HELP
     const path = withoutLeadingSlash(request.path)
     if (this.#root !== undefined && path.startsWith(this.#root.namespace)) return this.#root.decision
-    const permissions = this.#deciding(operation, path)
-    const decision = permissions === undefined ? REFUSED['no-rule'] : permissions.decide(operation, request)
-    if (keptPath === undefined || !decision.allowed) return decision
-    const ofKept = this.#deciding(operation, withoutLeadingSlash(keptPath))
-    const asked = isListing(operation) ? withTrailingSlash(path) : path
-    return isAboutKeptAlone(ofKept, asked) ? stricter(decision, ofKept.decide(operation, request)) : decision
+    return this.#deciding(operation, path, request.spelling)?.decide(operation, request) ?? REFUSED['no-rule']
   }
 
   /** The path of the rules that decide about such a request; undefined where there are none, and for root. */
-  placeOf({ operation, path }: Pick<AclRequest, 'operation' | 'path'>): RulePlace | undefined {
-    return this.#root === undefined ? this.#deciding(operation, withoutLeadingSlash(path))?.place : undefined
+  placeOf({ operation, path, spelling }: Pick<AclRequest, 'operation' | 'path' | 'spelling'>): RulePlace | undefined {
+    if (this.#root !== undefined) return undefined
+    return this.#deciding(operation, withoutLeadingSlash(path), spelling)?.place
   }
 
-  #deciding(operation: AclRequest['operation'], path: string): Permissions | undefined {
+  #deciding(operation: AclRequest['operation'], path: string, spelling?: PlacedShape): Permissions | undefined {
     const lists = isListing(operation)
-    return this.#find(lists ? withTrailingSlash(path) : path, lists)
+    return find(this.#rulesFor(spelling), lists ? withTrailingSlash(path) : path, lists)
+  }
+
+  /** A name in a rule is any name of the policy's author: where it folds in paths it folds here. */
+  #rulesFor(spelling: PlacedShape | undefined): Rules {
+    if (spelling === undefined) return this.#rules
+    const { shape, mountPath } = spelling
+    const known = this.#folded.get(shape)?.get(mountPath)
+    if (known !== undefined) return known
+    const rules = this.#fold(spelling)
+    const byMount = this.#folded.get(shape) ?? new Map<string, Rules>()
+    this.#folded.set(shape, byMount.set(mountPath, rules))
+    return rules
+  }
+
+  /** The same rules where all of them are written so already. */
+  #fold(spelling: PlacedShape): Rules {
+    let isOther = false
+    const sources = this.#sources.flatMap((source) => {
+      const { rule, pattern } = source
+      const folded = foldedPattern(spelling, pattern, rule.path.kind === 'exact')
+      isOther ||= folded !== undefined && folded !== pattern
+      return folded === undefined ? [] : [{ ...source, pattern: folded }]
+    })
+    return isOther ? rulesOf(sources) : this.#rules
   }
 
   /** Whether everything is allowed. */
@@ -79,21 +114,17 @@ export class Acl {
 
   /** What is granted or denied by path, in no order; empty for root. */
   entries(): readonly Permissions[] {
-    return this.#all
+    return this.#rules.all
   }
 
   /**
-   * What the policies grant on `path`, sorted: `["root"]` where everything is, `["deny"]` where nothing is. `keptPath`
+   * What the policies grant on `path`, sorted: `["root"]` where everything is, `["deny"]` where nothing is. `spelling`
    * as in a request.
    */
-  capabilities(path: string, keptPath = path): string[] {
+  capabilities(path: string, spelling?: PlacedShape): string[] {
     const plain = withoutLeadingSlash(path)
     if (this.#root !== undefined && plain.startsWith(this.#root.namespace)) return [ROOT]
-    const granted = this.#find(plain, true)?.capabilities() ?? ['deny']
-    const ofKept = keptPath === path ? undefined : this.#find(withoutLeadingSlash(keptPath), true)
-    if (!isAboutKeptAlone(ofKept, plain)) return granted
-    const both = granted.filter((capability) => ofKept.capabilities().includes(capability))
-    return both.length === 0 ? ['deny'] : both
+    return find(this.#rulesFor(spelling), plain, true)?.capabilities() ?? ['deny']
   }
 
   /**
@@ -102,22 +133,24 @@ export class Acl {
    */
   reaches(folder: string): boolean {
     if (this.#root !== undefined) return folder.startsWith(this.#root.namespace)
-    if (this.#find(folder, true)?.grantsAnything() === true) return true
-    return this.#all.some((one) => one.grantsAnything() && mayMatchBelow(one.place.kind, one.place.pattern, folder))
+    if (find(this.#rules, folder, true)?.grantsAnything() === true) return true
+    return this.#rules.all.some(
+      (one) => one.grantsAnything() && mayMatchBelow(one.place.kind, one.place.pattern, folder),
+    )
   }
+}
 
-  /**
-   * The rule for `path`. A list of a folder is first looked for as it is named, so that a rule on `x/*` is not passed
-   * over for a shorter one that fits `x` (threats A-01).
-   */
-  #find(path: string, isListing: boolean): Permissions | undefined {
-    const exact = this.#exact.get(path)
-    if (exact !== undefined) return exact
-    const hasSlash = isListing && path.charCodeAt(path.length - 1) === SLASH
-    if (!hasSlash) return this.#wildcards.find(path)
-    const folder = path.slice(0, -1)
-    return this.#exact.get(folder) ?? this.#wildcards.find(path) ?? this.#wildcards.find(folder)
-  }
+/**
+ * The rule for `path`. A list of a folder is first looked for as it is named, so that a rule on `x/*` is not passed
+ * over for a shorter one that fits `x` (threats A-01).
+ */
+function find({ exact, wildcards }: Rules, path: string, isListing: boolean): Permissions | undefined {
+  const rule = exact.get(path)
+  if (rule !== undefined) return rule
+  const hasSlash = isListing && path.charCodeAt(path.length - 1) === SLASH
+  if (!hasSlash) return wildcards.find(path)
+  const folder = path.slice(0, -1)
+  return exact.get(folder) ?? wildcards.find(path) ?? wildcards.find(folder)
 }
 
 /**
@@ -129,7 +162,7 @@ export class Acl {
 export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver, nowMs?: number): Acl {
   const root = policies.find(({ name }) => name === ROOT)
   if (root !== undefined) return rootAcl(root.namespace ?? '', policies.length)
-  const joined: Record<PathKind, Map<string, JoinedRules>> = { exact: new Map(), prefix: new Map(), segment: new Map() }
+  const sources: Source[] = []
   let staleAtMs = Infinity
   for (const { name, namespace = '', rules, expiresAtMs: policyEndMs = Infinity } of policies) {
     assert(!namespace.includes('+') && !namespace.includes('*'), 'the path of a namespace has no wildcards')
@@ -139,13 +172,15 @@ export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver
       if (isOver(rule, expiresAtMs, nowMs)) continue
       staleAtMs = Math.min(staleAtMs, expiresAtMs)
       const path = fillPattern(rule.path, resolve)
-      if ('text' in path) rulesOf(joined[rule.path.kind], namespace + path.text).add(rule, policy)
+      if ('text' in path) sources.push({ rule, policy, pattern: namespace + path.text })
     }
   }
-  return aclOf(joined, staleAtMs)
+  return new Acl({ rules: rulesOf(sources), sources, root: undefined, staleAtMs })
 }
 
-function aclOf(joined: Readonly<Record<PathKind, ReadonlyMap<string, JoinedRules>>>, staleAtMs: number): Acl {
+function rulesOf(sources: readonly Source[]): Rules {
+  const joined: Record<PathKind, Map<string, JoinedRules>> = { exact: new Map(), prefix: new Map(), segment: new Map() }
+  for (const { rule, policy, pattern } of sources) joinedAt(joined[rule.path.kind], pattern).add(rule, policy)
   const exact = new Map<string, Permissions>()
   const wildcards: WildcardRule<Permissions>[] = []
   const all: Permissions[] = []
@@ -157,42 +192,17 @@ function aclOf(joined: Readonly<Record<PathKind, ReadonlyMap<string, JoinedRules
       else wildcards.push({ pattern, isSegmented: kind === 'segment', value: permissions })
     }
   }
-  return new Acl({ exact, wildcards: new PathTree(wildcards), all, root: undefined, staleAtMs })
+  return { exact, wildcards: new PathTree(wildcards), all }
 }
 
 function rootAcl(namespace: string, policyCount: number): Acl {
   if (policyCount > 1) throw new PolicyError('the policy "root" must be the only one of a token')
   const policies = [{ name: ROOT, namespace }]
   const decision: AclDecision = { allowed: true, reason: ROOT, policies, pageLimit: 0, judgesData: false }
-  const tables = { exact: new Map(), wildcards: new PathTree<Permissions>([]), all: [] }
-  return new Acl({ ...tables, root: { namespace, decision }, staleAtMs: Infinity })
+  return new Acl({ rules: rulesOf([]), sources: [], root: { namespace, decision }, staleAtMs: Infinity })
 }
 
-/**
- * Whether what decides about a path as it is kept does not match the path as it came: then that spelling would pass it
- * by. What matches both has had its say, and a more specific rule for the other spelling was meant to go beyond it.
- */
-function isAboutKeptAlone(ofKept: Permissions | undefined, path: string): ofKept is Permissions {
-  if (ofKept === undefined) return false
-  const { kind, pattern } = ofKept.place
-  // A list is looked for with the slash at its end, and without.
-  const forms = path.charCodeAt(path.length - 1) === SLASH ? [path, path.slice(0, -1)] : [path]
-  if (kind === 'exact') return !forms.includes(pattern)
-  const tree = new PathTree([{ pattern, isSegmented: kind === 'segment', value: true }])
-  return forms.every((form) => tree.find(form) === undefined)
-}
-
-/** Of what is allowed for the path as it came, and of what is said of it as it is kept. */
-function stricter(decision: AclDecision, ofKept: AclDecision): AclDecision {
-  if (!ofKept.allowed) return ofKept
-  const isNarrower = ofKept.pageLimit > 0 && (decision.pageLimit === 0 || ofKept.pageLimit < decision.pageLimit)
-  const { judgesData } = ofKept
-  return isNarrower || (judgesData && !decision.judgesData)
-    ? { ...(isNarrower ? ofKept : decision), judgesData: judgesData || decision.judgesData }
-    : decision
-}
-
-function rulesOf(table: Map<string, JoinedRules>, path: string): JoinedRules {
+function joinedAt(table: Map<string, JoinedRules>, path: string): JoinedRules {
   const before = table.get(path)
   if (before !== undefined) return before
   const rules = new JoinedRules()

@@ -1,5 +1,6 @@
 // Which rule decides about a request, and why the others do not: for the people who write policies. It goes through all
 // rules one by one, so it is slow, and no request is decided here.
+import { foldedPattern } from '../api/spelling.ts'
 import { buildAcl } from './acl.ts'
 import type { Capability } from './capabilities.ts'
 import { checkParameters } from './parameter-rules.ts'
@@ -40,18 +41,6 @@ type Candidate = { readonly rule: PolicyRule; readonly reference: RuleReference;
 
 /** @throws PolicyError where `root` is not alone. */
 export function explainAccess(
-  policies: readonly Policy[],
-  { keptPath, ...request }: AclRequest,
-  resolve: TemplateResolver | undefined,
-  nowMs: number,
-): Explanation {
-  const explanation = explainPath(policies, request, resolve, nowMs)
-  if (keptPath === undefined || !explanation.allowed) return explanation
-  if (buildAcl(policies, resolve, nowMs).check({ ...request, keptPath }).allowed) return explanation
-  return explainPath(policies, { ...request, path: keptPath }, resolve, nowMs)
-}
-
-function explainPath(
   policies: readonly Policy[],
   request: AclRequest,
   resolve: TemplateResolver | undefined,
@@ -106,14 +95,19 @@ function candidatesFor(
         if (mayBeAbout(rule, namespace, paths)) found.push({ rule, reference, role: filled.unfilled })
         continue
       }
-      const pattern = namespace + filled.text
-      if (!paths.some((path) => isAbout(kind, pattern, path))) continue
+      const pattern = keptPattern(request, namespace + filled.text, kind)
+      if (pattern === undefined || !paths.some((path) => isAbout(kind, pattern, path))) continue
       const isPlace = place?.kind === kind && place.pattern === pattern
       const role = isPast(rule.expiresAtMs, nowMs) ? 'expired' : isPlace ? 'joined' : 'less-specific'
       found.push({ rule, reference, role: isPolicyOver ? 'policy-expired' : role })
     }
   }
   return found
+}
+
+/** As the rule is read for such a request; undefined where it is about something else. */
+function keptPattern({ spelling }: AclRequest, pattern: string, kind: PathKind): string | undefined {
+  return spelling === undefined ? pattern : foldedPattern(spelling, pattern, kind === 'exact')
 }
 
 const isPast = (atMs: number | undefined, nowMs: number): boolean => atMs !== undefined && atMs <= nowMs

@@ -1,4 +1,6 @@
 // The rules of all of a token's policies for one path, joined, and what they answer to a request for that path.
+
+import type { PlacedShape } from '../api/spelling.ts'
 import { type Capability, capabilityBit, capabilityBits, capabilityNames } from './capabilities.ts'
 import {
   checkParameters,
@@ -30,11 +32,8 @@ export type AclRequest = {
   readonly operation: AclOperation
   /** Path of the namespace and of the request, canonical. For a list or scan a missing slash at the end is added. */
   readonly path: string
-  /**
-   * The same path with its names as they are kept, where it came with another spelling: what a rule says of this one
-   * must allow the request too.
-   */
-  readonly keptPath?: string | undefined
+  /** Where names in the path, which has them as they are kept, go by several spellings: rules are read so too. */
+  readonly spelling?: PlacedShape | undefined
   /** What the client sent: no defaults, no path captures. Absent: nothing. */
   readonly parameters?: RequestParameters | undefined
   /** What was sent is not read yet: rules on it are left for later, and the decision says whether there are any. */

@@ -118,14 +118,14 @@ export const authoriseData = (exchange: Exchange, around: Surroundings): void =>
 
 /** @throws Refusal with what is missing */
 function allowed(exchange: Exchange, acl: Acl, around: Surroundings, isUnread: boolean): AclDecision {
-  const { path, keptPath, operation, input: parameters, wrapTtlSeconds, endpoint } = exchange
+  const { path, spelling, operation, input: parameters, wrapTtlSeconds, endpoint } = exchange
   const sudoRequired = endpoint?.sudo === true
   const otherNames = endpoint?.otherNames
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const request = {
     operation,
     path: listPath,
-    keptPath,
+    spelling,
     parameters,
     isUnread,
     otherNames,

@@ -22,9 +22,9 @@ export class ExchangeCaller implements Caller {
   }
 
   hasSudo(): boolean {
-    const { acl, endpoint, operation, path, keptPath, input: parameters, wrapTtlSeconds } = this.#exchange
+    const { acl, endpoint, operation, path, spelling, input: parameters, wrapTtlSeconds } = this.#exchange
     const otherNames = endpoint?.otherNames
-    const request = { operation, path, keptPath, parameters, otherNames, sudoRequired: true, wrapTtlSeconds }
+    const request = { operation, path, spelling, parameters, otherNames, sudoRequired: true, wrapTtlSeconds }
     return acl?.check(request).allowed === true
   }
 }

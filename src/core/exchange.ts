@@ -1,6 +1,7 @@
 // One request on its way through the pipeline: what came in, what each step found out, what goes back.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Answer, ByteStream, ListenerSwitches, Operation } from '../api/request.ts'
+import type { PlacedShape } from '../api/spelling.ts'
 import type { AuditRecord } from '../audit/entry.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { Subject } from '../auth/subject.ts'
@@ -73,7 +74,7 @@ export type Exchange = {
   readonly request: WireRequest
   /** Undefined where the request is not traced. */
   readonly trace: RequestTrace | undefined
-  /** Canonical path behind /v1/: decoded once, without doubled slashes. */
+  /** Canonical path behind /v1/: decoded once, without doubled slashes; once routed, with its names as they are kept. */
   path: string
   /** What the method and `list` ask for; a write is decided to be create or update later. */
   method: 'read' | 'list' | 'update' | 'delete'
@@ -84,8 +85,10 @@ export type Exchange = {
   endpoint: Endpoint | undefined
   routeError: 'no_route' | 'unsupported_path' | 'unsupported_operation' | undefined
   pathParameters: Readonly<Record<string, string>>
-  /** The path with its names as they are kept, where it came with another spelling of one. */
-  keptPath: string | undefined
+  /** The same as they came, where one of them is kept otherwise. */
+  givenNames: Readonly<Record<string, string>> | undefined
+  /** Where names in the path go by several spellings: rules about it are read so too. */
+  spelling: PlacedShape | undefined
   token: LiveToken | undefined
   /** A limited token that gave a use for this request: it gives no other when the request is judged anew. */
   paid: LiveToken | undefined

@@ -5,13 +5,18 @@ import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
 import type { Router } from '../api/router.ts'
+import type { PlacedShape } from '../api/spelling.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { EngineContext, EngineSurroundings } from './engine-context.ts'
 import { ALWAYS, MOUNT_FOLDERS, SINGLETONS } from './mount-entries.ts'
 import { StoredMounts } from './stored-mounts.ts'
 
-export type Mounted = { readonly entry: MountEntry; readonly router: Router; readonly engine: Engine }
+export type Mounted = {
+  readonly entry: MountEntry
+  readonly router: Router
+  readonly engine: Engine
+}
 
 type Types = ReadonlyMap<string, EngineType<EngineContext>>
 
@@ -75,11 +80,13 @@ export class MountTable implements Mounts {
     return this.route(path)?.entry
   }
 
-  keptPath(path: string): string {
+  spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined } {
     const mounted = this.route(path)
-    if (mounted === undefined) return path
+    if (mounted === undefined) return { path, spelling: undefined }
     const { length } = mounted.entry.path
-    return path.slice(0, length) + mounted.router.keptPath(path.slice(length))
+    const { path: kept, shape } = mounted.router.spelled(path.slice(length), mounted.engine)
+    const spelling = shape && { mountPath: mounted.entry.path, shape }
+    return { path: path.slice(0, length) + kept, spelling }
   }
 
   otherNames(path: string, operation: EndpointOperation): OtherNames | undefined {

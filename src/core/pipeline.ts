@@ -91,11 +91,15 @@ function findRoute(exchange: Exchange, around: Surroundings): void {
     exchange.routeError = 'no_route'
     return
   }
-  const found = mounted.router.find(exchange.method, exchange.path.slice(mounted.entry.path.length))
+  const { entry, engine } = mounted
+  const found = mounted.router.find(exchange.method, exchange.path.slice(entry.path.length), engine)
   if (found.kind === 'found') {
     exchange.endpoint = found.endpoint
     exchange.pathParameters = found.path
-    if (found.keptPath !== undefined) exchange.keptPath = mounted.entry.path + found.keptPath
+    exchange.givenNames = found.given
+    // From here on nobody sees another spelling than the one that the name is kept under.
+    if (found.keptPath !== undefined) exchange.path = entry.path + found.keptPath
+    if (found.shape !== undefined) exchange.spelling = { mountPath: entry.path, shape: found.shape }
   } else exchange.routeError = found.kind === 'unsupported-path' ? 'unsupported_path' : 'unsupported_operation'
 }
 
@@ -222,6 +226,7 @@ function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
     id: exchange.id,
     operation: exchange.operation,
     mountPath,
+    givenNames: exchange.givenNames,
     remoteAddress: exchange.request.remoteAddress,
     listener: exchange.request.listener,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),

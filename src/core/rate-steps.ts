@@ -36,7 +36,7 @@ export const limitRateOfRefused = async (exchange: Exchange, around: Surrounding
 }
 
 function limit(exchange: Exchange, around: Surroundings, rules: QuotaRules): void | Promise<void> {
-  if (rules.isEmpty || rules.isExempt(exchange.path)) return
+  if (rules.isEmpty) return
   // A step before the one that looks for it may have refused.
   const isRouted = exchange.mounted !== undefined || exchange.routeError !== undefined || exchange.path === ''
   if (!isRouted && around.mounts.stale)
@@ -45,9 +45,15 @@ function limit(exchange: Exchange, around: Surroundings, rules: QuotaRules): voi
 }
 
 function countAt(exchange: Exchange, around: Surroundings, rules: QuotaRules, mounted: Mount): void | Promise<void> {
+  const { path, spelling } = spelledIn(exchange, around)
+  if (rules.isExempt(path, spelling)) return
   if (!rules.hasRoles(mounted?.entry.uuid ?? '')) return count(exchange, around, rules, { mounted, role: undefined })
   return roleOf(exchange).then((role) => count(exchange, around, rules, { mounted, role }))
 }
+
+/** Where no step looked for its endpoint, or there is none for the method, the path still is as it came. */
+const spelledIn = (exchange: Exchange, { mounts }: Surroundings): Pick<Exchange, 'path' | 'spelling'> =>
+  exchange.endpoint === undefined ? mounts.spelled(exchange.path) : exchange
 
 type Mount = Exchange['mounted']
 
@@ -74,9 +80,10 @@ function count(
   rules: QuotaRules,
   { mounted, role }: { readonly mounted: Mount; readonly role: string | undefined },
 ): void {
-  const { path } = exchange
-  const relative = path.slice(mounted?.entry.path.length ?? 0)
-  const quota = rules.find({ mount: mounted?.entry.uuid ?? '', path: relative, role }, mounted?.router)
+  const { path, spelling } = spelledIn(exchange, around)
+  const mountPath = mounted?.entry.path ?? ''
+  const mount = mounted?.entry.uuid ?? ''
+  const quota = rules.find({ mount, mountPath, path: path.slice(mountPath.length), spelling, role })
   if (quota === undefined) return
   if (isEntityGrouping(quota)) exchange.quota = quota
   else charge(exchange, around, quota, rules.config)

@@ -29,8 +29,8 @@ async function capabilities(
   const data: Record<string, readonly string[]> = Object.create(null)
   const [first] = paths
   for (const path of paths) {
-    const plain = path.startsWith('/') ? path.slice(1) : path
-    data[path] = acl.capabilities(plain, system.mounts.keptPath(plain))
+    const kept = system.mounts.spelled(path.startsWith('/') ? path.slice(1) : path)
+    data[path] = acl.capabilities(kept.path, kept.spelling)
   }
   if (paths.length === 1 && first !== undefined && data[first] !== undefined) data.capabilities = data[first]
   return { data }

@@ -90,13 +90,12 @@ type Args = {
 }
 
 async function explain(system: System, { policies, subject }: Rights, args: Args): Promise<Answer> {
-  const path = canonical(args.path)
   const operation = args.operation as Asked
-  const keptPath = system.mounts.keptPath(path)
+  const { path, spelling } = system.mounts.spelled(canonical(args.path))
   const request: AclRequest = {
     operation,
     path,
-    keptPath: keptPath === path ? undefined : keptPath,
+    spelling,
     parameters: args.parameters,
     otherNames: operation === 'scan' ? undefined : system.mounts.otherNames(path, METHOD[operation]),
     wrapTtlSeconds: args.wrap_ttl,

@@ -84,6 +84,11 @@ const unlock = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Unlocks a name before its time; one that is not locked is no error',
+  spelling: {
+    field: 'alias_identifier',
+    foldOf: (system: System, { mount_accessor: accessor }) =>
+      guarded(system).find(({ mount }) => mount.accessor === accessor)?.lockout.canonical,
+  },
   fields: {
     mount_accessor: string('Accessor of the login mount', { required: true }),
     alias_identifier: string('The name: of a user, or the role id of a role', { required: true }),

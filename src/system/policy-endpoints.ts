@@ -176,7 +176,8 @@ const writeAcl = endpoint({
     cas_required: bool('Later writes must give cas; where it is missing: as before'),
     ...endFields,
   },
-  handler: (system: System, { name, policy, ...conditions }) => write(system, name, policy, conditions),
+  handler: (system: System, { name, policy, ...conditions }, { givenNames }) =>
+    write(system, givenNames?.name ?? name, policy, conditions),
 })
 
 const deleteAcl = endpoint({
@@ -239,7 +240,8 @@ const writeOld = endpoint({
     rules: string('Old name of policy', { aliasOf: 'policy', default: '' }),
     ...endFields,
   },
-  handler: async (system: System, { name, policy, rules, ...end }) => {
+  handler: async (system: System, { name: kept, policy, rules, ...end }, { givenNames }) => {
+    const name = givenNames?.name ?? kept
     if (policy !== '' || rules === '') return write(system, name, policy, end)
     const answer = await write(system, name, rules, end)
     return { ...answer, warnings: [...(answer.warnings ?? []), "'rules' is deprecated, please use 'policy' instead"] }

@@ -36,8 +36,8 @@ export const SHARED_LIMIT_SETTINGS = {
   max_body_memory: setting(
     'bytes',
     '268435456, and the largest max_request_size at least',
-    'What the bodies of all requests take at once, beyond the first 64 KiB of each; beyond it 503. Callers without a ' +
-      'live token have a quarter of it together, and 256 KiB each',
+    'What the bodies of all requests take at once, beyond the first 64 KiB of each; beyond it 503. Callers ' +
+      'without a live token have a quarter of it together, and 256 KiB each',
   ),
   max_body_memory_per_address: setting(
     'bytes',

@@ -78,6 +78,7 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
       takesStream: house.takesStream,
       hasLiveToken: (headers, remoteAddress) => house.core.hasLiveToken(headers, remoteAddress),
       auditedHeaders: house.auditedHeaders,
+      passedHeaders: () => house.mounts.passedHeaders,
       traffic,
     },
     world,

@@ -129,6 +129,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
       takesStream: house.takesStream,
       hasLiveToken: (headers, remoteAddress) => house.core.hasLiveToken(headers, remoteAddress),
       auditedHeaders: house.auditedHeaders,
+      passedHeaders: () => house.mounts.passedHeaders,
       traffic: trafficOf(own),
     },
     world,

@@ -254,8 +254,9 @@ export const ERRORS = {
     status: 503,
     message: () => 'Too many large requests of this address are under way, try again later',
     remedy:
-      'Nothing was done: try again after the time in Retry-After, and send fewer large requests at once. The operator ' +
-      'can raise max_body_memory_per_address; behind a proxy, x_forwarded_for_authorized_addrs tells its clients apart.',
+      'Nothing was done: try again after the time in Retry-After, and send fewer large requests at once. The ' +
+      'operator can raise max_body_memory_per_address; x_forwarded_for_authorized_addrs tells the clients of a proxy ' +
+      'apart.',
   },
   request_took_too_long: {
     status: 503,

@@ -16,6 +16,9 @@ export type MountConfig = {
   /** Members of data that audit shows in clear; absent: none. */
   readonly auditNonHmacRequestKeys?: readonly string[]
   readonly auditNonHmacResponseKeys?: readonly string[]
+  /** Of headers: those of a request that the engine sees, and those of an answer that it may set; absent: none. */
+  readonly passthroughRequestHeaders?: readonly string[]
+  readonly allowedResponseHeaders?: readonly string[]
   /** Names of managed keys that the engine may use; absent: none but those that any mount may. */
   readonly allowedManagedKeys?: readonly string[]
   /** Of a login mount: 'service' | 'batch' | 'default-service' | 'default-batch'; absent: 'default-service'. */

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { fail } from './errors.ts'
 import type { Login } from './login.ts'
+import type { PassedHeaders } from './passed-headers.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
 /** What the caller wants; for a write, `create` or `update` is decided by whether the thing exists. */
@@ -41,6 +42,8 @@ export type RequestInfo = {
   /** Names in the path as they came, where one of them is kept otherwise. */
   readonly givenNames?: Readonly<Record<string, string>> | undefined
   readonly remoteAddress: string
+  /** Those that the mount passes on (`passthrough_request_headers`), by names in lower case; never one with a token. */
+  readonly headers: PassedHeaders
   readonly listener?: ListenerSwitches | undefined
   /** Undefined at endpoints that need no token and got none. */
   readonly caller: Caller | undefined
@@ -121,6 +124,8 @@ export type Answer = {
   readonly maxAgeSeconds?: number
   /** Of that body; missing: JSON. */
   readonly contentType?: string
+  /** Headers; those that the mount allows (`allowed_response_headers`) go out. */
+  readonly headers?: PassedHeaders
   readonly warnings?: readonly string[]
 }
 

@@ -1294,8 +1294,10 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
-          /** Those of a request that its endpoints may read */
+          /** Those of a request that its engine gets to see */
           passthrough_request_headers?: readonly string[]
+          /** Those of an answer that its engine may set */
+          allowed_response_headers?: readonly string[]
         }
       }
     }
@@ -1360,8 +1362,10 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
-        /** Those of a request that its endpoints may read */
+        /** Those of a request that its engine gets to see */
         passthrough_request_headers?: readonly string[]
+        /** Those of an answer that its engine may set */
+        allowed_response_headers?: readonly string[]
       }
     }
   }
@@ -1413,9 +1417,9 @@ export type Endpoints = {
         audit_non_hmac_request_keys?: readonly string[] | undefined
         /** Fields that audit shows in clear */
         audit_non_hmac_response_keys?: readonly string[] | undefined
-        /** Headers handed to the engine */
+        /** Headers of requests that the engine gets to see; none that gives access */
         passthrough_request_headers?: readonly string[] | undefined
-        /** Headers the engine may set */
+        /** Headers of answers that the engine may set; none of the server itself */
         allowed_response_headers?: readonly string[] | undefined
         /** Names of managed keys that the engine may use */
         allowed_managed_keys?: readonly string[] | undefined
@@ -1456,6 +1460,10 @@ export type Endpoints = {
       audit_non_hmac_response_keys?: readonly string[]
       /** Managed keys that the engine may use */
       allowed_managed_keys?: readonly string[]
+      /** Those of a request that its engine gets to see */
+      passthrough_request_headers?: readonly string[]
+      /** Those of an answer that its engine may set */
+      allowed_response_headers?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1507,9 +1515,9 @@ export type Endpoints = {
       audit_non_hmac_request_keys?: readonly string[] | undefined
       /** Fields that audit shows in clear */
       audit_non_hmac_response_keys?: readonly string[] | undefined
-      /** Headers handed to the engine */
+      /** Headers of requests that the engine gets to see; none that gives access */
       passthrough_request_headers?: readonly string[] | undefined
-      /** Headers the engine may set */
+      /** Headers of answers that the engine may set; none of the server itself */
       allowed_response_headers?: readonly string[] | undefined
       /** Names of managed keys that the engine may use */
       allowed_managed_keys?: readonly string[] | undefined
@@ -1577,8 +1585,10 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
-          /** Those of a request that its endpoints may read */
+          /** Those of a request that its engine gets to see */
           passthrough_request_headers?: readonly string[]
+          /** Those of an answer that its engine may set */
+          allowed_response_headers?: readonly string[]
         }
       }
     }
@@ -1643,8 +1653,10 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
-        /** Those of a request that its endpoints may read */
+        /** Those of a request that its engine gets to see */
         passthrough_request_headers?: readonly string[]
+        /** Those of an answer that its engine may set */
+        allowed_response_headers?: readonly string[]
       }
     }
   }
@@ -1696,9 +1708,9 @@ export type Endpoints = {
         audit_non_hmac_request_keys?: readonly string[] | undefined
         /** Fields that audit shows in clear */
         audit_non_hmac_response_keys?: readonly string[] | undefined
-        /** Headers handed to the engine */
+        /** Headers of requests that the engine gets to see; none that gives access */
         passthrough_request_headers?: readonly string[] | undefined
-        /** Headers the engine may set */
+        /** Headers of answers that the engine may set; none of the server itself */
         allowed_response_headers?: readonly string[] | undefined
         /** Names of managed keys that the engine may use */
         allowed_managed_keys?: readonly string[] | undefined
@@ -1739,6 +1751,10 @@ export type Endpoints = {
       audit_non_hmac_response_keys?: readonly string[]
       /** Managed keys that the engine may use */
       allowed_managed_keys?: readonly string[]
+      /** Those of a request that its engine gets to see */
+      passthrough_request_headers?: readonly string[]
+      /** Those of an answer that its engine may set */
+      allowed_response_headers?: readonly string[]
       /** Options of the engine */
       options?: Readonly<Record<string, string>> | null
       /** Kind of token a login gives */
@@ -1790,9 +1806,9 @@ export type Endpoints = {
       audit_non_hmac_request_keys?: readonly string[] | undefined
       /** Fields that audit shows in clear */
       audit_non_hmac_response_keys?: readonly string[] | undefined
-      /** Headers handed to the engine */
+      /** Headers of requests that the engine gets to see; none that gives access */
       passthrough_request_headers?: readonly string[] | undefined
-      /** Headers the engine may set */
+      /** Headers of answers that the engine may set; none of the server itself */
       allowed_response_headers?: readonly string[] | undefined
       /** Names of managed keys that the engine may use */
       allowed_managed_keys?: readonly string[] | undefined
@@ -1893,8 +1909,10 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
-          /** Those of a request that its endpoints may read */
+          /** Those of a request that its engine gets to see */
           passthrough_request_headers?: readonly string[]
+          /** Those of an answer that its engine may set */
+          allowed_response_headers?: readonly string[]
         }
       }>>
       /** Login methods by path */
@@ -1952,8 +1970,10 @@ export type Endpoints = {
             /** Names are never locked */
             lockout_disable: boolean
           }
-          /** Those of a request that its endpoints may read */
+          /** Those of a request that its engine gets to see */
           passthrough_request_headers?: readonly string[]
+          /** Those of an answer that its engine may set */
+          allowed_response_headers?: readonly string[]
         }
       }>>
     }
@@ -2018,8 +2038,10 @@ export type Endpoints = {
           /** Names are never locked */
           lockout_disable: boolean
         }
-        /** Those of a request that its endpoints may read */
+        /** Those of a request that its engine gets to see */
         passthrough_request_headers?: readonly string[]
+        /** Those of an answer that its engine may set */
+        allowed_response_headers?: readonly string[]
       }
       /** Path of the mount */
       path: string

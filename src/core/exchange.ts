@@ -53,6 +53,8 @@ export type WireHeaders = {
   readonly traceparent?: string | undefined
   /** Those that audit records, by their names in lower case; absent where it records none. */
   readonly audited?: Readonly<Record<string, string>>
+  /** Those that some mount passes on to its engine, in the same way. */
+  readonly passed?: Readonly<Record<string, string>>
 }
 
 export type WireResponse = {

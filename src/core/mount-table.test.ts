@@ -58,7 +58,7 @@ test('an engine that is not there, and what is not offered, is refused by name',
     [{ external_entropy_access: true }, /external_entropy_access/],
     [{ config: { default_lease_ttl: '2h', max_lease_ttl: '1h' } }, /default_lease_ttl/],
     [{ config: { listing_visibility: 'all' } }, /listing_visibility/],
-    [{ config: { passthrough_request_headers: ['k'] } }, /passthrough_request_headers/],
+    [{ config: { passthrough_request_headers: ['Authorization'] } }, /config.passthrough_request_headers/],
   ]
   for (const [fields, named] of rows) {
     const { status, body } = await mount('m', fields)

@@ -27,6 +27,7 @@ export class MountTable implements Mounts {
   readonly #given: EngineSurroundings
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
+  #passedHeaders: readonly string[] = []
   #stale = true
   #isStarted = false
   #refreshing: Promise<void> | undefined
@@ -172,6 +173,8 @@ export class MountTable implements Mounts {
       const kept = new Set(entries.map(({ uuid }) => uuid))
       for (const [uuid, { entry }] of this.#byUuid) if (!kept.has(uuid)) this.#forget(entry)
       for (const entry of entries) this.#put(entry)
+      const named = entries.flatMap(({ config }) => config.passthroughRequestHeaders ?? [])
+      this.#passedHeaders = [...new Set(named.map((name) => name.toLowerCase()))]
     } catch (cause) {
       this.#stale = true
       throw cause
@@ -225,6 +228,11 @@ export class MountTable implements Mounts {
     for (const { engine } of this.#byUuid.values()) engine.reset()
   }
 
+  /** Names in lower case of the request headers that some mount passes on. */
+  get passedHeaders(): readonly string[] {
+    return this.#passedHeaders
+  }
+
   /** Everything in memory goes: the server is being sealed. */
   close(): void {
     this.#isStarted = false
@@ -232,6 +240,7 @@ export class MountTable implements Mounts {
     this.#resetEngines()
     this.#mounted.clear()
     this.#byUuid.clear()
+    this.#passedHeaders = []
     this.#mounted.set(this.#always.entry.path, this.#always)
     this.#stale = true
   }

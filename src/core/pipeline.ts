@@ -6,6 +6,8 @@ import { parseBool } from '../api/coercion.ts'
 import { fail } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
+import type { MountEntry } from '../api/mount.ts'
+import { NO_HEADERS, seen, settable } from '../api/passed-headers.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { authenticate, authorise, authoriseData, isOpen } from './access.ts'
@@ -207,11 +209,7 @@ const handle = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
   if (endpoint === undefined || mounted === undefined)
     throw new Error('A request without an endpoint reached its handler')
-  const answer = endpoint.handler(
-    mounted.engine as never,
-    exchange.args as never,
-    requestInfo(exchange, mounted.entry.path),
-  )
+  const answer = endpoint.handler(mounted.engine as never, exchange.args as never, requestInfo(exchange, mounted.entry))
   if (!(answer instanceof Promise)) {
     exchange.answer = answer
     return
@@ -221,13 +219,16 @@ const handle = (exchange: Exchange): void | Promise<void> => {
   })
 }
 
-function requestInfo(exchange: Exchange, mountPath: string): RequestInfo {
+function requestInfo(exchange: Exchange, { path: mountPath, config }: MountEntry): RequestInfo {
+  const { passed } = exchange.request.headers
+  const names = config.passthroughRequestHeaders
   return {
     id: exchange.id,
     operation: exchange.operation,
     mountPath,
     givenNames: exchange.givenNames,
     remoteAddress: exchange.request.remoteAddress,
+    headers: passed === undefined || names === undefined ? NO_HEADERS : seen(passed, names),
     listener: exchange.request.listener,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
     wrapTtlSeconds: exchange.wrapTtlSeconds,
@@ -262,7 +263,13 @@ const giveHelp = (exchange: Exchange): void => {
 }
 
 const writeResponse = (exchange: Exchange): void => {
-  exchange.response = successResponse(exchange)
+  const response = successResponse(exchange)
+  const { answer, mounted } = exchange
+  const names = answer?.headers === undefined ? undefined : mounted?.entry.config.allowedResponseHeaders
+  exchange.response =
+    answer?.headers === undefined || names === undefined
+      ? response
+      : { ...response, headers: { ...settable(answer.headers, names), ...response.headers } }
 }
 
 export const STEPS: readonly Step[] = [

@@ -16,3 +16,10 @@ test('what is recorded can be sent to another thread', () => {
   const headers = wireHeaders({ 'x-tenant': 'a' }, ['constructor', 'x-tenant'])
   assert.deepEqual(structuredClone(headers), { ...headers, audited: { 'x-tenant': 'a' } })
 })
+
+test('C8: headers that mounts pass on are taken by their names, and no others', () => {
+  const headers = { 'x-one': '1', 'x-two': ['2', '3'], 'x-three': '4' }
+  assert.equal(wireHeaders(headers).passed, undefined)
+  const { passed } = wireHeaders(headers, [], ['x-one', 'x-two', 'constructor', 'x-none'])
+  assert.deepEqual(passed, { 'x-one': '1', 'x-two': '2, 3' })
+})

@@ -4,8 +4,12 @@ import { dictionary, own } from '../lib/own.ts'
 
 export type HeaderSource = Readonly<Record<string, string | string[] | undefined>>
 
-/** `audited`: names in lower case of those that are recorded. */
-export function wireHeaders(headers: HeaderSource, audited: readonly string[] = NONE): WireHeaders {
+/** Names in lower case: `audited` of those that are recorded, `passed` of those that mounts pass on. */
+export function wireHeaders(
+  headers: HeaderSource,
+  audited: readonly string[] = NONE,
+  passed: readonly string[] = NONE,
+): WireHeaders {
   const one = (name: string): string | undefined => {
     const value = own(headers, name)
     return Array.isArray(value) ? value[0] : value
@@ -20,14 +24,15 @@ export function wireHeaders(headers: HeaderSource, audited: readonly string[] = 
     origin: one('origin'),
     pageAsksFor: one('access-control-request-method'),
     traceparent: one('traceparent'),
-    ...(audited.length === 0 ? NOTHING : { audited: recorded(headers, audited) }),
+    ...(audited.length === 0 ? NOTHING : { audited: named(headers, audited) }),
+    ...(passed.length === 0 ? NOTHING : { passed: named(headers, passed) }),
   }
 }
 
 const NONE: readonly string[] = []
 const NOTHING = {}
 
-function recorded(headers: HeaderSource, names: readonly string[]): Record<string, string> {
+function named(headers: HeaderSource, names: readonly string[]): Record<string, string> {
   const found = dictionary<string>()
   for (const name of names) {
     const value = own(headers, name)

@@ -25,6 +25,8 @@ export type Service = {
   readonly takesStream: (method: string, rawPath: string) => boolean
   /** Names in lower case of the request headers that are recorded. */
   readonly auditedHeaders?: () => readonly string[]
+  /** Of those that some mount passes on to its engine. */
+  readonly passedHeaders?: () => readonly string[]
   /** Counts what goes in and out; missing: nobody does. */
   readonly traffic?: Traffic
   /** Who sends a large body is looked for while it comes; missing: everybody is known. */
@@ -60,7 +62,7 @@ export type Origin = { readonly headers: WireHeaders; readonly remoteAddress: st
 
 /** @throws Refusal */
 export function originOf(parts: RequestParts, socket: IncomingMessage['socket'], source: HeaderSource): Origin {
-  const headers = wireHeaders(source, parts.auditedHeaders?.())
+  const headers = wireHeaders(source, parts.auditedHeaders?.(), parts.passedHeaders?.())
   const { maxTokenBytes } = parts.limits
   if (headers.token !== undefined && headers.token.length > maxTokenBytes) {
     throw fail('token_too_large', [maxTokenBytes])

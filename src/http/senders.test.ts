@@ -83,7 +83,7 @@ async function refusedOrHeld(stage: Opened, connection: RawConnection): Promise<
   return found !== 'none'
 }
 
-test('A8: without a live token a body has 256 KiB, announced or not; the request goes on without it', async (context) => {
+test('A8: without a live token a body has 256 KiB; beyond that the request goes on without it', async (context) => {
   const stage = await opened(context)
   const chunked = (bytes: number): Buffer =>
     Buffer.concat([

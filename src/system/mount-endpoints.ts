@@ -19,6 +19,8 @@ import {
   MANAGED_KEYS,
   MOUNT,
   managedKeysBody,
+  PASSED,
+  passedBody,
 } from './mount-view.ts'
 import type { System } from './system.ts'
 
@@ -55,6 +57,7 @@ const TUNING: Shapes = {
   listing_visibility: optional(text('unauth: listed to everybody')),
   ...CLEAR_KEYS,
   ...MANAGED_KEYS,
+  ...PASSED,
   options: optional(nullable(mapOf(text('Option'), 'Options of the engine'))),
   token_type: optional(text('Kind of token a login gives')),
   user_lockout_config: optional(LOCKOUT),
@@ -250,6 +253,7 @@ function tuningBody(system: System, { kind, config, description, options }: Moun
     ...(hasOptions ? { options } : {}),
     ...clearKeysBody(config),
     ...managedKeysBody(config),
+    ...passedBody(config),
     ...(kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
     ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
   }

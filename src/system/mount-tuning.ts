@@ -3,6 +3,7 @@ import { fail } from '../api/errors.ts'
 import { type Args, bool, duration, type Field, int, object, string, strings } from '../api/fields.ts'
 import { DEFAULT_LOCKOUT, type LockoutSettings } from '../api/lockout.ts'
 import type { MountConfig, MountKind } from '../api/mount.ts'
+import { MAX_PASSED_HEADERS, whyNotSeen, whyNotSet } from '../api/passed-headers.ts'
 
 const VISIBILITIES = ['', 'unauth', 'hidden']
 const TOKEN_TYPES = ['service', 'batch', 'default-service', 'default-batch']
@@ -35,15 +36,13 @@ export const CONFIG_FIELDS = {
   }),
   audit_non_hmac_request_keys: strings('Fields that audit shows in clear'),
   audit_non_hmac_response_keys: strings('Fields that audit shows in clear'),
-  passthrough_request_headers: strings('Headers handed to the engine'),
-  allowed_response_headers: strings('Headers the engine may set'),
+  passthrough_request_headers: strings('Headers of requests that the engine gets to see; none that gives access'),
+  allowed_response_headers: strings('Headers of answers that the engine may set; none of the server itself'),
   allowed_managed_keys: strings('Names of managed keys that the engine may use'),
   plugin_version: string('Only the built-in version is offered'),
 }
 
 export type GivenConfig = Partial<Args<typeof CONFIG_FIELDS>>
-
-const UNOFFERED = ['passthrough_request_headers', 'allowed_response_headers'] as const
 
 const NOTHING: MountConfig = {
   defaultLeaseTtlSeconds: 0,
@@ -61,9 +60,6 @@ export function changedConfig(
   kind: MountKind,
   { before = NOTHING, prefix = '' }: { readonly before?: MountConfig; readonly prefix?: string } = {},
 ): MountConfig {
-  for (const name of UNOFFERED) {
-    if ((given[name]?.length ?? 0) > 0) throw fail('field_invalid', [prefix + name, NOT_OFFERED])
-  }
   if ((given.plugin_version ?? '') !== '')
     throw fail('field_invalid', [`${prefix}plugin_version`, 'only the built-in version is offered'])
   const config: MountConfig = {
@@ -74,6 +70,7 @@ export function changedConfig(
     listingVisibility: given.listing_visibility ?? before.listingVisibility,
     ...clearKeys(given),
     ...managedKeys(given),
+    ...passedHeaders(given, prefix),
     ...tokenType(given.token_type, kind),
     ...lockout(given.user_lockout_config, kind, before.lockout, prefix),
   }
@@ -93,6 +90,34 @@ function clearKeys(given: GivenConfig): Pick<MountConfig, 'auditNonHmacRequestKe
   return {
     ...(request === undefined ? {} : { auditNonHmacRequestKeys: request }),
     ...(response === undefined ? {} : { auditNonHmacResponseKeys: response }),
+  }
+}
+
+/** None: as if it had never been said. */
+function passedHeaders(
+  given: GivenConfig,
+  prefix: string,
+): Pick<MountConfig, 'passthroughRequestHeaders' | 'allowedResponseHeaders'> {
+  const { passthrough_request_headers: request, allowed_response_headers: response } = given
+  requireHeaders(request, whyNotSeen, `${prefix}passthrough_request_headers`)
+  requireHeaders(response, whyNotSet, `${prefix}allowed_response_headers`)
+  return {
+    ...(request === undefined ? {} : { passthroughRequestHeaders: request }),
+    ...(response === undefined ? {} : { allowedResponseHeaders: response }),
+  }
+}
+
+function requireHeaders(
+  names: readonly string[] | undefined,
+  whyNot: (name: string) => string | undefined,
+  field: string,
+): void {
+  if (names === undefined) return
+  if (names.length > MAX_PASSED_HEADERS)
+    throw fail('field_invalid', [field, `must have at most ${MAX_PASSED_HEADERS} items`])
+  for (const name of names) {
+    const why = whyNot(name)
+    if (why !== undefined) throw fail('field_invalid', [field, why])
   }
 }
 

@@ -44,6 +44,17 @@ export const MANAGED_KEYS: Shapes = {
 export const managedKeysBody = ({ allowedManagedKeys }: MountConfig): object =>
   isGiven(allowedManagedKeys) ? { allowed_managed_keys: allowedManagedKeys } : {}
 
+/** Headers that the mount passes on. */
+export const PASSED: Shapes = {
+  passthrough_request_headers: optional(listOf(text('Header'), 'Those of a request that its engine gets to see')),
+  allowed_response_headers: optional(listOf(text('Header'), 'Those of an answer that its engine may set')),
+}
+
+export const passedBody = ({ passthroughRequestHeaders, allowedResponseHeaders }: MountConfig): object => ({
+  ...(isGiven(passthroughRequestHeaders) ? { passthrough_request_headers: passthroughRequestHeaders } : {}),
+  ...(isGiven(allowedResponseHeaders) ? { allowed_response_headers: allowedResponseHeaders } : {}),
+})
+
 const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undefined && keys.length > 0
 
 export const MOUNT: Shapes = {
@@ -69,7 +80,7 @@ export const MOUNT: Shapes = {
       ...MANAGED_KEYS,
       token_type: optional(text('Kind of token a login gives')),
       user_lockout_config: optional(LOCKOUT),
-      passthrough_request_headers: optional(listOf(text('Header'), 'Those of a request that its endpoints may read')),
+      ...PASSED,
     },
     'Tuning',
   ),
@@ -108,6 +119,7 @@ export function mountBody(entry: MountEntry, version: string): object {
       ...managedKeysBody(config),
       ...(entry.kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
       ...(passed === undefined ? {} : { passthrough_request_headers: passed }),
+      ...passedBody(config),
       ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
     },
   }

@@ -42,8 +42,8 @@ export const SHARED_LIMIT_SETTINGS = {
   max_body_memory_per_address: setting(
     'bytes',
     'half of max_body_memory, and the largest max_request_size at least',
-    'The share of it that the bodies of one address take (IPv6: of one /64), of a client as a trusted proxy names it; ' +
-      'beyond it 503',
+    'The share of it that the bodies of one address take (IPv6: of one /64), of a client as a trusted proxy names ' +
+      'it; beyond it 503',
   ),
   default_max_request_duration: setting('duration', '90s', '`max_request_duration` of listeners that say nothing'),
 } as const

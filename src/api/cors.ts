@@ -34,6 +34,8 @@ export type PageRequest = {
   readonly method: string
   /** The header Origin. */
   readonly origin: string
+  /** Of the origin that it asks: no matter of CORS. */
+  readonly isSameOrigin: boolean
   /** The header Access-Control-Request-Method: there in a preflight. */
   readonly asksFor: string | undefined
 }
@@ -46,19 +48,25 @@ export type PageAnswer = {
 }
 
 /**
- * What a request of a page gets; undefined where CORS is off.
+ * What a request of a page gets; undefined where CORS is off, and for a page of the same origin that is not named.
  * @throws Refusal for an origin that is not allowed, and for a preflight with a method that is not offered
  */
-export function answerPage(settings: CorsSettings, { method, origin, asksFor }: PageRequest): PageAnswer | undefined {
+export function answerPage(settings: CorsSettings, request: PageRequest): PageAnswer | undefined {
+  const { method, origin, asksFor } = request
   if (!settings.enabled) return undefined
   const isForAll = settings.origins.includes('*')
-  if (!isForAll && !settings.origins.includes(origin)) throw fail('origin_refused', [])
+  const isPreflight = method === 'OPTIONS' && asksFor !== undefined
+  if (!isForAll && !settings.origins.includes(origin)) {
+    // No browser asks before it asks its own origin: that would be a page of another scheme, behind a proxy.
+    if (request.isSameOrigin && !isPreflight) return undefined
+    throw fail('origin_refused', [])
+  }
   const headers = {
     'Access-Control-Allow-Origin': isForAll ? '*' : origin,
     Vary: 'Origin',
     ...(settings.credentials ? { 'Access-Control-Allow-Credentials': 'true' } : {}),
   }
-  if (method !== 'OPTIONS' || asksFor === undefined) return { headers, isPreflight: false }
+  if (!isPreflight) return { headers, isPreflight: false }
   if (!CORS_METHODS.includes(asksFor)) throw fail('method_not_allowed', [])
   return {
     isPreflight: true,

@@ -25,7 +25,12 @@ export const tellBrowsers = (exchange: Exchange, around: Surroundings): void | P
 
 function judgePage(exchange: Exchange, settings: CorsSettings): void {
   const { method, headers } = exchange.request
-  const answer = answerPage(settings, { method, origin: headers.origin ?? '', asksFor: headers.pageAsksFor })
+  const answer = answerPage(settings, {
+    method,
+    origin: headers.origin ?? '',
+    isSameOrigin: headers.isSameOrigin === true,
+    asksFor: headers.pageAsksFor,
+  })
   if (answer === undefined) return
   exchange.extraHeaders = answer.headers
   if (answer.isPreflight) exchange.response = { status: 200, body: undefined }

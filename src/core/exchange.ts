@@ -50,6 +50,8 @@ export type WireHeaders = {
   /** Of a browser: the page that asks, and in a preflight the method that it wants to use. */
   readonly origin?: string | undefined
   readonly pageAsksFor?: string | undefined
+  /** That page is of the origin that the request goes to; there with `origin`. */
+  readonly isSameOrigin?: boolean
   readonly traceparent?: string | undefined
   /** Those that audit records, by their names in lower case; absent where it records none. */
   readonly audited?: Readonly<Record<string, string>>

@@ -92,6 +92,7 @@ export async function listen({ address, rules, material, service, parts }: Liste
     lingers: deadlines.queue(LINGER_MS),
     ended: new WeakSet(),
     headersFor: headersFor(rules.headers),
+    isTls: tls !== undefined,
     switches: rules.switches,
     addressOf: addressFinder(connections, forwarded),
     isOpen: () => server.listening,

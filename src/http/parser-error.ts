@@ -7,7 +7,7 @@ import { refusalResponse } from '../core/response.ts'
 import { STATUS_CODES } from '../lib/node-http.ts'
 import { beginsUnknownMethod, ExtensionMessage, findHead } from './extension-method.ts'
 import { originOf, type RequestParts } from './requests.ts'
-import type { HeadersFor } from './response-headers.ts'
+import { type HeadersFor, withOurs } from './response-headers.ts'
 
 export type ParserError = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number }
 
@@ -99,8 +99,7 @@ export function closeWith(
     'Cache-Control': 'no-store',
     ...(body === '' ? {} : { 'Content-Type': 'application/json' }),
     'Content-Length': Buffer.byteLength(body),
-    ...headersFor(status),
-    ...headers,
+    ...withOurs(headersFor(status), headers),
     Connection: 'close',
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)

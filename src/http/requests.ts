@@ -12,7 +12,8 @@ import { type BodyParts, readBody } from './body-reading.ts'
 import type { DeadlineQueue } from './deadlines.ts'
 import { type HeaderSource, wireHeaders } from './headers.ts'
 import type { ListenerLimits } from './limits.ts'
-import type { HeadersFor } from './response-headers.ts'
+import { type HeadersFor, withOurs } from './response-headers.ts'
+import { isSameOrigin } from './same-origin.ts'
 import { RequestStream, sendStream } from './streams.ts'
 import type { Turn, Turns } from './turns.ts'
 
@@ -50,6 +51,7 @@ export type RequestParts = Service &
     /** Connections that carry no further answer. */
     readonly ended: WeakSet<IncomingMessage['socket']>
     readonly headersFor: HeadersFor
+    readonly isTls: boolean
     readonly switches: ListenerSwitches | undefined
     /** The address that a request counts as coming from. @throws Refusal */
     readonly addressOf: (socket: IncomingMessage['socket'], headers: HeaderSource) => string
@@ -67,7 +69,11 @@ export function originOf(parts: RequestParts, socket: IncomingMessage['socket'],
   if (headers.token !== undefined && headers.token.length > maxTokenBytes) {
     throw fail('token_too_large', [maxTokenBytes])
   }
-  return { headers, remoteAddress: parts.addressOf(socket, source) }
+  const page = headers.origin === undefined ? undefined : { isSameOrigin: isSameOrigin(source, parts.isTls) }
+  return {
+    headers: page === undefined ? headers : { ...headers, ...page },
+    remoteAddress: parts.addressOf(socket, source),
+  }
 }
 
 export function isTooLarge(incoming: IncomingMessage, { maxRequestBytes }: ListenerLimits): boolean {
@@ -266,14 +272,14 @@ function write(outgoing: ServerResponse, response: WireResponse, headOnly: boole
   const { status, body, headers, stream } = response
   const deadline = parts.writes.add(() => outgoing.destroy())
   if (deadline !== undefined) outgoing.once('close', () => parts.writes.remove(deadline))
-  const custom = parts.headersFor(status)
+  const all = withOurs(parts.headersFor(status), headers)
   if (stream !== undefined) {
-    sendStream(outgoing, stream, { headOnly, headers: { ...custom, ...headers } })
+    sendStream(outgoing, stream, { headOnly, headers: all })
     return
   }
   if (body === undefined || BODILESS_STATUSES.includes(status)) {
     const length = status === 204 ? {} : NO_BODY
-    outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...length, ...custom, ...headers })
+    outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...length, ...all })
     outgoing.end()
     return
   }
@@ -282,8 +288,7 @@ function write(outgoing: ServerResponse, response: WireResponse, headOnly: boole
     'Cache-Control': 'no-store',
     'Content-Type': 'application/json',
     'Content-Length': bytes,
-    ...custom,
-    ...headers,
+    ...all,
   })
   if (headOnly) outgoing.end()
   else {

@@ -28,6 +28,29 @@ export function headersFor(custom: CustomHeaders): HeadersFor {
   }
 }
 
+/** What weakens answers where it is replaced: ours stays. */
+const KEPT: readonly string[] = ['x-content-type-options', 'strict-transport-security']
+const POLICY = 'content-security-policy'
+
+/**
+ * Ours and those of one answer, which win, but for what they could only weaken. Of two content security policies both
+ * hold: a list of them stands in one header (W3C CSP level 3, section 3.1).
+ */
+export function withOurs(
+  ours: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  if (own === undefined) return ours
+  const all = new Map(Object.entries(ours).map((header) => [header[0].toLowerCase(), header]))
+  for (const [name, value] of Object.entries(own)) {
+    const lower = name.toLowerCase()
+    const known = all.get(lower)
+    if (known !== undefined && KEPT.includes(lower)) continue
+    all.set(lower, [name, known !== undefined && lower === POLICY ? `${known[1]}, ${value}` : value])
+  }
+  return Object.fromEntries(all.values())
+}
+
 /** Later ones win, whatever the case of their names. */
 function merge(...all: (Readonly<Record<string, string>> | undefined)[]): Record<string, string> {
   const byName = new Map<string, readonly [string, string]>()

@@ -261,6 +261,9 @@ test('headers for user interfaces are on answers outside the API, and on no othe
   assert.equal((await call('DELETE', path)).status, 204)
   assert.equal((await call('GET', path)).status, 404)
   assert.deepEqual(await at('/ui/'), {})
+  const plain = 'sys/config/ui/headers/x-content-type-options'
+  assert.equal((await call('PUT', plain, { values: ['sniff'] })).status, 400)
+  assert.equal((await call('PUT', plain, { values: ['nosniff'] })).status, 204)
   for (const name of ['X-Vault-Token', 'content-length', 'Cache-Control'])
     assert.equal((await call('PUT', `sys/config/ui/headers/${name}`, { values: ['x'] })).status, 400, name)
   for (const bad of [[], [''], ['a\r\nSet-Cookie: b'], ['ä'], Array(3).fill('x'.repeat(4_000))])

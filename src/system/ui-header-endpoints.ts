@@ -76,6 +76,9 @@ const write = endpoint({
     const name = headerName(header)
     if (name.startsWith('X-Vault-') || OWN.includes(name.toLowerCase()))
       throw fail('bad_request', [`The header ${name} belongs to the API and cannot be set`])
+    // The only value that there is; any other would switch it off.
+    if (name === 'X-Content-Type-Options' && values.some((value) => value !== 'nosniff'))
+      throw fail('field_invalid', ['values', `must be "nosniff" for ${name}`])
     if (values.length === 0 || values.some((value) => !isHeaderValue(value)))
       throw fail('field_invalid', ['values', 'must be one or more texts of visible ASCII characters and spaces'])
     await system.services.uiHeaders.change(({ headers }) => {

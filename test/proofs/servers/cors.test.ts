@@ -19,7 +19,12 @@ beforeEach(() => api(server, 'DELETE', 'sys/config/cors'))
 
 async function ask(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<RawAnswer> {
   const connection = await RawConnection.open(server.address)
-  const answer = await connection.exchange(rawRequest(method, path, Object.entries(headers)))
+  // One Host is sent, and it comes first.
+  const { Host = 'localhost', ...others } = headers
+  const request = rawRequest(method, path, Object.entries(others))
+    .toString('latin1')
+    .replace('Host: localhost', `Host: ${Host}`)
+  const answer = await connection.exchange(request)
   connection.close()
   assert.ok(answer !== undefined)
   return answer
@@ -67,6 +72,28 @@ test('W-03: on: another origin is refused before anything else', async () => {
       [403, '{"errors":["origin not allowed"]}\n', []],
     )
   }
+})
+
+test('C10: on: a page of the same origin is served as where CORS is off, whichever way a client lists', async () => {
+  await allow({ allowed_origins: PAGE })
+  const own = server.address
+  const { host } = new URL(own)
+  const token = { 'X-Vault-Token': server.token }
+  for (const [method, path, more, status] of [
+    ['GET', '/v1/sys/health', {}, 200],
+    ['LIST', '/v1/sys/policies/acl', token, 200],
+    ['GET', '/v1/sys/mounts', {}, 403],
+    // Behind a proxy that writes another host, a browser says it.
+    ['GET', '/v1/sys/health', { Origin: 'https://keys.example.com', 'Sec-Fetch-Site': 'same-origin' }, 200],
+  ] as const) {
+    const answer = await ask(method, path, { Origin: own, Host: host, ...more })
+    assert.deepEqual([answer.status, corsHeaders(answer)], [status, []], `${method} ${path}`)
+  }
+  const asked = { Origin: own, Host: host, 'Access-Control-Request-Method': 'POST' }
+  assert.equal((await ask('OPTIONS', '/v1/sys/mounts', asked)).status, 403, 'nobody asks before')
+  const other = await ask('GET', '/v1/sys/health', { Origin: own, Host: host, 'Sec-Fetch-Site': 'same-site' })
+  assert.equal(other.status, 403)
+  assert.equal((await ask('GET', '/v1/sys/health', { Origin: own, Host: 'localhost:1' })).status, 403)
 })
 
 test('on: a preflight is answered without a token, for the methods that there are', async () => {

@@ -54,9 +54,21 @@ const CRYPTO_WORK =
 const CRYPTO_RANDOM = 'randomBytes randomFill randomFillSync randomInt randomUUID randomUUIDv7 getRandomValues'
 
 const SERVER_STARTERS = ['startServerProcess', 'startConfigured', 'watchServer', 'spawnKeywright']
-/** They start processes, read the memory of others, or make the disk and the network misbehave. */
-const PROOF_FIXTURES =
-  /\/fixtures\/(?:attack-processes|attacker|memory-view|process-figures|process-memory|small-disk|steady-caller|strace|threaded-server)\.ts$|\/proofs\//
+/** They start servers with their threads or processes, look into those, or make disk and network misbehave. */
+const PROOF_FIXTURES = new RegExp(
+  `/fixtures/(?:${[
+    'attack-processes',
+    'attacker',
+    'held-commit',
+    'process-figures',
+    'process-memory',
+    'small-disk',
+    'steady-caller',
+    'strace',
+    'threaded-server',
+  ].join('|')})\\.ts$|/proofs/`,
+)
+
 /** Z-07: what look-ups.ts finds and is well. */
 export const KNOWN_LOOK_UPS: KnownLookUps = {
   'src/api/fields.ts': {
@@ -292,9 +304,14 @@ export const RULES: readonly Rule[] = [
     message: 'a clock decides here: hand in the time, wait by `until`, or make it a proof (test/proofs)',
     applies: isExactTest,
     find: anyOf(
-      code(/(?<![.\w$])(?:Date\.now|performance\.now|process\.hrtime|Temporal\.Now)\b|(?<![.\w$])new\s+Date\(\)/g),
-      code(/(?<![.\w$])(?:globalThis\.)?(?:setTimeout|setInterval)\b|(?<![.\w$])AbortSignal\.timeout\b/g),
+      code(/(?<![.\w$])(?:Date\.now|performance\.now|process\.hrtime|process\.uptime|Temporal\.Now)\b/g),
+      code(/(?<![.\w$])Date\s*\(\s*\)|\bnew\s+Date\b(?!\s*\(\s*[^\s)])/g),
+      code(
+        /(?<![.\w$])(?:globalThis\.)?(?:setTimeout|setInterval)\b|(?<![.\w$])(?:AbortSignal\.timeout|Atomics\.wait)\b/g,
+      ),
+      code(/\brealWorld\(\)\.timers\b|\{[^{}=;]*\btimers\b[^{}=;]*\}\s*=\s*realWorld\(\)/g),
       importsOf(TIMER_MODULES, ['setTimeout', 'setInterval', 'scheduler']),
+      importsOf(['node:perf_hooks', 'perf_hooks']),
       importsOf(/\/fixtures\/measured\.ts$/),
     ),
     except: {},
@@ -303,7 +320,11 @@ export const RULES: readonly Rule[] = [
     id: 'exact',
     message: 'what the machine has left decides here: count the work, or make it a proof (test/proofs)',
     applies: isExactTest,
-    find: code(/\b(?:memoryUsage|cpuUsage|threadCpuUsage|resourceUsage|freemem|loadavg)\b/g),
+    find: anyOf(
+      code(/\b(?:memoryUsage|cpuUsage|threadCpuUsage|resourceUsage|freemem|loadavg|getHeapStatistics)\b/g),
+      // When garbage is collected is up to the runtime.
+      code(/\b(?:WeakRef|FinalizationRegistry|collectGarbage)\b/g),
+    ),
     except: {},
   },
   {
@@ -312,8 +333,10 @@ export const RULES: readonly Rule[] = [
       'a process that runs beside the test makes it a proof (test/proofs); spawnSync of what ends by itself does not',
     applies: isExactTest,
     find: anyOf(
-      importsOf(['node:child_process'], ['spawn', 'fork', 'exec', 'execFile']),
+      importsOf(['node:child_process', 'child_process'], ['spawn', 'fork', 'exec', 'execFile']),
       importsOf(/\/fixtures\/server-process\.ts$/, SERVER_STARTERS),
+      // With its threads.
+      importsOf(/(?:^\.|\/src)\/server\.ts$/, ['startServer']),
       importsOf(PROOF_FIXTURES),
     ),
     except: {},

@@ -189,7 +189,7 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
   {
     name: 'Z-12 other programs',
     refused: [{ path: 'src/main.ts', text: `import { spawn } from 'node:child_process'` }],
-    allowed: [{ path: 'test/clients/a.test.ts', text: `import { spawn } from 'node:child_process'` }],
+    allowed: [{ path: 'test/proofs/clients/a.test.ts', text: `import { spawn } from 'node:child_process'` }],
   },
   {
     name: 'Z-14 outbound connections',
@@ -239,6 +239,65 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     allowed: [
       { path: 'test/a.test.ts', text: `test('a', { skip: missing('wrk') }, b)` },
       { path: 'src/lib/a.ts', text: 'reader.skip(4)' },
+    ],
+  },
+  {
+    name: 'clocks in exact tests',
+    refused: [
+      { path: 'src/lib/a.test.ts', text: 'const a = Date.now()' },
+      { path: 'src/lib/a.test.ts', text: 'const a = new Date()' },
+      { path: 'src/lib/a.test.ts', text: 'const a = new Date' },
+      { path: 'test/cloud/a.test.ts', text: 'const a = performance.now() - b' },
+      { path: 'emulator/a.test.ts', text: 'await new Promise((resolve) => setTimeout(resolve, 20))' },
+      { path: 'tools/a.test.ts', text: `import { setTimeout as sleep } from 'node:timers/promises'` },
+      { path: 'src/lib/a.test.ts', text: `import { monitorEventLoopDelay } from 'node:perf_hooks'` },
+      { path: 'src/lib/a.test.ts', text: 'Atomics.wait(a, 0, 0, 20)' },
+      { path: 'src/lib/a.test.ts', text: 'const a = new A(realWorld().timers)' },
+      { path: 'src/lib/a.test.ts', text: 'const { random, timers } = realWorld()' },
+      { path: 'src/lib/a.test.ts', text: `import { tookMs } from '../../test/fixtures/measured.ts'` },
+    ],
+    allowed: [
+      { path: 'test/proofs/cost/a.test.ts', text: `import { tookMs } from '../../fixtures/measured.ts'\nDate.now()` },
+      { path: 'test/fixtures/a.ts', text: 'setTimeout(a, 1)' },
+      { path: 'src/lib/a.test.ts', text: `const a = [new Date(b), new Date('2026-01-01'), Date.UTC(2026, 0, 1)]` },
+      { path: 'src/lib/a.test.ts', text: 'const { random, clock } = realWorld()\nconst a = { timers: time.timers }' },
+      { path: 'src/lib/a.test.ts', text: `import { setImmediate as nextTurn } from 'node:timers/promises'` },
+    ],
+  },
+  {
+    name: 'what the machine has left in exact tests',
+    refused: [
+      { path: 'src/lib/a.test.ts', text: 'const a = process.memoryUsage().arrayBuffers' },
+      { path: 'src/lib/a.test.ts', text: 'const a = process.threadCpuUsage()' },
+      { path: 'test/coverage/a.test.ts', text: `import { loadavg } from 'node:os'` },
+      { path: 'src/lib/a.test.ts', text: 'const a = new WeakRef(b)' },
+      { path: 'src/lib/a.test.ts', text: `import { collectGarbage } from './collect-garbage.ts'` },
+    ],
+    allowed: [
+      { path: 'test/proofs/memory/a.test.ts', text: 'const a = process.memoryUsage()' },
+      { path: 'src/lib/a.test.ts', text: 'const a = b.buffer.detached // process.memoryUsage()' },
+      { path: 'src/lib/a.test.ts', text: 'globalThis.gc = () => void collections++' },
+    ],
+  },
+  {
+    name: 'processes beside exact tests',
+    refused: [
+      { path: 'src/lib/a.test.ts', text: `import { spawn } from 'node:child_process'` },
+      { path: 'test/wire/a.test.ts', text: `import { startServerProcess } from '../fixtures/server-process.ts'` },
+      { path: 'test/coverage/a.test.ts', text: `import { startServer } from '../../src/server.ts'` },
+      { path: 'src/a.test.ts', text: `import { startServer } from './server.ts'` },
+      { path: 'test/model/a.test.ts', text: `import { trace } from '../fixtures/strace.ts'` },
+      { path: 'test/model/a.test.ts', text: `import { Ledger } from '../proofs/torture/ledger.ts'` },
+    ],
+    allowed: [
+      { path: 'test/proofs/start/a.test.ts', text: `import { spawn } from 'node:child_process'` },
+      { path: 'src/lib/a.test.ts', text: `import { execFileSync, spawnSync } from 'node:child_process'` },
+      {
+        path: 'test/wire/a.test.ts',
+        text: `import { PROJECT, temporaryDirectory } from '../fixtures/server-process.ts'`,
+      },
+      { path: 'src/auth/a.test.ts', text: `import { MemoryView } from '../../test/fixtures/memory-view.ts'` },
+      { path: 'src/http/a.test.ts', text: `import type { Server } from '../server.ts'` },
     ],
   },
   {

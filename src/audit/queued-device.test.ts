@@ -4,8 +4,8 @@ import { createSocket, Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { devicePartsFor } from '../../test/fixtures/device-parts.ts'
+import { steppedTime } from '../../test/fixtures/stepped-time.ts'
 import { until } from '../../test/fixtures/until.ts'
-import { realWorld } from '../lib/world.ts'
 import type { Device } from './device.ts'
 import { openDevice } from './open-device.ts'
 import { QueuedDevice, type Sink } from './queued-device.ts'
@@ -15,7 +15,7 @@ const entry = (bytes: number): string => `"request":{"data":"${'x'.repeat(bytes)
 
 /** One entry, as the audit records it. */
 function recorderOf(): { recorder: Recorder; record(set: DeviceSet, bytes: number): Promise<void> } {
-  const recorder = new Recorder(realWorld().timers, (work) => setImmediate(work))
+  const recorder = new Recorder(steppedTime(0).timers, (work) => setImmediate(work))
   const record = (set: DeviceSet, bytes: number): Promise<void> => {
     const bodies = set.devices.map(() => entry(bytes))
     return recorder.wait(recorder.append(set, 'request', bodies))

@@ -16,6 +16,7 @@ import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { type Outbound, realWorld } from '../../src/lib/world.ts'
 import { type CloudHouse, START_MS, startCloudHouse } from '../fixtures/cloud-house.ts'
 import { wireRequest } from '../fixtures/memory-house.ts'
+import { steppedTime } from '../fixtures/stepped-time.ts'
 
 const DISCOVERY = 'identity/oidc/plugins/.well-known/openid-configuration'
 const KEYS = 'identity/oidc/plugins/.well-known/keys'
@@ -23,7 +24,9 @@ const AUDIENCE = 'api://AzureADTokenExchange'
 const POD = 'system:serviceaccount:keys:keywright'
 
 let nowMs = START_MS
-const { random, timers } = realWorld()
+const { random } = realWorld()
+// No request is late: no time passes for what waits.
+const { timers } = steppedTime(START_MS)
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
 const folder = mkdtempSync(join(tmpdir(), 'credentials-'))
 const tokenFile = join(folder, 'token')

@@ -1,6 +1,7 @@
 // Refuses what looks a text up in a plain object, of which threats Z-07 tells: `headers[name]` where the name is
 // `constructor` finds what every object inherits. Which index is any text, and which is one of a few known names, is a
 // question of types: so the compiler is asked, where the rules of tidy-rules.ts look at the text alone.
+import { spawnSync } from 'node:child_process'
 import {
   type BinaryExpression,
   type ConditionalExpression,
@@ -15,7 +16,8 @@ import {
 import type { FileSystem } from 'typescript/unstable/fs'
 import { API, type Checker, type Type, TypeFlags } from 'typescript/unstable/sync'
 import { inProgram } from './rule.ts'
-import type { Finding } from './tree.ts'
+import { KNOWN_LOOK_UPS } from './tidy-rules.ts'
+import { type Finding, formatFinding } from './tree.ts'
 
 /** By file: what it looks up all the same, each with its reason. One that nothing needs any more is refused. */
 export type KnownLookUps = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -53,6 +55,19 @@ export function lookUps(root: string, known: KnownLookUps, fs?: FileSystem): Fin
   } finally {
     api.close()
   }
+}
+
+/**
+ * The same, a line each, from a process of its own: the compiler behind it speaks to standard error when it ends.
+ * @throws Error with what it said, where it did not run
+ */
+export function lookUpLines(root: string): string[] {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(stderr)
+  return stdout.split('\n').filter((line) => line !== '')
 }
 
 /** Indexed access and `in`, by any text, where nothing says that the object itself has such a member. */
@@ -159,3 +174,7 @@ function isWritten(node: Node): boolean {
 }
 
 const textOf = (node: Node, file: SourceFile): string => node.getText(file)
+
+if (import.meta.main) {
+  for (const finding of lookUps(process.cwd(), KNOWN_LOOK_UPS)) console.log(formatFinding(finding))
+}

@@ -3,11 +3,10 @@
 import { spawnSync } from 'node:child_process'
 import { checkImports, runtimePackages } from './check-imports.ts'
 import { GENERATED, staleOutputs } from './generated.ts'
-import { lookUps } from './look-ups.ts'
+import { lookUpLines } from './look-ups.ts'
 import { runTests } from './run-tests.ts'
 import { formatSizes, oversizes } from './sizes.ts'
 import { tidy } from './tidy.ts'
-import { KNOWN_LOOK_UPS } from './tidy-rules.ts'
 import { formatFinding, readTree } from './tree.ts'
 
 type Phase = {
@@ -36,7 +35,7 @@ const PHASES: readonly Phase[] = [
   { title: 'types', run: () => program('typescript/bin/tsc', ['-p', '.']) },
   {
     title: 'tidy',
-    run: () => [...tidy(tree), ...lookUps(root, KNOWN_LOOK_UPS)].map(formatFinding).join('\n'),
+    run: () => [...tidy(tree).map(formatFinding), ...lookUpLines(root)].join('\n'),
   },
   { title: 'imports', run: () => checkImports(tree, runtimePackages(root)).map(formatFinding).join('\n') },
   { title: 'generated files', run: () => staleOutputs(root, GENERATED).join('\n') },

@@ -1,8 +1,8 @@
 // Refuses what the house does not write, and reports sizes without refusing them. `npm run tidy`.
-import { lookUps } from './look-ups.ts'
+import { lookUpLines } from './look-ups.ts'
 import { applyRules } from './rule.ts'
 import { formatSizes, oversizes } from './sizes.ts'
-import { KNOWN_LOOK_UPS, RULES } from './tidy-rules.ts'
+import { RULES } from './tidy-rules.ts'
 import { type Finding, formatFinding, readTree, type Tree } from './tree.ts'
 
 /** As biome.json formats; what the formatter cannot break is refused here. */
@@ -24,8 +24,8 @@ function longLines(path: string, text: string): Finding[] {
 
 if (import.meta.main) {
   const tree = readTree(process.cwd())
-  const findings = [...tidy(tree), ...lookUps(process.cwd(), KNOWN_LOOK_UPS)]
-  for (const finding of findings) console.log(formatFinding(finding))
+  const findings = [...tidy(tree).map(formatFinding), ...lookUpLines(process.cwd())]
+  for (const finding of findings) console.log(finding)
   console.log(formatSizes(oversizes(tree), REPORTED_ROWS))
   process.exitCode = findings.length === 0 ? 0 : 1
 }

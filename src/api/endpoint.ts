@@ -55,7 +55,7 @@ type Common<E, F extends Fields> = {
   readonly takesAnyFields?: boolean
   /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */
   readonly takesWrappingToken?: boolean
-  /** Of a name in the path for which the engine alone knows how it is kept; for all others `Field.canonical` says it. */
+  /** Of a name in the path for which the engine alone knows how it is kept; for others `Field.canonical` says it. */
   readonly spelling?: {
     readonly field: string
     readonly foldOf: (engine: E, path: Readonly<Record<string, string>>) => Fold | undefined

@@ -1,6 +1,6 @@
 // Names in paths that go by several spellings. An endpoint declares of a field how its name is kept
-// (`Field.canonical`, `Endpoint.spellings`): the request goes on with that one, so policy, audit, quotas and handler see
-// no other. What operators wrote of paths, rules of policies above all, is brought to the same form here.
+// (`Field.canonical`, `Endpoint.spelling`): the request goes on with that one, so policy, audit, quotas and handler
+// see no other. What operators wrote of paths, rules of policies above all, is brought to the same form here.
 
 /** Of a name the one spelling that it is kept under. Wildcards and slashes are no part of any. */
 export type Fold = (name: string) => string

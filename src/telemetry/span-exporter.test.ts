@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { steppedTime } from '../../test/fixtures/stepped-time.ts'
 import { type OutboundRequest, realWorld, type World } from '../lib/world.ts'
 import type { Span } from './request-trace.ts'
 import { SpanExporter } from './span-exporter.ts'
@@ -26,7 +27,7 @@ function stage(answer: () => Promise<number>) {
     },
   }
   const exporter = new SpanExporter({
-    world: { ...realWorld(), outbound },
+    world: { ...realWorld(), timers: steppedTime(0).timers, outbound },
     endpoint: 'http://collector:4318',
     service: { 'service.name': 'keywright' },
     log: () => {

@@ -509,7 +509,8 @@ class Collector {
   }
 
   get entries(): AuditEntry[] {
-    const lines = this.text.split('\n').filter((line) => line !== '')
+    // What follows the last end of a line is still on its way.
+    const lines = this.text.split('\n').slice(0, -1)
     return lines.map((line) => JSON.parse(line)).filter(({ type }) => type !== 'chain')
   }
 }
@@ -572,36 +573,24 @@ test('P-34: an answer that cannot be recorded is withheld, and its token is of n
   held.resolve()
   const work = inlineWork(realWorld())
   const slow: SlowWork = { ...work, run: (job, input) => held.promise.then(() => work.run(job, input)) }
-  const started = await startWithSocket(slow)
-  const { house, path: socket } = started
-  let { collector } = started
+  const { house, collector } = await startWithSocket(slow)
   await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
   await house.call('POST', 'auth/userpass/users/kim', { password: 'correct horse' })
   const tokens = async () => (await house.house.tokens.view.list('token/id/')).length
-  const tryLogin = async () => {
-    const before = { tokens: await tokens(), entries: collector.entries.length }
-    held = Promise.withResolvers()
-    const login = house.house.core.handle(wireRequest('POST', 'auth/userpass/login/kim', { password: 'correct horse' }))
-    // The first entry is stored; the collector goes while the password is hashed.
-    await until(async () => collector.entries.length > before.entries)
-    await collector.close()
-    held.resolve()
-    const { status, body } = await login
-    collector = new Collector()
-    await collector.listen(socket)
-    return { status, body, made: (await tokens()) - before.tokens }
-  }
-  let answer = await tryLogin()
-  // Where the end of the connection came later still, it is tried again.
-  for (let tried = 0; tried < 20 && answer.status !== 500; tried++) {
-    await until(async () => (await house.call('GET', 'transit/keys/k')).status === 200)
-    answer = await tryLogin()
-  }
+  const before = await tokens()
+  held = Promise.withResolvers()
+  const login = house.house.core.handle(wireRequest('POST', 'auth/userpass/login/kim', { password: 'correct horse' }))
+  // The first entry is stored; the collector goes while the password is hashed, and that is noticed.
+  const isOfLogin = ({ request }: AuditEntry): boolean => request.path === 'auth/userpass/login/kim'
+  await until(() => collector.entries.some(isOfLogin), 'the first entry')
+  await collector.close()
+  await until(async () => (await house.call('GET', 'transit/keys/k')).status === 500, 'the device is lost')
+  held.resolve()
+  const answer = await login
   assert.equal(answer.status, 500)
   assert.match(String(answer.body), /the answer, so it is withheld/)
-  assert.equal(answer.made, 0)
+  assert.equal(await tokens(), before)
   await house.house.audit.stop()
-  await collector.close()
 })
 
 test('the last answers of a server that is sealed, and of a device that goes, are recorded by who began', async () => {

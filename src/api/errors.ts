@@ -43,7 +43,7 @@ export const ERRORS = {
     status: 400,
     message: () => 'The request is not well-formed HTTP',
     remedy:
-      'Send HTTP/1.1 (RFC 9112). A LIST or HELP request has no repeated header that matters, a head of at most ' +
+      'Send HTTP/1.1 (RFC 9112), with one header Host. A LIST or HELP request has no repeated header that matters, a head of at most ' +
       '16 KiB, no body or one that means nothing, and nothing behind it; GET with ?list=true and ?help=1 are the same.',
   },
   bad_forwarding: {
@@ -150,6 +150,11 @@ export const ERRORS = {
     status: 415,
     message: (what: string) => what,
     remedy: 'Use POST, which changes the fields that are sent.',
+  },
+  content_coding: {
+    status: 415,
+    message: () => 'Content-Encoding: only identity is offered',
+    remedy: 'Send the body as it is, without compressing it.',
   },
   expectation_failed: {
     status: 417,

@@ -49,11 +49,17 @@ test('a head gives the request', () => {
 const TAKEN = [
   { name: 'HELP', head: 'HELP /v1/sys/health HTTP/1.1\r\nHost: a\r\n\r\n' },
   { name: 'an empty body that is said to be one', head: 'LIST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n' },
-  { name: 'a bearer token', head: 'LIST / HTTP/1.1\r\nAuthorization: Bearer root\r\n\r\n' },
-  { name: 'a repeated header that does not matter', head: 'LIST / HTTP/1.1\r\nAccept: a\r\nAccept: b\r\n\r\n' },
-  { name: 'an empty value', head: 'LIST / HTTP/1.1\r\nX-A:\r\n\r\n' },
-  { name: 'a name like one of the prototypes', head: 'LIST / HTTP/1.1\r\n__proto__: a\r\nconstructor: b\r\n\r\n' },
-  { name: '200 headers', head: `LIST / HTTP/1.1\r\n${'a: b\r\n'.repeat(200)}\r\n` },
+  { name: 'a bearer token', head: 'LIST / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer root\r\n\r\n' },
+  {
+    name: 'a repeated header that does not matter',
+    head: 'LIST / HTTP/1.1\r\nHost: a\r\nAccept: a\r\nAccept: b\r\n\r\n',
+  },
+  { name: 'an empty value', head: 'LIST / HTTP/1.1\r\nHost:\r\nX-A:\r\n\r\n' },
+  {
+    name: 'a name like one of the prototypes',
+    head: 'LIST / HTTP/1.1\r\nHost: a\r\n__proto__: a\r\nconstructor: b\r\n\r\n',
+  },
+  { name: '200 headers', head: `LIST / HTTP/1.1\r\nHost: a\r\n${'a: b\r\n'.repeat(199)}\r\n` },
 ]
 
 for (const { name, head } of TAKEN) {
@@ -67,24 +73,31 @@ const REFUSED = [
   { name: 'another method', head: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n' },
   { name: 'lower case', head: 'list / HTTP/1.1\r\nHost: a\r\n\r\n' },
   { name: 'something behind the head', head: 'LIST / HTTP/1.1\r\nHost: a\r\n\r\nx' },
-  { name: 'a second request behind the head', head: 'LIST / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n\r\n' },
+  {
+    name: 'a second request behind the head',
+    head: 'LIST / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n',
+  },
   { name: 'HTTP/1.0', head: 'LIST / HTTP/1.0\r\nHost: a\r\n\r\n' },
+  { name: 'no host', head: 'LIST / HTTP/1.1\r\nX-Vault-Token: root\r\n\r\n' },
   { name: 'a missing version', head: 'LIST /\r\nHost: a\r\n\r\n' },
   { name: 'a word more', head: 'LIST / HTTP/1.1 x\r\nHost: a\r\n\r\n' },
   { name: 'an absolute target', head: 'LIST http://a/v1/x HTTP/1.1\r\nHost: a\r\n\r\n' },
   { name: 'a tab in the target', head: 'LIST /a\tb HTTP/1.1\r\nHost: a\r\n\r\n' },
   { name: 'a byte beyond ASCII in the target', head: 'LIST /\u00e4 HTTP/1.1\r\nHost: a\r\n\r\n' },
-  { name: 'two tokens', head: 'LIST / HTTP/1.1\r\nX-Vault-Token: a\r\nx-vault-token: b\r\n\r\n' },
-  { name: 'two namespaces', head: 'LIST / HTTP/1.1\r\nX-Vault-Namespace: a\r\nX-Vault-Namespace: a\r\n\r\n' },
+  { name: 'two tokens', head: 'LIST / HTTP/1.1\r\nHost: a\r\nX-Vault-Token: a\r\nx-vault-token: b\r\n\r\n' },
+  {
+    name: 'two namespaces',
+    head: 'LIST / HTTP/1.1\r\nHost: a\r\nX-Vault-Namespace: a\r\nX-Vault-Namespace: a\r\n\r\n',
+  },
   { name: 'two hosts', head: 'LIST / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n' },
-  { name: 'a folded header', head: 'LIST / HTTP/1.1\r\nX-A: a\r\n b\r\n\r\n' },
-  { name: 'a header without a colon', head: 'LIST / HTTP/1.1\r\nX-A\r\n\r\n' },
-  { name: 'a header without a name', head: 'LIST / HTTP/1.1\r\n: a\r\n\r\n' },
-  { name: 'a space before the colon', head: 'LIST / HTTP/1.1\r\nX-A : a\r\n\r\n' },
-  { name: 'a control character in a value', head: 'LIST / HTTP/1.1\r\nX-A: a\u0001\r\n\r\n' },
-  { name: 'a lone CR in a value', head: 'LIST / HTTP/1.1\r\nX-A: a\rb\r\n\r\n' },
-  { name: '201 headers', head: `LIST / HTTP/1.1\r\n${'a: b\r\n'.repeat(201)}\r\n` },
-  { name: 'a head that is too long', head: `LIST / HTTP/1.1\r\nX-A: ${'a'.repeat(MAX_HEAD_BYTES)}\r\n\r\n` },
+  { name: 'a folded header', head: 'LIST / HTTP/1.1\r\nHost: a\r\nX-A: a\r\n b\r\n\r\n' },
+  { name: 'a header without a colon', head: 'LIST / HTTP/1.1\r\nHost: a\r\nX-A\r\n\r\n' },
+  { name: 'a header without a name', head: 'LIST / HTTP/1.1\r\nHost: a\r\n: a\r\n\r\n' },
+  { name: 'a space before the colon', head: 'LIST / HTTP/1.1\r\nHost: a\r\nX-A : a\r\n\r\n' },
+  { name: 'a control character in a value', head: 'LIST / HTTP/1.1\r\nHost: a\r\nX-A: a\u0001\r\n\r\n' },
+  { name: 'a lone CR in a value', head: 'LIST / HTTP/1.1\r\nHost: a\r\nX-A: a\rb\r\n\r\n' },
+  { name: '201 headers', head: `LIST / HTTP/1.1\r\nHost: a\r\n${'a: b\r\n'.repeat(200)}\r\n` },
+  { name: 'a head that is too long', head: `LIST / HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(MAX_HEAD_BYTES)}\r\n\r\n` },
 ]
 
 for (const { name, head } of REFUSED) {

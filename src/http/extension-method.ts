@@ -134,7 +134,13 @@ function readHead(text: string, length: number): Head {
   const [method, target, version, ...rest] = (requestLine ?? '').split(' ')
   const isRequest = method !== undefined && METHODS.includes(method) && version === 'HTTP/1.1' && rest.length === 0
   const headers = readHeaders(lines)
-  if (!isRequest || target === undefined || !target.startsWith('/') || !isVisible(target) || headers === undefined)
+  if (
+    !isRequest ||
+    target === undefined ||
+    !target.startsWith('/') ||
+    !isVisible(target) ||
+    headers?.host === undefined
+  )
     throw fail('malformed_http', [])
   const expectsContinue = headers.expect?.toLowerCase() === '100-continue'
   return { method, target, headers, length, body: bodyOf(headers), expectsContinue }

@@ -12,7 +12,15 @@ import type { HeaderSource } from './headers.ts'
 import type { ListenerLimits } from './limits.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
 import type { ProxyRules } from './proxy-protocol.ts'
-import { hasUnknownCoding, isTooLarge, type RequestParts, refuse, type Service, serve } from './requests.ts'
+import {
+  hasContentCoding,
+  hasUnknownCoding,
+  isTooLarge,
+  type RequestParts,
+  refuse,
+  type Service,
+  serve,
+} from './requests.ts'
 import { type CustomHeaders, headersFor } from './response-headers.ts'
 import { secureOptions, type TlsMaterial, type TlsRules } from './tls.ts'
 import { Turns } from './turns.ts'
@@ -124,6 +132,7 @@ function newServer({ limits, tls }: ListenerRules, material: TlsMaterial | undef
     requestTimeout: 0,
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    // What lacks it gets an answer of ours (requests.ts).
     requireHostHeader: false,
     noDelay: true,
   }
@@ -154,7 +163,7 @@ function answerRequests(server: Server, requests: RequestParts): void {
     const [path = ''] = (incoming.url ?? '').split('?', 1)
     const isStream = requests.takesStream(incoming.method ?? '', path)
     const isTaken = isStream || !isTooLarge(incoming, requests.limits)
-    if (isTaken && !hasUnknownCoding(incoming)) outgoing.writeContinue()
+    if (isTaken && !hasUnknownCoding(incoming) && !hasContentCoding(incoming)) outgoing.writeContinue()
     serve(incoming, outgoing, requests)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {

@@ -87,6 +87,31 @@ export function hasUnknownCoding({ headers }: IncomingMessage): boolean {
   return coding !== undefined && coding.trim().toLowerCase() !== 'chunked'
 }
 
+/** RFC 9112 section 3.2: one Host, since who stands before us may have gone by another. HTTP/1.0 knows none. */
+function hasOneHost({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
+  if (headers.host === undefined) return httpVersionMinor === 0
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts === 1
+}
+
+/** RFC 9110 section 8.4: what is compressed would be taken for what it is not. */
+export function hasContentCoding({ headers }: IncomingMessage): boolean {
+  const coding = headers['content-encoding']
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  return hasBody && coding !== undefined && coding.trim().toLowerCase() !== 'identity'
+}
+
+/** What is wrong with its head, whoever sends it. */
+function faultOf(incoming: IncomingMessage): Refusal | undefined {
+  if (!hasOneHost(incoming)) return fail('malformed_http', [])
+  if (hasUnknownCoding(incoming)) return fail('coding_unknown', [])
+  return hasContentCoding(incoming) ? fail('content_coding', []) : undefined
+}
+
 /** RFC 9110 section 7.8: other protocols are asked for so, and none is offered. */
 function asksForUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.connection?.toLowerCase().includes('upgrade') === true
@@ -101,8 +126,9 @@ export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts
   // The parser takes nothing that came behind such a request with it: who sent more is told to send it again.
   if (asksForUpgrade(incoming)) outgoing.shouldKeepAlive = false
   const turn = parts.turns.take(incoming, outgoing)
-  if (hasUnknownCoding(incoming)) {
-    refuse(turn, fail('coding_unknown', []), parts)
+  const fault = faultOf(incoming)
+  if (fault !== undefined) {
+    refuse(turn, fault, parts)
     return
   }
   let origin: Origin

@@ -1,5 +1,6 @@
 // Who may do what: tokens, policies, identities, and what belongs to tokens, over one storage.
 import { Cubbyhole, wipeCubbyhole } from './auth/cubbyhole.ts'
+import type { KeptLimits, KeptValues } from './auth/kept-values.ts'
 import { Leases } from './auth/leases.ts'
 import { LoginService } from './auth/login-service.ts'
 import { PluginIdentity } from './auth/plugin-identity.ts'
@@ -27,7 +28,9 @@ export type AccountParts = {
   readonly invalidation: Invalidation
   readonly world: World
   readonly log: Log
-  readonly limits: TokenLimits
+  readonly limits: TokenLimits & { readonly kept?: KeptLimits }
+  /** Given where this thread writes nothing. */
+  readonly keptElsewhere: KeptValues | undefined
   readonly slow: SlowWork
   /** '' where the configuration names none. */
   readonly apiAddress: string
@@ -75,10 +78,17 @@ export function buildAccounts(parts: AccountParts): Accounts {
   const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs(), timers: world.timers })
   const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
   const logins = new LoginService({ tokens, identities, world, limits, isMounted })
-  const cubbyhole = new Cubbyhole(tokens.view)
+  const cubbyhole = new Cubbyhole(tokens.view, limits.kept, parts.keptElsewhere)
   tokens.addBelongings(wipeCubbyhole)
   const wrappingJwt = new WrappingJwt({ storage, invalidation, slow, world, apiAddress })
-  const wrapping = new Wrapping({ tokens, world, jwt: wrappingJwt, longestTtlSeconds: limits.maxTtlSeconds })
+  const wrapping = new Wrapping({
+    tokens,
+    world,
+    jwt: wrappingJwt,
+    longestTtlSeconds: limits.maxTtlSeconds,
+    ...(limits.kept === undefined ? {} : { limits: limits.kept }),
+    elsewhere: parts.keptElsewhere,
+  })
   return {
     tokens,
     tokenService,

@@ -12,6 +12,7 @@ export function sanitizedConfig(config: ServerConfig): object {
     cluster_name: config.clusterName,
     default_lease_ttl: config.defaultTtlSeconds,
     max_lease_ttl: config.maxTtlSeconds,
+    max_cubbyhole_entry_size: config.kept.entryBytes,
     threads: config.threads,
     edition: config.edition,
     reported_version: config.reportedVersion,

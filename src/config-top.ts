@@ -1,4 +1,5 @@
 // The keys that stand in no stanza.
+import { KEPT_SETTINGS } from './config-kept.ts'
 import { SHARED_LIMIT_SETTINGS } from './config-limits.ts'
 import { ignored, refused, type Stanza, setting } from './config-setting.ts'
 
@@ -41,6 +42,7 @@ export const TOP_STANZA: Stanza = {
     require_audit: setting('bool', 'false', 'Without a stanza `audit` the server does not start'),
     pid_file: setting('path', 'none', 'A file with the id of the process, while it listens'),
     ...SHARED_LIMIT_SETTINGS,
+    ...KEPT_SETTINGS,
     disable_mlock: ignored('memory cannot be locked from here: switch swapping off'),
     ui: ignored('there is no user interface in the server'),
     license_path: ignored('everything is in the open product, see edition'),

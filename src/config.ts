@@ -2,10 +2,12 @@
 import { availableParallelism } from 'node:os'
 import { DEFAULT_EDITION, type Edition } from './api/edition.ts'
 import type { AuditSettings } from './audit/device-changes.ts'
+import { DEFAULT_KEPT_LIMITS, type KeptLimits } from './auth/kept-values.ts'
 import { auditOf } from './config-audit.ts'
 import { type CloudConfigured, cloudsOf } from './config-cloud.ts'
 import { editionOf } from './config-edition.ts'
 import { type HardeningConfig, hardeningOf, NO_HARDENING } from './config-hardening.ts'
+import { keptOf } from './config-kept.ts'
 import { type KmsLibrary, kmsLibrariesOf } from './config-kms-library.ts'
 import { type SharedLimits, settledLimits, sharedLimitsOf } from './config-limits.ts'
 import { addressText, type GivenListener, type ListenerConfig, listenersOf } from './config-listener.ts'
@@ -37,6 +39,8 @@ export type ServerConfig = {
   readonly reportedVersion: string
   readonly defaultTtlSeconds: number
   readonly maxTtlSeconds: number
+  /** What is kept for callers. */
+  readonly kept: KeptLimits
   /** Undefined: shares open the server. */
   readonly seal: StaticSealConfig | undefined
   /** Files of PKCS #11, for managed keys. */
@@ -60,13 +64,14 @@ export type ServerConfig = {
 }
 
 /** Several keys make one of these, and the keys may stand in several files: they are joined member by member. */
-const JOINED_PARTS = ['logging', 'hardening', 'audit', 'sharedLimits'] as const
+const JOINED_PARTS = ['logging', 'hardening', 'audit', 'sharedLimits', 'kept'] as const
 type JoinedPart = (typeof JOINED_PARTS)[number]
 
 /** What one file says: lists go behind each other, everything else stands in one of them. */
 export type ConfigPart = Partial<Omit<ServerConfig, 'listeners' | 'limits' | JoinedPart>> & {
   readonly logging?: Partial<LogConfig>
   readonly hardening?: Partial<HardeningConfig>
+  readonly kept?: Partial<KeptLimits>
   readonly audit?: Partial<AuditSettings>
   readonly listeners?: readonly GivenListener[]
   readonly sharedLimits?: SharedLimits
@@ -121,6 +126,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   reportedVersion: '1.21.0',
   defaultTtlSeconds: 768 * 3600,
   maxTtlSeconds: 768 * 3600,
+  kept: DEFAULT_KEPT_LIMITS,
   seal: undefined,
   kmsLibraries: [],
   edition: DEFAULT_EDITION,
@@ -154,6 +160,7 @@ export function parseBody(body: HclObject, { isPlainAllowed }: ParseOptions): Co
     () => threadsOf(body),
     () => listenersOf(body, isPlainAllowed),
     () => sharedLimitsPart(body),
+    () => keptOf(body),
     () => storageOf(body),
     () => sealOf(body),
     () => kmsLibrariesOf(body),
@@ -204,6 +211,7 @@ export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigP
     ...part,
     logging: { ...DEFAULT_CONFIG.logging, ...part.logging },
     hardening: { ...DEFAULT_CONFIG.hardening, ...part.hardening },
+    kept: { ...DEFAULT_CONFIG.kept, ...part.kept },
     audit: { ...DEFAULT_CONFIG.audit, ...part.audit },
   }
   const { defaultTtlSeconds, maxTtlSeconds } = config

@@ -8,6 +8,7 @@ import type { ByteStream } from './api/request.ts'
 import { Audit } from './audit/audit.ts'
 import type { AuditSettings } from './audit/device-changes.ts'
 import { type BoardMemory, newBoardMemory } from './audit/stream-board.ts'
+import { DEFAULT_KEPT_LIMITS, type KeptLimits } from './auth/kept-values.ts'
 import type { TokenLimits } from './auth/token-rules.ts'
 import { cloudPlace } from './cloud-place.ts'
 import { Core } from './core/core.ts'
@@ -20,6 +21,7 @@ import { importSecret } from './crypto/secret-key.ts'
 import { engineTypes, needsSudo, SYSTEM_ROUTER } from './engine-types.ts'
 import type { Surroundings } from './engines/cloud/settings.ts'
 import { hostInfo } from './host-facts.ts'
+import { answerKept, KEPT, keptElsewhere } from './kept-elsewhere.ts'
 import { collectGarbage } from './lib/collect-garbage.ts'
 import { type Log, namedLog } from './lib/log.ts'
 import type { SlowWork } from './lib/slow-work.ts'
@@ -57,7 +59,7 @@ export type HouseParts = {
   /** Of the data; missing: they are in memory. */
   readonly directory?: string
   readonly facts: ServerFacts
-  readonly tokenLimits: TokenLimits
+  readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
   /** Of the thread; missing: one of its own. */
   readonly turnEnd?: TurnEnd
   /** Missing: that of a server with one thread. */
@@ -94,6 +96,8 @@ export type House = Accounts & {
   readonly invalidation: Invalidation
   /** Whether the body of such a request is not to be collected. */
   readonly takesStream: (method: string, rawPath: string) => boolean
+  /** What this thread, which writes, answers to those that do not: of a mount by its UUID, or of values to keep. */
+  readonly answer: AskWriter
   /** Names in lower case of the request headers that are recorded. */
   readonly auditedHeaders: () => readonly string[]
   /** After unseal: from here on requests are served. While open: takes over a keyring with a new term. */
@@ -113,7 +117,9 @@ export function buildHouse(parts: HouseParts): House {
   const { apiAddress } = facts
   const { telemetry, limits } = parts.telemetry ?? aloneTelemetry(world)
   const given = { storage, invalidation, world, log: namedLog(log, 'auth'), slow, apiAddress }
-  const accounts = buildAccounts({ ...given, limits: tokenLimits, mounts: table })
+  const questions = parts.askWriter && askOrRefuse(parts.askWriter)
+  const elsewhere = questions && keptElsewhere(questions)
+  const accounts = buildAccounts({ ...given, limits: tokenLimits, mounts: table, keptElsewhere: elsewhere })
   const { tokens } = accounts
   const quotas = new QuotaStore(storage, invalidation)
   const saveSnapshot = snapshotSaver(parts, barrier)
@@ -143,7 +149,6 @@ export function buildHouse(parts: HouseParts): House {
   const types = engineTypes(system, accounts, cloudPlace(place, parts.cloud))
   const systemEntry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry: systemEntry, router: SYSTEM_ROUTER, engine: system }
-  const questions = parts.askWriter && askOrRefuse(parts.askWriter)
   const engineParts = {
     world,
     slow,
@@ -183,6 +188,7 @@ export function buildHouse(parts: HouseParts): House {
     sealed: () => !open,
     initialized: () => sealStatus().initialized,
     permissionHints: facts.permissionHints ?? true,
+    mostFreeBytes: (tokenLimits.kept ?? DEFAULT_KEPT_LIMITS).entryBytes,
     forward: parts.forward === undefined ? undefined : forwardOrRefuse(parts.forward),
   }
   return {
@@ -195,6 +201,7 @@ export function buildHouse(parts: HouseParts): House {
     upkeep: new Upkeep(() => mounts.mounted(), world, namedLog(log, 'core')),
     invalidation,
     takesStream: streamedRequests(types, mounts),
+    answer: (mount, question) => (mount === KEPT ? answerKept(accounts, question) : mounts.answer(mount, question)),
     auditedHeaders: () => audit.headerNames,
     open: async (keyring) => {
       barrier.setKeyring(keyring)

@@ -89,7 +89,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const links: ServingLinks<SealNews> = new ServingLinks<SealNews>(
     (request) => house.core.handle(request),
     () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
-    (mount, question) => house.mounts.answer(mount, question),
+    (mount, question) => house.answer(mount, question),
   )
   const asker = new ReloadAsker(parent)
   const counts = new EntryCounts(store, own.telemetry.row, world.timers.sleep)

@@ -27,6 +27,17 @@ const MESSAGE =
 
 type LookUp = { readonly node: Node; readonly object: Expression; readonly index: Expression }
 
+/**
+ * A line for each finding in the program under `root`; empty where all is well. In a process of its own: what the
+ * compiler says at its end, to nobody, is not for who called.
+ */
+export function lookUpLines(root: string): string {
+  const options = { cwd: root, encoding: 'utf8' } as const
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, [import.meta.filename], options)
+  if (error !== undefined) return error.message
+  return status === 0 ? '' : stdout.trim() || stderr.trim() || `look-ups.ts ended with exit code ${status}`
+}
+
 /** What the program under `root` looks up so, in the files of its tsconfig.json. */
 export function lookUps(root: string, known: KnownLookUps, fs?: FileSystem): Finding[] {
   const api = new API({ cwd: root, ...(fs === undefined ? {} : { fs }) })
@@ -34,40 +45,26 @@ export function lookUps(root: string, known: KnownLookUps, fs?: FileSystem): Fin
     const [project] = api.updateSnapshot({ openProjects: [`${root}/tsconfig.json`] }).getProjects()
     if (project === undefined) throw new Error(`${root} has no tsconfig.json`)
     const findings: Finding[] = []
-    const unused = new Set<string>()
     for (const name of project.program.getSourceFileNames()) {
       const path = name.slice(root.length + 1)
       if (!name.startsWith(`${root}/`) || !inProgram(path)) continue
       const file = project.program.getSourceFile(name)
       if (file === undefined) continue
-      for (const text of Object.keys(known[path] ?? {})) unused.add(`${path} ${text}`)
+      const excepted = new Map(Object.entries((Object.hasOwn(known, path) ? known[path] : undefined) ?? {}))
+      const unused = new Set(excepted.keys())
       for (const { node } of unsafeIn(file, project.checker)) {
         const text = textOf(node, file)
-        if (known[path] !== undefined && Object.hasOwn(known[path], text)) unused.delete(`${path} ${text}`)
-        else findings.push({ path, line: file.text.slice(0, node.getStart(file)).split('\n').length, message: MESSAGE })
+        unused.delete(text)
+        const line = file.text.slice(0, node.getStart(file)).split('\n').length
+        if (!excepted.has(text)) findings.push({ path, line, message: MESSAGE })
       }
-    }
-    for (const each of unused) {
-      const [path = '', ...text] = each.split(' ')
-      findings.push({ path, line: 1, message: `Z-07: is excepted for ${text.join(' ')}, which it does not hold` })
+      for (const text of unused)
+        findings.push({ path, line: 1, message: `Z-07: is excepted for ${text}, which it does not hold` })
     }
     return findings
   } finally {
     api.close()
   }
-}
-
-/**
- * The same, a line each, from a process of its own: the compiler behind it speaks to standard error when it ends.
- * @throws Error with what it said, where it did not run
- */
-export function lookUpLines(root: string): string[] {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(stderr)
-  return stdout.split('\n').filter((line) => line !== '')
 }
 
 /** Indexed access and `in`, by any text, where nothing says that the object itself has such a member. */
@@ -176,5 +173,7 @@ function isWritten(node: Node): boolean {
 const textOf = (node: Node, file: SourceFile): string => node.getText(file)
 
 if (import.meta.main) {
-  for (const finding of lookUps(process.cwd(), KNOWN_LOOK_UPS)) console.log(formatFinding(finding))
+  const findings = lookUps(process.cwd(), KNOWN_LOOK_UPS)
+  for (const finding of findings) console.log(formatFinding(finding))
+  process.exitCode = findings.length === 0 ? 0 : 1
 }

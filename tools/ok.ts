@@ -35,7 +35,7 @@ const PHASES: readonly Phase[] = [
   { title: 'types', run: () => program('typescript/bin/tsc', ['-p', '.']) },
   {
     title: 'tidy',
-    run: () => [...tidy(tree).map(formatFinding), ...lookUpLines(root)].join('\n'),
+    run: () => [...tidy(tree).map(formatFinding), lookUpLines(root)].filter((line) => line !== '').join('\n'),
   },
   { title: 'imports', run: () => checkImports(tree, runtimePackages(root)).map(formatFinding).join('\n') },
   { title: 'generated files', run: () => staleOutputs(root, GENERATED).join('\n') },

@@ -24,8 +24,8 @@ function longLines(path: string, text: string): Finding[] {
 
 if (import.meta.main) {
   const tree = readTree(process.cwd())
-  const findings = [...tidy(tree).map(formatFinding), ...lookUpLines(process.cwd())]
-  for (const finding of findings) console.log(finding)
+  const lines = [...tidy(tree).map(formatFinding), lookUpLines(process.cwd())].filter((line) => line !== '')
+  for (const line of lines) console.log(line)
   console.log(formatSizes(oversizes(tree), REPORTED_ROWS))
-  process.exitCode = findings.length === 0 ? 0 : 1
+  process.exitCode = lines.length === 0 ? 0 : 1
 }

@@ -51,7 +51,10 @@ type Common<E, F extends Fields> = {
   readonly givesText?: boolean
   /** Where its listener says so, it answers without a token, and while the server is sealed. */
   readonly isOpen?: (listener: ListenerSwitches) => boolean
-  /** Beyond its fields the body is data of the caller's own: it is handed over as it came (`RequestInfo.input`). */
+  /**
+   * Beyond its fields the body is data of the caller's own: it is handed over as it came (`RequestInfo.input`). Such an
+   * endpoint runs where the request arrives, and has bytes written.
+   */
   readonly takesAnyFields?: boolean
   /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */
   readonly takesWrappingToken?: boolean

@@ -144,7 +144,9 @@ export const ERRORS = {
   value_too_large: {
     status: 413,
     message: (limitBytes: number) => `What the request would store is too large, the limit is ${limitBytes} bytes`,
-    remedy: 'Nothing was written. Send less, or spread it over several entries; what is there already counts, too.',
+    remedy:
+      'Send less, or spread it over several entries; what is there already counts, too. What a cubbyhole or a ' +
+      'wrapped answer holds is bounded by max_cubbyhole_entry_size of the configuration.',
   },
   unsupported_media: {
     status: 415,

@@ -48,7 +48,7 @@ const write = endpoint({
   summary: 'Keeps an object for the calling token alone, as long as it lives; replaces what was there',
   fields: pathField,
   takesAnyFields: true,
-  exists: async (cubbyhole: Cubbyhole, { path = '' }, tokenId) => (await cubbyhole.read(tokenId, path)) !== undefined,
+  exists: (cubbyhole: Cubbyhole, { path = '' }, tokenId) => cubbyhole.has(tokenId, path),
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
     const { tokenId } = ownerOf(request)
     const { input } = request

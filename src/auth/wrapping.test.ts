@@ -12,7 +12,7 @@ const wrapped = (house: MemoryHouse, method: string, path: string, body?: unknow
 const tokenOf = ({ body }: Called): string => String((body.wrap_info as { readonly token: string }).token)
 const unwrap = (house: MemoryHouse, token: string) => house.call('POST', 'sys/wrapping/unwrap', { token })
 
-const TOO_LARGE = 'What the request would store is too large, the limit is 67108864 bytes'
+const TOO_LARGE = 'What the request would store is too large, the limit is 1048576 bytes'
 
 async function stage() {
   const house = await startMemoryHouse()
@@ -120,9 +120,8 @@ test('what cannot be wrapped is refused, but for the state of the server', async
   assert.equal((await wrapped(house, 'GET', 'transit/keys/k', undefined, '-1')).status, 400)
 })
 
-test('an answer that storage cannot hold is refused as such', async () => {
+test('an answer that is more than is kept is refused as such', async () => {
   const house = await stage()
-  // In the stored text of the text of the answer each of them has four characters.
   const { status, body } = await wrapped(house, 'POST', 'sys/wrapping/wrap', { a: '"'.repeat(2 ** 24) })
   assert.deepEqual([status, String(body.errors)], [413, TOO_LARGE])
 })

@@ -5,7 +5,8 @@ import type { WrapInfo } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
-import { putWith, readWith } from './cubbyhole.ts'
+import { encode, putWith, readWith } from './cubbyhole.ts'
+import { DEFAULT_KEPT_LIMITS, type KeptAnswer, type KeptLimits, type KeptValues } from './kept-values.ts'
 import type { TokenEntry } from './token-entry.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 import type { WrappingJwt } from './wrapping-jwt.ts'
@@ -39,6 +40,9 @@ type Parts = {
   readonly jwt: WrappingJwt
   /** What the system says of all leases. */
   readonly longestTtlSeconds: number
+  readonly limits?: KeptLimits
+  /** Given where this thread writes nothing. */
+  readonly elsewhere?: Pick<KeptValues, 'keepAnswer'> | undefined
 }
 
 export class Wrapping {
@@ -48,9 +52,17 @@ export class Wrapping {
     this.#parts = parts
   }
 
-  async wrap(toWrap: ToWrap): Promise<WrapInfo> {
-    const made = await this.#make(toWrap)
-    await this.#parts.tokens.view.transaction((tx) => this.#putWith(tx, made, toWrap.body))
+  /** @throws Refusal where it is too much */
+  async wrap({ body, ...asked }: ToWrap): Promise<WrapInfo> {
+    const { elsewhere, limits = DEFAULT_KEPT_LIMITS } = this.#parts
+    if (Buffer.byteLength(body) > limits.entryBytes) throw fail('value_too_large', [limits.entryBytes])
+    const answer = { ...asked, value: encode({ response: body }) }
+    return elsewhere === undefined ? this.keepAnswer(answer) : elsewhere.keepAnswer(answer)
+  }
+
+  async keepAnswer({ value, ...asked }: KeptAnswer): Promise<WrapInfo> {
+    const made = await this.#make(asked)
+    await this.#parts.tokens.view.transaction((tx) => this.#putWith(tx, made, value))
     return made.info
   }
 
@@ -87,10 +99,10 @@ export class Wrapping {
     return { token, entry, info: infoOf(shown, entry, wrappedAccessor) }
   }
 
-  async #putWith(tx: ViewTransaction, { token, entry }: Made, body: string): Promise<void> {
+  async #putWith(tx: ViewTransaction, { token, entry }: Made, value: Uint8Array): Promise<void> {
     const { tokens } = this.#parts
     if (!(await tokens.insertWith(tx, token, entry))) throw new Error('A new token was not new')
-    putWith(tx, tokens.idOf(token), RESPONSE, { response: body })
+    putWith(tx, tokens.idOf(token), RESPONSE, value)
   }
 
   /** The token, in either form, if it wraps an answer that nobody took. Does not spend it. @throws Refusal */
@@ -134,7 +146,10 @@ export class Wrapping {
       form: token !== undefined && isJwt(token) ? 'jwt' : 'plain',
       ...(wrappedAccessor === undefined ? {} : { wrappedAccessor }),
     })
-    await this.#parts.tokens.view.transaction(async (tx) => this.#putWith(tx, made, await this.#takeWith(tx, found)))
+    await this.#parts.tokens.view.transaction(async (tx) => {
+      const response = await this.#takeWith(tx, found)
+      await this.#putWith(tx, made, encode({ response }))
+    })
     return made.info
   }
 

@@ -135,7 +135,7 @@ const findExistence = (exchange: Exchange): void | Promise<void> => {
   return typeof exists === 'boolean' ? decide(exists) : exists.then(decide)
 }
 
-const readBody = (exchange: Exchange): void => {
+const readBody = (exchange: Exchange, around: Surroundings): void => {
   const { body, headers, isBodyCut, query } = exchange.request
   if (exchange.endpoint?.takesStream === true) {
     exchange.input = query === '' ? undefined : parseQuery(query)
@@ -147,6 +147,9 @@ const readBody = (exchange: Exchange): void => {
   // What parsing may cost is bounded by who asks: without a token, a few milliseconds.
   if (body === undefined || (exchange.token === undefined && body.length > MAX_OPEN_BODY_BYTES))
     throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
+  // Before a byte of it is looked at: nothing larger is kept.
+  if (exchange.endpoint?.takesAnyFields === true && body.length > around.mostFreeBytes)
+    throw fail('value_too_large', [around.mostFreeBytes])
   exchange.input = parseBody(body, headers.contentType)
 }
 
@@ -159,6 +162,8 @@ const refuseUnknown = (exchange: Exchange): void => {
 }
 
 const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+  // A caller's own data were parsed here, and are nowhere else: their handler sends bytes to where they are stored.
+  if (exchange.endpoint?.takesAnyFields === true) return
   // What is wrapped is stored.
   const writes = exchange.endpoint?.runsOn === 'writer' || exchange.wrapTtlSeconds > 0
   if (!writes || around.forward === undefined) return

@@ -30,6 +30,8 @@ export type Surroundings = {
   readonly initialized: () => boolean
   /** Whether the holder of a valid token learns what its policies lack for a request. */
   readonly permissionHints: boolean
+  /** Of a body that is the caller's own data (`takesAnyFields`): it is kept, and more than that is not. */
+  readonly mostFreeBytes: number
   /** Where this thread does not write: hands the request to the one that does. */
   readonly forward: ((request: WireRequest) => Promise<WireResponse>) | undefined
 }

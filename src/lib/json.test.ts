@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testSeed } from '../../test/fixtures/seed.ts'
-import { DEFAULT_JSON_LIMITS, JsonError, type JsonLimits, parseJson } from './json.ts'
+import { DEFAULT_JSON_LIMITS, JsonError, type JsonLimits, MAX_OBJECT_MEMBERS, parseJson } from './json.ts'
 
 const DOCUMENTS = Number(process.env.JSON_DOCUMENTS ?? 2_000)
 
@@ -96,6 +96,34 @@ test('the number of members is bounded', () => {
   assert.doesNotThrow(() => parse('[1,2,3,4,5,6]', limits))
   assert.doesNotThrow(() => parse('[",,,,,,,,,"]', limits))
   assert.throws(() => parse('[1,2,3,4,5,6,7]', limits), { name: 'JsonError', message: 'more than 5 members' })
+})
+
+test('A2: the members of one object are bounded, and those of arrays and of other objects are not', () => {
+  const limits = { depth: 4, containers: 100, members: 100, objectMembers: 3 }
+  const three = '{"a":1,"b":1,"c":1}'
+  const four = '{"a":1,"b":1,"c":1,"d":1}'
+  const message = 'more than 3 members of one object'
+  for (const text of [
+    three,
+    `[${three},${three},1,2,3]`,
+    `{"a":${three},"b":[1,2,3,4],"c":${three}}`,
+    '{"a":[{},{},{},{}]}',
+  ])
+    assert.doesNotThrow(() => parse(text, limits), text)
+  for (const text of [four, `[${three},${four}]`, `{"a":[1,2,3,4,${four}]}`, `{"a":${three},"b":[],"c":{},"d":1}`])
+    assert.throws(() => parse(text, limits), { name: 'JsonError', message }, text)
+  assert.throws(() => parse('{"a":1,"a":1,"a":1,"a":1}', limits), { name: 'JsonError', message })
+  assert.doesNotThrow(() => parse('{",,,,":",,,,"}', limits))
+  const most = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":1`).join(',')}}`
+  assert.doesNotThrow(() => parse(most(MAX_OBJECT_MEMBERS)))
+  assert.throws(() => parse(most(MAX_OBJECT_MEMBERS + 1)), /more than 10000 members of one object/)
+})
+
+test('A2: an object with too many names is read no further than to the first of these', () => {
+  const names = '"a":1,'.repeat(MAX_OBJECT_MEMBERS)
+  const deep = '['.repeat(DEFAULT_JSON_LIMITS.depth + 1)
+  assert.throws(() => parse(`{${names}"b":${deep}`), /members of one object/)
+  assert.throws(() => parse(`{${names.slice(6)}"b":${deep}`), /nested deeper/)
 })
 
 test('the number of arrays and objects is bounded', () => {

@@ -17,12 +17,17 @@ export type JsonLimits = {
   readonly containers: number
   /** Members of arrays and objects together, counted by their commas. */
   readonly members: number
+  /** Members of one object, the same name again among them; missing: MAX_OBJECT_MEMBERS. */
+  readonly objectMembers?: number
 }
 
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, containers: 1_000_000, members: 2_000_000 }
+/** An object of a million names takes seconds to make, and hundreds of bytes for each. */
+export const MAX_OBJECT_MEMBERS = 10_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+const OF_ARRAY = -(2 ** 31)
 
 /** @throws JsonError naming what is wrong, never what the input holds. */
 export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMITS): JsonValue {
@@ -37,7 +42,7 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMIT
 
 /** Like parseJson, for text that this program wrote itself. */
 export function parseStoredJson(bytes: Buffer): JsonValue {
-  return parseJson(bytes, { depth: 256, containers: 10_000_000, members: 100_000_000 })
+  return parseJson(bytes, { depth: 256, containers: 10_000_000, members: 100_000_000, objectMembers: 100_000_000 })
 }
 
 function decodeUtf8(bytes: Buffer): string {
@@ -47,9 +52,12 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 function scan(bytes: Buffer, limits: JsonLimits): void {
+  const { objectMembers = MAX_OBJECT_MEMBERS } = limits
   let depth = 0
   let containers = 0
   let commas = 0
+  // Of what is open at each depth: members of an object so far; of an array, which is no object, too few to count.
+  const members = new Int32Array(limits.depth + 1)
   const length = bytes.length
   for (let i = 0; i < length; i++) {
     const byte = bytes[i]
@@ -57,8 +65,14 @@ function scan(bytes: Buffer, limits: JsonLimits): void {
     else if (byte === 0x5b || byte === 0x7b) {
       if (++depth > limits.depth) throw new JsonError(`nested deeper than ${limits.depth} levels`)
       if (++containers > limits.containers) throw new JsonError(`more than ${limits.containers} arrays and objects`)
+      members[depth] = byte === 0x7b ? 1 : OF_ARRAY
     } else if (byte === 0x5d || byte === 0x7d) depth--
-    else if (byte === 0x2c && ++commas > limits.members) throw new JsonError(`more than ${limits.members} members`)
+    else if (byte === 0x2c) {
+      if (++commas > limits.members) throw new JsonError(`more than ${limits.members} members`)
+      const inThis = (members[depth] ?? 0) + 1
+      if (inThis > objectMembers) throw new JsonError(`more than ${objectMembers} members of one object`)
+      members[depth] = inThis
+    }
   }
 }
 

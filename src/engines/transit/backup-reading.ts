@@ -19,7 +19,7 @@ import { Turns } from './turns.ts'
 import type { VersionBounds } from './versions.ts'
 
 /** MAX_VERSIONS of secret keys; parsing takes a second then. */
-const LIMITS: JsonLimits = { depth: 8, containers: 200_000, members: 1_000_000 }
+const LIMITS: JsonLimits = { depth: 8, containers: 200_000, members: 1_000_000, objectMembers: 1_000_000 }
 /** As an hourly rotation makes them in a century. */
 const MAX_LATEST_VERSION = 1_000_000
 /** Each is computed with and tried: secret keys in microseconds, pairs in milliseconds, primes in a quarter second. */

@@ -58,7 +58,7 @@ type Common<E, F extends Fields> = {
   readonly takesAnyFields?: boolean
   /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */
   readonly takesWrappingToken?: boolean
-  /** Of a name in the path for which the engine alone knows how it is kept; for others `Field.canonical` says it. */
+  /** Of a name in the path whose spelling the engine alone knows; for all others `Field.canonical` says it. */
   readonly spelling?: {
     readonly field: string
     readonly foldOf: (engine: E, path: Readonly<Record<string, string>>) => Fold | undefined
@@ -79,6 +79,9 @@ type Common<E, F extends Fields> = {
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
   readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
 }
+
+/** What an endpoint says of its parameters, for those who judge them. */
+export type Declared = { readonly fields: Fields; readonly otherNames?: OtherNames }
 
 /** By each name of a field that has several its others. */
 export type OtherNames = ReadonlyMap<string, readonly string[]>

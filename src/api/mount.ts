@@ -1,5 +1,5 @@
 // A mount: an engine at a path. Its data live under its UUID, never under its path, so that it can move.
-import type { EndpointOperation, OtherNames } from './endpoint.ts'
+import type { Endpoint, EndpointOperation } from './endpoint.ts'
 import type { Lockout, LockoutSettings } from './lockout.ts'
 import type { Router } from './router.ts'
 import type { PlacedShape } from './spelling.ts'
@@ -85,8 +85,8 @@ export interface Mounts {
   serving(path: string): MountEntry | undefined
   /** The path with its names as they are kept, where a mount serves it, and which those are; else itself. */
   spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined }
-  /** Of the parameters of the endpoint there; undefined where each has one, and where there is none. */
-  otherNames(path: string, operation: EndpointOperation): OtherNames | undefined
+  /** The endpoint there. */
+  endpointAt(path: string, operation: EndpointOperation): Endpoint | undefined
   /** What is behind the mount with this UUID. */
   engineOf(uuid: string): Engine | undefined
   /** @throws Refusal where the path is taken, inside or around another, or reserved; or the type is unknown */

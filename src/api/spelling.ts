@@ -2,6 +2,9 @@
 // (`Field.canonical`, `Endpoint.spelling`): the request goes on with that one, so policy, audit, quotas and handler
 // see no other. What operators wrote of paths, rules of policies above all, is brought to the same form here.
 
+import { asciiLowerCase, asciiTrim } from '../lib/ascii.ts'
+import { CidrError, normalizeCidr } from '../lib/cidr.ts'
+
 /** Of a name the one spelling that it is kept under. Wildcards and slashes are no part of any. */
 export type Fold = (name: string) => string
 
@@ -59,4 +62,17 @@ export function foldedPattern(
 function foldedText(text: string, fold: Fold | undefined, isBeginning: boolean): string {
   if (fold === undefined || text === '+') return text
   return isBeginning ? fold(text + NEXT).slice(0, -NEXT.length) : fold(text)
+}
+
+/** As a policy is kept, whatever its name is in a path or a list. */
+export const keptPolicyName: Fold = (name) => asciiLowerCase(asciiTrim(name))
+
+/** An address or block as it is kept; what is none stays. */
+export const keptCidr: Fold = (text) => {
+  try {
+    return normalizeCidr(text)
+  } catch (cause) {
+    if (cause instanceof CidrError) return text
+    throw cause
+  }
 }

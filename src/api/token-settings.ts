@@ -1,5 +1,6 @@
 // The `token_*` fields that roles and users of every login method have in common (Interface 2.2): declared, read and
 // shown in one place.
+
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
 import { isJsonObject, type JsonValue } from '../lib/json.ts'
@@ -8,14 +9,17 @@ import { fail } from './errors.ts'
 import { type Args, bool, duration, int, string, strings } from './fields.ts'
 import type { TokenSettings } from './login.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from './shape.ts'
+import { keptCidr, keptPolicyName } from './spelling.ts'
 
 export const TOKEN_FIELDS = {
   token_ttl: duration('Lifetime of the tokens; 0: as the mount has it'),
   token_max_ttl: duration('Longest lifetime, renewals included; 0: as the mount has it'),
   token_explicit_max_ttl: duration('Hard end after the login, whatever is renewed; 0: none'),
   token_period: duration('Each renewal gives this long, without an end; 0: not periodic'),
-  token_policies: strings('Policies of the tokens'),
-  token_bound_cidrs: strings('Addresses or blocks that logins may come from and tokens be used from; empty: anywhere'),
+  token_policies: strings('Policies of the tokens', { canonical: keptPolicyName }),
+  token_bound_cidrs: strings('Addresses or blocks that logins may come from and tokens be used from; empty: anywhere', {
+    canonical: keptCidr,
+  }),
   token_no_default_policy: bool('Without the policy "default"'),
   token_num_uses: int('Requests a token may make; 0: unlimited', { min: 0 }),
   token_type: string('service, batch, or default: as the mount has it'),
@@ -23,10 +27,10 @@ export const TOKEN_FIELDS = {
 
 /** Older names of some of them; a new one wins. */
 export const OLD_TOKEN_FIELDS = {
-  policies: strings('Old name of token_policies', { aliasOf: 'token_policies' }),
+  policies: strings('Old name of token_policies', { aliasOf: 'token_policies', canonical: keptPolicyName }),
   ttl: duration('Old name of token_ttl', { aliasOf: 'token_ttl' }),
   max_ttl: duration('Old name of token_max_ttl', { aliasOf: 'token_max_ttl' }),
-  bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs' }),
+  bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs', canonical: keptCidr }),
 }
 
 export const TOKEN_SETTINGS_SHAPE: Shapes = {

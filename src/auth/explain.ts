@@ -158,7 +158,7 @@ function bringsAbout(rule: PolicyRule, reason: AclReason, request: AclRequest): 
     case 'parameter-denied':
     case 'parameter-not-allowed': {
       const { allowedParameters: allowed, deniedParameters: denied, requiredParameters: required } = rule
-      return checkParameters({ allowed, denied, required }, request.parameters, request.otherNames) === reason
+      return checkParameters({ allowed, denied, required }, request.parameters, request.declared) === reason
     }
     default:
       return false

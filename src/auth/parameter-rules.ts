@@ -1,7 +1,10 @@
-// What a policy says of the parameters of a request: which must be there, which may, with which values.
+// What a policy says of the parameters of a request: which must be there, which may, with which values. Values are
+// judged as the endpoint will understand them (parameter-values.ts).
+import type { Declared } from '../api/endpoint.ts'
 import { asciiLowerCase } from '../lib/ascii.ts'
 import { matchGlob } from '../lib/glob.ts'
 import { own } from '../lib/own.ts'
+import { isHeldBy, isNothing, type Understood, understood } from './parameter-values.ts'
 
 /** JSON, with maps for objects: names come from outside (threats N-07). */
 export type ParameterValue =
@@ -26,80 +29,88 @@ export type ParameterRules = {
 /** What the client sent in body or query: no defaults, and nothing that was captured from the path. */
 export type RequestParameters = ReadonlyMap<string, unknown> | Readonly<Record<string, unknown>>
 
-/** By the name of a parameter in lower case its other names, where it has some (api/endpoint.ts). */
-type OtherNames = ReadonlyMap<string, readonly string[]>
-
 export type ParameterProblem = 'parameter-required' | 'parameter-denied' | 'parameter-not-allowed'
 
 const EVERY = '*'
-const NONE: readonly (readonly ParameterValue[])[] = []
 
-/** The first reason why `parameters` break the rules, or undefined. */
+/** One parameter as it was sent. */
+type Sent = {
+  /** In lower case. */
+  readonly name: string
+  readonly value: unknown
+  /** As the endpoint understands it; undefined where it has no such field, or will refuse the value. */
+  readonly meaning: Understood | undefined
+  /** Of the same field: what is said of them holds for this one. */
+  readonly otherNames: readonly string[]
+}
+
+/** The first reason why `parameters` break the rules, or undefined. `declared`: by the endpoint, where there is one. */
 export function checkParameters(
   rules: ParameterRules,
   parameters: RequestParameters | undefined,
-  otherNames?: OtherNames,
+  declared?: Declared,
 ): ParameterProblem | undefined {
+  const given = parameters === undefined ? NOTHING : sentOnes(parameters, declared)
   for (const name of rules.required) {
     // Engines know names in lower case only, so a required `type` is not met by `Type`, which they would ignore; nor by
     // its older name, which some look at only where the newer one is empty.
-    if (parameters === undefined || !hasParameter(parameters, name)) return 'parameter-required'
+    if (!given.some((sent) => sent === name)) return 'parameter-required'
   }
-  if (parameters === undefined) return undefined
-  const names = parameters instanceof Map ? [...parameters.keys()] : Object.keys(parameters)
   // Also where a rule denies every parameter: a request without any is not about parameters.
-  if (names.length === 0) return undefined
-  if (rules.denied.has(EVERY)) return 'parameter-denied'
-  for (const name of names) {
-    if (isDenied(rules.denied, name, parameters, otherNames)) return 'parameter-denied'
-  }
-  const { allowed } = rules
+  if (parameters === undefined || given.length === 0) return undefined
+  const { allowed, denied } = rules
+  if (denied.has(EVERY)) return 'parameter-denied'
   const allowsEvery = allowed.has(EVERY)
-  if (allowed.size === 0 || (allowed.size === 1 && allowsEvery)) return undefined
-  for (const name of names) {
-    if (!(isAllowed(allowed, name, parameters, otherNames) ?? allowsEvery)) return 'parameter-not-allowed'
-  }
-  return undefined
+  const isOpen = allowed.size === 0 || (allowed.size === 1 && allowsEvery)
+  if (isOpen && denied.size === 0) return undefined
+  const all = given.map((sent) => sentAs(sent, parameters, declared))
+  if (all.some((sent) => isDenied(denied, sent))) return 'parameter-denied'
+  if (isOpen || all.every((sent) => isAllowed(allowed, sent) ?? allowsEvery)) return undefined
+  return 'parameter-not-allowed'
 }
 
-function isDenied(
-  denied: ParameterLists,
-  sent: string,
-  parameters: RequestParameters,
-  otherNames: OtherNames | undefined,
-): boolean {
-  const [name, value] = [asciiLowerCase(sent), parameterOf(parameters, sent)]
-  const lists = [denied.get(name), ...listsOfOthers(denied, name, value, otherNames)]
-  return lists.some((list) => list !== undefined && isListed(list, value, true))
+const NOTHING: readonly string[] = []
+
+/** Names of what was sent. A value that the endpoint takes for none is as if it had not been. */
+function sentOnes(parameters: RequestParameters, declared: Declared | undefined): readonly string[] {
+  const names: string[] = parameters instanceof Map ? [...parameters.keys()] : Object.keys(parameters)
+  if (declared === undefined) return names
+  return names.filter((name) => {
+    const field = fieldOf(declared, name)
+    return field === undefined || !isNothing(field, parameterOf(parameters, name))
+  })
+}
+
+/** By its very name: another one is ignored by the endpoint, and judged as it was sent. */
+function fieldOf({ fields }: Declared, name: string) {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
+function sentAs(sent: string, parameters: RequestParameters, declared: Declared | undefined): Sent {
+  const value = parameterOf(parameters, sent)
+  const name = asciiLowerCase(sent)
+  const field = declared === undefined ? undefined : fieldOf(declared, sent)
+  const meaning = field === undefined ? undefined : understood(field, value)
+  // Under another name an empty value is nobody's business: endpoints look at it only where it holds something.
+  const isEmpty = value === null || meaning?.isEmpty === true
+  const otherNames = isEmpty ? NOTHING : (declared?.otherNames?.get(name) ?? NOTHING)
+  return { name, value, meaning, otherNames }
+}
+
+function isDenied(denied: ParameterLists, sent: Sent): boolean {
+  const lists = [sent.name, ...sent.otherNames].map((name) => denied.get(name))
+  return lists.some((list) => list !== undefined && isListed(list, sent, 'denied'))
 }
 
 /** By its own list where there is one, else by those of its other names; undefined where there is none. */
-function isAllowed(
-  allowed: ParameterLists,
-  sent: string,
-  parameters: RequestParameters,
-  otherNames: OtherNames | undefined,
-): boolean | undefined {
-  const [name, value] = [asciiLowerCase(sent), parameterOf(parameters, sent)]
-  const own = allowed.get(name)
-  if (own !== undefined) return isListed(own, value, false)
-  const lists = listsOfOthers(allowed, name, value, otherNames)
-  return lists.length === 0 ? undefined : lists.some((list) => isListed(list, value, false))
-}
-
-/** Null counts as not sent: under another name it is nobody's business. */
-function listsOfOthers(
-  lists: ParameterLists,
-  name: string,
-  value: unknown,
-  otherNames: OtherNames | undefined,
-): readonly (readonly ParameterValue[])[] {
-  const others = otherNames?.get(name)
-  if (others === undefined || value === null) return NONE
-  return others.flatMap((other) => {
-    const list = lists.get(other)
+function isAllowed(allowed: ParameterLists, sent: Sent): boolean | undefined {
+  const own = allowed.get(sent.name)
+  if (own !== undefined) return isListed(own, sent, 'allowed')
+  const lists = sent.otherNames.flatMap((name) => {
+    const list = allowed.get(name)
     return list === undefined ? [] : [list]
   })
+  return lists.length === 0 ? undefined : lists.some((list) => isListed(list, sent, 'allowed'))
 }
 
 /** Joins rules for one path: the lists of a parameter are put together, and an empty list, every value, wins. */
@@ -120,10 +131,11 @@ export function parameterOf(parameters: RequestParameters, name: string): unknow
   return parameters instanceof Map ? parameters.get(name) : own(parameters as Readonly<Record<string, unknown>>, name)
 }
 
-/** `ifUnknown` is the answer for a value that is no JSON and so equals nothing: whichever leads to a refusal. */
-function isListed(list: readonly ParameterValue[], value: unknown, ifUnknown: boolean): boolean {
+/** A value that is no JSON equals nothing: then the answer is whichever leads to a refusal. */
+function isListed(list: readonly ParameterValue[], { value, meaning }: Sent, as: 'allowed' | 'denied'): boolean {
   if (list.length === 0) return true
-  if (!isJson(value)) return ifUnknown
+  if (meaning !== undefined) return isHeldBy(list, meaning, as)
+  if (!isJson(value)) return as === 'denied'
   for (const listed of list) {
     const matches =
       typeof listed === 'string' && typeof value === 'string' ? matchGlob(listed, value) : isEqual(listed, value)

@@ -1,5 +1,7 @@
 // The rules of all of a token's policies for one path, joined, and what they answer to a request for that path.
 
+import type { Declared } from '../api/endpoint.ts'
+import type { Field } from '../api/fields.ts'
 import type { PlacedShape } from '../api/spelling.ts'
 import { type Capability, capabilityBit, capabilityBits, capabilityNames } from './capabilities.ts'
 import {
@@ -12,6 +14,7 @@ import {
   parameterOf,
   type RequestParameters,
 } from './parameter-rules.ts'
+import { understood } from './parameter-values.ts'
 import type { PolicyRule } from './policy.ts'
 import type { PathKind } from './policy-path.ts'
 
@@ -38,8 +41,8 @@ export type AclRequest = {
   readonly parameters?: RequestParameters | undefined
   /** What was sent is not read yet: rules on it are left for later, and the decision says whether there are any. */
   readonly isUnread?: boolean | undefined
-  /** Of parameters that go by several names: what a rule says of one name holds for all. Absent: there are none. */
-  readonly otherNames?: ReadonlyMap<string, readonly string[]> | undefined
+  /** By which the endpoint understands them: values are judged as they are meant. Absent: as they were sent. */
+  readonly declared?: Declared | undefined
   /** The asked time to live of the wrapping; 0 or absent: the answer is not to be wrapped. */
   readonly wrapTtlSeconds?: number | undefined
   /** Whether the endpoint needs `sudo` besides its capability. */
@@ -226,17 +229,17 @@ export class Permissions {
     return wrapTtlSeconds < minSeconds ? 'wrapping-ttl-too-short' : undefined
   }
 
-  #dataProblem(operation: AclOperation, { parameters, otherNames }: AclRequest): Refusal | undefined {
+  #dataProblem(operation: AclOperation, { parameters, declared }: AclRequest): Refusal | undefined {
     const { pageLimit, parameters: rules } = this.#parts
     switch (operation) {
       case 'read':
       case 'update':
       case 'create':
       case 'patch':
-        return rules === undefined ? undefined : checkParameters(rules, parameters, otherNames)
+        return rules === undefined ? undefined : checkParameters(rules, parameters, declared)
       case 'list':
       case 'scan':
-        return pageLimit === 0 || isPageWithin(pageLimit, parameters) ? undefined : 'page-limit'
+        return pageLimit === 0 || isPageWithin(pageLimit, parameters, declared) ? undefined : 'page-limit'
       default:
         return undefined
     }
@@ -244,11 +247,20 @@ export class Permissions {
 }
 
 /** A page is asked for by a whole number within the limit: 0 and negative numbers mean all names (threats A-08). */
-function isPageWithin(pageLimit: number, parameters: RequestParameters | undefined): boolean {
+function isPageWithin(
+  pageLimit: number,
+  parameters: RequestParameters | undefined,
+  declared: Declared | undefined,
+): boolean {
   if (parameters === undefined || !hasParameter(parameters, 'limit')) return true
   const asked = parameterOf(parameters, 'limit')
-  const limit = typeof asked === 'string' && isShortDecimal(asked) ? Number(asked) : asked
+  const limit = wholeNumber(asked, declared?.fields.limit)
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= 1 && limit <= pageLimit
+}
+
+function wholeNumber(asked: unknown, field: Field | undefined): unknown {
+  if (field !== undefined) return understood(field, asked)?.number
+  return typeof asked === 'string' && isShortDecimal(asked) ? Number(asked) : asked
 }
 
 function isShortDecimal(text: string): boolean {

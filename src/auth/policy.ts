@@ -1,5 +1,6 @@
 // Policies: the access rules that tokens carry, from their text (HCL 1 or JSON) to a list of rules. What the rules of
 // several policies mean together is acl.ts.
+import { keptPolicyName } from '../api/spelling.ts'
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import { blocksOf, type HclBlock, HclError, parseHcl } from '../lib/hcl.ts'
@@ -63,9 +64,6 @@ export function parsePolicyDocument(document: string): ParsedPolicy & { readonly
   const text = decodePolicyText(document)
   return { text, ...parsePolicy(text) }
 }
-
-/** As a policy is kept, whatever its name is in a path. */
-export const keptPolicyName = (name: string): string => asciiLowerCase(asciiTrim(name))
 
 /**
  * The one form of a policy's name; '' where there is none. Every check of a name comes after this (threats I-01).

@@ -1,13 +1,15 @@
 // The endpoints that make tokens: auth/token/create, create-orphan, create/ROLE.
+
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { type Args, bool, duration, int, map, string, strings } from '../api/fields.ts'
 import { type Answer, callerOf, type RequestInfo } from '../api/request.ts'
+import { keptPolicyName } from '../api/spelling.ts'
 import type { CreationForm } from './token-creation.ts'
 import type { TokenService } from './token-service.ts'
 
 const fields = {
   id: string('A text of your own as the token; needs sudo', { secret: true }),
-  policies: strings('Policies; the default is those of the caller'),
+  policies: strings('Policies; the default is those of the caller', { canonical: keptPolicyName }),
   meta: map('Names and texts kept with the token'),
   no_parent: bool('No parent: it does not fall with the caller; needs sudo', { default: false }),
   no_default_policy: bool('Without the policy "default"', { default: false }),

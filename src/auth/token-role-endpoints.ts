@@ -1,4 +1,5 @@
 // The endpoints under auth/token/roles/.
+
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Args, bool, duration, int, string, strings } from '../api/fields.ts'
@@ -6,6 +7,7 @@ import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
 import { isName } from '../api/pattern.ts'
 import { DONE } from '../api/request.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from '../api/shape.ts'
+import { keptCidr, keptPolicyName } from '../api/spelling.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
 import { type OldName, ROLE_TOKEN_TYPES, type RoleTokenType, type TokenRole } from './token-role.ts'
 import { sanitizePolicies } from './token-rules.ts'
@@ -17,10 +19,14 @@ const nameField = { role_name: string('Name of the role', { required: true, max:
 
 const roleFields = {
   ...nameField,
-  allowed_policies: strings('Its tokens may have these, whatever the caller has; none asked for: all of them'),
-  disallowed_policies: strings('Its tokens never have these'),
-  allowed_policies_glob: strings('Like allowed_policies, with a star at the end, the start or both'),
-  disallowed_policies_glob: strings('Like disallowed_policies, with stars'),
+  allowed_policies: strings('Its tokens may have these, whatever the caller has; none asked for: all of them', {
+    canonical: keptPolicyName,
+  }),
+  disallowed_policies: strings('Its tokens never have these', { canonical: keptPolicyName }),
+  allowed_policies_glob: strings('Like allowed_policies, with a star at the end, the start or both', {
+    canonical: keptPolicyName,
+  }),
+  disallowed_policies_glob: strings('Like disallowed_policies, with stars', { canonical: keptPolicyName }),
   orphan: bool('Its tokens have no parent'),
   renewable: bool('Its tokens can be renewed'),
   path_suffix: string('Stands behind the path of its tokens, so that they can be revoked apart', {
@@ -29,13 +35,13 @@ const roleFields = {
   allowed_entity_aliases: strings('Aliases that a token may be made for; a star at an end stands for any text'),
   token_period: duration('Each renewal gives this long, without an end'),
   token_explicit_max_ttl: duration('Hard end after creation, whatever is renewed'),
-  token_bound_cidrs: strings('Addresses that its tokens may be used from'),
+  token_bound_cidrs: strings('Addresses that its tokens may be used from', { canonical: keptCidr }),
   token_type: string('service or batch; default-service and default-batch leave it to the request'),
   token_no_default_policy: bool('Without the policy "default"'),
   token_num_uses: int('Requests that each of its tokens may make; 0: unlimited', { min: 0 }),
   period: duration('Old name of token_period', { aliasOf: 'token_period' }),
   explicit_max_ttl: duration('Old name of token_explicit_max_ttl', { aliasOf: 'token_explicit_max_ttl' }),
-  bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs' }),
+  bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs', canonical: keptCidr }),
 }
 
 const ROLE: Shapes = {

@@ -120,7 +120,6 @@ export const authoriseData = (exchange: Exchange, around: Surroundings): void =>
 function allowed(exchange: Exchange, acl: Acl, around: Surroundings, isUnread: boolean): AclDecision {
   const { path, spelling, operation, input: parameters, wrapTtlSeconds, endpoint } = exchange
   const sudoRequired = endpoint?.sudo === true
-  const otherNames = endpoint?.otherNames
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const request = {
     operation,
@@ -128,7 +127,7 @@ function allowed(exchange: Exchange, acl: Acl, around: Surroundings, isUnread: b
     spelling,
     parameters,
     isUnread,
-    otherNames,
+    declared: endpoint,
     sudoRequired,
     wrapTtlSeconds,
   }

@@ -23,8 +23,7 @@ export class ExchangeCaller implements Caller {
 
   hasSudo(): boolean {
     const { acl, endpoint, operation, path, spelling, input: parameters, wrapTtlSeconds } = this.#exchange
-    const otherNames = endpoint?.otherNames
-    const request = { operation, path, spelling, parameters, otherNames, sudoRequired: true, wrapTtlSeconds }
+    const request = { operation, path, spelling, parameters, declared: endpoint, sudoRequired: true, wrapTtlSeconds }
     return acl?.check(request).allowed === true
   }
 }

@@ -78,7 +78,7 @@ export type Exchange = {
   readonly request: WireRequest
   /** Undefined where the request is not traced. */
   readonly trace: RequestTrace | undefined
-  /** Canonical path behind /v1/: decoded once, no doubled slashes; once routed, with its names as they are kept. */
+  /** Canonical path behind /v1/: decoded once, without doubled slashes; once routed, its names as they are kept. */
   path: string
   /** What the method and `list` ask for; a write is decided to be create or update later. */
   method: 'read' | 'list' | 'update' | 'delete'

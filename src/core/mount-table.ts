@@ -1,5 +1,5 @@
 // Which engine serves which path, in the memory of a thread: it follows what is stored (stored-mounts.ts).
-import type { EndpointOperation, OtherNames } from '../api/endpoint.ts'
+import type { Endpoint, EndpointOperation } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
@@ -90,10 +90,10 @@ export class MountTable implements Mounts {
     return { path: path.slice(0, length) + kept, spelling }
   }
 
-  otherNames(path: string, operation: EndpointOperation): OtherNames | undefined {
+  endpointAt(path: string, operation: EndpointOperation): Endpoint | undefined {
     const mounted = this.route(path)
     const found = mounted?.router.find(operation, path.slice(mounted.entry.path.length))
-    return found?.kind === 'found' ? found.endpoint.otherNames : undefined
+    return found?.kind === 'found' ? found.endpoint : undefined
   }
 
   engineOf(uuid: string): Engine | undefined {

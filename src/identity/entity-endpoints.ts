@@ -1,10 +1,12 @@
 // identity/entity.
+
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, map, string, strings } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { listOf, text } from '../api/shape.ts'
+import { keptPolicyName } from '../api/spelling.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { ENTITY, entityBody } from './answers.ts'
 import { byIdAndName, idField, nameField } from './by-id-and-name.ts'
@@ -18,7 +20,9 @@ import { factsOf } from './subjects.ts'
 
 const changeFields = {
   metadata: map('Names and texts; all of them are replaced'),
-  policies: strings('Policies of its tokens, besides their own; all of them are replaced'),
+  policies: strings('Policies of its tokens, besides their own; all of them are replaced', {
+    canonical: keptPolicyName,
+  }),
   disabled: bool('No access, with whatever token'),
 }
 

@@ -1,10 +1,12 @@
 // identity/group.
+
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { map, string, strings } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
+import { keptPolicyName } from '../api/spelling.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { GROUP, groupBody } from './answers.ts'
 import { byIdAndName, idField, nameField } from './by-id-and-name.ts'
@@ -22,7 +24,7 @@ const changeFields = {
     default: '',
   }),
   metadata: map('Names and texts; all of them are replaced'),
-  policies: strings('Policies of the tokens of its members; all of them are replaced'),
+  policies: strings('Policies of the tokens of its members; all of them are replaced', { canonical: keptPolicyName }),
   member_entity_ids: strings('Entities in it; all of them are replaced'),
   member_group_ids: strings('Groups in it; all of them are replaced'),
 }

@@ -97,7 +97,7 @@ async function explain(system: System, { policies, subject }: Rights, args: Args
     path,
     spelling,
     parameters: args.parameters,
-    otherNames: operation === 'scan' ? undefined : system.mounts.otherNames(path, METHOD[operation]),
+    declared: operation === 'scan' ? undefined : system.mounts.endpointAt(path, METHOD[operation]),
     wrapTtlSeconds: args.wrap_ttl,
     sudoRequired: system.needsSudo(path, operation),
   }

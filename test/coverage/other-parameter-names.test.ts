@@ -98,7 +98,10 @@ test('of three names each counts for the others; a required one is met by itself
   const otherNames = new Map(names.map((name) => [name, names.filter((other) => other !== name)]))
   const lists = (values: Record<string, ParameterValue[]>): ParameterLists => new Map(Object.entries(values))
   const check = (rules: object, parameters: Record<string, unknown>) =>
-    checkParameters({ allowed: lists({}), denied: lists({}), required: [], ...rules }, parameters, otherNames)
+    checkParameters({ allowed: lists({}), denied: lists({}), required: [], ...rules }, parameters, {
+      fields: {},
+      otherNames,
+    })
   for (const name of names) {
     for (const sent of names) {
       assert.equal(check({ denied: lists({ [name]: ['x'] }) }, { [sent]: 'x' }), 'parameter-denied', `${name} ${sent}`)

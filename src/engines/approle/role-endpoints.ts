@@ -1,10 +1,12 @@
 // The endpoints that keep roles.
+
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string, strings } from '../../api/fields.ts'
 import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { flag, integer, listOf, nullable, optional, text } from '../../api/shape.ts'
+import { keptCidr } from '../../api/spelling.ts'
 import {
   blocks,
   changedSettings,
@@ -26,8 +28,13 @@ export const MAX_SECRET_CHARACTERS = 4_096
 
 export const ROLE_FIELDS = {
   bind_secret_id: bool('A login needs a secret id'),
-  secret_id_bound_cidrs: strings('Addresses or blocks that logins may come from; empty: anywhere'),
-  bound_cidr_list: strings('Old name of secret_id_bound_cidrs', { aliasOf: 'secret_id_bound_cidrs' }),
+  secret_id_bound_cidrs: strings('Addresses or blocks that logins may come from; empty: anywhere', {
+    canonical: keptCidr,
+  }),
+  bound_cidr_list: strings('Old name of secret_id_bound_cidrs', {
+    aliasOf: 'secret_id_bound_cidrs',
+    canonical: keptCidr,
+  }),
   secret_id_num_uses: int('Logins that a new secret id is good for; 0: without limit', { min: 0 }),
   secret_id_ttl: duration('Lifetime of a new secret id; 0: it does not end'),
   custom_secret_id_min_length: int('Characters that a secret id of your own has at least; the default is 8', {

@@ -1,10 +1,12 @@
 // The endpoints that make, show and destroy the secret ids of a role.
+
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { duration, int, string, strings } from '../../api/fields.ts'
 import { LIST_OF_NAMES, PAGE_FIELDS, pageOf } from '../../api/named-things.ts'
 import { DONE, type RequestInfo } from '../../api/request.ts'
 import { integer, listOf, mapOf, text } from '../../api/shape.ts'
+import { keptCidr } from '../../api/spelling.ts'
 import { blocks } from '../../api/token-settings.ts'
 import { isWithin } from '../../lib/cidr.ts'
 import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts'
@@ -29,8 +31,12 @@ const list = endpoint({
 const newSecretFields = {
   ...roleField,
   metadata: string('A JSON object of names and texts, as text: kept with the tokens', { default: '' }),
-  cidr_list: strings('Addresses or blocks that logins may come from; within those of the role'),
-  token_bound_cidrs: strings('Addresses or blocks that tokens may be used from; the default is the role’s'),
+  cidr_list: strings('Addresses or blocks that logins may come from; within those of the role', {
+    canonical: keptCidr,
+  }),
+  token_bound_cidrs: strings('Addresses or blocks that tokens may be used from; the default is the role’s', {
+    canonical: keptCidr,
+  }),
   num_uses: int('Logins it is good for; 0: without limit; the default is the role’s', { min: 0 }),
   ttl: duration('Lifetime; the default is the role’s'),
 }

@@ -25,6 +25,8 @@ const KEY_BYTES: ReadonlyMap<string, number> = new Map([
   ['xchacha20-poly1305', 32],
 ])
 
+const lowerCased = (text: string): string => text.toLowerCase()
+
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 
 export const deriveKeyEndpoint = endpoint({
@@ -44,11 +46,14 @@ export const deriveKeyEndpoint = endpoint({
     peer_public_key: string('Public key of the other party, on the same curve: SubjectPublicKeyInfo in PEM', {
       required: true,
     }),
-    key_derivation_algorithm: string('How they agree on it: ecdh', { default: 'ecdh' }),
-    derived_key_type: string(`Type of the new key: ${[...KEY_BYTES.keys()].join(', ')}`, { default: 'aes256-gcm96' }),
+    key_derivation_algorithm: string('How they agree on it: ecdh', { default: 'ecdh', canonical: lowerCased }),
+    derived_key_type: string(`Type of the new key: ${[...KEY_BYTES.keys()].join(', ')}`, {
+      default: 'aes256-gcm96',
+      canonical: lowerCased,
+    }),
   },
   handler: async (transit: Transit, args) => {
-    if (args.key_derivation_algorithm.toLowerCase() !== 'ecdh')
+    if (lowerCased(args.key_derivation_algorithm) !== 'ecdh')
       throw refuse('"key_derivation_algorithm": not known, ecdh is the only one')
     const { type, keyBytes } = requireDerivedType(args.derived_key_type)
     const base = await transit.keys.find(args.base_key_name)
@@ -87,7 +92,7 @@ const NO_FLAGS = {
 
 /** @throws Refusal */
 function requireDerivedType(text: string): { readonly type: KeyType; readonly keyBytes: number } {
-  const name = text.toLowerCase()
+  const name = lowerCased(text)
   const keyBytes = KEY_BYTES.get(name)
   if (keyBytes === undefined)
     throw refuse(

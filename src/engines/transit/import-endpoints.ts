@@ -15,11 +15,13 @@ import { MADE_HERE } from './ring-header.ts'
 import type { Transit } from './transit.ts'
 import { FIRST_BOUNDS } from './versions.ts'
 
+const lowerCased = (text: string): string => text.toLowerCase()
+
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 
 const newFields = {
   ...nameField,
-  type: string('Type of the key', { default: 'aes256-gcm96' }),
+  type: string('Type of the key', { default: 'aes256-gcm96', canonical: lowerCased }),
   ...parameterSetField,
   ...importFields,
   allow_rotation: bool('It can be rotated here; afterwards no version of it can be imported', { default: false }),
@@ -71,7 +73,7 @@ function requireNewKey(args: NewArgs): KeyType {
   if (args.auto_rotate_period > 0 && !args.allow_rotation)
     throw refuse('allow_rotation must be set to true if auto-rotation is enabled')
   // Wire rule: unlike at creation, capitals are accepted.
-  const type = requireKeyType(keyTypeName(args.type.toLowerCase(), args.parameter_set), {
+  const type = requireKeyType(keyTypeName(lowerCased(args.type), args.parameter_set), {
     derived: args.derived,
     convergent: false,
   })

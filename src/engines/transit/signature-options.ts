@@ -27,6 +27,7 @@ export const signatureFields = {
   }),
   salt_length: string('RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes', {
     default: 'auto',
+    canonical: keptSaltLength,
   }),
   context: string('Context, for keys with derivation; base64', { secret: true }),
 }
@@ -60,6 +61,13 @@ export function readSignatureOptions(args: Omit<Args<typeof signatureFields>, 'c
   const saltLength = parseSaltLength(args.salt_length)
   const isHashNamed = namedHash(args) === '' ? {} : ({ isHashNamed: true } as const)
   return { hash, ...isHashNamed, prehashed: args.prehashed, padding, marshaling, saltLength }
+}
+
+/** Numbers have several forms, and 0 and -1 mean the words. */
+function keptSaltLength(text: string): string {
+  const word = text.toLowerCase()
+  const bytes = SALT_NUMBER.test(word) ? Number(word) + 0 : undefined
+  return bytes === undefined ? word : bytes === 0 ? 'auto' : bytes === -1 ? 'hash' : String(bytes)
 }
 
 const SALT_NUMBER = /^[+-]?\d{1,9}$/

@@ -1,9 +1,11 @@
 // The endpoints that keep users.
+
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
 import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
+import { keptPolicyName } from '../../api/spelling.ts'
 import {
   changedSettings,
   OLD_TOKEN_FIELDS,
@@ -131,7 +133,7 @@ const policies = endpoint({
   fields: {
     ...nameField,
     token_policies: TOKEN_FIELDS.token_policies,
-    policies: strings('Old name of token_policies', { aliasOf: 'token_policies' }),
+    policies: strings('Old name of token_policies', { aliasOf: 'token_policies', canonical: keptPolicyName }),
   },
   handler: async (userpass: Userpass, args) => {
     await userpass.users.change(args.username, (found) => {

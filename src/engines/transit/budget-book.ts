@@ -48,6 +48,11 @@ export class BudgetBook {
     return new MessageBudget(this, version, pool)
   }
 
+  /** Whether it is still the one that `of` would give: nothing more was stored of it, and the book is the same. */
+  holds({ name, pool }: MessageBudget): boolean {
+    return this.#pools.get(pool.identity) === pool && pool.names.has(name)
+  }
+
   #poolOf({ identity, countedFrom }: CountedVersion): BudgetPool {
     const known = this.#pools.get(identity)
     if (known !== undefined) return known

@@ -1,7 +1,8 @@
 // What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
+import type { KeyObject } from 'node:crypto'
 import type { Answer } from '../../api/request.ts'
 import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
-import type { KeyType } from '../../crypto/key-type.ts'
+import type { KeyType, PublicPart } from '../../crypto/key-type.ts'
 import { formatRfc3339 } from '../../lib/rfc3339.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 import { USUAL_LEAST_MAC_BYTES } from './mac.ts'
@@ -113,11 +114,20 @@ function describeVersions(
         ? Math.floor(createdAtMs / 1000)
         : describePair(
             type.publicPart.name,
-            header.derived ? derivedPublicKey(type, version, context) : type.publicPart.text(version.key),
+            header.derived ? derivedPublicKey(type, version, context) : publicText(type.publicPart, version.key),
             version.header,
           )
   }
   return described
+}
+
+/** Of each key once: a key with thousands of versions is described by every rotation. */
+const publicTexts = new WeakMap<KeyObject, string>()
+
+function publicText({ text }: PublicPart, key: KeyObject): string {
+  const known = publicTexts.get(key) ?? text(key)
+  publicTexts.set(key, known)
+  return known
 }
 
 function describePair(name: string, publicKey: string, header: VersionHeader): object {

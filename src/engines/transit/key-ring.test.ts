@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
+import { rotatedRing } from '../../../test/fixtures/rotated-ring.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { NoncePool } from '../../crypto/nonce-pool.ts'
 import { inlineWork } from '../../lib/slow-work.ts'
@@ -8,7 +9,7 @@ import { realWorld } from '../../lib/world.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
 import { LoadedRing } from './loaded-ring.ts'
-import { newRing, newSecrets, withNewVersion } from './new-key.ts'
+import { newRing, newSecrets } from './new-key.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
 
 const world = realWorld()
@@ -28,7 +29,7 @@ async function makeRing(versions: number): Promise<StoredRing> {
     },
     maker,
   )
-  for (let count = 1; count < versions; count += 1) ring = withNewVersion(ring, await newSecrets(type, 0, maker), world)
+  for (let count = 1; count < versions; count += 1) ring = rotatedRing(ring, await newSecrets(type, 0, maker), world)
   return ring
 }
 

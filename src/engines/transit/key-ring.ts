@@ -9,10 +9,11 @@
 //             4      M, bytes of the material
 //             M      material, as the key type generates and loads it
 //             32     HMAC secret of the version (Interface 2.3)
+import { sha256OfBoth } from '../../crypto/digest.ts'
 import { Secret } from '../../crypto/secret.ts'
 import { parseStoredJson } from '../../lib/json.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
-import { headerFromJson, type RingHeader } from './ring-header.ts'
+import { headerFromJson, isGrownFrom, type RingHeader } from './ring-header.ts'
 
 const FORMAT = 2
 const LENGTH_BYTES = 4
@@ -55,17 +56,78 @@ export function encodeRing(ring: StoredRing): Buffer {
 }
 
 /**
+ * The stored bytes of a ring that has one version more, of `secrets`, and the secrets of the others as they stand in
+ * `bytes`: none of them is looked at. Both are the caller's to wipe.
+ */
+export function encodeGrown(bytes: Buffer, header: RingHeader, { material, hmac }: VersionSecrets): Buffer {
+  const head = Buffer.from(JSON.stringify(header))
+  const others = bytes.subarray(secretsAtOf(bytes))
+  const grown = Buffer.alloc(HEADER_AT + head.length + others.length + LENGTH_BYTES + material.length + hmac.length)
+  let at = grown.writeUInt32BE(head.length, grown.writeUInt8(FORMAT))
+  at += head.copy(grown, at)
+  at += others.copy(grown, at)
+  at = grown.writeUInt32BE(material.length, at)
+  at += material.reveal().copy(grown, at)
+  hmac.reveal().copy(grown, at)
+  return grown
+}
+
+/**
  * Copies what is secret; `bytes` stay the caller's to wipe.
  * @throws StorageCorrupt
  */
 export function decodeRing(bytes: Buffer): StoredRing {
+  const header = decodeHeader(bytes)
+  return { header, secrets: decodeSecrets(bytes, secretsAtOf(bytes), header.versions.length) }
+}
+
+/** @throws StorageCorrupt */
+export function decodeHeader(bytes: Buffer): RingHeader {
+  const secretsAt = secretsAtOf(bytes)
+  return headerFromJson(parseHeader(bytes.subarray(HEADER_AT, secretsAt)), bytes[0] === 1 ? 1 : FORMAT)
+}
+
+/** @throws StorageCorrupt */
+function secretsAtOf(bytes: Buffer): number {
   if (bytes.length < HEADER_AT) throw corrupt('is too short')
   const format = bytes[0]
   if (format !== 1 && format !== FORMAT) throw corrupt(`has format ${format}, known are 1 and ${FORMAT}`)
   const secretsAt = HEADER_AT + bytes.readUInt32BE(1)
   if (secretsAt > bytes.length) throw corrupt('ends inside its header')
-  const header = headerFromJson(parseHeader(bytes.subarray(HEADER_AT, secretsAt)), format)
-  return { header, secrets: decodeSecrets(bytes, secretsAt, header.versions.length) }
+  return secretsAt
+}
+
+/** The secrets of a stored ring, by which they are known again, and told from others: nothing secret. */
+export type SecretsMark = { readonly bytes: number; readonly digest: Buffer }
+
+/** A ring that was read before. */
+export type KnownRing = { readonly header: RingHeader; readonly mark: SecretsMark }
+
+export type GrownRing = {
+  readonly mark: SecretsMark
+  /** Of how many of the header's versions, from the first, the secrets are those that are known. */
+  readonly known: number
+  /** Its secrets are those of the versions behind them. */
+  readonly ring: StoredRing
+}
+
+/**
+ * The same where the ring may have been read before: what was known of it then is not decoded again.
+ * @throws StorageCorrupt
+ */
+export function decodeGrown(bytes: Buffer, before: KnownRing | undefined): GrownRing {
+  const header = decodeHeader(bytes)
+  const secretsAt = secretsAtOf(bytes)
+  const secrets = bytes.subarray(secretsAt)
+  const knownBytes = before === undefined || !isGrownFrom(before.header, header) ? 0 : before.mark.bytes
+  const { first, all } = sha256OfBoth(secrets, Math.min(knownBytes, secrets.length))
+  const isKnown = knownBytes > 0 && knownBytes <= secrets.length && before?.mark.digest.equals(first) === true
+  const [known, knownEnd] = isKnown ? [before.header.versions.length, secretsAt + knownBytes] : [0, secretsAt]
+  return {
+    mark: { bytes: secrets.length, digest: all },
+    known,
+    ring: { header, secrets: decodeSecrets(bytes, knownEnd, header.versions.length - known) },
+  }
 }
 
 function parseHeader(bytes: Buffer) {

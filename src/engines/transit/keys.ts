@@ -7,8 +7,19 @@ import type { BudgetBook } from './budget-book.ts'
 import { readGranted, USE_FOLDER } from './budget-ledger.ts'
 import { cacheSize } from './cache-setting.ts'
 import { identityOf, isCounted } from './counted-version.ts'
-import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
-import { type FindBudget, keyTypeOf, LoadedRing } from './loaded-ring.ts'
+import {
+  decodeGrown,
+  decodeHeader,
+  decodeRing,
+  encodeGrown,
+  encodeRing,
+  type GrownRing,
+  type StoredRing,
+  type VersionSecrets,
+  wipeRing,
+} from './key-ring.ts'
+import { LoadedBefore } from './loaded-before.ts'
+import { type Budgets, keyTypeOf, LoadedRing } from './loaded-ring.ts'
 import { assertSuccessor, firstStoredVersion, type RingHeader } from './ring-header.ts'
 import { reschedule } from './rotation-schedule.ts'
 
@@ -23,6 +34,8 @@ export class Keys {
   readonly #storage: View
   readonly #budgets: BudgetBook
   readonly #cache = new CoherentCache<LoadedRing>(USUAL_CACHED_RINGS)
+  /** What a ring was loaded as, for the time after it is forgotten and before it is asked for again. */
+  readonly #loaded = new LoadedBefore()
   /** Of the setting: read with the first key, and again after a reset. */
   #sizing: Promise<void> | undefined
 
@@ -47,10 +60,11 @@ export class Keys {
     await this.#size()
     const bytes = await this.#storage.get(FOLDER + name)
     if (bytes === undefined) return undefined
-    const stored = takeStored(bytes)
+    const { ring: stored, known, mark, before } = this.#takeGrown(name, bytes)
     try {
-      const granted = isCounted(keyTypeOf(stored.header)) ? await this.#grantedOf(stored) : NONE
-      const ring = new LoadedRing(stored, this.#budgetsOf(name, granted))
+      const granted = isCounted(keyTypeOf(stored.header)) ? await this.#grantedOf(stored, known, before) : NONE
+      const ring = new LoadedRing(stored, this.#budgetsOf(name, granted), before && { ring: before, count: known })
+      this.#loaded.keep(name, ring, mark)
       if (isCounted(ring.type)) this.#budgets.beginAhead()
       return ring
     } finally {
@@ -58,16 +72,43 @@ export class Keys {
     }
   }
 
-  /** Of the versions that can be used, by their identities. @throws StorageCorrupt */
-  async #grantedOf({ header, secrets }: StoredRing): Promise<ReadonlyMap<string, number>> {
-    const used = secrets.slice(header.minDecryptionVersion - firstStoredVersion(header)).map(identityOf)
-    return new Map(await Promise.all(used.map(async (one) => [one, await readGranted(this.#storage, one)] as const)))
+  /** `before`: the ring as it was loaded the last time, where it is this one with fewer versions. */
+  #takeGrown(name: string, bytes: Buffer): GrownRing & { readonly before: LoadedRing | undefined } {
+    try {
+      const last = this.#loaded.find(name)
+      const grown = decodeGrown(bytes, last && { header: last.ring.header, mark: last.mark })
+      return { ...grown, before: grown.known === 0 ? undefined : last?.ring }
+    } finally {
+      bytes.fill(0)
+    }
   }
 
-  #budgetsOf(name: string, granted: ReadonlyMap<string, number>): FindBudget {
-    return (version, { countedFrom = 0 }, secrets) => {
-      const identity = identityOf(secrets)
-      return this.#budgets.of({ name, version, identity, granted: granted.get(identity) ?? 0, countedFrom })
+  /** Of the versions that can be used, by their identities, but of those whose budgets hold. @throws StorageCorrupt */
+  async #grantedOf(
+    { header, secrets }: StoredRing,
+    known: number,
+    before: LoadedRing | undefined,
+  ): Promise<ReadonlyMap<string, number>> {
+    const unused = header.minDecryptionVersion - firstStoredVersion(header)
+    const fresh = secrets.slice(Math.max(0, unused - known)).map(identityOf)
+    const granted = new Map<string, number>()
+    const missing = (): string[] => {
+      const loaded = before?.versions.filter(({ number, budget }) => {
+        return number >= header.minDecryptionVersion && (budget === undefined || !this.#budgets.holds(budget))
+      })
+      return [...(loaded ?? []).map(({ identity }) => identity), ...fresh].filter((one) => !granted.has(one))
+    }
+    // What was stored meanwhile is asked for, too: then fewer hold.
+    for (let asked = missing(); asked.length > 0; asked = missing())
+      await Promise.all(asked.map(async (one) => granted.set(one, await readGranted(this.#storage, one))))
+    return granted
+  }
+
+  #budgetsOf(name: string, granted: ReadonlyMap<string, number>): Budgets {
+    return {
+      of: (version, { countedFrom = 0 }, identity) =>
+        this.#budgets.of({ name, version, identity, granted: granted.get(identity) ?? 0, countedFrom }),
+      holds: (budget) => this.#budgets.holds(budget),
     }
   }
 
@@ -168,6 +209,34 @@ export class Keys {
     return stored
   }
 
+  /**
+   * Adds a version of `fresh`, with the header that `change` makes of the one that is stored; where it throws, all
+   * stays as it was. The secrets of the other versions are not looked at, so that a key with thousands of them is
+   * rotated as quickly as storage takes it. The ring as it is then; undefined where no key has the name.
+   */
+  async grow(
+    name: string,
+    fresh: VersionSecrets,
+    change: (header: RingHeader) => RingHeader,
+  ): Promise<LoadedRing | undefined> {
+    const after = await this.#storage.transaction(async (tx) => {
+      const bytes = await tx.get(FOLDER + name)
+      if (bytes === undefined) return undefined
+      try {
+        const before = decodeHeader(bytes)
+        const header = change(before)
+        assertSuccessor(before, header)
+        put(tx, name, encodeGrown(bytes, header, fresh))
+        reschedule(tx, name, before, header)
+        return header
+      } finally {
+        bytes.fill(0)
+      }
+    })
+    // What does not parse shows before the caller is told of success (threats P-15).
+    return after && (await this.find(name))
+  }
+
   /** What `read` makes of the ring, which it must not keep; undefined where no key has the name. */
   async readIn<T>(tx: ViewTransaction, name: string, read: (ring: StoredRing) => T): Promise<T | undefined> {
     const bytes = await tx.get(FOLDER + name)
@@ -207,6 +276,7 @@ export class Keys {
 
   reset(): void {
     this.#cache.clear()
+    this.#loaded.clear()
     this.#sizing = undefined
   }
 }
@@ -266,9 +336,12 @@ function replace(tx: ViewTransaction, name: string, before: StoredRing, after: S
   }
 }
 
-/** `put` seals at once, so the bytes in clear are needed no longer. */
 function store(tx: ViewTransaction, name: string, ring: StoredRing): void {
-  const bytes = encodeRing(ring)
+  put(tx, name, encodeRing(ring))
+}
+
+/** Storage seals at once, so the bytes in clear are needed no longer. */
+function put(tx: ViewTransaction, name: string, bytes: Buffer): void {
   try {
     tx.put(FOLDER + name, bytes)
   } finally {

@@ -33,7 +33,14 @@ export type LoadedVersion = {
   readonly budget: MessageBudget | undefined
 }
 
-export type FindBudget = (number: number, header: VersionHeader, secrets: VersionSecrets) => MessageBudget
+export type Budgets = {
+  readonly of: (number: number, header: VersionHeader, identity: string) => MessageBudget
+  /** Whether it is still what `of` would give. */
+  readonly holds: (budget: MessageBudget) => boolean
+}
+
+/** The ring as it was loaded before: its first `count` versions, of all that are stored, are those of the other. */
+export type Before = { readonly ring: LoadedRing; readonly count: number }
 
 /** @throws StorageCorrupt where a newer program stored a type that this one does not know */
 export function keyTypeOf(header: RingHeader): KeyType {
@@ -51,21 +58,24 @@ export class LoadedRing {
   readonly #versions: readonly LoadedVersion[]
 
   /**
-   * Takes copies: the stored ring stays the caller's to wipe. `budgets`: for a ring that is to seal.
+   * Takes copies: the stored ring stays the caller's to wipe. `budgets`: for a ring that is to seal. With `before` the
+   * stored ring has only the secrets of the versions behind those of the other, whose keys are used again.
    * @throws StorageCorrupt
    */
-  constructor(stored: StoredRing, budgets?: FindBudget) {
-    const { header, secrets } = stored
+  constructor({ header, secrets }: StoredRing, budgets?: Budgets, before?: Before) {
     this.header = header
     this.type = keyTypeOf(header)
+    const counting = isCounted(this.type) ? budgets : undefined
     const first = firstStoredVersion(header)
-    this.#versions = secrets.slice(header.minDecryptionVersion - first).map((one, index) => {
+    const count = before?.count ?? 0
+    if (count + secrets.length !== header.versions.length) throw new StorageCorrupt('A key ring misses secrets')
+    this.#versions = header.versions.slice(header.minDecryptionVersion - first).map((version, index) => {
       const number = header.minDecryptionVersion + index
-      const version = header.versions[number - first]
-      if (version === undefined) throw new StorageCorrupt('A key ring has more secrets than versions')
-      const use = keyUseOf(header, version, this.type)
-      const budget = isCounted(this.type) ? budgets?.(number, version, one) : undefined
-      return { ...loadVersion(this.type, number, version, one), use, budget }
+      const one = secrets[number - first - count]
+      if (one === undefined) return again(required(before).ring.version(number), version, counting)
+      const loaded = loadVersion(this.type, number, version, one)
+      const budget = counting?.of(number, version, loaded.identity)
+      return { ...loaded, use: keyUseOf(header, version, this.type), budget }
     })
   }
 
@@ -85,6 +95,29 @@ export class LoadedRing {
     assert(version !== undefined, 'the version rules allow only loaded versions')
     return version
   }
+}
+
+/** The very same where nothing of it changed: what is derived from its keys is kept by them. */
+function again(loaded: LoadedVersion, header: VersionHeader, budgets: Budgets | undefined): LoadedVersion {
+  const { number, budget, identity } = loaded
+  const holds = budgets === undefined ? budget === undefined : budget !== undefined && budgets.holds(budget)
+  if (holds && isSameVersion(loaded.header, header)) return loaded
+  return { ...loaded, header, budget: holds ? budget : budgets?.of(number, header, identity) }
+}
+
+/** Texts of certificates are compared where there are any. */
+function isSameVersion(one: VersionHeader, other: VersionHeader): boolean {
+  return (
+    one.createdAtMs === other.createdAtMs &&
+    one.createdNanos === other.createdNanos &&
+    one.countedFrom === other.countedFrom &&
+    one.certificates?.join() === other.certificates?.join()
+  )
+}
+
+function required<T>(part: T | undefined): T {
+  assert(part !== undefined, 'a version whose secrets are not read was loaded before')
+  return part
 }
 
 function loadVersion(

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { rotatedRing } from '../../../test/fixtures/rotated-ring.ts'
 import type { KeyType } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { NoncePool } from '../../crypto/nonce-pool.ts'
 import { inlineWork } from '../../lib/slow-work.ts'
 import { realWorld, type World } from '../../lib/world.ts'
-import { newRing, newSecrets, withNewVersion } from './new-key.ts'
+import { newRing, newSecrets } from './new-key.ts'
 import { MADE_HERE } from './ring-header.ts'
 
 const FLAGS = { derived: true, convergent: true, exportable: true, allowPlaintextBackup: true }
@@ -44,7 +45,7 @@ for (const type of KEY_TYPES.values()) {
       versions: [{ createdAtMs: 5000, convergentVersion: 3 }],
     })
     const fresh = await newSecrets(type, 0, maker)
-    const next = withNewVersion(ring, fresh, world)
+    const next = rotatedRing(ring, fresh, world)
     assert.equal(next.header.latestVersion, 2)
     assert.equal(next.header.versions.length, 2)
     assert.deepEqual(next.secrets[0], ring.secrets[0])

@@ -70,27 +70,20 @@ export function ringOf(
   return { header, secrets: [secrets] }
 }
 
-/**
- * The ring with one version more, which has copies of `fresh`: as often as a transaction is tried. The minimums stay as
- * they are. `livesBefore` as the ledger of the mount has it. The caller wipes the ring.
- */
+/** With one version more. The minimums stay as they are. `livesBefore` as the ledger of the mount has it. */
 export function withNewVersion(
-  { header, secrets }: StoredRing,
-  fresh: NewVersion,
+  header: RingHeader,
+  { managedKey }: NewVersion,
   world: World,
   livesBefore = 0,
-): StoredRing {
-  const copies = { material: new Secret(fresh.material.reveal()), hmac: new Secret(fresh.hmac.reveal()) }
+): RingHeader {
   return {
-    header: {
-      ...header,
-      latestVersion: header.latestVersion + 1,
-      // What was made here cannot be completed by what others have (Interface 3.4).
-      imported: false,
-      allowImportedRotation: false,
-      versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore, fresh.managedKey)],
-    },
-    secrets: [...secrets, copies],
+    ...header,
+    latestVersion: header.latestVersion + 1,
+    // What was made here cannot be completed by what others have (Interface 3.4).
+    imported: false,
+    allowImportedRotation: false,
+    versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore, managedKey)],
   }
 }
 

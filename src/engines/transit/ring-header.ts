@@ -90,6 +90,32 @@ export function assertSuccessor(before: RingHeader, after: RingHeader): void {
   assert(after.minAvailableVersion >= before.minAvailableVersion, 'trimmed versions do not come back')
 }
 
+/**
+ * Whether `after` can be `before` with more versions behind its own, as far as what their keys are loaded by goes. The
+ * secrets have to be the same as well.
+ */
+export function isGrownFrom(before: RingHeader, after: RingHeader): boolean {
+  return (
+    after.type === before.type &&
+    after.derived === before.derived &&
+    after.convergent === before.convergent &&
+    after.kdf === before.kdf &&
+    firstStoredVersion(after) === firstStoredVersion(before) &&
+    after.versions.length >= before.versions.length &&
+    after.minDecryptionVersion >= before.minDecryptionVersion &&
+    before.versions.every((version, index) => isLoadedAlike(version, after.versions[index]))
+  )
+}
+
+function isLoadedAlike(one: VersionHeader, other: VersionHeader | undefined): boolean {
+  return (
+    one.isPublic === other?.isPublic &&
+    one.convergentVersion === other?.convergentVersion &&
+    one.managedKey?.id === other.managedKey?.id &&
+    one.managedKey?.scheme === other.managedKey?.scheme
+  )
+}
+
 /** Format 1 had none of these. */
 const FORMAT_1: JsonObject = { ...MADE_HERE, keySizeBytes: 0 }
 

@@ -46,12 +46,12 @@ export async function rotate(
   const livesBefore = await transit.ledger.livesBefore()
   const fresh = managed ? await newManagedVersion(managed, transit) : await newSecrets(ring.type, keySizeBytes, transit)
   try {
-    return await transit.keys.update(name, (stored) => {
-      requireAllowed(stored)
-      if (stored.header.type !== ring.type.name || stored.header.keySizeBytes !== keySizeBytes)
+    return await transit.keys.grow(name, fresh, (header) => {
+      requireAllowed({ header })
+      if (header.type !== ring.type.name || header.keySizeBytes !== keySizeBytes)
         throw new Reconsider('another key has the name meanwhile')
-      if (managed !== undefined) requireSuccessor(stored.header, managed)
-      return withNewVersion(stored, fresh, transit.world, livesBefore)
+      if (managed !== undefined) requireSuccessor(header, managed)
+      return withNewVersion(header, fresh, transit.world, livesBefore)
     })
   } finally {
     fresh.material.wipe()

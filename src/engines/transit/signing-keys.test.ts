@@ -1,6 +1,7 @@
 // Keys that sign, in rings: tried before anyone is told of them, and of use by their public half alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { rotatedRing } from '../../../test/fixtures/rotated-ring.ts'
 import type { KeyType, SignatureOptions } from '../../crypto/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { NoncePool } from '../../crypto/nonce-pool.ts'
@@ -11,7 +12,7 @@ import { realWorld } from '../../lib/world.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { decodeRing, encodeRing, type StoredRing } from './key-ring.ts'
 import { LoadedRing, privateKeyOf } from './loaded-ring.ts'
-import { newRing, newSecrets, withNewVersion } from './new-key.ts'
+import { newRing, newSecrets } from './new-key.ts'
 
 const world = realWorld()
 const maker = { world, slow: inlineWork(world), nonces: new NoncePool(world.random.bytes) }
@@ -48,7 +49,7 @@ for (const type of SIGNERS) {
   if (type.generatesSlowly === true && type.name !== 'rsa-2048') continue
   test(`${type.name}: a version of which only the public half is stored verifies, and signs nothing`, async () => {
     const first = await ringOf(type)
-    const whole = withNewVersion(first, await newSecrets(type, 0, maker), world)
+    const whole = rotatedRing(first, await newSecrets(type, 0, maker), world)
     const ring = new LoadedRing(decodeRing(encodeRing(withoutPrivate(whole))))
     const [one, two] = [ring.version(1), ring.version(2)]
     assert.deepEqual([one.key.type, one.isPublic, two.key.type, two.isPublic], ['public', true, 'private', false])

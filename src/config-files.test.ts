@@ -42,6 +42,8 @@ const KEYS: Readonly<Record<string, string>> = {
   max_body_memory_per_address: 'max_body_memory_per_address = 88888888',
   default_max_request_duration: 'default_max_request_duration = "7s"',
   max_cubbyhole_entry_size: 'max_cubbyhole_entry_size = 7777',
+  max_cubbyhole_entries: 'max_cubbyhole_entries = 77',
+  max_cubbyhole_size: 'max_cubbyhole_size = 77777',
 }
 
 function settled(texts: readonly string[], env: NodeJS.ProcessEnv = {}): ServerConfig {

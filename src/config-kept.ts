@@ -11,10 +11,22 @@ export const KEPT_SETTINGS = {
     String(DEFAULT_KEPT_LIMITS.entryBytes),
     'Largest entry of a cubbyhole, and largest wrapped answer; beyond it 413',
   ),
+  max_cubbyhole_entries: setting(
+    'number',
+    String(DEFAULT_KEPT_LIMITS.entries),
+    'Most entries of the cubbyhole of one token; one more is a 400',
+  ),
+  max_cubbyhole_size: setting(
+    'bytes',
+    String(DEFAULT_KEPT_LIMITS.bytes),
+    'What the cubbyhole of one token holds in all, with the paths; beyond it 400',
+  ),
 } as const
 
 /** Storage takes no larger value, and a wrapped answer is a text in JSON: a byte of it may take two. */
 const MOST_ENTRY_BYTES = MAX_VALUE_BYTES / 4
+/** They are removed with their token, in steps of a few hundred. */
+const MOST_ENTRIES = 1_000_000
 
 export function keptOf(body: HclObject): { readonly kept?: Partial<KeptLimits> } {
   const bound = (key: keyof typeof KEPT_SETTINGS, most: number): number | undefined => {
@@ -24,6 +36,12 @@ export function keptOf(body: HclObject): { readonly kept?: Partial<KeptLimits> }
     return value
   }
   const entryBytes = bound('max_cubbyhole_entry_size', MOST_ENTRY_BYTES)
-  const kept = { ...(entryBytes === undefined ? {} : { entryBytes }) }
+  const entries = bound('max_cubbyhole_entries', MOST_ENTRIES)
+  const bytes = bound('max_cubbyhole_size', Number.MAX_SAFE_INTEGER)
+  const kept = {
+    ...(entryBytes === undefined ? {} : { entryBytes }),
+    ...(entries === undefined ? {} : { entries }),
+    ...(bytes === undefined ? {} : { bytes }),
+  }
   return Object.keys(kept).length === 0 ? {} : { kept }
 }

@@ -13,6 +13,8 @@ export function sanitizedConfig(config: ServerConfig): object {
     default_lease_ttl: config.defaultTtlSeconds,
     max_lease_ttl: config.maxTtlSeconds,
     max_cubbyhole_entry_size: config.kept.entryBytes,
+    max_cubbyhole_entries: config.kept.entries,
+    max_cubbyhole_size: config.kept.bytes,
     threads: config.threads,
     edition: config.edition,
     reported_version: config.reportedVersion,

@@ -54,6 +54,13 @@ export const ERRORS = {
       'without a port; x_forwarded_for_authorized_addrs and x_forwarded_for_hop_skips of the listener say which ' +
       'proxies there are.',
   },
+  cubbyhole_full: {
+    status: 400,
+    message: (bound: string) => `The cubbyhole of this token is full: it holds ${bound}. Delete entries first`,
+    remedy:
+      'Delete what is no longer needed, or write less; overwriting with no more than is there already goes on. The ' +
+      'operator can raise max_cubbyhole_entries and max_cubbyhole_size. Secrets for long are not for a cubbyhole.',
+  },
   field_missing: {
     status: 400,
     message: (name: string) => `Missing required field "${name}"`,

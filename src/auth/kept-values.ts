@@ -7,9 +7,13 @@ import type { WrapForm } from './wrapping.ts'
 export type KeptLimits = {
   /** Of one entry of a cubbyhole, as JSON, and of one wrapped answer. */
   readonly entryBytes: number
+  /** Of the cubbyhole of one token. */
+  readonly entries: number
+  /** Of all its entries, with their paths. */
+  readonly bytes: number
 }
 
-export const DEFAULT_KEPT_LIMITS: KeptLimits = { entryBytes: 1_048_576 }
+export const DEFAULT_KEPT_LIMITS: KeptLimits = { entryBytes: 1_048_576, entries: 1_000, bytes: 16_777_216 }
 
 /** A wrapped answer that is to be kept. */
 export type KeptAnswer = {

@@ -19,6 +19,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'auth/', class: 'mount' },
   { path: 'sys/token/', class: 'local' },
   { path: 'sys/cubbyhole/', class: 'local' },
+  { path: 'sys/cubbyhole-size/', class: 'local' },
   { path: 'sys/lease/', class: 'local' },
   { path: 'sys/token-role/', class: 'replicated' },
   { path: 'sys/policy/', class: 'replicated' },

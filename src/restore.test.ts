@@ -151,6 +151,55 @@ test('D-06 what this cluster sealed is checked in full, also where the header na
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
 })
 
+test('D-06 a record in clear that was changed is found by the seal alone: hashes and roots fit', async (t) => {
+  const server = await start(t)
+  const snapshot = await save(server)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  // It is of the class that no root is over, and says how many shares open the server.
+  const value = (record: Buffer): Buffer =>
+    Buffer.from(JSON.stringify({ ...JSON.parse(record.toString()), shares: 5, threshold: 3 }))
+  const forged = await forgedSnapshot(snapshot, { values: { 'root/core/seal-config': value } })
+  assert.notDeepEqual(forged, snapshot)
+  for (const force of [false, true]) {
+    const restoring = server.house.operations.restore(ReadableStream.from([forged]), force)
+    await assert.rejects(restoring, /is not the one that this cluster sealed. Nothing was changed/)
+  }
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
+})
+
+const GAP = 2 ** 20
+
+test('a restored store begins at an index and in an epoch that neither history has used', async (t) => {
+  let restorable: Restorable | undefined
+  const keep = (given: Restorable): Restorable => {
+    restorable = given
+    return given
+  }
+  const server = await start(t, keep)
+  const position = async () => (await restorable?.position()) ?? assert.fail('no store')
+  const restore = (snapshot: Buffer, force = false) =>
+    server.house.operations.restore(ReadableStream.from([snapshot]), force)
+  const snapshot = await save(server)
+  const saved = await position()
+  for (let i = 0; i < 5; i++) assert.equal(await server.call('POST', `sys/policies/acl/p${i}`, POLICY), 204)
+  const before = await position()
+  assert.ok(before.index > saved.index)
+  await restore(snapshot)
+  const after = await position()
+  assert.deepEqual([after.index, after.epoch], [2 * GAP, before.epoch + 1])
+  // The store is now far above the snapshot, in both: what is higher counts.
+  await server.unseal()
+  await restore(snapshot)
+  const again = await position()
+  assert.deepEqual([again.index, again.epoch], [4 * GAP, after.epoch + 1])
+  await server.unseal()
+  const foreign = await save(await start(t))
+  const header = { index: 9 * GAP + 5, epoch: 70 }
+  await restore(await forgedSnapshot(foreign, { header }), true)
+  const last = await position()
+  assert.deepEqual([last.index, last.epoch], [11 * GAP, 71])
+})
+
 const CONFIG = { format: 1, type: 'shamir', shares: 1, threshold: 1 }
 const UNFIT: { readonly name: string; readonly key: string; readonly value: (record: Buffer) => Buffer }[] = [
   ...['cluster', 'keyring', 'leaf-key', 'root-key'].flatMap((name) => [

@@ -28,7 +28,7 @@ async function sizes(store: Store): Promise<readonly Entry[]> {
   return store.scan('root/sys/cubbyhole-size/', '', 100)
 }
 
-test('A9: a token keeps so many entries and no more; what is there is overwritten, what is deleted makes room', async () => {
+test('A9: a token keeps so many entries and no more; one is overwritten, and deleted to make room', async () => {
   const house = await startMemoryHouse({ kept: KEPT })
   const [token, other] = [await newToken(house), await newToken(house)]
   for (const path of ['a', 'b', 'folder/c']) assert.equal(outcome(await write(house, token, path)), 204)

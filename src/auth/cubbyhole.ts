@@ -53,8 +53,8 @@ export class Cubbyhole implements Engine {
   }
 
   /**
-   * @throws Refusal where the cubbyhole is full, or the token is gone meanwhile: nobody would ever remove what it leaves
-   * now
+   * @throws Refusal where the cubbyhole is full, or the token is gone meanwhile: nobody would ever remove what it
+   * leaves now
    */
   async keep(tokenId: string, path: string, value: Uint8Array): Promise<void> {
     const isKept = await this.#view.transaction(async (tx) => {

@@ -24,6 +24,55 @@ test('what is sealed opens at its path, and only there (P-09)', () => {
   assert.throws(() => barrier.open('root/b', record), StorageCorrupt)
 })
 
+/**
+ * Made with AES-256-GCM of two other implementations (OpenSSL by itself, and the Python package cryptography), from the
+ * bytes at the head of barrier.ts: key 00 to 1f, nonce a0 to ab.
+ */
+const VECTORS = [
+  {
+    term: 0,
+    path: 'root/core/keyring',
+    text: 'a keyring',
+    record: '0100000000a0a1a2a3a4a5a6a7a8a9aaab873817483cb96bd10541e8207d3132cee758663aa2a09f2287',
+  },
+  {
+    term: 1,
+    path: 'root/logical/a',
+    text: 'a value',
+    record: '0100000001a0a1a2a3a4a5a6a7a8a9aaab87380a4c29be677ed87837634031e1bb15b23c2b6ba67d',
+  },
+  {
+    term: 0x01020304,
+    path: 'root/lögical/a',
+    text: '',
+    record: '0101020304a0a1a2a3a4a5a6a7a8a9aaab57196e1db2460c5646df7d2986cd49a7',
+  },
+]
+
+for (const { term, path, text, record } of VECTORS) {
+  test(`a record of term ${term} has the bytes that others make of it`, () => {
+    const key = importSecret(Buffer.from(Array.from({ length: 32 }, (_, at) => at)))
+    const nonce = Buffer.from(Array.from({ length: 12 }, (_, at) => 0xa0 + at))
+    assert.equal(sealRecord(key, term, path, nonce, Buffer.from(text)).toString('hex'), record)
+    assert.equal(openRecord(key, term, path, Buffer.from(record, 'hex')).toString(), text)
+  })
+}
+
+test('a record does not pass for one of another term, also where both terms have the same key', () => {
+  const dataKey = { key: importSecret(Buffer.alloc(32, 1)), installedAtMs: 0 }
+  const twins = new Barrier(random, {
+    activeTerm: 1,
+    terms: new Map([
+      [1, dataKey],
+      [2, dataKey],
+    ]),
+  })
+  const record = twins.seal('root/a', value)
+  assert.deepEqual(twins.open('root/a', record), value)
+  record.writeUInt32BE(2, 1)
+  assert.throws(() => twins.open('root/a', record), StorageCorrupt)
+})
+
 test('every flipped bit, and every other length, is found', () => {
   const record = barrier.seal('root/a', value)
   for (let bit = 0; bit < record.length * 8; bit++) {

@@ -1,0 +1,27 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+
+test('a token whose parent is revoked between the request and its storing is not made', async () => {
+  const house = await startMemoryHouse()
+  const { tokens } = house.house
+  const stored = async () => (await house.store.scan('root/sys/', '', 1_000)).map(({ key }) => key)
+  const before = await stored()
+  const made = await house.call('POST', 'auth/token/create', { policies: ['default'], ttl: '1h' })
+  const parent = String((made.body.auth as { readonly client_token: string }).client_token)
+  const policy = 'path "auth/token/create" { capabilities = ["update", "sudo"] }'
+  await house.call('POST', 'sys/policies/acl/default', { policy })
+  // All of the request is done but its one transaction.
+  const insert = tokens.insert.bind(tokens)
+  let revoked = 0
+  tokens.insert = async (token, entry) => {
+    assert.equal(entry.parent, tokens.idOf(parent))
+    await tokens.revoke(tokens.idOf(parent))
+    revoked++
+    return insert(token, entry)
+  }
+  const child = await house.call('POST', 'auth/token/create', { policies: ['default'] }, parent)
+  assert.deepEqual([child.status, revoked], [403, 1])
+  const left = (await stored()).filter((key) => !before.includes(key) && !key.includes('/policy/'))
+  assert.deepEqual(left, [])
+})

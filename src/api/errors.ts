@@ -43,8 +43,9 @@ export const ERRORS = {
     status: 400,
     message: () => 'The request is not well-formed HTTP',
     remedy:
-      'Send HTTP/1.1 (RFC 9112), with one header Host. A LIST or HELP request has no repeated header that matters, a head of at most ' +
-      '16 KiB, no body or one that means nothing, and nothing behind it; GET with ?list=true and ?help=1 are the same.',
+      'Send HTTP/1.1 (RFC 9112), with one header Host. A LIST or HELP request has no repeated header that matters, ' +
+      'a head of at most 16 KiB, no body or one that means nothing, and nothing behind it; GET with ?list=true and ' +
+      '?help=1 are the same.',
   },
   bad_forwarding: {
     status: 400,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createSocket, Socket } from 'node:dgram'
 import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket as StreamSocket } from 'node:net'
 import { test } from 'node:test'
 import { devicePartsFor } from '../../test/fixtures/device-parts.ts'
 import { steppedTime } from '../../test/fixtures/stepped-time.ts'
@@ -64,6 +65,89 @@ for (const { type, options } of DEVICES) {
       recorder.close()
       await device.end()
       close()
+    }
+  })
+}
+
+/** Who takes lines over TCP, and can be gone. */
+async function collector(): Promise<{
+  port: number
+  peers: StreamSocket[]
+  streams(): (string | undefined)[]
+  stop(): void
+}> {
+  const peers: StreamSocket[] = []
+  let text = ''
+  const server = createServer((peer) => {
+    peers.push(peer)
+    peer.on('error', () => {})
+    peer.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  // One a line, in both forms.
+  const streams = () => [...text.matchAll(/"stream":"(\w+)"/g)].map(([, stream]) => stream)
+  const stop = (): void => {
+    server.close()
+    for (const peer of peers) peer.destroy()
+  }
+  return { port, peers, streams, stop }
+}
+
+const OVER_TCP = [
+  { type: 'socket', options: (port: number) => ({ address: `127.0.0.1:${port}` }) },
+  { type: 'syslog', options: (port: number) => ({ address: `tcp:127.0.0.1:${port}` }) },
+] as const
+
+for (const { type, options } of OVER_TCP) {
+  test(`an entry for a connection that has just ended is not taken for stored (${type})`, async (context) => {
+    for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
+      const { port, peers, streams, stop } = await collector()
+      context.after(stop)
+      const { parts } = devicePartsFor(type, options(port))
+      const device = await openDevice(parts)
+      context.after(() => device.end())
+      device.append('request', entry(10), '')
+      assert.equal(await device.flush(), true)
+      await until(() => streams().length >= 2, 'what was sent')
+      // In one turn: nothing has told the device yet.
+      for (const peer of peers) peer[end]()
+      device.append('request', entry(10), '')
+      assert.equal(await device.flush(), false, end)
+    }
+  })
+
+  test(`a connection that ends is noticed without an entry, and the next one goes to a new one (${type})`, async (context) => {
+    for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
+      const { port, peers, streams, stop } = await collector()
+      context.after(stop)
+      const { parts, logged } = devicePartsFor(type, options(port))
+      const device = await openDevice(parts)
+      const set = new DeviceSet([device])
+      const { recorder, record } = recorderOf()
+      context.after(() => {
+        recorder.close()
+        return device.end()
+      })
+      await record(set, 10)
+      assert.equal(device.flush(), true)
+      await until(() => streams().length >= 2, 'what was sent')
+      for (const peer of peers) peer[end]()
+      await until(() => logged.length > 0, 'the end of the connection')
+      assert.deepEqual([device.flush(), logged], [false, ['An audit device cannot be written']], end)
+      // Without a rest, in a chain of its own.
+      await record(set, 10)
+      assert.equal(peers.length, 2)
+      assert.deepEqual(logged, ['An audit device cannot be written', 'An audit device can be written again'])
+      await until(() => streams().length >= 4, 'what was sent')
+      assert.equal(new Set(streams()).size, 2)
+      // Nobody listens any more: what cannot be recorded does not happen.
+      stop()
+      await until(() => logged.length > 2, 'the end of the connection')
+      await assert.rejects(record(set, 10), NotRecorded)
     }
   })
 }

@@ -9,6 +9,8 @@ import type { EntryType } from './line-stream.ts'
 export type Sink = {
   /** Whole lines. Resolves when they are out of this process. Rejects where it is not sure that they are. */
   write(lines: Buffer): Promise<void>
+  /** Of a connection: resolves when it has ended, with the cause. */
+  readonly ended?: Promise<DeviceError>
   close(): void
 }
 
@@ -153,6 +155,9 @@ export class QueuedDevice implements Device {
         throw new DeviceError('the connection was lost')
       }
       this.#sink = sink
+      void sink.ended?.then((cause) => {
+        if (this.#sink === sink) this.#lost(cause)
+      })
     }
     await this.#sink.write(lines)
   }
@@ -190,6 +195,16 @@ export class QueuedDevice implements Device {
     this.#parts.timers.after(RETRY_MS, () => {
       this.#isResting = false
     })
+    this.#noteFailure(cause)
+  }
+
+  /** Told at once, whether anything is to be written or not; the next entry goes to a new connection, or fails. */
+  #lost(cause: DeviceError): void {
+    this.#break()
+    this.#noteFailure(cause)
+  }
+
+  #noteFailure(cause: unknown): void {
     if (this.#isFailing) return
     this.#isFailing = true
     const why = cause instanceof DeviceError ? cause.message : codeOf(cause)

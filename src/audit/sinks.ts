@@ -6,7 +6,9 @@ import type { Timers } from '../lib/world.ts'
 import { codeOf, DeviceError, type FileRule, openAuditFile } from './audit-file.ts'
 import type { SocketAddress } from './device-options.ts'
 import { LineTooLong, type Sink } from './queued-device.ts'
+import { pauseTurn } from './turns.ts'
 
+const KEEP_ALIVE_MS = 10_000
 const NEWLINE = 0x0a
 const NEWLINE_BYTES = Buffer.from('\n')
 
@@ -45,26 +47,35 @@ function* linesOf(lines: Buffer): Generator<Buffer> {
 
 async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, frame: Framing): Promise<Sink> {
   const socket = await connected(address)
-  let end: string | undefined
-  socket.on('error', (cause) => {
-    end = codeOf(cause)
-  })
-  socket.on('close', () => {
-    end ??= 'the connection was closed'
-  })
+  let end: DeviceError | undefined
+  const { promise: ended, resolve: tell } = Promise.withResolvers<DeviceError>()
+  const ends = (why: string): void => {
+    end ??= new DeviceError(why)
+    tell(end)
+  }
+  socket.on('error', (cause) => ends(codeOf(cause)))
+  // Whoever takes no more than this says so by that alone.
+  socket.on('end', () => ends('the connection was closed'))
+  socket.on('close', () => ends('the connection was closed'))
+  // A peer whose machine is gone says nothing.
+  socket.setKeepAlive(true, KEEP_ALIVE_MS)
   // Nobody has anything to tell us.
   socket.resume()
   socket.unref()
   return {
     write: (lines) =>
       new Promise((resolve, reject) => {
-        if (end !== undefined) return reject(new DeviceError(end))
+        if (end !== undefined) return reject(end)
         const framed = frame === PLAIN_LINES ? lines : Buffer.concat([...linesOf(lines)].map(frame))
         socket.write(framed, (cause) => {
-          if (cause) reject(cause)
-          else resolve()
+          if (cause) return reject(cause)
+          // The system takes what nobody reads any more. That the peer is gone is known here a turn later.
+          void pauseTurn()
+            .then(pauseTurn)
+            .then(() => (end === undefined ? resolve() : reject(end)))
         })
       }),
+    ended,
     close: () => {
       // What was handed over is on its way; a peer that takes nothing is not waited for.
       if (socket.writableLength === 0) socket.end()

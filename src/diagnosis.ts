@@ -15,6 +15,7 @@ import { hardeningSetting } from './hardening-setting.ts'
 import { newSharedFigures } from './http/shared-figures.ts'
 import { realWorld } from './lib/world.ts'
 import { ListenFailed, requireFreeAddresses } from './listening.ts'
+import { misplacedLogs } from './misplaced-logs.ts'
 import { isInUse } from './storage/sqlite-files.ts'
 
 /** What `keywright server` sets before all else. */
@@ -33,7 +34,7 @@ export async function diagnose({ config: file, data }: Wanted): Promise<Diagnosi
   )
   return {
     subject: [file ?? 'No configuration file', directory ?? 'data in memory'].join(', '),
-    checks: [finding, ...(await addressFindings(asked, directory)), ...results],
+    checks: [finding, ...(await logFindings(asked)), ...(await addressFindings(asked, directory)), ...results],
   }
 }
 
@@ -70,6 +71,13 @@ function configIn(file: string | undefined): {
     if (!(cause instanceof ConfigError)) throw cause
     return { config: undefined, finding: { ...about, verdict: 'refuse', sentence: cause.message } }
   }
+}
+
+/** Those alone that keep the server from starting. */
+async function logFindings(config: ServerConfig): Promise<readonly Diagnosed[]> {
+  const sentences = await misplacedLogs(config)
+  const about = { id: 'audit', title: 'Audit logs lie outside the data', group: 'configuration' }
+  return sentences.map((sentence) => ({ ...about, verdict: 'refuse', sentence }))
 }
 
 /** One for each listener, tried alone: in clear, since it is only the address that is asked for. */

@@ -8,6 +8,7 @@ import type { HardeningSetting } from './hardening/setting.ts'
 import { hardeningSetting, type Start } from './hardening-setting.ts'
 import type { Log } from './lib/log.ts'
 import type { World } from './lib/world.ts'
+import { misplacedLogs } from './misplaced-logs.ts'
 import { StartError } from './start-error.ts'
 
 const DAY_MS = 86_400_000
@@ -15,6 +16,8 @@ const DAY_MS = 86_400_000
 /** The configuration with what the checks found. @throws StartError where the server must not start so */
 export async function checkedConfig(config: ServerConfig, start: Start, world: World): Promise<ServerConfig> {
   emptyCoreDumps()
+  const misplaced = await misplacedLogs(config)
+  if (misplaced.length > 0) throw new StartError(misplaced.join('. '))
   const setting = hardeningSetting(config, start)
   const results = await runChecks(realMachine(world), setting)
   const refused = results.filter(({ verdict }) => verdict === 'refuse')

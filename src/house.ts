@@ -268,7 +268,8 @@ function buildAudit(parts: HouseParts, storage: SealedStorage, invalidation: Inv
     await snapshot.close()
     return snapshot.position.historyId.toString('hex')
   }
-  return new Audit({ storage, invalidation, world, log, settings, board, thread, turnEnd, history })
+  const placed = { dataDirectory: parts.directory, ...settings }
+  return new Audit({ storage, invalidation, world, log, settings: placed, board, thread, turnEnd, history })
 }
 
 const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }

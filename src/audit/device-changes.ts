@@ -2,6 +2,7 @@
 import type { AuditDevices, NewDevice, ShownDevice } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
+import { inDataDirectory, liesIn } from './data-directory.ts'
 import { deviceSettings } from './device-options.ts'
 import type { DeviceStore, StoredDevice } from './device-store.ts'
 import type { DeviceTable } from './device-table.ts'
@@ -12,6 +13,8 @@ export type AuditSettings = {
   readonly declared: readonly ShownDevice[]
   /** Whether devices may be made by requests. */
   readonly allowsApi: boolean
+  /** Where no log may lie; missing: the data are in memory. */
+  readonly dataDirectory?: string | undefined
 }
 
 /** The key of the configuration file. */
@@ -57,7 +60,10 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
 
   async #enable(given: NewDevice): Promise<void> {
     const { path, type, options } = given
-    deviceSettings(type, options, false)
+    const { target } = deviceSettings(type, options, false)
+    const { dataDirectory } = this.#settings
+    if (target.kind === 'file' && dataDirectory !== undefined && (await liesIn(target.file, dataDirectory)))
+      throw fail('bad_request', [`the option file_path: ${inDataDirectory(target.file)}`])
     const { devices } = this.#table.stored
     requireFree(devices, path)
     if (devices.length >= MOST_DEVICES) throw fail('bad_request', [`there are ${MOST_DEVICES} audit devices already`])

@@ -1,7 +1,16 @@
 // What is recorded of each kind of request, and what happens where it cannot be: a whole server in this process.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -786,4 +795,24 @@ test('the running server tells how far its chains are', async () => {
   appendFileSync(shorter, `${cut}\n`)
   assert.match(verifyLog(shorter, { publicKey, server: streams }).faults.join(), /the server wrote chain/)
   await house.house.audit.stop()
+})
+
+test('an audit device in the data directory is refused, by whatever way its path goes there', async (context) => {
+  const { path, cleanUp } = temporaryDirectory()
+  context.after(cleanUp)
+  const data = join(path, 'data')
+  mkdirSync(data)
+  symlinkSync(data, join(path, 'link'))
+  const settings = { declared: [], allowsApi: true, dataDirectory: data }
+  const own = await startMemoryHouse({ audit: { settings } })
+  const enable = (name: string, file: string) =>
+    own.call('POST', `sys/audit/${name}`, { type: 'file', options: { file_path: file } })
+  for (const file of [join(data, 'a.log'), join(path, 'link/a.log'), `${path}/x/../data/a.log`]) {
+    const { status, body } = await enable('inside', file)
+    assert.equal(status, 400, file)
+    assert.match(String(body.errors), /option file_path: .*data directory.*outside it/)
+  }
+  assert.deepEqual(readdirSync(data), [])
+  assert.equal((await enable('beside', join(path, 'a.log'))).status, 204)
+  await own.house.audit.stop()
 })

@@ -65,6 +65,32 @@ function fresh(name: string): string {
   return join(temporary.path, name.replaceAll(/\W+/g, '-'))
 }
 
+test('an audit log in the data directory stops the start, by name, by way of a link and under diagnose', () => {
+  const data = fresh('audited')
+  const link = fresh('link to the data')
+  mkdirSync(join(data, 'logs'), { recursive: true, mode: 0o700 })
+  symlinkSync(join(data, 'logs'), link)
+  const config = fresh('audit in the data.hcl')
+  for (const file of [join(data, 'audit.log'), join(data, 'logs/audit.log'), join(link, 'audit.log')]) {
+    writeFileSync(
+      config,
+      `storage "sqlite" { path = "${data}" }
+       listener "tcp" { address = "127.0.0.1:0" tls_disable = true }
+       audit "file" "log" { options { file_path = "${file}" } }`,
+      { mode: 0o600 },
+    )
+    const says = /audit "file" "log": .*audit\.log lies in the data directory.*name a place outside it/
+    assertRefused(['-config', config], says)
+    const diagnosed = spawnSync(join(PROJECT, 'bin/keywright'), ['operator', 'diagnose', `-config=${config}`], {
+      encoding: 'utf8',
+      timeout: 180_000,
+      killSignal: 'SIGKILL',
+    })
+    assert.match(diagnosed.stdout.replaceAll(/\s+/g, ' '), says)
+    assert.equal(existsSync(file), false)
+  }
+})
+
 const DAMAGED: readonly {
   readonly name: string
   readonly damage: (directory: string) => void

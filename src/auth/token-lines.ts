@@ -3,8 +3,8 @@
 import type { TokenEntry } from './token-entry.ts'
 
 /**
- * A token may have so many ancestors: a walk along them costs some 10 µs, and no use of tokens is known that needs
- * more than a few.
+ * A token may have so many ancestors: no use is known that needs more than a few, and each of them costs the one who
+ * looks along all of them some 5 µs (2,276 took 12 ms).
  */
 export const MOST_ANCESTORS = 100
 /** Ancestors that are looked at one by one with each request; what is above them is kept. */

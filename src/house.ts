@@ -1,6 +1,7 @@
 // Puts the rooms together over one store: the same in the thread that writes and in those that serve.
 import { type Accounts, buildAccounts, tieAccounts } from './accounts.ts'
 import { DEFAULT_EDITION } from './api/edition.ts'
+import { newLoginTurns } from './api/login-turns.ts'
 import type { MountEntry } from './api/mount.ts'
 import { ACTIVE_PRIMARY } from './api/node-role.ts'
 import { openApiDocument } from './api/openapi.ts'
@@ -157,6 +158,7 @@ export function buildHouse(parts: HouseParts): House {
     log: namedLog(log, 'core'),
     managedKeysOf: (mount: () => MountEntry) => managedKeys.forMount(mount),
     deviceRandom: managedKeys,
+    loginTurns: newLoginTurns(),
     askWriter: questions,
   }
   const mounts = new MountTable(types, always, storage, engineParts, invalidation)

@@ -186,6 +186,13 @@ export const ERRORS = {
       'the log names the address. Keep them out of the network that reaches the listener, or ask a token for ' +
       'these endpoints (disable_unauthed_rekey_endpoints, disable_unauthed_generate_root_endpoints).',
   },
+  too_many_logins: {
+    status: 429,
+    message: () => 'Too many logins of this address are waiting, try again later',
+    remedy:
+      'Nothing was tried: come back after the time in Retry-After. Logins are tried in turn by address; clients of a ' +
+      'proxy are told apart by x_forwarded_for_authorized_addrs.',
+  },
   headers_too_large: {
     status: 431,
     message: () => 'The request headers are too large',

@@ -2,6 +2,7 @@ import type { Edition } from '../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
+import type { FairTurns } from '../lib/fair-turns.ts'
 import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
@@ -22,6 +23,8 @@ export type EngineContext = {
   /** Those that this mount may use; missing: there are none. */
   readonly managedKeys?: ManagedKeys
   readonly deviceRandom?: DeviceRandom
+  /** In which logins that cost much are tried, of all mounts together; missing: the mount has its own. */
+  readonly loginTurns?: FairTurns
   /** Where another thread writes: what the mount's engine there answers. Missing where this one does. */
   readonly askWriter?: (question: unknown) => Promise<unknown>
 }

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { realWorld } from '../lib/world.ts'
-import {
-  type BodyOwner,
-  countedAddress,
-  newSharedFigures,
-  type SharedFigures,
-  ThreadFigures,
-} from './shared-figures.ts'
+import { type BodyOwner, newSharedFigures, type SharedFigures, ThreadFigures } from './shared-figures.ts'
 
 const LIMITS = {
   maxConnections: 3,
@@ -109,22 +103,4 @@ test('what a thread held that died is free for the one in its place', () => {
     ['taken', true, true],
   )
   assert.equal(successor.addConnection(), false)
-})
-
-test('addresses of one network of IPv6 are one', () => {
-  const same = [
-    '2001:db8::1',
-    '2001:DB8:0:0:1:2:3:4',
-    '2001:0db8::ffff:0:0:1',
-    '2001:db8::10.0.0.1',
-    '2001:db8::1%eth0',
-  ]
-  assert.deepEqual([...new Set(same.map(countedAddress))], ['2001:db8:0:0::/64'])
-  assert.deepEqual(['::1', 'fe80::1', '2001:db8:0:1::1', '::'].map(countedAddress), [
-    '0:0:0:0::/64',
-    'fe80:0:0:0::/64',
-    '2001:db8:0:1::/64',
-    '0:0:0:0::/64',
-  ])
-  assert.deepEqual(['10.0.0.1', '::ffff:10.0.0.1', ''].map(countedAddress), ['10.0.0.1', '10.0.0.1', ''])
 })

@@ -1,9 +1,8 @@
 // What all threads of the process that listen count together: connections, connections of an address, memory of bodies.
 // Each thread has a row of its own, so that what a thread leaves behind that dies goes with its row; the count is the
 // sum of the rows.
-import { isIPv6 } from 'node:net'
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
-import { plainAddress } from '../lib/cidr.ts'
+import { countedAddress } from '../lib/counted-address.ts'
 import type { Random } from '../lib/world.ts'
 import { OPEN_SHARE, type ServerLimits } from './limits.ts'
 
@@ -132,19 +131,3 @@ export class ThreadFigures {
 }
 
 type Bound = { readonly column: number; readonly limitBytes: number; readonly refusal: Exclude<Taken, 'taken'> }
-
-/** One host has a whole IPv6 network of 64 bits, and can speak from any address in it. */
-export function countedAddress(address: string): string {
-  const plain = plainAddress(address)
-  if (!isIPv6(plain)) return plain
-  const [left = '', right] = (plain.split('%')[0] ?? '').split('::')
-  const groups = left === '' ? [] : left.split(':')
-  if (right !== undefined) {
-    const behind = right === '' ? [] : right.split(':')
-    // An IPv4 address at the end stands for two groups.
-    const written = groups.length + behind.length + (behind.at(-1)?.includes('.') === true ? 1 : 0)
-    groups.push(...Array.from({ length: 8 - written }, () => '0'), ...behind)
-  }
-  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${network.join(':')}::/64`
-}

@@ -2,10 +2,12 @@
 import { fail } from '../../api/errors.ts'
 import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
 import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
+import { inTurn, newLoginTurns } from '../../api/login-turns.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { verifyPassword } from '../../crypto/password.ts'
 import { isInCidrs } from '../../lib/cidr.ts'
+import type { FairTurns } from '../../lib/fair-turns.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
@@ -19,6 +21,7 @@ export type UserpassContext = {
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
+  readonly loginTurns?: FairTurns
 }
 
 export class Userpass implements LoginMethod {
@@ -27,19 +30,26 @@ export class Userpass implements LoginMethod {
   readonly slow: SlowWork
   readonly lockout: Lockout
   readonly #mount: () => MountEntry
+  readonly #turns: FairTurns
 
-  constructor({ mount, storage, world, slow }: UserpassContext) {
+  constructor({ mount, storage, world, slow, loginTurns = newLoginTurns() }: UserpassContext) {
     this.users = new Users(storage)
     this.world = world
     this.slow = slow
     this.#mount = mount
     this.lockout = new Lockout(world.clock, keptUsername)
+    this.#turns = loginTurns
   }
 
   /** @throws Refusal that says the same, after the same time, for a wrong name and a wrong password */
   async logIn(name: string, password: string, remoteAddress: string): Promise<Login> {
     const username = keptUsername(name)
     await this.#requireAddress(username, remoteAddress)
+    // A login that got no turn was not tried, so it is no failure of its name.
+    return inTurn(this.#turns, remoteAddress, () => this.#try(username, password))
+  }
+
+  #try(username: string, password: string): Promise<Login> {
     return this.lockout.guard(username, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
       const user = await this.users.find(username)
       const isRight = await verifyPassword(password, user?.password, this.slow)

@@ -1,0 +1,193 @@
+// Plants small faults in the rooms that keep secrets, one after another in a copy of the tree, and finds out whether a
+// test notices each. Not part of `npm test`: a fault takes from a second to minutes.
+//   npm run mutate -- [--count 40] [--seed 1] [--minutes 30] [--tests 40] [--seconds 90] [--jobs 2]
+//                     [--results FILE] [--again] [part of a path]...
+// Which faults there are tools/mutation/faults.ts says; a seed chooses a rule, and then a place. One whose file, or one
+// that imports it, then has wrong types counts as not planted. The tests that reach its file run, the nearest first,
+// --tests of them at most, each for --seconds at most, until one fails that passes without the fault.
+// Results are kept in --results, and a further run goes on from there until --count faults are planted. A survivor that
+// no test can notice gets a property `equivalent` there, with the reason; --again tries the other survivors once more.
+import { globSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { pseudoRandom } from '../test/fixtures/pseudo-random.ts'
+import { TreeCopy } from './mutation/copy.ts'
+import { type Fault, faultsOf, RULE_NAMES } from './mutation/faults.ts'
+import { type Reach, reachOf } from './mutation/reach.ts'
+import { describe, isSame, type Planted, type Record, readRecord, summary, writeRecord } from './mutation/record.ts'
+import { Types } from './mutation/types.ts'
+import { readTree } from './tree.ts'
+
+const PLACES = [
+  'src/storage/*.ts',
+  'src/engines/transit/*.ts',
+  'src/auth/*.ts',
+  'src/engines/cloud/*.ts',
+  'src/system/seal*.ts',
+]
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: 'string', default: '40' },
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '30' },
+    tests: { type: 'string', default: '40' },
+    seconds: { type: 'string', default: '90' },
+    jobs: { type: 'string', default: '2' },
+    results: { type: 'string', default: join(tmpdir(), 'keywright-mutations.json') },
+    again: { type: 'boolean', default: false },
+  },
+})
+
+type Candidate = Fault & Pick<Planted, 'path' | 'from' | 'source'>
+
+class Mutations {
+  private readonly root = process.cwd()
+  private readonly record: Record = readRecord(values.results, Number(values.seed))
+  private readonly copy = new TreeCopy(this.root)
+  private readonly types = new Types(this.copy.path)
+  private readonly reach: Reach = reachOf(readTree(this.root))
+  /** Whether a test file passes without a fault. */
+  private readonly sound = new Map<string, boolean>()
+  private readonly endMs = performance.now() + Number(values.minutes) * 60_000
+
+  async run(): Promise<void> {
+    try {
+      const candidates = this.candidates()
+      for (const candidate of values.again ? this.survivors(candidates) : this.chosen(candidates)) {
+        if (performance.now() > this.endMs) break
+        if (!values.again && this.plantedCount() >= Number(values.count)) break
+        this.keep(candidate, await this.judge(candidate))
+      }
+    } finally {
+      this.close()
+    }
+    for (const line of summary(this.record)) console.log(line)
+  }
+
+  close(): void {
+    this.types.close()
+    this.copy.remove()
+  }
+
+  private candidates(): Candidate[] {
+    const files = PLACES.flatMap((place) => globSync(place, { cwd: this.root }))
+      .filter((path) => !path.endsWith('.test.ts') && positionals.every((part) => path.includes(part)))
+      .toSorted()
+    return files.flatMap((path) => {
+      const tree = this.types.tree(path)
+      const lines = tree.text.split('\n')
+      return faultsOf(tree).map((fault) => ({
+        ...fault,
+        path,
+        from: tree.text.slice(fault.start, fault.end),
+        source: lines[fault.line - 1]?.trim() ?? '',
+      }))
+    })
+  }
+
+  /** In the order of the seed: a rule, and then a place, so that rules with few places have their turn. */
+  private *chosen(candidates: readonly Candidate[]): Generator<Candidate> {
+    const random = pseudoRandom(this.record.seed)
+    const left = new Map(RULE_NAMES.map((rule) => [rule, candidates.filter((each) => each.rule === rule)]))
+    for (let rest = candidates.length; rest > 0; rest--) {
+      const rule = random.pick(RULE_NAMES.filter((name) => left.get(name)?.length))
+      const places = left.get(rule) ?? []
+      const [candidate] = places.splice(random.int(places.length), 1)
+      if (candidate !== undefined && !this.record.planted.some((each) => isSame(each, candidate))) yield candidate
+    }
+  }
+
+  private survivors(candidates: readonly Candidate[]): Candidate[] {
+    const open = this.record.planted.filter(({ verdict, equivalent }) => verdict === 'survived' && !equivalent)
+    return open.flatMap((each) => candidates.find((candidate) => isSame(each, candidate)) ?? [])
+  }
+
+  private plantedCount(): number {
+    return this.record.planted.filter(({ verdict }) => verdict !== 'unplanted').length
+  }
+
+  private keep({ path, line, rule, from, to, source }: Candidate, verdict: Pick<Planted, 'verdict' | 'by'>): void {
+    const planted = { path, line, rule, from, to, source, ...verdict }
+    const others = this.record.planted.filter((each) => !isSame(each, planted))
+    this.record.planted = [...others, planted]
+    writeRecord(values.results, this.record)
+    if (planted.verdict === 'unplanted') return
+    console.log(`${this.plantedCount()} ${planted.verdict}: ${describe(planted)}: ${planted.by}`)
+  }
+
+  private async judge(candidate: Candidate): Promise<Pick<Planted, 'verdict' | 'by'>> {
+    const { path, start, end, to } = candidate
+    const before = this.copy.read(path)
+    const after = `${before.slice(0, start)}${to}${before.slice(end)}`
+    const tests = this.reach.testsOf(path).slice(0, Number(values.tests))
+    const passed = new Set<string>()
+    try {
+      this.plant(path, after)
+      if (!this.types.areRight([path, ...this.reach.importersOf(path)])) return { verdict: 'unplanted', by: '' }
+      for (;;) {
+        this.plant(path, after)
+        const failure = await this.firstFailure(tests, passed)
+        if (failure === undefined) return { verdict: 'survived', by: `${passed.size} test files` }
+        this.plant(path, before)
+        if (await this.isSound(failure.test))
+          return { verdict: 'noticed', by: `${failure.test} ${failure.name}`.trim() }
+      }
+    } finally {
+      this.plant(path, before)
+    }
+  }
+
+  private plant(path: string, text: string): void {
+    if (this.copy.read(path) === text) return
+    this.copy.write(path, text)
+    this.types.changed(path)
+  }
+
+  /** Runs the tests that are left, --jobs at a time, until one fails. Those that fail anyway are passed over. */
+  private async firstFailure(
+    tests: readonly string[],
+    passed: Set<string>,
+  ): Promise<{ test: string; name: string } | undefined> {
+    const waiting = tests.filter((test) => this.sound.get(test) !== false && !passed.has(test))
+    let failure: { test: string; name: string } | undefined
+    const next = async (): Promise<void> => {
+      for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
+        const run = await this.copy.run(test, Number(values.seconds))
+        if (run.passed) passed.add(test)
+        else if (failure === undefined) {
+          failure = { test, name: run.timedOut ? `does not end within ${values.seconds} s` : run.failed }
+          waiting.length = 0
+          this.copy.stop()
+        }
+      }
+    }
+    // The nearest alone first: mostly it notices.
+    const rest = waiting.splice(1)
+    await next()
+    if (failure !== undefined) return failure
+    waiting.push(...rest)
+    await Promise.all(Array.from({ length: Number(values.jobs) }, next))
+    return failure
+  }
+
+  private async isSound(test: string): Promise<boolean> {
+    const known = this.sound.get(test)
+    if (known !== undefined) return known
+    const { passed } = await this.copy.run(test, Number(values.seconds))
+    this.sound.set(test, passed)
+    if (!passed) console.log(`${test} fails without a fault: it is left out`)
+    return passed
+  }
+}
+
+const mutations = new Mutations()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    mutations.close()
+    process.exit(1)
+  })
+}
+await mutations.run()

@@ -1,0 +1,123 @@
+// A copy of the tree in which faults are planted, and its tests in processes of their own. The checkout never changes.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** How a test file ended. */
+export type TestRun = {
+  readonly passed: boolean
+  /** It did not end in time. */
+  readonly timedOut: boolean
+  /** The first of its tests that failed, or ''. */
+  readonly failed: string
+  readonly seconds: number
+}
+
+/** Kept while a test file runs; more of it than this is not looked at. */
+const MOST_OUTPUT = 4 * 1024 * 1024
+
+export class TreeCopy {
+  readonly path: string
+  private readonly top: string
+  private readonly running = new Set<ChildProcess>()
+
+  /** What a clone of the tree at `root` would hold, with what is not committed yet, and its packages. */
+  constructor(root: string) {
+    // Short: sockets lie below it.
+    this.top = realpathSync(mkdtempSync(join(tmpdir(), 'kwm-')))
+    this.path = join(this.top, 'c')
+    mkdirSync(join(this.top, 't'))
+    const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+    const { status, stdout, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: MOST_OUTPUT })
+    if (status !== 0) throw new Error(stderr)
+    for (const path of new Set(stdout.split('\0'))) {
+      if (path === '' || !existsSync(join(root, path))) continue
+      mkdirSync(dirname(join(this.path, path)), { recursive: true })
+      cpSync(join(root, path), join(this.path, path))
+    }
+    symlinkSync(realpathSync(join(root, 'node_modules')), join(this.path, 'node_modules'))
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.path, path), 'utf8')
+  }
+
+  write(path: string, text: string): void {
+    writeFileSync(join(this.path, path), text)
+  }
+
+  /** Runs one test file alone; what it leaves running ends with it. */
+  async run(test: string, mostSeconds: number): Promise<TestRun> {
+    const startMs = performance.now()
+    const child = spawn(process.execPath, [...process.execArgv, test], {
+      cwd: this.path,
+      env: this.environment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+    this.running.add(child)
+    let output = ''
+    const take = (chunk: unknown): void => {
+      if (output.length < MOST_OUTPUT) output += String(chunk)
+    }
+    child.stdout.on('data', take)
+    child.stderr.on('data', take)
+    let timedOut = false
+    const timer = setTimeout(() => {
+      timedOut = true
+      endGroup(child)
+    }, mostSeconds * 1000)
+    const [status] = (await once(child, 'exit')) as [number | null]
+    clearTimeout(timer)
+    endGroup(child)
+    this.running.delete(child)
+    const seconds = Math.round((performance.now() - startMs) / 100) / 10
+    return { passed: status === 0, timedOut, failed: firstFailure(output), seconds }
+  }
+
+  /** Ends the test files that run. */
+  stop(): void {
+    for (const child of this.running) endGroup(child)
+  }
+
+  remove(): void {
+    this.stop()
+    rmSync(this.top, { recursive: true, force: true })
+  }
+
+  private environment(): NodeJS.ProcessEnv {
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      TMPDIR: join(this.top, 't'),
+      NODE_COMPILE_CACHE: join(this.top, 'k'),
+    }
+    delete env.NODE_TEST_CONTEXT
+    delete env.KEYWRIGHT_REQUIRE
+    return env
+  }
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+function firstFailure(output: string): string {
+  const line = /^\s*✖ (?!failing tests)(.*?)(?: \([\d.]+m?s\))?$/m.exec(output)?.[1]
+  return line ?? ''
+}

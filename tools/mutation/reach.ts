@@ -1,0 +1,80 @@
+// Which test files reach a file, by what is imported before anything runs, and the nearest of them first.
+import { posix } from 'node:path'
+import { type Import, readImports } from '../imports.ts'
+import { readSource } from '../source-text.ts'
+import type { Tree } from '../tree.ts'
+
+/** What starts the program as a process reaches it, without an import. */
+const STARTS_PROGRAM = { file: 'test/fixtures/server-process.ts', program: 'src/main.ts' }
+/** Tests that start processes, or take long, come last: those near the file notice sooner. */
+const LAST = /^(?:bench|emulator|test\/(?:torture|faults|start|pages|memory|managed-keys|clients|proofs?))\//
+/** Broad and quick. */
+const EARLY = /^test\/wire\//
+/** Shorter ones are in too many names. */
+const LEAST_WORD = 4
+
+export type Reach = {
+  /** Test files that reach it, the nearest first. */
+  testsOf(path: string): readonly string[]
+  /** Files that import it, if only a type. */
+  importersOf(path: string): readonly string[]
+}
+
+export function reachOf(tree: Tree): Reach {
+  const running = new Map<string, Set<string>>()
+  const all = new Map<string, Set<string>>()
+  for (const [path, text] of tree) {
+    const source = readSource(text)
+    const imports = readImports(source)
+    for (const each of imports) add(all, target(path, each), path)
+    const typesOnly = new Set(imports.filter((each) => each.typeOnly).map(({ specifier }) => specifier))
+    // Threads and processes are started by the names of their files.
+    const named = source.strings.filter(({ text: name }) => /^\.\.?\/.*\.[jt]s$/.test(name) && !typesOnly.has(name))
+    for (const { text: specifier } of named) add(running, target(path, { specifier }), path)
+  }
+  add(running, STARTS_PROGRAM.program, STARTS_PROGRAM.file)
+  return {
+    testsOf: (path) => inOrder(path, distancesFrom(running, path)),
+    importersOf: (path) => [...(all.get(path) ?? [])],
+  }
+}
+
+function target(from: string, { specifier = '' }: Pick<Import, 'specifier'>): string {
+  return posix.join(posix.dirname(from), specifier)
+}
+
+function add(map: Map<string, Set<string>>, key: string, value: string): void {
+  const set = map.get(key) ?? new Set()
+  map.set(key, set.add(value))
+}
+
+/** How many imports lie between the file and each that reaches it. */
+function distancesFrom(importers: ReadonlyMap<string, ReadonlySet<string>>, path: string): Map<string, number> {
+  const distances = new Map([[path, 0]])
+  for (const [file, distance] of distances) {
+    for (const importer of importers.get(file) ?? []) {
+      if (!distances.has(importer)) distances.set(importer, distance + 1)
+    }
+  }
+  return distances
+}
+
+function inOrder(path: string, distances: ReadonlyMap<string, number>): string[] {
+  const tests = [...distances].filter(([file]) => file.endsWith('.test.ts'))
+  return tests
+    .toSorted(([a, near], [b, far]) => rank(path, a) - rank(path, b) || near - far || (a < b ? -1 : 1))
+    .map(([test]) => test)
+}
+
+/** Its own test, then those of its room, of its name, of the recorded exchanges, and then the others. */
+function rank(path: string, test: string): number {
+  const stem = path.replace(/\.[jt]s$/, '')
+  const folder = posix.dirname(path)
+  if (test === `${stem}.test.ts`) return 0
+  if (LAST.test(test)) return 6
+  const words = posix.basename(stem).split('-')
+  if (words.some((word) => word.length >= LEAST_WORD && posix.basename(test).includes(word))) return 1
+  if (posix.dirname(test) === folder) return 2
+  if (posix.basename(posix.dirname(test)) === posix.basename(folder)) return 3
+  return EARLY.test(test) ? 4 : 5
+}

@@ -44,7 +44,7 @@ function mutate(root: string, args: readonly string[] = []): { lines: string[]; 
 
 const PATH = 'src/storage/small.ts'
 
-test('mutate: faults that a test notices are told from others, and a run goes on where one ended', (context) => {
+test('Q-26: faults that a test notices are told from others, and a run goes on where one ended', (context) => {
   const root = makeProject(context, {
     [PATH]: SOURCE,
     'src/storage/small.test.ts': BROKEN,

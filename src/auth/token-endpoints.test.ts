@@ -23,6 +23,14 @@ test('T-05: a child gets no policy that its parent lacks, and no default where t
   assert.deepEqual((child.body.auth as Record<string, unknown>).policies, ['maker'])
 })
 
+test('a parent with sudo and without default gives its child default only where policies are asked for', async () => {
+  const parent = await make({ policies: ['sudo'], no_default_policy: true })
+  const childOf = async (fields: object) =>
+    ((await server.call('POST', 'auth/token/create', fields, parent)).body.auth as Record<string, unknown>).policies
+  assert.deepEqual(await childOf({}), ['sudo'])
+  assert.deepEqual(await childOf({ policies: ['sudo'] }), ['default', 'sudo'])
+})
+
 test('a token without sudo makes no orphan, no periodic token and no token of its own text', async () => {
   const parent = await make({ policies: ['maker'] })
   for (const fields of [{ no_parent: true }, { period: 60 }, { id: 'mine' }]) {

@@ -66,6 +66,16 @@ test('a role is written, read, listed, changed in parts and deleted', async () =
   assert.equal((await byRole()).status, 400)
 })
 
+test('a token by a role that makes none that can be renewed cannot be, whatever its maker asks for', async () => {
+  for (const renewable of [true, false]) {
+    await role({ allowed_policies: 'ops', renewable })
+    const auth = authOf(await byRole({ renewable: true }))
+    assert.equal(auth.renewable, renewable)
+    const renewed = await server.call('POST', 'auth/token/renew-self', {}, String(auth.client_token))
+    assert.equal(renewed.status, renewable ? 200 : 400)
+  }
+})
+
 test('old names are read back where they were used, and a new name wins over its old one', async () => {
   await role({ period: 60, explicit_max_ttl: 120, bound_cidrs: '127.0.0.1' })
   const { data } = (await server.call('GET', 'auth/token/roles/r')).body

@@ -123,6 +123,17 @@ for (const threshold of [1, 2] as const) {
   })
 }
 
+test('an unseal key of another length is as wrong as another key', async () => {
+  const { house } = await startMemoryHouse()
+  for (const bytes of [0, 16, 31, 32, 33]) {
+    await assert.rejects(
+      house.seal.openWith(Buffer.alloc(bytes, 7)),
+      { name: 'Refusal', code: 'bad_request' },
+      `${bytes}`,
+    )
+  }
+})
+
 test('init refuses shares that make no sense, and a second time', async () => {
   const { call } = await startMemoryHouse()
   assert.equal((await call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 })).status, 400)

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert'
 import { own } from '../lib/own.ts'
 import type { Args, Fields } from './fields.ts'
-import { parsePattern } from './pattern.ts'
+import { expandPattern, parsePattern } from './pattern.ts'
 import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
 import type { Shapes } from './shape.ts'
 import type { Fold } from './spelling.ts'
@@ -63,6 +63,8 @@ type Common<E, F extends Fields> = {
     readonly field: string
     readonly foldOf: (engine: E, path: Readonly<Record<string, string>>) => Fold | undefined
   }
+  /** Where the body names what a path could name; what is optional in the path itself need not be said. */
+  readonly alsoNames?: readonly AlsoNamed[]
   readonly summary: string
   readonly describe?: string
   readonly fields: F
@@ -78,6 +80,24 @@ type Common<E, F extends Fields> = {
 
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
   readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
+}
+
+/** A field that names what a path of the same mount could name: that path is judged as well. */
+export type AlsoNamed = {
+  readonly field: string
+  /** What is done there. */
+  readonly operation: 'read' | 'list' | 'update' | 'delete'
+  /**
+   * The path inside the mount. `path` are the names in the request's own one, `sent` says what another field holds;
+   * undefined: it names none.
+   */
+  readonly at: (
+    name: string,
+    path: Readonly<Record<string, string>>,
+    sent: (field: string) => string | undefined,
+  ) => string | undefined
+  /** The thing is only referred to: a right to it is not asked for, but what a rule denies stays denied. */
+  readonly onlyDenials?: true
 }
 
 /** What an endpoint says of its parameters, for those who judge them. */
@@ -109,7 +129,29 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
   )
   assert(definition.operation !== 'list' || definition.capability !== 'update', `${where}: a list does not update`)
   const otherNames = otherNamesOf(definition.fields, where)
-  return (otherNames === undefined ? definition : { ...definition, otherNames }) as unknown as Endpoint
+  const alsoNames = [...optionalNames(definition), ...(definition.alsoNames ?? [])]
+  for (const { field } of alsoNames) assert(Object.hasOwn(definition.fields, field), `${where}: ${field} names nothing`)
+  const named = alsoNames.length === 0 ? {} : { alsoNames }
+  return { ...definition, ...(otherNames === undefined ? {} : { otherNames }), ...named } as unknown as Endpoint
+}
+
+/** `a(/:b)`: what the path may leave out the body may say. */
+function optionalNames({ path, operation, fields }: Pick<Common<never, Fields>, 'path' | 'operation' | 'fields'>) {
+  const [shortest = [], ...longer] = expandPattern(path)
+  const required = new Set(shortest.flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name])))
+  return longer.flatMap((segments): AlsoNamed[] => {
+    const last = segments.at(-1)
+    if (last === undefined || last.kind === 'literal' || required.has(last.name)) return []
+    const at: AlsoNamed['at'] = (name, given, sent) => {
+      const texts = segments.map((segment) => {
+        if (segment.kind === 'literal') return segment.text
+        if (segment === last) return name
+        return given[segment.name] ?? sent(segment.name) ?? fields[segment.name]?.default
+      })
+      return texts.includes(undefined) ? undefined : texts.join('/')
+    }
+    return [{ field: last.name, operation, at }]
+  })
 }
 
 function otherNamesOf(fields: Fields, where: string): OtherNames | undefined {

@@ -17,7 +17,7 @@ export type Field<T = unknown, Present extends boolean = boolean> = {
   /** Never written in clear to audit or log. */
   readonly secret: boolean
   readonly schema: Schema
-  /** Of a name with several spellings, in a path or a value: the one that it is kept under, and judged by. */
+  /** Of a name that can be spelled in several ways, in a path or a value: how it is kept, and judged. */
   readonly canonical: ((name: string) => string) | undefined
   /** The newer name of the same field: what a policy says of either holds for both. */
   readonly aliasOf: string | undefined

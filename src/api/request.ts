@@ -18,6 +18,11 @@ export type Caller = {
   readonly policies: readonly string[]
   /** The token's entry as it was when this request was admitted; only the token endpoints know its form. */
   readonly entry: object
+  /**
+   * Whether a rule about this path inside the mount refuses the request: for what is found to be named only by reading
+   * what was sent. Fields that name are declared instead (`Endpoint.alsoNames`).
+   */
+  isRefusedAt(path: string): boolean
   /** Whether the caller's policies grant `sudo` on the path of this request. */
   hasSudo(): boolean
 }

@@ -1,6 +1,8 @@
 // hash and random, which are the same wherever they are offered (under sys/tools, and by engines): what they take and
 // answer.
+
 import { parseDecimal } from './coercion.ts'
+import type { AlsoNamed } from './endpoint.ts'
 import { fail } from './errors.ts'
 import type { Args } from './fields.ts'
 import { bytes, int, keptDecimal, string } from './fields.ts'
@@ -70,6 +72,13 @@ export const RANDOM_TOOL = {
   fields: RANDOM_FIELDS,
   response: { random_bytes: text('The bytes') },
 } as const
+
+/** `random/32` is `random` with `bytes`; `path` is that of the endpoint. */
+export const bytesAlone = (path: string): AlsoNamed => ({
+  field: 'bytes',
+  operation: 'update',
+  at: (bytes, { source }) => (source === undefined ? `${path}/${bytes}` : undefined),
+})
 
 /** @throws Refusal for a source that is none, and for a number out of bounds in its place */
 export function readRandomRequest(args: RandomArgs): {

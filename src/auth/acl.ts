@@ -4,7 +4,7 @@
 // specific one, whether it grants more or less than others that would match too.
 import assert from 'node:assert/strict'
 import { foldedPattern, type PathShape, type PlacedShape } from '../api/spelling.ts'
-import { PathTree, type WildcardRule } from './path-tree.ts'
+import { isAbout, PathTree, type WildcardRule } from './path-tree.ts'
 import {
   type AclDecision,
   type AclRequest,
@@ -70,6 +70,19 @@ export class Acl {
     const path = withoutLeadingSlash(request.path)
     if (this.#root !== undefined && path.startsWith(this.#root.namespace)) return this.#root.decision
     return this.#deciding(operation, path, request.spelling)?.decide(operation, request) ?? REFUSED['no-rule']
+  }
+
+  /**
+   * How rules refuse the request that are not about `path` as well, which was judged before; undefined where they allow
+   * it, and where there are none.
+   */
+  refusalBeside(request: AclRequest, path: string): AclDecision | undefined {
+    const { operation } = request
+    if (operation === 'help' || this.isRoot) return undefined
+    const permissions = this.#deciding(operation, withoutLeadingSlash(request.path), request.spelling)
+    if (permissions === undefined || isAbout(permissions.place, withoutLeadingSlash(path))) return undefined
+    const decision = permissions.decide(operation, request)
+    return decision.allowed ? undefined : decision
   }
 
   /** The path of the rules that decide about such a request; undefined where there are none, and for root. */

@@ -4,7 +4,7 @@ import { foldedPattern } from '../api/spelling.ts'
 import { buildAcl } from './acl.ts'
 import type { Capability } from './capabilities.ts'
 import { checkParameters } from './parameter-rules.ts'
-import { PathTree } from './path-tree.ts'
+import { isAbout } from './path-tree.ts'
 import { type AclReason, type AclRequest, capabilityFor, type RulePlace } from './permissions.ts'
 import type { Policy, PolicyRule } from './policy.ts'
 import { fillPattern, type PathKind, type TemplateResolver, type UnfilledReason } from './policy-path.ts'
@@ -96,7 +96,7 @@ function candidatesFor(
         continue
       }
       const pattern = keptPattern(request, namespace + filled.text, kind)
-      if (pattern === undefined || !paths.some((path) => isAbout(kind, pattern, path))) continue
+      if (pattern === undefined || !paths.some((path) => isAbout({ kind, pattern }, path))) continue
       const isPlace = place?.kind === kind && place.pattern === pattern
       const role = isPast(rule.expiresAtMs, nowMs) ? 'expired' : isPlace ? 'joined' : 'less-specific'
       found.push({ rule, reference, role: isPolicyOver ? 'policy-expired' : role })
@@ -117,11 +117,6 @@ function askedPaths({ operation, path }: AclRequest): readonly string[] {
   const plain = path.startsWith('/') ? path.slice(1) : path
   if (operation !== 'list' && operation !== 'scan') return [plain]
   return plain.endsWith('/') ? [plain, plain.slice(0, -1)] : [`${plain}/`, plain]
-}
-
-function isAbout(kind: PathKind, pattern: string, path: string): boolean {
-  if (kind === 'exact') return pattern === path
-  return new PathTree([{ pattern, isSegmented: kind === 'segment', value: true }]).find(path) === true
 }
 
 /** Whether a rule whose template has no value would be about the path with some value: told by what stands before. */

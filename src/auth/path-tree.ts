@@ -9,6 +9,8 @@
 // The deeper the node, the later the first wildcard, which is the first thing that decides between rules: so the
 // deepest node with a rule that matches holds the winner.
 
+import type { PathKind } from './policy-path.ts'
+
 /** A rule that ends in `*` or has `+` segments, and what it stands for. */
 export type WildcardRule<T> = { readonly pattern: string; readonly isSegmented: boolean; readonly value: T }
 
@@ -64,6 +66,15 @@ export class PathTree<T> {
     }
     return undefined
   }
+}
+
+/** Whether a rule with such a pattern is about the path. */
+export function isAbout(
+  { kind, pattern }: { readonly kind: PathKind; readonly pattern: string },
+  path: string,
+): boolean {
+  if (kind === 'exact') return pattern === path
+  return new PathTree([{ pattern, isSegmented: kind === 'segment', value: true }]).find(path) === true
 }
 
 /** Everything before the first `+`, whole segment or not, or before the ending star. */

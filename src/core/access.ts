@@ -9,6 +9,7 @@ import type { LiveToken } from '../auth/token-store.ts'
 import { isJwt, isWrapping } from '../auth/wrapping.ts'
 import { isInCidrs } from '../lib/cidr.ts'
 import type { Exchange } from './exchange.ts'
+import { refusedByName } from './named-paths.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export const authenticate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
@@ -95,9 +96,9 @@ function refusalWithoutToken({ endpoint, request }: Exchange): Refusal {
 /** Mounts of these types are on every server, at the same paths: their endpoints are no secret. */
 const KNOWN_TO_ALL: ReadonlySet<string | undefined> = new Set(['system', 'token'])
 
-function hintFor({ endpoint, mounted, path }: Exchange, acl: Acl, request: AclRequest): string {
+function hintFor({ endpoint, mounted }: Exchange, acl: Acl, request: AclRequest): string {
   const isKnownToAll = KNOWN_TO_ALL.has(mounted?.entry.type)
-  return refusalHint(acl, { ...request, path }, { isKnownToAll, dependsOnExistence: endpoint?.exists !== undefined })
+  return refusalHint(acl, request, { isKnownToAll, dependsOnExistence: endpoint?.exists !== undefined })
 }
 
 /** Whether there is a right to such a request at all: only for whoever has one the body is parsed. */
@@ -107,10 +108,16 @@ function judge(exchange: Exchange, acl: Acl, around: Surroundings): void {
   exchange.isDataJudged = judgesData
 }
 
-/** Of what was sent, where a policy says something of it. */
+/** Of what was sent, where a policy says something of it, and of what it names. */
 export const authoriseData = (exchange: Exchange, around: Surroundings): void => {
   const { acl } = exchange
-  if (acl === undefined || !exchange.isDataJudged) return
+  if (acl === undefined) return
+  if (exchange.isDataJudged) judgeData(exchange, acl, around)
+  const named = refusedByName(exchange, acl, around)
+  if (named !== undefined) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, named) : '')
+}
+
+function judgeData(exchange: Exchange, acl: Acl, around: Surroundings): void {
   const { pageLimit } = allowed(exchange, acl, around, false)
   // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
   if (pageLimit > 0 && exchange.input?.limit === undefined) exchange.input = { ...exchange.input, limit: pageLimit }
@@ -132,6 +139,7 @@ function allowed(exchange: Exchange, acl: Acl, around: Surroundings, isUnread: b
     wrapTtlSeconds,
   }
   const verdict = acl.check(request)
-  if (!verdict.allowed) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, request) : '')
+  if (!verdict.allowed)
+    throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, { ...request, path }) : '')
   return verdict
 }

@@ -21,6 +21,18 @@ export class ExchangeCaller implements Caller {
     return this.#exchange.request.headers.token ?? ''
   }
 
+  isRefusedAt(named: string): boolean {
+    const { acl, endpoint, mounted, operation, path, input: parameters, wrapTtlSeconds } = this.#exchange
+    const request = {
+      operation,
+      path: `${mounted?.entry.path ?? ''}${named}`,
+      parameters,
+      declared: endpoint,
+      wrapTtlSeconds,
+    }
+    return acl?.refusalBeside(request, path) !== undefined
+  }
+
   hasSudo(): boolean {
     const { acl, endpoint, operation, path, spelling, input: parameters, wrapTtlSeconds } = this.#exchange
     const request = { operation, path, spelling, parameters, declared: endpoint, sudoRequired: true, wrapTtlSeconds }

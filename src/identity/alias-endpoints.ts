@@ -1,5 +1,5 @@
 // identity/entity-alias.
-import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
 import { map, string } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
@@ -46,11 +46,20 @@ async function write(store: IdentityStore, id: string | undefined, change: Alias
   return { data: { id: alias.id, canonical_id: alias.entityId } }
 }
 
+/** Whose alias it is to be. */
+const OWNER: AlsoNamed = {
+  field: 'canonical_id',
+  operation: 'update',
+  at: (id) => `entity/id/${id}`,
+  onlyDenials: true,
+}
+
 const make = endpoint({
   id: 'entity-alias-write',
   operation: 'update',
   path: 'entity-alias',
   capability: 'update',
+  alsoNames: [{ field: 'id', operation: 'update', at: (id) => `entity-alias/id/${id}` }, OWNER],
   runsOn: 'writer',
   summary: 'Makes an alias, or changes the one with the id or with the mount and the name',
   fields: { id: string('Id of an alias that is there', { default: '' }), ...changeFields },
@@ -97,6 +106,7 @@ const writeId = endpoint({
   operation: 'update',
   path: 'entity-alias/id/:id',
   capability: 'update',
+  alsoNames: [OWNER],
   runsOn: 'writer',
   summary: 'Changes an alias; another name, mount or entity ends the memberships that logins by it gave',
   fields: { ...idField, ...changeFields },

@@ -1,5 +1,5 @@
 // What has an id and a name of its own is read and removed by either: entities and groups.
-import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
 import { string } from '../api/fields.ts'
 import { LIST_OF_NAMES, pageOf } from '../api/named-things.ts'
 import type { Answer } from '../api/request.ts'
@@ -32,6 +32,12 @@ export type ByIdAndName<T> = {
   /** One that is not there is no error. */
   readonly remove: (store: IdentityStore, find: (tx: ViewTransaction) => Promise<T | undefined>) => Promise<Answer>
 }
+
+/** A body that gives id or name of one. */
+export const namesIn = (kind: Kind, operation: 'read' | 'update'): readonly AlsoNamed[] => [
+  { field: 'id', operation, at: (id) => `${kind}/id/${id}` },
+  { field: 'name', operation, at: (name) => `${kind}/name/${name}` },
+]
 
 type Offered = Readonly<Record<'readId' | 'deleteId' | 'listByName' | 'readName' | 'deleteName', Endpoint>>
 

@@ -9,7 +9,7 @@ import { listOf, text } from '../api/shape.ts'
 import { keptPolicyName } from '../api/spelling.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { ENTITY, entityBody } from './answers.ts'
-import { byIdAndName, idField, nameField } from './by-id-and-name.ts'
+import { byIdAndName, idField, nameField, namesIn } from './by-id-and-name.ts'
 import { changeEntity, createEntity, deleteEntity, type EntityChange, mergeEntities } from './entities.ts'
 import type { Entity } from './entries.ts'
 import type { IdentityStore } from './identity-store.ts'
@@ -86,6 +86,7 @@ const make = endpoint({
   operation: 'update',
   path: 'entity',
   capability: 'update',
+  alsoNames: namesIn('entity', 'update'),
   runsOn: 'writer',
   summary: 'Makes an entity, or changes the one with the id or the name',
   fields: {
@@ -136,6 +137,7 @@ const writeId = endpoint({
   operation: 'update',
   path: 'entity/id/:id',
   capability: 'update',
+  alsoNames: namesIn('entity', 'update').filter(({ field }) => field === 'name'),
   runsOn: 'writer',
   summary: 'Changes an entity',
   fields: { ...idField('entity'), name: string('New name', { default: '' }), ...changeFields },
@@ -178,6 +180,7 @@ const batchDelete = endpoint({
   operation: 'update',
   path: 'entity/batch-delete',
   capability: 'update',
+  alsoNames: [{ field: 'entity_ids', operation: 'delete', at: (id) => `entity/id/${id}` }],
   runsOn: 'writer',
   summary: 'Removes entities by their ids, all or none; one that is not there is no error',
   fields: { entity_ids: strings('Ids of the entities', { required: true }) },
@@ -196,6 +199,10 @@ const merge = endpoint({
   operation: 'update',
   path: 'entity/merge',
   capability: 'update',
+  alsoNames: [
+    { field: 'from_entity_ids', operation: 'delete', at: (id) => `entity/id/${id}` },
+    { field: 'to_entity_id', operation: 'update', at: (id) => `entity/id/${id}` },
+  ],
   sudo: true,
   runsOn: 'writer',
   summary: 'Gives the aliases of entities to another one and removes them',

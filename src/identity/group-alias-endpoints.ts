@@ -1,5 +1,5 @@
 // identity/group-alias.
-import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
 import { string } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
@@ -35,11 +35,15 @@ async function write(store: IdentityStore, id: string | undefined, change: Group
   return { data: { id: group.alias.id, canonical_id: group.id } }
 }
 
+/** Whose alias it is to be. */
+const OWNER: AlsoNamed = { field: 'canonical_id', operation: 'update', at: (id) => `group/id/${id}`, onlyDenials: true }
+
 const make = endpoint({
   id: 'group-alias-write',
   operation: 'update',
   path: 'group-alias',
   capability: 'update',
+  alsoNames: [{ field: 'id', operation: 'update', at: (id) => `group-alias/id/${id}` }, OWNER],
   runsOn: 'writer',
   summary: 'Makes a group alias, or changes the one with the id or with the mount and the name',
   fields: { id: string('Id of a group alias that is there', { default: '' }), ...changeFields },
@@ -86,6 +90,7 @@ const writeId = endpoint({
   operation: 'update',
   path: 'group-alias/id/:id',
   capability: 'update',
+  alsoNames: [OWNER],
   runsOn: 'writer',
   summary: 'Changes a group alias; another name, mount or group ends the memberships that logins by it gave',
   fields: { ...idField, ...changeFields },

@@ -9,7 +9,7 @@ import { text } from '../api/shape.ts'
 import { keptPolicyName } from '../api/spelling.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { GROUP, groupBody } from './answers.ts'
-import { byIdAndName, idField, nameField } from './by-id-and-name.ts'
+import { byIdAndName, idField, nameField, namesIn } from './by-id-and-name.ts'
 import type { Group, GroupType } from './entries.ts'
 import { changeGroup, createGroup, deleteGroup, type GroupChange } from './groups.ts'
 import type { IdentityStore } from './identity-store.ts'
@@ -87,6 +87,7 @@ const make = endpoint({
   operation: 'update',
   path: 'group',
   capability: 'update',
+  alsoNames: namesIn('group', 'update'),
   runsOn: 'writer',
   summary: 'Makes a group, or changes the one with the id or the name',
   fields: {
@@ -130,6 +131,7 @@ const writeId = endpoint({
   operation: 'update',
   path: 'group/id/:id',
   capability: 'update',
+  alsoNames: namesIn('group', 'update').filter(({ field }) => field === 'name'),
   runsOn: 'writer',
   summary: 'Changes a group',
   fields: { ...idField('group'), name: string('New name', { default: '' }), ...changeFields },

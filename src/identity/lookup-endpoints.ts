@@ -1,9 +1,11 @@
 // identity/lookup: things by whatever is known of them.
+
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
 import { DONE } from '../api/request.ts'
 import { ENTITY, GROUP } from './answers.ts'
+import { namesIn } from './by-id-and-name.ts'
 import { entityAnswer } from './entity-endpoints.ts'
 import type { Entity, Group } from './entries.ts'
 import { groupAnswer } from './group-endpoints.ts'
@@ -65,6 +67,10 @@ const entity = endpoint({
   operation: 'update',
   path: 'lookup/entity',
   capability: 'update',
+  alsoNames: [
+    ...namesIn('entity', 'read'),
+    { field: 'alias_id', operation: 'read', at: (id) => `entity-alias/id/${id}` },
+  ],
   runsOn: 'any-node',
   summary: 'The entity that something is known of; 204 without a body where there is none',
   fields,
@@ -82,6 +88,10 @@ const group = endpoint({
   operation: 'update',
   path: 'lookup/group',
   capability: 'update',
+  alsoNames: [
+    ...namesIn('group', 'read'),
+    { field: 'alias_id', operation: 'read', at: (id) => `group-alias/id/${id}` },
+  ],
   runsOn: 'any-node',
   summary: 'The group that something is known of; 204 without a body where there is none',
   fields,

@@ -100,6 +100,10 @@ const reload = endpoint({
   operation: 'update',
   path: 'plugins/reload/backend',
   capability: 'update',
+  alsoNames: [
+    { field: 'plugin', operation: 'update', at: (name) => `plugins/reload/secret/${name}` },
+    { field: 'plugin', operation: 'update', at: (name) => `plugins/reload/auth/${name}` },
+  ],
   runsOn: 'writer',
   summary: 'Makes mounts read anew what they keep in memory, on every thread',
   describe: 'Give either the name of an engine, whose mounts all reload, or mounts. Nothing that is stored changes.',

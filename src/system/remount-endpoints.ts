@@ -8,11 +8,25 @@ import { mountPath } from './mount-endpoints.ts'
 import { folder } from './mount-view.ts'
 import type { Migration, System } from './system.ts'
 
+/** Where a mount is made and removed. */
+function mountPathOf(given: string): string {
+  const path = given
+    .split('/')
+    .filter((segment) => segment !== '')
+    .join('/')
+  return path.startsWith('auth/') ? path : `mounts/${path}`
+}
+
 const remount = endpoint({
   id: 'remount',
   operation: 'update',
   path: 'remount',
   capability: 'update',
+  // Whoever may not touch a mount may not move it either, nor put another in its place.
+  alsoNames: [
+    { field: 'from', operation: 'delete', at: mountPathOf, onlyDenials: true },
+    { field: 'to', operation: 'update', at: mountPathOf, onlyDenials: true },
+  ],
   sudo: true,
   body: 'both',
   runsOn: 'writer',

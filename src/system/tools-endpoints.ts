@@ -1,7 +1,7 @@
 // sys/tools: hashes and random bytes, without a mount.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { randomAnswer } from '../api/random-source.ts'
-import { HASH_TOOL, hashAnswer, RANDOM_TOOL } from '../api/tool-fields.ts'
+import { bytesAlone, HASH_TOOL, hashAnswer, RANDOM_TOOL } from '../api/tool-fields.ts'
 import { randomTool } from '../crypto/mixed-random.ts'
 import { HASH_NAMES, namedHash } from '../crypto/named-hash.ts'
 import type { System } from './system.ts'
@@ -15,6 +15,7 @@ const hash = endpoint({
 
 const random = endpoint({
   ...RANDOM_TOOL,
+  alsoNames: [bytesAlone('tools/random')],
   id: 'tools-random',
   path: 'tools/random(/:source)(/:bytes)',
   handler: ({ edition, services, world }: System, args) =>

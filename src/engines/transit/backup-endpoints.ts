@@ -74,11 +74,12 @@ const restoreKey = endpoint({
     backup: string('What backup showed', { default: '', secret: true }),
     force: bool('Takes the place of a key of that name', { default: false }),
   },
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Transit, args, { caller }) => {
     if (args.backup === '') throw refuse("'backup' must be supplied")
     const { name: itsName, ring } = await readBackup(args.backup, transit.world)
     try {
       const name = requireName(args.name, itsName)
+      if (caller?.isRefusedAt(`restore/${name}`) === true) throw fail('permission_denied', [])
       await proveVersions(transit, ring)
       const restore = { atMs: transit.world.clock.nowMs(), version: ring.header.latestVersion }
       await transit.keys.place(name, { ...ring, header: { ...ring.header, restore } }, args.force)

@@ -146,7 +146,7 @@ function optionalNames({ path, operation, fields }: Pick<Common<never, Fields>, 
       const texts = segments.map((segment) => {
         if (segment.kind === 'literal') return segment.text
         if (segment === last) return name
-        return given[segment.name] ?? sent(segment.name) ?? fields[segment.name]?.default
+        return own(given, segment.name) ?? sent(segment.name) ?? own(fields, segment.name)?.default
       })
       return texts.includes(undefined) ? undefined : texts.join('/')
     }

@@ -120,7 +120,7 @@ for (const { type, options } of OVER_TCP) {
     }
   })
 
-  test(`a connection that ends is noticed without an entry, and the next one goes to a new one (${type})`, async (context) => {
+  test(`the end of a connection is noticed without an entry; the next goes to a new one (${type})`, async (context) => {
     for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
       const { port, peers, streams, stop } = await collector()
       context.after(stop)

@@ -4,6 +4,7 @@ import type { Acl } from '../auth/acl.ts'
 import { understood } from '../auth/parameter-values.ts'
 import type { AclRequest } from '../auth/permissions.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { own } from '../lib/own.ts'
 import type { Exchange } from './exchange.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -33,8 +34,8 @@ export function refusedByName(exchange: Exchange, acl: Acl, { mounts }: Surround
 /** As the endpoint understands them, by all names of the field; what it refuses or ignores names nothing. */
 function namesIn({ endpoint }: Exchange, input: JsonObject, field: string): readonly string[] {
   return [field, ...(endpoint?.otherNames?.get(field) ?? [])].flatMap((name) => {
-    const declared = endpoint?.fields[name]
+    const declared = endpoint && own(endpoint.fields, name)
     if (declared === undefined || !Object.hasOwn(input, name)) return []
-    return understood(declared, input[name])?.parts.filter((part) => part !== '') ?? []
+    return understood(declared, own(input, name))?.parts.filter((part) => part !== '') ?? []
   })
 }

@@ -35,7 +35,7 @@ export function cmacOf({ cmac, name }: KeyType, bytes: number): ComputeMac {
   return ({ key }, input) => cmac(key, input).subarray(0, bytes === 0 ? CMAC_BYTES : bytes)
 }
 
-/** SP 800-38B appendix A.2: shorter ones are for those who bound how often one may be tried. */
+/** SP 800-38B appendix A.2: 64 bits are enough for most; fewer are for those who bound how often one may be tried. */
 export const USUAL_LEAST_MAC_BYTES = CMAC_BYTES / 2
 
 /** To verify: a short one is guessed, of one byte with 256 tries, and the caller of verify chooses how short. */

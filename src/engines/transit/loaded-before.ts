@@ -10,7 +10,7 @@ type Kept = { readonly ring: WeakRef<LoadedRing>; readonly mark: SecretsMark }
 /** One alone is loaded as quickly as it is known again. */
 const LEAST_VERSIONS = 2
 /** About 300 bytes each. Beyond it the one that was loaded first goes. */
-const MOST_KEPT = 2_000
+export const MOST_KEPT = 2_000
 
 export class LoadedBefore {
   readonly #kept = new Map<string, Kept>()

@@ -1,7 +1,7 @@
 // A thread that joins while the store is being replaced: it waits, and what was lent is given back before it is said.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { MessageChannel } from 'node:worker_threads'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { startMemoryHouse } from '../test/fixtures/memory-house.ts'
 import { until } from '../test/fixtures/until.ts'
 import { realWorld } from './lib/world.ts'
@@ -14,8 +14,21 @@ import { ReplaceableReader } from './storage/replaceable-store.ts'
 import { ServingLinks } from './threads/serving-links.ts'
 import { WriterLink } from './threads/writer-link.ts'
 
-/** Long enough for what should not come. */
-const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
+/** What waits for nothing but promises and messages within this thread has come; no clock says so. */
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
+}
+
+/** A link whose news are taken over by `state`, in the order in which they come. */
+function linked(port: MessagePort, state: ServingState): Promise<void>[] {
+  const taken: Promise<void>[] = []
+  new WriterLink<SealNews>(port, (news) => {
+    const done = state.take(news)
+    taken.push(done)
+    return done
+  })
+  return taken
+}
 
 /** A serving thread without its thread: it says what it does with the store. */
 function stage(options: { readonly opening?: Promise<void>; readonly fails?: () => boolean } = {}) {
@@ -59,13 +72,14 @@ test('a thread that joins while the store is away opens it only when it is back'
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const { did, store, state } = stage()
-  new WriterLink<SealNews>(port1, (news) => state.take(news))
+  const taken = linked(port1, state)
   let isReady = false
   void state.ready.then(() => {
     isReady = true
   })
   links.add(port2)
-  await until(() => did.length > 0, 'the thread is told')
+  await until(() => taken.length === 1, 'the thread is told')
+  await taken[0]
   await settle()
   assert.deepEqual([did, isReady], [['sealed'], false])
   await assert.rejects(store.lastIndex(), StorageClosed)
@@ -86,13 +100,13 @@ test('a store that is just being opened when it is wanted back is closed before 
   )
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
-  new WriterLink<SealNews>(port1, (news) => state.take(news))
+  const taken = linked(port1, state)
   links.add(port2)
   let isConfirmed = false
   const away = links.tell({ status, keyring: undefined, store: 'away' }).then(() => {
     isConfirmed = true
   })
-  await until(() => did.length > 0, 'the thread is told')
+  await until(() => taken.length === 2, 'the thread is told that it is wanted back')
   await settle()
   assert.deepEqual([did, isConfirmed], [['open'], false])
   resolve()

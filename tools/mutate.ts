@@ -7,7 +7,7 @@
 // --tests of them at most, each for --seconds at most, until one fails that passes without the fault.
 // Results are kept in --results, and a further run goes on from there until --count faults are planted. A survivor that
 // no test can notice gets a property `equivalent` there, with the reason; --again tries the other survivors once more.
-import { globSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -26,6 +26,9 @@ const PLACES = [
   'src/engines/cloud/*.ts',
   'src/system/seal*.ts',
 ]
+
+/** Says with `--check` which pages are not those of the program. */
+const PAGES = 'tools/generate.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -130,7 +133,7 @@ class Mutations {
       for (;;) {
         this.plant(path, after)
         const failure = await this.firstFailure(tests, passed)
-        if (failure === undefined) return { verdict: 'survived', by: `${passed.size} test files` }
+        if (failure === undefined) return await this.judgedByPages(`${passed.size} test files`)
         this.plant(path, before)
         if (await this.isSound(failure.test))
           return { verdict: 'noticed', by: `${failure.test} ${failure.name}`.trim() }
@@ -138,6 +141,13 @@ class Mutations {
     } finally {
       this.plant(path, before)
     }
+  }
+
+  /** What follows from the tables of the program is compared by a phase of `npm test`. */
+  private async judgedByPages(tried: string): Promise<Pick<Planted, 'verdict' | 'by'>> {
+    if (!existsSync(join(this.copy.path, PAGES))) return { verdict: 'survived', by: tried }
+    const { passed } = await this.copy.run([PAGES, '--check'], Number(values.seconds))
+    return passed ? { verdict: 'survived', by: tried } : { verdict: 'noticed', by: 'generated files' }
   }
 
   private plant(path: string, text: string): void {
@@ -155,7 +165,7 @@ class Mutations {
     let failure: { test: string; name: string } | undefined
     const next = async (): Promise<void> => {
       for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
-        const run = await this.copy.run(test, Number(values.seconds))
+        const run = await this.copy.run([test], Number(values.seconds))
         if (run.passed) passed.add(test)
         else if (failure === undefined) {
           failure = { test, name: run.timedOut ? `does not end within ${values.seconds} s` : run.failed }
@@ -176,7 +186,7 @@ class Mutations {
   private async isSound(test: string): Promise<boolean> {
     const known = this.sound.get(test)
     if (known !== undefined) return known
-    const { passed } = await this.copy.run(test, Number(values.seconds))
+    const { passed } = await this.copy.run([test], Number(values.seconds))
     this.sound.set(test, passed)
     if (!passed) console.log(`${test} fails without a fault: it is left out`)
     return passed

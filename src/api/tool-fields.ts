@@ -15,7 +15,7 @@ const formatField = (usual: (typeof FORMATS)[number]) =>
   string('Of the answer: hex or base64', { oneOf: FORMATS, default: usual })
 
 const HASH_FIELDS = {
-  input: bytes('Data, base64', { required: true }),
+  input: bytes('Data, base64', { required: true, secret: true }),
   algorithm: string('sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512', { default: 'sha2-256' }),
   format: formatField('hex'),
 }

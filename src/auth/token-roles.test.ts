@@ -132,6 +132,20 @@ const POLICY_ROWS: readonly PolicyRow[] = [
   { name: 'not in the glob', role: { allowed_policies_glob: 'app-*' }, request: { policies: ['ops'] } },
   { name: 'disallowed', role: { disallowed_policies: 'ops' }, request: { policies: ['ops'] } },
   { name: 'disallowed by glob', role: { disallowed_policies_glob: 'app-*' }, request: { policies: ['app-one'] } },
+  { name: 'disallowed, though the caller has it', role: { disallowed_policies: 'maker' }, request: {} },
+  { name: 'disallowed by glob, though the caller has it', role: { disallowed_policies_glob: 'mak*' }, request: {} },
+  {
+    name: 'not disallowed, though the caller lacks it',
+    role: { disallowed_policies: 'ops' },
+    request: { policies: ['app-one'] },
+    policies: ['app-one', 'default'],
+  },
+  {
+    name: 'not in the glob of those disallowed, though the caller lacks it',
+    role: { disallowed_policies_glob: 'app-*' },
+    request: { policies: ['ops'] },
+    policies: ['default', 'ops'],
+  },
   {
     name: 'disallowed beats allowed',
     role: { allowed_policies: 'ops,app-one', disallowed_policies: 'ops' },

@@ -191,6 +191,16 @@ for (const { name, damage, says, always } of CASES) {
   })
 }
 
+test('verify says of a gap that records are missing, and nothing of entries that they may have written', async (t) => {
+  for (const { gap, says } of [
+    { gap: 'idx = 12', says: 'Log record 12 is missing' },
+    { gap: 'idx BETWEEN 7 AND 12', says: 'Log records 7 to 12 are missing' },
+  ]) {
+    const directory = await damaged(t, sql(`DELETE FROM log WHERE ${gap}`))
+    for (const withKeys of [true, false]) assert.deepEqual(verify(directory, withKeys).sentences, [says])
+  }
+})
+
 test('P-04: verify finds every flipped bit of a record', async (t) => {
   await made
   const directory = await damaged(t, () => {})

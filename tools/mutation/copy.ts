@@ -58,10 +58,10 @@ export class TreeCopy {
     writeFileSync(join(this.path, path), text)
   }
 
-  /** Runs one test file alone; what it leaves running ends with it. */
-  async run(test: string, mostSeconds: number): Promise<TestRun> {
+  /** Runs one file alone, mostly a test file; what it leaves running ends with it. */
+  async run(words: readonly string[], mostSeconds: number): Promise<TestRun> {
     const startMs = performance.now()
-    const child = spawn(process.execPath, [...process.execArgv, test], {
+    const child = spawn(process.execPath, [...process.execArgv, ...words], {
       cwd: this.path,
       env: this.environment(),
       stdio: ['ignore', 'pipe', 'pipe'],

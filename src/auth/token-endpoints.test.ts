@@ -91,6 +91,7 @@ test('renewal reaches to the explicit maximum and no further', async () => {
   server.advance(50)
   const renewed = await server.call('POST', 'auth/token/renew-self', { increment: '1h' }, token)
   assert.equal((renewed.body.auth as Record<string, unknown>).lease_duration, 40)
+  assert.match(JSON.stringify(renewed.body.warnings), /capped|exceed/)
   server.advance(41)
   assert.equal((await lookup(token)).status, 403)
 })

@@ -297,6 +297,29 @@ test('a thread that comes while the device is full encrypts all the same', async
   await assert.rejects(one.client.write('encrypt/k', { plaintext }), StorageFull)
 })
 
+test('a key that rotates by itself is not rotated for its last message, but for the one behind it', async () => {
+  const writer = mountTransit()
+  await writer.client.write('keys/k', { auto_rotate_period: '1h' })
+  const { identity } = (await writer.transit.keys.find('k'))?.version(1) ?? assert.fail()
+  const ask = async () => {
+    const answer = await writer.transit.answer({
+      kind: 'block',
+      name: 'k',
+      version: 1,
+      identity,
+      wanted: 5,
+      atLeast: 1,
+    })
+    return 'failed' in answer ? assert.fail() : answer
+  }
+  const { granted, total } = await ask()
+  await grantedAt(writer, granted + 2 ** 32 - total - 1)
+  const last = await ask()
+  assert.deepEqual([last.granted, last.total, last.latestVersion], [1, 2 ** 32, 1])
+  const behind = await ask()
+  assert.deepEqual([behind.granted, behind.latestVersion], [0, 2])
+})
+
 test('a stored count that cannot be read is not taken for none', async () => {
   const { client, view, transit } = mountTransit()
   plantKey(view, 'k', 'aes256-gcm96', Buffer.alloc(32, 1), 'plain')

@@ -98,6 +98,8 @@ export type AlsoNamed = {
   ) => string | undefined
   /** The thing is only referred to: a right to it is not asked for, but what a rule denies stays denied. */
   readonly onlyDenials?: true
+  /** No name in such a path goes by several spellings. */
+  readonly foldsNone?: true
 }
 
 /** What an endpoint says of its parameters, for those who judge them. */
@@ -137,6 +139,8 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
 
 /** `a(/:b)`: what the path may leave out the body may say. */
 function optionalNames({ path, operation, fields }: Pick<Common<never, Fields>, 'path' | 'operation' | 'fields'>) {
+  const names = parsePattern(path).flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name]))
+  const plain = names.every((name) => fields[name]?.canonical === undefined) ? { foldsNone: true as const } : {}
   const [shortest = [], ...longer] = expandPattern(path)
   const required = new Set(shortest.flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name])))
   return longer.flatMap((segments): AlsoNamed[] => {
@@ -150,7 +154,7 @@ function optionalNames({ path, operation, fields }: Pick<Common<never, Fields>, 
       })
       return texts.includes(undefined) ? undefined : texts.join('/')
     }
-    return [{ field: last.name, operation, at }]
+    return [{ field: last.name, operation, at, ...plain }]
   })
 }
 

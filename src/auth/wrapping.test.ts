@@ -71,7 +71,10 @@ test('a wrapping token does nothing else, and a look at it does not spend it', a
   const token = tokenOf(await wrapped(house, 'GET', 'transit/keys/k', undefined, '5m'))
   for (const how of ['GET', 'POST'])
     assert.equal((await house.call(how, 'sys/wrapping/lookup', undefined, token)).body.data?.creation_ttl, 300)
-  assert.equal((await house.call('GET', 'transit/keys/k', undefined, token)).status, 403)
+  const { status, body } = await house.call('GET', 'transit/keys/k', undefined, token)
+  // Refused for its policies, and not for being gone.
+  assert.equal(status, 403)
+  assert.match(JSON.stringify(body.errors), /this token needs the capability/)
 })
 
 test('an answer is there as long as was asked, and not longer', async () => {

@@ -16,12 +16,13 @@ export function refusedByName(exchange: Exchange, acl: Acl, { mounts }: Surround
   const { endpoint, input, mounted, pathParameters, path, wrapTtlSeconds } = exchange
   if (endpoint?.alsoNames === undefined || input === undefined || mounted === undefined || acl.isRoot) return undefined
   const sent = (field: string): readonly string[] => namesIn(exchange, input, field)
-  for (const { field, operation, at, onlyDenials } of endpoint.alsoNames) {
+  for (const { field, operation, at, onlyDenials, foldsNone } of endpoint.alsoNames) {
     if (Object.hasOwn(pathParameters, field)) continue
     for (const name of sent(field)) {
-      const named = at(name, { ...pathParameters }, (other) => sent(other)[0])
+      const named = at(name, pathParameters, (other) => sent(other)[0])
       if (named === undefined) continue
-      const spelled = mounts.spelled(mounted.entry.path + named)
+      const whole = mounted.entry.path + named
+      const spelled = foldsNone === true ? { path: whole } : mounts.spelled(whole)
       const sudoRequired = endpoint.sudo === true
       const request = { operation, ...spelled, parameters: input, declared: endpoint, sudoRequired, wrapTtlSeconds }
       const refusal = acl.refusalBeside(request, path)

@@ -32,6 +32,35 @@ test('a login that changes nothing writes nothing', async () => {
   assert.equal(await house.store.lastIndex(), before + 1)
 })
 
+test('who is disabled has no capability, by token, by accessor and by explanation', async () => {
+  const house = await startIdentityHouse()
+  await house.ask('POST', 'sys/policies/acl/own', { policy: 'path "transit/keys/a" { capabilities = ["read"] }' })
+  await house.ask('POST', 'sys/policies/acl/more', { policy: 'path "transit/keys/b" { capabilities = ["read"] }' })
+  const id = await house.login('ann')
+  const token = await house.tokenOf(id, ['default', 'own'])
+  const { accessor } = await house.ask('POST', 'auth/token/lookup', { token })
+  await house.ask('POST', `identity/entity/id/${id}`, { policies: ['more'] })
+  const paths = ['transit/keys/a', 'transit/keys/b', 'auth/token/lookup-self']
+  const granted = async () => {
+    const [byToken, byAccessor] = [
+      await house.call('POST', 'sys/capabilities', { paths, token }),
+      await house.call('POST', 'sys/capabilities-accessor', { paths, accessor }),
+    ]
+    assert.deepEqual([byToken.status, byAccessor.status], [200, 200])
+    const request = { token, path: paths[0], operation: 'read' }
+    const explained = await house.call('POST', 'sys/policies/explain', request)
+    const listed = paths.map((path) => byToken.body.data?.[path])
+    assert.deepEqual(
+      paths.map((path) => byAccessor.body.data?.[path]),
+      listed,
+    )
+    return [...listed, explained.body.data?.allowed]
+  }
+  assert.deepEqual(await granted(), [['read'], ['read'], ['read'], true])
+  await house.ask('POST', `identity/entity/id/${id}`, { disabled: true })
+  assert.deepEqual(await granted(), [['deny'], ['deny'], ['deny'], false])
+})
+
 test('a disabled entity cannot log in, and its tokens have no access', async () => {
   const house = await startIdentityHouse()
   const id = await house.login('a')

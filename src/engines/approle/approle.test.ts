@@ -245,8 +245,39 @@ test('a secret id narrows the addresses of its role, and never widens them', asy
   assert.deepEqual(await boundCidrs(), ['127.0.0.1'])
   await role('bound', { token_bound_cidrs: ['127.0.0.0/30', '10.0.0.0/8'] })
   assert.deepEqual(await boundCidrs(), ['127.0.0.1'])
-  await role('bound', { token_bound_cidrs: ['127.0.0.2/31'] })
-  assert.equal((await logIn(await roleIdOf('bound'), secret_id)).status, 403)
+})
+
+test('a role that is narrowed later narrows the tokens of its secret ids, or ends them', async () => {
+  await role('narrowed', { token_bound_cidrs: ['127.0.0.0/8'] })
+  const roleId = await roleIdOf('narrowed')
+  const wide = await newSecret('narrowed', { token_bound_cidrs: '127.0.0.0/30' })
+  const apart = await newSecret('narrowed', { token_bound_cidrs: '127.0.0.2' })
+  const boundCidrs = async (secret: unknown) => {
+    const token = String(authOf(await logIn(roleId, secret)).client_token)
+    return (await house.call('POST', 'auth/token/lookup', { token })).body.data?.bound_cidrs
+  }
+  assert.deepEqual(await boundCidrs(wide.secret_id), ['127.0.0.0/30'])
+  // Its token would be of no use from here: that is another refusal than the one below.
+  assert.equal((await logIn(roleId, apart.secret_id)).status, 403)
+  await role('narrowed', { token_bound_cidrs: ['127.0.0.1'] })
+  assert.deepEqual(await boundCidrs(wide.secret_id), ['127.0.0.1'])
+  // The role lets the address in: it is the two together that leave nothing, and this is no 403.
+  const { status, body } = await logIn(roleId, apart.secret_id)
+  assert.deepEqual([status, body.errors], [400, ['invalid role or secret ID']])
+})
+
+test('a secret id is refused from outside its own addresses, and no use of it is spent', async () => {
+  await role('listed')
+  const roleId = await roleIdOf('listed')
+  const [far, near] = [
+    await newSecret('listed', { cidr_list: '127.0.0.2', num_uses: 1 }),
+    await newSecret('listed', { cidr_list: '127.0.0.1', num_uses: 1 }),
+  ]
+  const { status, body } = await logIn(roleId, far.secret_id)
+  assert.deepEqual([status, body.errors], [400, ['invalid role or secret ID']])
+  const left = await house.call('POST', at('listed', 'secret-id/lookup'), { secret_id: far.secret_id })
+  assert.equal(left.body.data?.secret_id_num_uses, 1)
+  assert.equal((await logIn(roleId, near.secret_id)).status, 200)
 })
 
 test('a login from an address that its secret id does not allow is refused, and spends no use of it', async () => {
@@ -282,7 +313,10 @@ test('from an address that the role does not allow nothing is told of a secret i
   const { secret_id } = await newSecret('far', { num_uses: 1 })
   const roleId = await roleIdOf('far')
   for (let i = 0; i < 6; i++) {
-    for (const secret of [secret_id, 'no']) assert.equal((await logIn(roleId, secret)).status, 403)
+    for (const secret of [secret_id, 'no']) {
+      const { status, body } = await logIn(roleId, secret)
+      assert.deepEqual([status, body.errors], [403, ['permission denied']])
+    }
   }
   await role('far', { token_bound_cidrs: ['127.0.0.0/8'] })
   assert.equal((await logIn(roleId, secret_id)).status, 200)

@@ -74,7 +74,8 @@ export function isAbout(
   path: string,
 ): boolean {
   if (kind === 'exact') return pattern === path
-  return new PathTree([{ pattern, isSegmented: kind === 'segment', value: true }]).find(path) === true
+  if (kind === 'prefix') return path.startsWith(pattern.slice(0, -1))
+  return new PathTree([{ pattern, isSegmented: true, value: true }]).find(path) === true
 }
 
 /** Everything before the first `+`, whole segment or not, or before the ending star. */

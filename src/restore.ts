@@ -58,9 +58,10 @@ export class Restore {
     if (restorable === undefined) throw fail('bad_request', ['A store in memory cannot be restored'])
     if (this.#isRunning) throw fail('bad_request', ['A restore is under way'])
     this.#isRunning = true
+    const pieces = stream[Symbol.asyncIterator]()
     try {
       const { openings } = seal
-      const restored = await this.#stage(stream, force, restorable)
+      const restored = await this.#stage({ [Symbol.asyncIterator]: () => pieces }, force, restorable)
       try {
         await opening.exchange(openings, () => restorable.adopt())
       } finally {
@@ -76,10 +77,16 @@ export class Restore {
       throw cause
     } finally {
       this.#isRunning = false
+      // What is left of it is thrown away where it comes from, and nothing holds its way here open.
+      pieces.return?.().catch(() => {})
     }
   }
 
-  async #stage(stream: ByteStream, force: boolean, restorable: Restorable): Promise<Omit<Restored, 'isSealed'>> {
+  async #stage(
+    stream: AsyncIterable<Uint8Array>,
+    force: boolean,
+    restorable: Restorable,
+  ): Promise<Omit<Restored, 'isSealed'>> {
     const { seal, barrier, world } = this.#parts
     if (barrier.sealed) throw new Sealed('The server is sealed')
     const read = await readSnapshot(stream)

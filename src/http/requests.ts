@@ -2,7 +2,7 @@
 // back.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fail, Refusal } from '../api/errors.ts'
-import type { ByteStream, ListenerSwitches } from '../api/request.ts'
+import type { ListenerSwitches } from '../api/request.ts'
 import type { WireHeaders, WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
 import { letGo } from '../lib/let-go.ts'
@@ -141,7 +141,7 @@ export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts
   if (parts.takesStream(incoming.method ?? '', pathOf(incoming))) {
     const body = new RequestStream(incoming, parts.reads)
     outgoing.once('finish', () => body.drop())
-    run(turn, origin, body.stream, parts)
+    run(turn, origin, body, parts)
     return
   }
   const { headers } = incoming
@@ -186,16 +186,17 @@ export function refuse(
 /** The answer is the last of its connection, and what still comes is thrown away. */
 function endBehind({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, parts: RequestParts): void {
   outgoing.shouldKeepAlive = false
-  if (!incoming.complete) linger(incoming, parts)
+  if (!incoming.complete) linger(incoming, parts.ended, parts.lingers)
   incoming.on('error', () => outgoing.destroy())
   incoming.on('data', letGo)
 }
 
 /**
  * A connection that is closed while its client still sends is reset, and the answer lost on the way: so our side ends
- * first, and what still comes is thrown away for a while (RFC 9112 section 9.6).
+ * first, and what still comes is thrown away for a while (RFC 9112 section 9.6): while `lingers` lets it, or, without,
+ * as long as the body itself may take.
  */
-function linger(incoming: IncomingMessage, { ended, lingers }: RequestParts): void {
+function linger(incoming: IncomingMessage, ended: RequestParts['ended'], lingers: DeadlineQueue | undefined): void {
   const { socket } = incoming
   const drop = (): void => {
     socket.destroy()
@@ -209,16 +210,16 @@ function linger(incoming: IncomingMessage, { ended, lingers }: RequestParts): vo
     }
     ended.add(socket)
     socket.end()
-    const deadline = lingers.add(drop)
+    const deadline = lingers?.add(drop)
     incoming.once('end', drop)
-    socket.once('close', () => lingers.remove(deadline))
+    socket.once('close', () => lingers?.remove(deadline))
   }
 }
 
 function run(
   turn: Turn,
   origin: Origin,
-  body: Buffer | ByteStream | 'cut' | undefined,
+  body: Buffer | RequestStream | 'cut' | undefined,
   parts: RequestParts,
   hold?: BodyHold,
 ): void {
@@ -227,7 +228,7 @@ function run(
   if (Buffer.isBuffer(body)) parts.traffic?.received(body.length)
   const target = incoming.url ?? ''
   const question = target.indexOf('?')
-  const isStream = body instanceof ReadableStream
+  const isStream = body instanceof RequestStream
   const request: WireRequest = {
     method: incoming.method ?? '',
     rawPath: pathOf(incoming),
@@ -250,7 +251,7 @@ function run(
         hold?.handled()
         if (isLate) return
         parts.works.remove(deadline)
-        return answer(turn, request, response, parts)
+        return answer(turn, isStream ? body : undefined, response, parts)
       },
       // The core answers every failure itself; what is left is a connection that cannot be written to.
       () => {
@@ -263,13 +264,19 @@ function run(
 }
 
 /** Resolves when the answer is written. */
-function answer(turn: Turn, request: WireRequest, response: WireResponse, parts: RequestParts): Promise<void> {
+function answer(
+  turn: Turn,
+  body: RequestStream | undefined,
+  response: WireResponse,
+  parts: RequestParts,
+): Promise<void> {
   const { incoming, outgoing } = turn
   return new Promise((resolve) => {
     parts.turnEnd.add('answer', () => {
       // What was not read of a stream would stand before the next request.
-      const isLeft = request.stream !== undefined && !incoming.complete
+      const isLeft = body !== undefined && !incoming.complete
       if (isLeft || !parts.isOpen()) outgoing.shouldKeepAlive = false
+      if (isLeft) linger(incoming, parts.ended, body.wasRead ? undefined : parts.lingers)
       try {
         write(outgoing, response, incoming.method === 'HEAD', parts)
       } catch {
@@ -280,9 +287,11 @@ function answer(turn: Turn, request: WireRequest, response: WireResponse, parts:
   })
 }
 
-function bodyPart(body: Buffer | ByteStream | 'cut' | undefined): Pick<WireRequest, 'body' | 'stream' | 'isBodyCut'> {
+function bodyPart(
+  body: Buffer | RequestStream | 'cut' | undefined,
+): Pick<WireRequest, 'body' | 'stream' | 'isBodyCut'> {
   if (body === 'cut') return { body: undefined, isBodyCut: true }
-  return body instanceof ReadableStream ? { body: undefined, stream: body } : { body }
+  return body instanceof RequestStream ? { body: undefined, stream: body.stream } : { body }
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -32,7 +32,7 @@ async function received(t: TestContext) {
     const { value } = await reader.read()
     return value === undefined ? 'the end' : Buffer.from(value).toString()
   }
-  return { time, sender, read }
+  return { time, sender, read, cancel: () => reader.cancel() }
 }
 
 test('a sender that pauses for longer than it may is cut', async (t) => {
@@ -53,4 +53,14 @@ test('while nobody reads, the sender is not the one who pauses', async (t) => {
   sender.write('def')
   assert.equal(await read(), 'def')
   assert.equal(await read(), 'the end')
+})
+
+test('what comes behind the answer is thrown away, and its sender may not pause for longer either', async (t) => {
+  const { time, sender, read, cancel } = await received(t)
+  sender.write('abc')
+  assert.equal(await read(), 'abc')
+  await cancel()
+  const cut = once(sender, 'close')
+  await time.advance(6_000)
+  await ends(cut, 'the connection is cut')
 })

@@ -13,6 +13,7 @@ export class RequestStream {
   /** While somebody waits for more: a reader that is slow itself is no pause of the sender. */
   #deadline: Deadline | undefined
   #isOver = false
+  #wasRead = false
 
   /** The body has no size and takes any time, but may not pause for longer than `pauses` has it. */
   constructor(incoming: IncomingMessage, pauses: DeadlineQueue) {
@@ -25,9 +26,18 @@ export class RequestStream {
     )
   }
 
-  /** What still comes is thrown away: the answer was given without it. */
+  /** Somebody began to read it, so its sender was admitted. */
+  get wasRead(): boolean {
+    return this.#wasRead
+  }
+
+  /**
+   * What still comes is thrown away: the answer was given without it. Who was admitted may send all of it, as before
+   * with no pause that is too long: many clients send all before they read.
+   */
   drop(): void {
     this.#finish()
+    if (this.#wasRead && !this.#incoming.complete) this.#watch()
     this.#incoming.resume()
   }
 
@@ -35,7 +45,10 @@ export class RequestStream {
     const incoming = this.#incoming
     incoming.on('data', (chunk: Buffer) => {
       this.#arrived()
-      if (this.#isOver) return
+      if (this.#isOver) {
+        if (this.#wasRead) this.#watch()
+        return
+      }
       // A copy: the memory of the chunk may be shared, and the stream may travel.
       controller.enqueue(new Uint8Array(chunk))
       incoming.pause()
@@ -61,8 +74,13 @@ export class RequestStream {
 
   /** Called when somebody reads, so the caller was admitted. */
   #pull(): void {
-    if (!this.#isOver) this.#deadline ??= this.#pauses.add(() => this.#incoming.destroy())
+    this.#wasRead = true
+    if (!this.#isOver) this.#watch()
     this.#incoming.resume()
+  }
+
+  #watch(): void {
+    this.#deadline ??= this.#pauses.add(() => this.#incoming.destroy())
   }
 
   #arrived(): void {

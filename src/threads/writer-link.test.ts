@@ -155,3 +155,14 @@ test('what cannot be sent down fails alone and says why, without a value, and th
   await assert.rejects(link.ask('mount', {}), isNamed('DataCloneError'))
   assert.equal((await link.forward(wireRequest('POST', 'good'))).body, 'text')
 })
+
+test('a body that nobody reads there is cancelled where it comes from', async (context) => {
+  const { port1, port2 } = new MessageChannel()
+  context.after(() => port1.close())
+  const link = new WriterLink<string>(port1, async () => {})
+  new ServingLink<string>(port2, async () => ({ status: 403, body: undefined }))
+  const cancelled = Promise.withResolvers<unknown>()
+  const stream = new ReadableStream<Uint8Array>({ cancel: cancelled.resolve })
+  assert.equal((await link.forward({ ...wireRequest('POST', 'a'), stream })).status, 403)
+  await cancelled.promise
+})

@@ -151,9 +151,13 @@ export class ServingLink<S> {
         const { id } = message
         const send = (response: WireResponse): void =>
           port.postMessage({ kind: 'response', id, response } satisfies Down<S>, streamsOf(response))
+        // What nobody read of it is thrown away where it comes from; its way here would stay open.
+        const drop = (): void => void message.request.stream?.cancel().catch(() => {})
         const fail = (cause: unknown): void =>
           port.postMessage({ kind: 'unsent', id, cause: nameOf(cause) } satisfies Down<S>, [])
-        handle(message.request).then((response) => {
+        const handled = handle(message.request)
+        handled.then(drop, drop)
+        handled.then((response) => {
           try {
             send(response)
           } catch (cause) {

@@ -9,18 +9,11 @@ import { createServer } from '../lib/node-http.ts'
 import { type ForwardedRules, forwardedAddress } from './client-address.ts'
 import { type ConnectionParts, Connections } from './connections.ts'
 import type { HeaderSource } from './headers.ts'
+import { hasContentCoding, hasUnknownCoding, isTooLarge } from './heads.ts'
 import type { ListenerLimits } from './limits.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
 import type { ProxyRules } from './proxy-protocol.ts'
-import {
-  hasContentCoding,
-  hasUnknownCoding,
-  isTooLarge,
-  type RequestParts,
-  refuse,
-  type Service,
-  serve,
-} from './requests.ts'
+import { type RequestParts, refuse, type Service, serve } from './requests.ts'
 import { type CustomHeaders, headersFor } from './response-headers.ts'
 import { secureOptions, type TlsMaterial, type TlsRules } from './tls.ts'
 import { Turns } from './turns.ts'
@@ -132,7 +125,7 @@ function newServer({ limits, tls }: ListenerRules, material: TlsMaterial | undef
     requestTimeout: 0,
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    // What lacks it gets an answer of ours (requests.ts).
+    // What lacks it gets an answer of ours (heads.ts).
     requireHostHeader: false,
     noDelay: true,
   }

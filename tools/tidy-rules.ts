@@ -73,7 +73,13 @@ const PROOF_FIXTURES = new RegExp(
 export const KNOWN_LOOK_UPS: KnownLookUps = {
   'src/api/fields.ts': {
     'args[name]': 'names that the endpoint declares',
+    'result[name]': 'names of the fields of an item, of which a batch has very many',
   },
+  'src/api/router.ts': {
+    'path[parameters[i] as string]': 'names that the endpoint declares',
+    'path[segment.name]': 'the same',
+  },
+  'src/audit/redactor.ts': { 'copy[name]': 'is written, and __proto__ is told apart' },
   'src/api/openapi.ts': { 'paths[path]': 'begins with a slash' },
   'src/client/path.ts': { 'rest[name]': 'is removed from a copy' },
 }

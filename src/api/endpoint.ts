@@ -140,7 +140,7 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
 /** `a(/:b)`: what the path may leave out the body may say. */
 function optionalNames({ path, operation, fields }: Pick<Common<never, Fields>, 'path' | 'operation' | 'fields'>) {
   const names = parsePattern(path).flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name]))
-  const plain = names.every((name) => fields[name]?.canonical === undefined) ? { foldsNone: true as const } : {}
+  const plain = names.every((name) => own(fields, name)?.canonical === undefined) ? { foldsNone: true as const } : {}
   const [shortest = [], ...longer] = expandPattern(path)
   const required = new Set(shortest.flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name])))
   return longer.flatMap((segments): AlsoNamed[] => {

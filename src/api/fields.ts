@@ -308,7 +308,7 @@ function decodeItem(
 ): Item {
   if (value === null && item.nulls === 'empty') return {}
   if (!isJsonObject(value)) throw invalid(where, `expected an object, got ${describe(value)}`)
-  const result = dictionary<string | number | undefined>()
+  const result: Record<string, string | number | undefined> = {}
   for (const [name, kind] of names) {
     const raw = own(value, name)
     if (name === item.required && (raw === undefined || raw === null) && item.lenient !== true) {

@@ -1,6 +1,6 @@
 // From a path inside a mount to its endpoint: a tree of segments, built once when the program starts.
 import { strict as assert } from 'node:assert'
-import { dictionary, own } from '../lib/own.ts'
+import { own } from '../lib/own.ts'
 import type { Endpoint, EndpointOperation } from './endpoint.ts'
 import type { Segment } from './pattern.ts'
 import { isName, routedForms } from './pattern.ts'
@@ -117,7 +117,7 @@ export class Router {
 }
 
 function namesOf({ parameters }: Found, values: readonly string[]): Record<string, string> {
-  const path = dictionary<string>()
+  const path: Record<string, string> = {}
   for (let i = 0; i < parameters.length; i++) path[parameters[i] as string] = values[i] as string
   return path
 }
@@ -126,7 +126,7 @@ function namesOf({ parameters }: Found, values: readonly string[]): Record<strin
 function folded(found: Found, given: Record<string, string>, engine: unknown, end: string): Route & { kind: 'found' } {
   const { endpoint, pattern } = found
   const shape = shapeFor(found, given, engine)
-  const path = dictionary<string>()
+  const path: Record<string, string> = {}
   let isOther = false
   const segments = pattern.map((segment, at) => {
     if (segment.kind === 'literal') return segment.text

@@ -5,7 +5,6 @@
 // It is total (threats U-04, P-37): whatever the value is, the result is JSON, and what has no place in JSON becomes
 // the HMAC of what it would print as, never the thing itself.
 import { LongText } from '../lib/long-text.ts'
-import { dictionary } from '../lib/own.ts'
 import { asciiJson, quoted } from './ascii-json.ts'
 import { isBytes } from './bytes.ts'
 
@@ -151,10 +150,11 @@ function hiddenObject(value: object, redaction: Redaction, depth: number): unkno
 }
 
 function hiddenPlain(value: object, redaction: Redaction, depth: number): object {
-  const copy = dictionary<unknown>()
+  const copy: Record<string, unknown> = {}
   for (const name in value) {
     const member = hidden((value as Record<string, unknown>)[name], within(name, redaction), depth + 1)
-    copy[name] = member
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: member, enumerable: true })
+    else copy[name] = member
   }
   return copy
 }

@@ -118,7 +118,7 @@ test('TypeScript client: leases, identities and logins have the types of what th
 })
 
 const PROGRAM = `
-import { Keywright } from '../../clients/client/keywright.js'
+import { Keywright } from './client/keywright.js'
 const kw = new Keywright({ address: process.env.ADDRESS, token: process.env.TOKEN })
 const health = await kw.read('sys/health')
 console.log(health.sealed === false && health.standby === false ? 'active' : 'not active')

@@ -122,6 +122,16 @@ test('A-10: a hint is the same whether the thing exists, the endpoint, or the mo
   }
 })
 
+test('A-10: so it is of a thing on a mount that all know', async () => {
+  assert.equal((await server.call('POST', 'auth/token/roles/there', {})).status, 204)
+  for (const grant of ['["read"]', '["deny"]', '["update"]\n required_parameters = ["orphan"]']) {
+    const token = await tokenWith(`path "auth/token/roles/*" {\n capabilities = ${grant}\n}`)
+    const said = (name: string) => errors('POST', `auth/token/roles/${name}`, token, {})
+    const [there, gone] = [await said('there'), await said('gone')].map((texts) => JSON.stringify(texts))
+    assert.equal(there?.replace('there', 'gone'), gone, grant)
+  }
+})
+
 test('the switch turns the hints off', async () => {
   const house = await startMemoryHouse({ facts: { permissionHints: false } })
   const token = await tokenWith('path "none" { capabilities = ["read"] }', house)

@@ -148,6 +148,15 @@ test('init refuses shares that make no sense, and a second time', async () => {
   }
 })
 
+test('init refuses what is for shares of another seal, each by itself', async () => {
+  const { call } = await startMemoryHouse({ shares: 0 })
+  for (const recovery of [{ recovery_shares: 1 }, { recovery_threshold: 1 }, { recovery_pgp_keys: ['a'] }]) {
+    const { status, body } = await call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1, ...recovery }, '')
+    assert.equal(status, 400)
+    assert.match(String(body.errors), /recovery_shares,recovery_threshold not applicable to seal type shamir/)
+  }
+})
+
 test('only sudo seals', async () => {
   const { call } = await startMemoryHouse()
   await call('POST', 'sys/policies/acl/almost', { policy: 'path "sys/seal" { capabilities = ["update"] }' })

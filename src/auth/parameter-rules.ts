@@ -1,6 +1,7 @@
 // What a policy says of the parameters of a request: which must be there, which may, with which values. Values are
 // judged as the endpoint will understand them (parameter-values.ts).
 import type { Declared } from '../api/endpoint.ts'
+import type { Field } from '../api/fields.ts'
 import { asciiLowerCase } from '../lib/ascii.ts'
 import { matchGlob } from '../lib/glob.ts'
 import { own } from '../lib/own.ts'
@@ -33,15 +34,42 @@ export type ParameterProblem = 'parameter-required' | 'parameter-denied' | 'para
 
 const EVERY = '*'
 
-/** One parameter as it was sent. */
-type Sent = {
+/** One parameter as it was sent. What it means is found out where a rule asks: a batch has 100,000 items. */
+class Sent {
   /** In lower case. */
   readonly name: string
   readonly value: unknown
-  /** As the endpoint understands it; undefined where it has no such field, or will refuse the value. */
-  readonly meaning: Understood | undefined
+  readonly #field: Field | undefined
   /** Of the same field: what is said of them holds for this one. */
-  readonly otherNames: readonly string[]
+  readonly #otherNames: readonly string[]
+  #isUnderstood = false
+  #meaning: Understood | undefined
+
+  constructor(sent: string, parameters: RequestParameters, declared: Declared | undefined) {
+    this.name = asciiLowerCase(sent)
+    this.value = parameterOf(parameters, sent)
+    this.#field = declared === undefined ? undefined : fieldOf(declared, sent)
+    this.#otherNames = declared?.otherNames?.get(this.name) ?? NOTHING
+  }
+
+  /** As the endpoint understands it; undefined where it has no such field, or will refuse the value. */
+  get meaning(): Understood | undefined {
+    if (!this.#isUnderstood) this.#meaning = this.#field === undefined ? undefined : understood(this.#field, this.value)
+    this.#isUnderstood = true
+    return this.#meaning
+  }
+
+  /** Those that are about its other names. */
+  listsOfOthers(lists: ParameterLists): readonly (readonly ParameterValue[])[] {
+    if (this.#otherNames.length === 0) return NO_LISTS
+    const found = this.#otherNames.flatMap((name) => {
+      const list = lists.get(name)
+      return list === undefined ? [] : [list]
+    })
+    // An empty value is nobody's business there: endpoints look at it only where it holds something.
+    const isEmpty = found.length > 0 && (this.value === null || this.meaning?.isEmpty === true)
+    return isEmpty ? NO_LISTS : found
+  }
 }
 
 /** The first reason why `parameters` break the rules, or undefined. `declared`: by the endpoint, where there is one. */
@@ -63,13 +91,14 @@ export function checkParameters(
   const allowsEvery = allowed.has(EVERY)
   const isOpen = allowed.size === 0 || (allowed.size === 1 && allowsEvery)
   if (isOpen && denied.size === 0) return undefined
-  const all = given.map((sent) => sentAs(sent, parameters, declared))
+  const all = given.map((sent) => new Sent(sent, parameters, declared))
   if (all.some((sent) => isDenied(denied, sent))) return 'parameter-denied'
   if (isOpen || all.every((sent) => isAllowed(allowed, sent) ?? allowsEvery)) return undefined
   return 'parameter-not-allowed'
 }
 
 const NOTHING: readonly string[] = []
+const NO_LISTS: readonly (readonly ParameterValue[])[] = []
 
 /** Names of what was sent. A value that the endpoint takes for none is as if it had not been. */
 function sentOnes(parameters: RequestParameters, declared: Declared | undefined): readonly string[] {
@@ -86,30 +115,17 @@ function fieldOf({ fields }: Declared, name: string) {
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
-function sentAs(sent: string, parameters: RequestParameters, declared: Declared | undefined): Sent {
-  const value = parameterOf(parameters, sent)
-  const name = asciiLowerCase(sent)
-  const field = declared === undefined ? undefined : fieldOf(declared, sent)
-  const meaning = field === undefined ? undefined : understood(field, value)
-  // Under another name an empty value is nobody's business: endpoints look at it only where it holds something.
-  const isEmpty = value === null || meaning?.isEmpty === true
-  const otherNames = isEmpty ? NOTHING : (declared?.otherNames?.get(name) ?? NOTHING)
-  return { name, value, meaning, otherNames }
-}
-
 function isDenied(denied: ParameterLists, sent: Sent): boolean {
-  const lists = [sent.name, ...sent.otherNames].map((name) => denied.get(name))
-  return lists.some((list) => list !== undefined && isListed(list, sent, 'denied'))
+  const own = denied.get(sent.name)
+  if (own !== undefined && isListed(own, sent, 'denied')) return true
+  return sent.listsOfOthers(denied).some((list) => isListed(list, sent, 'denied'))
 }
 
 /** By its own list where there is one, else by those of its other names; undefined where there is none. */
 function isAllowed(allowed: ParameterLists, sent: Sent): boolean | undefined {
   const own = allowed.get(sent.name)
   if (own !== undefined) return isListed(own, sent, 'allowed')
-  const lists = sent.otherNames.flatMap((name) => {
-    const list = allowed.get(name)
-    return list === undefined ? [] : [list]
-  })
+  const lists = sent.listsOfOthers(allowed)
   return lists.length === 0 ? undefined : lists.some((list) => isListed(list, sent, 'allowed'))
 }
 
@@ -132,8 +148,9 @@ export function parameterOf(parameters: RequestParameters, name: string): unknow
 }
 
 /** A value that is no JSON equals nothing: then the answer is whichever leads to a refusal. */
-function isListed(list: readonly ParameterValue[], { value, meaning }: Sent, as: 'allowed' | 'denied'): boolean {
+function isListed(list: readonly ParameterValue[], sent: Sent, as: 'allowed' | 'denied'): boolean {
   if (list.length === 0) return true
+  const { value, meaning } = sent
   if (meaning !== undefined) return isHeldBy(list, meaning, as)
   if (!isJson(value)) return as === 'denied'
   for (const listed of list) {

@@ -4,7 +4,7 @@ import { before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { Refusal } from '../../src/api/errors.ts'
-import { decodeFields, type Field } from '../../src/api/fields.ts'
+import { decodeFields, type Field, object, string } from '../../src/api/fields.ts'
 import { checkParameters, type ParameterValue } from '../../src/auth/parameter-rules.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 import { PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
@@ -271,3 +271,25 @@ function ruleValue(value: JsonValue): ParameterValue {
   if (typeof value !== 'object' || value === null) return value
   return new Map(Object.entries(value).map(([name, member]) => [name, ruleValue(member as JsonValue)]))
 }
+
+test('A5: what a value means is found out only where a rule is about values of its parameter', () => {
+  let decodings = 0
+  const plain = object('An object', { inner: string('A text') }) as Field
+  const decode: Field['decode'] = (value, name) => {
+    decodings++
+    return plain.decode(value, name)
+  }
+  const declared = { fields: { counted: { ...plain, decode }, other: string('A text') } }
+  const listed = (name: string, values: readonly ParameterValue[]) => new Map([[name, values]])
+  const none = new Map<string, readonly ParameterValue[]>()
+  const check = (rules: Pick<Parameters<typeof checkParameters>[0], 'allowed' | 'denied' | 'required'>) =>
+    checkParameters(rules, { counted: { inner: 'x' } }, declared)
+  assert.equal(check({ allowed: none, denied: listed('other', ['x']), required: [] }), undefined)
+  assert.equal(check({ allowed: none, denied: listed('counted', []), required: [] }), 'parameter-denied')
+  assert.equal(check({ allowed: listed('counted', []), denied: none, required: ['counted'] }), undefined)
+  assert.equal(check({ allowed: listed('other', ['x']), denied: none, required: [] }), 'parameter-not-allowed')
+  assert.equal(decodings, 0)
+  const same = new Map([['inner', 'x']])
+  assert.equal(check({ allowed: none, denied: listed('counted', [same]), required: [] }), 'parameter-denied')
+  assert.equal(decodings, 2, 'the value that was sent, and that of the rule')
+})

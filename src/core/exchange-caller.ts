@@ -1,6 +1,6 @@
 // The caller as a handler sees it. A class and not an object with a closure: closures made for each request kept the
 // young objects of requests alive through collections of garbage, and those pauses are what other callers wait for.
-import type { Caller } from '../api/request.ts'
+import type { Caller, Operation } from '../api/request.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -21,8 +21,8 @@ export class ExchangeCaller implements Caller {
     return this.#exchange.request.headers.token ?? ''
   }
 
-  isRefusedAt(named: string): boolean {
-    const { acl, endpoint, mounted, operation, path, input: parameters, wrapTtlSeconds } = this.#exchange
+  isRefusedAt(named: string, operation: Operation = this.#exchange.operation): boolean {
+    const { acl, endpoint, mounted, path, input: parameters, wrapTtlSeconds } = this.#exchange
     const request = {
       operation,
       path: `${mounted?.entry.path ?? ''}${named}`,

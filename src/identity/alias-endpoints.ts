@@ -1,8 +1,9 @@
 // identity/entity-alias.
 import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
 import { map, string } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
-import { type Answer, DONE } from '../api/request.ts'
+import { type Answer, type Caller, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
 import { type AliasChange, deleteAlias, writeAlias } from './aliases.ts'
 import { ALIAS, aliasBody } from './answers.ts'
@@ -38,10 +39,22 @@ const changeOf = (args: ChangeArgs): AliasChange => ({
   customMetadata: args.custom_metadata,
 })
 
-async function write(store: IdentityStore, id: string | undefined, change: AliasChange): Promise<Answer> {
+/** What the mount and the name name is judged as what an id names. */
+const rightTo =
+  (caller: Caller | undefined) =>
+  (aliasId: string): void => {
+    if (caller?.isRefusedAt(`entity-alias/id/${aliasId}`) === true) throw fail('permission_denied', [])
+  }
+
+async function write(
+  store: IdentityStore,
+  id: string | undefined,
+  change: AliasChange,
+  caller: Caller | undefined,
+): Promise<Answer> {
   const { parts } = store
   const alias = await store.transaction((tx) =>
-    writeAlias(parts, tx, id, change, async () => (await createEntity(parts, tx, {})).id),
+    writeAlias(parts, tx, id, change, async () => (await createEntity(parts, tx, {})).id, rightTo(caller)),
   )
   return { data: { id: alias.id, canonical_id: alias.entityId } }
 }
@@ -64,7 +77,7 @@ const make = endpoint({
   summary: 'Makes an alias, or changes the one with the id or with the mount and the name',
   fields: { id: string('Id of an alias that is there', { default: '' }), ...changeFields },
   response: MADE,
-  handler: (store: IdentityStore, { id, ...args }) => write(store, given(id), changeOf(args)),
+  handler: (store: IdentityStore, { id, ...args }, { caller }) => write(store, given(id), changeOf(args), caller),
 })
 
 const list = endpoint({
@@ -111,7 +124,7 @@ const writeId = endpoint({
   summary: 'Changes an alias; another name, mount or entity ends the memberships that logins by it gave',
   fields: { ...idField, ...changeFields },
   response: MADE,
-  handler: (store: IdentityStore, { id, ...args }) => write(store, id, changeOf(args)),
+  handler: (store: IdentityStore, { id, ...args }, { caller }) => write(store, id, changeOf(args), caller),
 })
 
 const remove = endpoint({

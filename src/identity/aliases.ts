@@ -68,7 +68,7 @@ export async function deleteAlias(parts: IdentityParts, tx: ViewTransaction, ali
 
 /**
  * Makes the alias or changes the one there is: that with the id, else that with the mount and the name. `makeEntity`
- * gives the id of a new entity, where none is named.
+ * gives the id of a new entity, where none is named; `requireRight` judges what is found by the mount and the name.
  * @throws Refusal where ids are unknown, or the alias is another's
  */
 export async function writeAlias(
@@ -77,6 +77,7 @@ export async function writeAlias(
   id: string | undefined,
   change: AliasChange,
   makeEntity: () => Promise<string>,
+  requireRight: (aliasId: string) => void = () => {},
 ): Promise<Alias> {
   const byId = id === undefined ? undefined : await findAlias(tx, id)
   if (id !== undefined && byId === undefined) throw fail('field_invalid', ['id', 'no alias has this id'])
@@ -89,6 +90,7 @@ export async function writeAlias(
   if (byId !== undefined && there !== undefined && there.id !== byId.id) {
     throw fail('field_invalid', ['name', `the alias ${there.id} has it at this mount: delete that one first`])
   }
+  if (byId === undefined && there !== undefined) requireRight(there.id)
   const old = byId ?? there
   const entityId = change.entityId ?? old?.entityId ?? (await makeEntity())
   if ((await findEntity(tx, entityId)) === undefined)

@@ -1,8 +1,9 @@
 // identity/group-alias.
 import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
+import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
-import { type Answer, DONE } from '../api/request.ts'
+import { type Answer, type Caller, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
 import { GROUP_ALIAS, groupAliasBody } from './answers.ts'
 import { findAliased, type GroupAliasChange, takeAlias, writeGroupAlias } from './group-aliases.ts'
@@ -26,10 +27,22 @@ const changeOf = (args: { readonly [K in keyof typeof changeFields]: string }): 
   groupId: given(args.canonical_id),
 })
 
-async function write(store: IdentityStore, id: string | undefined, change: GroupAliasChange): Promise<Answer> {
+/** What the mount and the name name is judged as what an id names. */
+const rightTo =
+  (caller: Caller | undefined) =>
+  (aliasId: string): void => {
+    if (caller?.isRefusedAt(`group-alias/id/${aliasId}`) === true) throw fail('permission_denied', [])
+  }
+
+async function write(
+  store: IdentityStore,
+  id: string | undefined,
+  change: GroupAliasChange,
+  caller: Caller | undefined,
+): Promise<Answer> {
   const { parts } = store
   const { group, stale } = await store.transaction((tx) =>
-    writeGroupAlias(parts, tx, id, change, () => createGroup(parts, tx, { type: 'external' })),
+    writeGroupAlias(parts, tx, id, change, () => createGroup(parts, tx, { type: 'external' }), rightTo(caller)),
   )
   for (const groupId of stale) await store.sweep(groupId)
   return { data: { id: group.alias.id, canonical_id: group.id } }
@@ -48,7 +61,7 @@ const make = endpoint({
   summary: 'Makes a group alias, or changes the one with the id or with the mount and the name',
   fields: { id: string('Id of a group alias that is there', { default: '' }), ...changeFields },
   response: WRITTEN,
-  handler: (store: IdentityStore, { id, ...args }) => write(store, given(id), changeOf(args)),
+  handler: (store: IdentityStore, { id, ...args }, { caller }) => write(store, given(id), changeOf(args), caller),
 })
 
 const list = endpoint({
@@ -95,7 +108,7 @@ const writeId = endpoint({
   summary: 'Changes a group alias; another name, mount or group ends the memberships that logins by it gave',
   fields: { ...idField, ...changeFields },
   response: WRITTEN,
-  handler: (store: IdentityStore, { id, ...args }) => write(store, id, changeOf(args)),
+  handler: (store: IdentityStore, { id, ...args }, { caller }) => write(store, id, changeOf(args), caller),
 })
 
 const remove = endpoint({

@@ -35,7 +35,8 @@ export async function findAliased(from: Pick<ViewTransaction, 'get' | 'list'>, a
 
 /**
  * Makes the group alias or changes the one there is: that with the id, else that with the mount and the name.
- * `makeGroup` gives a new external group, where none is named. `stale`: groups whose members are to be swept.
+ * `makeGroup` gives a new external group, where none is named; `requireRight` judges what is found by the mount and
+ * the name. `stale`: groups whose members are to be swept.
  * @throws Refusal where ids are unknown, or the alias is another's
  */
 export async function writeGroupAlias(
@@ -44,6 +45,7 @@ export async function writeGroupAlias(
   id: string | undefined,
   change: GroupAliasChange,
   makeGroup: () => Promise<Group>,
+  requireRight: (aliasId: string) => void = () => {},
 ): Promise<{ readonly group: AliasedGroup; readonly stale: readonly string[] }> {
   const byId = id === undefined ? undefined : await findAliased(tx, id)
   if (id !== undefined && byId === undefined) throw fail('field_invalid', ['id', 'no group alias has this id'])
@@ -56,6 +58,7 @@ export async function writeGroupAlias(
   if (byId !== undefined && there !== undefined && there.id !== byId.id)
     throw fail('field_invalid', ['name', `the group ${there.id} has this alias at this mount: delete that one first`])
   const old = byId ?? (isAliased(there) ? there : undefined)
+  if (byId === undefined && old !== undefined) requireRight(old.alias.id)
   const target = await targetOf(tx, change.groupId, old, makeGroup)
   const nowMs = parts.world.clock.nowMs()
   const isSame = old?.id === target.id && old.alias.name === name && old.alias.mountAccessor === accessor

@@ -3,11 +3,12 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
-import { DONE } from '../api/request.ts'
+import { type Caller, DONE } from '../api/request.ts'
 import { ENTITY, GROUP } from './answers.ts'
 import { namesIn } from './by-id-and-name.ts'
 import { entityAnswer } from './entity-endpoints.ts'
 import type { Entity, Group } from './entries.ts'
+import { isAliased } from './group-aliases.ts'
 import { groupAnswer } from './group-endpoints.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { checkAliasName } from './names.ts'
@@ -42,7 +43,14 @@ function check(known: Known): void {
   checkAliasName('alias_name', known.alias_name)
 }
 
-async function lookUpEntity({ view, parts }: IdentityStore, known: Known): Promise<Entity | undefined> {
+/** What an alias at a mount names is judged as what its id names. @throws Refusal */
+function requireRight(caller: Caller | undefined, path: string): void {
+  if (caller?.isRefusedAt(path, 'read') === true) throw fail('permission_denied', [])
+}
+
+type Asked = { readonly known: Known; readonly caller: Caller | undefined }
+
+async function lookUpEntity({ view, parts }: IdentityStore, { known, caller }: Asked): Promise<Entity | undefined> {
   if (known.id !== '') return findEntity(view, known.id)
   if (known.name !== '') return findEntityByName(view, known.name)
   if (known.alias_id !== '') {
@@ -51,15 +59,20 @@ async function lookUpEntity({ view, parts }: IdentityStore, known: Known): Promi
   }
   const mount = parts.mountOf(known.alias_mount_accessor)
   const alias = mount === undefined ? undefined : await findAliasAt(view, mount, parts.digest(known.alias_name))
-  return alias === undefined ? undefined : findEntity(view, alias.entityId)
+  if (alias === undefined) return undefined
+  requireRight(caller, `entity-alias/id/${alias.id}`)
+  return findEntity(view, alias.entityId)
 }
 
-async function lookUpGroup({ view, parts }: IdentityStore, known: Known): Promise<Group | undefined> {
+async function lookUpGroup({ view, parts }: IdentityStore, { known, caller }: Asked): Promise<Group | undefined> {
   if (known.id !== '') return findGroup(view, known.id)
   if (known.name !== '') return findGroupByName(view, known.name)
   if (known.alias_id !== '') return findGroupOfAlias(view, known.alias_id)
   const mount = parts.mountOf(known.alias_mount_accessor)
-  return mount === undefined ? undefined : findGroupOfAliasAt(view, mount.accessor, parts.digest(known.alias_name))
+  if (mount === undefined) return undefined
+  const found = await findGroupOfAliasAt(view, mount.accessor, parts.digest(known.alias_name))
+  if (isAliased(found)) requireRight(caller, `group-alias/id/${found.alias.id}`)
+  return found
 }
 
 const entity = endpoint({
@@ -76,9 +89,9 @@ const entity = endpoint({
   fields,
   response: ENTITY,
   mayBeEmpty: true,
-  handler: async (store: IdentityStore, known) => {
+  handler: async (store: IdentityStore, known, { caller }) => {
     check(known)
-    const found = await lookUpEntity(store, known)
+    const found = await lookUpEntity(store, { known, caller })
     return found === undefined ? DONE : entityAnswer(store, found)
   },
 })
@@ -97,9 +110,9 @@ const group = endpoint({
   fields,
   response: GROUP,
   mayBeEmpty: true,
-  handler: async (store: IdentityStore, known) => {
+  handler: async (store: IdentityStore, known, { caller }) => {
     check(known)
-    const found = await lookUpGroup(store, known)
+    const found = await lookUpGroup(store, { known, caller })
     return found === undefined ? DONE : groupAnswer(store, found)
   },
 })

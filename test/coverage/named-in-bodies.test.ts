@@ -247,3 +247,28 @@ const shortest = (path: string): string => path.split('(')[0] as string
 
 const valueFor = ({ endpoint }: Placed, field: string): string =>
   endpoint.fields[field]?.kind === 'int' ? '20' : 'named'
+
+test('A10: an alias that is named by its mount and name is judged as by its id', async () => {
+  const auth = (await done(house.call('GET', 'sys/auth'))).body.data as Record<string, { readonly accessor: string }>
+  const at = { mount_accessor: String(auth['userpass/']?.accessor) }
+  const made = async (path: string, body: object) =>
+    String((await done(house.call('POST', `identity/${path}`, body))).body.data?.id)
+  const owners = { entity: await made('entity', { name: 'owner' }), group: await made('group', { type: 'external' }) }
+  const others = { entity: await made('entity', { name: 'other' }), group: await made('group', { type: 'external' }) }
+  for (const kind of ['entity', 'group'] as const) {
+    const named = { name: `kept ${kind}`, ...at }
+    const id = await made(`${kind}-alias`, { ...named, canonical_id: owners[kind] })
+    const token = await tokenWith({ 'identity/*': EVERYTHING, [`identity/${kind}-alias/id/${id}`]: DENIED })
+    const moved = await house.call('POST', `identity/${kind}-alias`, { ...named, canonical_id: others[kind] }, token)
+    assert.equal(moved.status, 403, kind)
+    const asked = { alias_name: named.name, alias_mount_accessor: at.mount_accessor }
+    assert.equal((await house.call('POST', `identity/lookup/${kind}`, asked, token)).status, 403, kind)
+    const { body } = await done(house.call('GET', `identity/${kind}-alias/id/${id}`))
+    assert.equal(body.data?.canonical_id, owners[kind])
+    const free = { ...named, name: `free ${kind}`, canonical_id: others[kind] }
+    await done(house.call('POST', `identity/${kind}-alias`, free, token))
+    await done(house.call('POST', `identity/${kind}-alias`, free, token))
+    const found = await done(house.call('POST', `identity/lookup/${kind}`, { ...asked, alias_name: free.name }, token))
+    assert.equal(found.body.data?.id, others[kind])
+  }
+})

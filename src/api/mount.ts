@@ -74,6 +74,13 @@ export type EngineType<C> = {
 }
 
 /** The mounts as the endpoints under sys/ see them. */
+/** What a path leads to. */
+export type Routed = {
+  readonly endpoint: Endpoint
+  readonly mountPath: string
+  readonly pathParameters: Readonly<Record<string, string>>
+}
+
 export interface Mounts {
   /** What can be mounted. */
   typesOf(kind: MountKind): readonly string[]
@@ -85,8 +92,8 @@ export interface Mounts {
   serving(path: string): MountEntry | undefined
   /** The path with its names as they are kept, where a mount serves it, and which those are; else itself. */
   spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined }
-  /** The endpoint there. */
-  endpointAt(path: string, operation: EndpointOperation): Endpoint | undefined
+  /** The endpoint there, and the names in the path. */
+  routed(path: string, operation: EndpointOperation): Routed | undefined
   /** What is behind the mount with this UUID. */
   engineOf(uuid: string): Engine | undefined
   /** @throws Refusal where the path is taken, inside or around another, or reserved; or the type is unknown */

@@ -19,8 +19,8 @@ export type Caller = {
   /** The token's entry as it was when this request was admitted; only the token endpoints know its form. */
   readonly entry: object
   /**
-   * Whether a rule about this path inside the mount refuses the request, or another operation there: for what is found to be named only by reading
-   * what was sent. Fields that name are declared instead (`Endpoint.alsoNames`).
+   * Whether a rule about this path inside the mount refuses the request, or another operation there: for what is found
+   * to be named only by reading what was sent. Fields that name are declared instead (`Endpoint.alsoNames`).
    */
   isRefusedAt(path: string, operation?: 'read' | 'update'): boolean
   /** Whether the caller's policies grant `sudo` on the path of this request. */

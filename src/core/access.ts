@@ -1,6 +1,7 @@
 // Who asks, and whether they may: the steps of the pipeline that decide about access.
 import { fail, permissionDenied, type Refusal } from '../api/errors.ts'
 import type { Acl } from '../auth/acl.ts'
+import { refusedByName } from '../auth/named-paths.ts'
 import type { AclDecision, AclRequest } from '../auth/permissions.ts'
 import { refusalHint } from '../auth/refusal-hint.ts'
 import { united } from '../auth/rights.ts'
@@ -9,7 +10,6 @@ import type { LiveToken } from '../auth/token-store.ts'
 import { isJwt, isWrapping } from '../auth/wrapping.ts'
 import { isInCidrs } from '../lib/cidr.ts'
 import type { Exchange } from './exchange.ts'
-import { refusedByName } from './named-paths.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export const authenticate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
@@ -113,8 +113,15 @@ export const authoriseData = (exchange: Exchange, around: Surroundings): void =>
   const { acl } = exchange
   if (acl === undefined) return
   if (exchange.isDataJudged) judgeData(exchange, acl, around)
-  const named = refusedByName(exchange, acl, around)
+  const named = refusedOfNamed(exchange, acl, around)
   if (named !== undefined) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, named) : '')
+}
+
+function refusedOfNamed(exchange: Exchange, acl: Acl, { mounts }: Surroundings): AclRequest | undefined {
+  const { endpoint, input, mounted, pathParameters, path, wrapTtlSeconds } = exchange
+  if (endpoint?.alsoNames === undefined || input === undefined || mounted === undefined) return undefined
+  const naming = { endpoint, input, mountPath: mounted.entry.path, pathParameters, path, wrapTtlSeconds }
+  return refusedByName(naming, acl, mounts)
 }
 
 function judgeData(exchange: Exchange, acl: Acl, around: Surroundings): void {

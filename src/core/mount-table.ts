@@ -1,9 +1,9 @@
 // Which engine serves which path, in the memory of a thread: it follows what is stored (stored-mounts.ts).
-import type { Endpoint, EndpointOperation } from '../api/endpoint.ts'
+import type { EndpointOperation } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login.ts'
-import type { Engine, EngineType, MountEntry, MountKind, Mounts } from '../api/mount.ts'
+import type { Engine, EngineType, MountEntry, MountKind, Mounts, Routed } from '../api/mount.ts'
 import type { Router } from '../api/router.ts'
 import type { PlacedShape } from '../api/spelling.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -90,10 +90,12 @@ export class MountTable implements Mounts {
     return { path: path.slice(0, length) + kept, spelling }
   }
 
-  endpointAt(path: string, operation: EndpointOperation): Endpoint | undefined {
+  routed(path: string, operation: EndpointOperation): Routed | undefined {
     const mounted = this.route(path)
-    const found = mounted?.router.find(operation, path.slice(mounted.entry.path.length))
-    return found?.kind === 'found' ? found.endpoint : undefined
+    if (mounted === undefined) return undefined
+    const found = mounted.router.find(operation, path.slice(mounted.entry.path.length))
+    if (found.kind !== 'found') return undefined
+    return { endpoint: found.endpoint, mountPath: mounted.entry.path, pathParameters: found.path }
   }
 
   engineOf(uuid: string): Engine | undefined {

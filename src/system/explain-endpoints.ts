@@ -6,6 +6,7 @@ import { anyObject, duration, string, strings } from '../api/fields.ts'
 import type { Answer } from '../api/request.ts'
 import { flag, group, integer, listOf, nullable, type Shapes, text } from '../api/shape.ts'
 import type { RuleRole } from '../auth/explain.ts'
+import { refusedByName } from '../auth/named-paths.ts'
 import type { AclReason, AclRequest } from '../auth/permissions.ts'
 import { normalizePolicyName, PolicyError } from '../auth/policy.ts'
 import type { Rights } from '../auth/rights.ts'
@@ -92,24 +93,28 @@ type Args = {
 async function explain(system: System, { policies, subject }: Rights, args: Args): Promise<Answer> {
   const operation = args.operation as Asked
   const { path, spelling } = system.mounts.spelled(canonical(args.path))
+  const routed = operation === 'scan' ? undefined : system.mounts.routed(path, METHOD[operation])
   const request: AclRequest = {
     operation,
     path,
     spelling,
     parameters: args.parameters,
-    declared: operation === 'scan' ? undefined : system.mounts.endpointAt(path, METHOD[operation]),
+    declared: routed?.endpoint,
     wrapTtlSeconds: args.wrap_ttl,
     sudoRequired: system.needsSudo(path, operation),
   }
-  const { allowed, reason, needed, rule, considered, omitted } = await system.policies.explain(
-    policies,
-    request,
-    subject,
-  )
+  const ofPath = await system.policies.explain(policies, request, subject)
+  let named: AclRequest | undefined
+  if (ofPath.allowed && routed !== undefined && args.parameters !== undefined) {
+    const naming = { ...routed, path, input: args.parameters, wrapTtlSeconds: args.wrap_ttl }
+    named = refusedByName(naming, await system.policies.acl(policies, subject), system.mounts)
+  }
+  const decisive = named === undefined ? ofPath : await system.policies.explain(policies, named, subject)
+  const { allowed, reason, needed, rule, considered, omitted } = decisive
   const data = {
     allowed,
     reason,
-    explanation: REASONS[reason],
+    explanation: (named === undefined ? '' : `The parameters name ${named.path}, too. `) + REASONS[reason],
     path: args.path,
     operation,
     needed,

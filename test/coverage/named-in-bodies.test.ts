@@ -272,3 +272,25 @@ test('A10: an alias that is named by its mount and name is judged as by its id',
     assert.equal(found.body.data?.id, others[kind])
   }
 })
+
+test('A10: explain judges what the parameters name as requests do', async () => {
+  await done(house.call('POST', 'transit/keys/explained', { type: 'ecdsa-p256' }))
+  const token = await tokenWith({
+    'sys/policies/explain-self': grant('update'),
+    'transit/sign/*': grant('update'),
+    'transit/sign/explained/sha1': DENIED,
+  })
+  const path = 'transit/sign/explained'
+  for (const hash of ['sha1', 'sha2-256', undefined]) {
+    const parameters = { input: 'YWJj', ...(hash === undefined ? {} : { hash_algorithm: hash }) }
+    const { status } = await house.call('POST', path, parameters, token)
+    const asked = { path, operation: 'update', parameters }
+    const { data } = (await done(house.call('POST', 'sys/policies/explain-self', asked, token))).body
+    assert.equal(data?.allowed, status === 200, String(hash))
+    assert.equal(status, hash === 'sha1' ? 403 : 200)
+    if (hash !== 'sha1') continue
+    assert.equal(data?.reason, 'denied-by-rule')
+    assert.equal((data?.rule as { readonly path: string }).path, 'transit/sign/explained/sha1')
+    assert.match(String(data?.explanation), /^The parameters name transit\/sign\/explained\/sha1, too\. /)
+  }
+})

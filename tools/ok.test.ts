@@ -137,6 +137,26 @@ const unsteady = (
   writeFileSync(marker, '')
   throw new Error('the first time')
 })\n`
+/** Fails in its first run, and is skipped in the second one. */
+const skippedThen = (
+  root: string,
+  name: string,
+) => `import { existsSync, writeFileSync } from 'node:fs'\n${HEAD}const marker = '${root}/${name}'
+test('${name}', { skip: existsSync(marker) && 'not now' }, () => {
+  writeFileSync(marker, '')
+  throw new Error('the first time')
+})\n`
+/** Fails in its first run. In the second one its process ends, well as it says, after another test. */
+const endedThen = (
+  root: string,
+  name: string,
+) => `import { existsSync, writeFileSync } from 'node:fs'\n${HEAD}const marker = '${root}/${name}'
+test('before', () => {})
+test('between', () => new Promise((go) => setImmediate(() => (existsSync(marker) ? process.exit(0) : go()))))
+test('${name}', () => {
+  writeFileSync(marker, '')
+  throw new Error('the first time')
+})\n`
 const BROKEN = `${HEAD}test('broken', () => {\n  throw new Error('each time')\n})\n`
 const MARKS = mkdtempSync(join(tmpdir(), 'ok-marks-'))
 after(() => rmSync(MARKS, { recursive: true }))
@@ -180,6 +200,36 @@ const VERDICTS = [
       /^unsteady test\/proofs\/c\.test\.ts:4 beside, seed=11$/m,
     ],
     never: /^failed: test\/proofs\/c/m,
+  },
+  {
+    name: 'a proof whose tests are made by a helper is unsteady as well, and run as the file that it is',
+    files: {
+      'src/a.test.ts': PASSING,
+      'test/proofs/b.test.ts': `import './help.ts'\n`,
+      'test/proofs/help.ts': unsteady(MARKS, 'helped'),
+    },
+    status: 0,
+    says: [
+      /^once more, by itself: test\/proofs\/b\.test\.ts$/m,
+      /^exact 1, proofs 1, unsteady 1, skipped 0\nunsteady test\/proofs\/help\.ts:4 helped, seed=11$/m,
+    ],
+    never: /^failed/m,
+  },
+  {
+    name: 'a proof that fails, and is skipped when it is run once more, fails the run',
+    files: { 'test/proofs/b.test.ts': skippedThen(MARKS, 'gone') },
+    status: 1,
+    says: [
+      /^failed: test\/proofs\/b\.test\.ts:5 gone was skipped when its file was run once more, which shows nothing$/m,
+    ],
+    never: /^# fail [1-9]/m,
+  },
+  {
+    name: 'a proof that ends itself when it is run once more is broken',
+    files: { 'test/proofs/b.test.ts': endedThen(MARKS, 'ended') },
+    status: 1,
+    says: [/^failed: test\/proofs\/b\.test\.ts:1: ended before all its tests had run$/m],
+    never: /^unsteady/m,
   },
   {
     name: 'a proof that is known to be unsteady may be so until its day',
@@ -235,6 +285,30 @@ test('tests: a file that ends badly or holds no test is a failure', (context) =>
   assert.equal(status, 1)
   assert.match(said, /^✖ src\/a\.test\.ts:1\ntest failed \(the file ended with exit code 3\)$/m)
   assert.match(said, /^✖ tools\/b\.test\.ts:1\nholds no test$/m)
+})
+
+test('tests: a file that ends with exit code 0 before its tests have run is a failure', (context) => {
+  const late = `test('waits', () => new Promise((go) => setTimeout(go, 60_000)))\n${FAILING.slice(HEAD.length)}`
+  const { status, said } = call(
+    'run-tests.ts',
+    makeProject(context, { 'src/a.test.ts': `${PASSING}${late}setImmediate(() => process.exit(0))\n` }),
+  )
+  assert.equal(status, 1, said)
+  assert.match(said, /^✖ src\/a\.test\.ts:1\n(ended before all its tests had run|holds no test)$/m)
+})
+
+test('tests: a suite that is skipped is told of, and a failure where everything is required', (context) => {
+  const text = `import { suite, test } from 'node:test'\n
+suite('load', { skip: 'no machine for it' }, () => {
+  test('one', () => {})
+})\n`
+  const root = makeProject(context, { 'src/a.test.ts': PASSING, 'test/b.test.ts': text })
+  const lenient = call('run-tests.ts', root)
+  assert.equal(lenient.status, 0, lenient.said)
+  assert.match(lenient.said, /^skipped 1: no machine for it$/m)
+  assert.match(lenient.said, /^exact 2, proofs 0, unsteady 0, skipped 1$/m)
+  const strict = call('run-tests.ts', root, [], 'all')
+  assert.equal(strict.status, 1, strict.said)
 })
 
 test('tests: what is skipped is one line a reason, and a failure where everything is required', (context) => {

@@ -83,6 +83,7 @@ async function runFiles(
   events.on('data', (event) => results.take(event))
   const last = terminal ? events.compose(spec).on('data', (text) => process.stdout.write(text)) : events
   await once(last, 'end')
+  results.requireWhole(paths)
   if (!terminal) for (const line of outputLines(results.files())) console.log(line)
   return results.files()
 }

@@ -1,5 +1,5 @@
 // What one run of test files gave, file by file, collected from the events of the runner.
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import type { EventData } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
@@ -31,11 +31,15 @@ export type FileResult = {
 }
 
 type Verdict = EventData.TestPass | EventData.TestFail
+/** `file` is where a test stands, `entryFile` the test file that was run: many have their tests made by a helper. */
+type Place = { readonly file?: string | undefined; readonly entryFile?: string }
 type Collected = {
   -readonly [Part in keyof FileResult]: FileResult[Part] extends readonly (infer Item)[] ? Item[] : FileResult[Part]
 } & {
   /** Names of the tests that are open around the one that runs. */
   readonly open: string[]
+  /** Its process said that it came to its end. */
+  isWhole: boolean
 }
 
 const SEED = /\bseed=\S+/g
@@ -60,25 +64,42 @@ export class TestResults {
     else if (type === 'test:stdout' || type === 'test:stderr') this.write(data, data.message)
     else if (type === 'test:diagnostic' && data.file !== undefined)
       this.of(data).seeds.push(...(data.message.match(SEED) ?? []))
-    else if (type === 'test:summary' && data.file === undefined) this.end(data)
+    else if (type === 'test:summary') this.end(data)
   }
 
   files(): ReadonlyMap<string, FileResult> {
     return this.collected
   }
 
-  /** Whatever the runner counts as a failure is one, also where no event said which. */
-  private end(summary: EventData.TestSummary): void {
-    const known = [...this.collected.values()].some(({ failures }) => failures.length > 0)
-    if (!summary.success && !known) this.add({}, { title: 'the run', text: inspect(summary.counts) })
+  /**
+   * That all of these files were run to their end. One that ends itself with exit code 0 in the middle fails no test of
+   * those that come later: they are not there.
+   */
+  requireWhole(paths: readonly string[]): void {
+    for (const path of paths) {
+      const file = this.collected.get(path)
+      if (file?.isWhole === true || (file !== undefined && file.failures.length > 0)) continue
+      const entryFile = join(this.root, path)
+      this.count(this.of({ entryFile }), 'fail')
+      this.add({ entryFile }, { title: `${path}:1`, text: 'ended before all its tests had run' })
+    }
   }
 
-  private add(data: { readonly file?: string }, failure: Failure): void {
+  /** Whatever the runner counts as a failure is one, also where no event said which. */
+  private end(summary: EventData.TestSummary): void {
+    if (summary.file !== undefined) this.of(summary).isWhole = true
+    const files = summary.file === undefined ? [...this.collected.values()] : [this.of(summary)]
+    const known = files.some(({ failures }) => failures.length > 0)
+    const title = summary.file === undefined ? 'the run' : `${this.path(summary.file)}:1`
+    if (!summary.success && !known) this.add(summary, { title, text: inspect(summary.counts) })
+  }
+
+  private add(data: Place, failure: Failure): void {
     this.of(data).failures.push(failure)
     this.told(failure)
   }
 
-  private write(data: { readonly file?: string }, message: string): void {
+  private write(data: Place, message: string): void {
     const file = this.of(data)
     file.output += message
     file.seeds.push(...(message.match(SEED) ?? []))
@@ -86,12 +107,15 @@ export class TestResults {
 
   private pass(data: EventData.TestPass): void {
     const file = this.of(data)
-    if (data.details.type === 'suite') file.counts.suites += 1
-    else if (data.skip !== undefined && data.skip !== false) {
+    const isSuite = data.details.type === 'suite'
+    if (data.skip !== undefined && data.skip !== false) {
+      // Of a suite that is skipped nothing else is told: it counts as one test.
+      if (isSuite) file.counts.suites += 1
       file.counts.tests += 1
       file.counts.skipped += 1
       file.skipped.push({ title: this.title(data), reason: data.skip === true ? 'no reason given' : data.skip })
-    } else if (data.name === data.file) {
+    } else if (isSuite) file.counts.suites += 1
+    else if (data.name === data.file) {
       this.count(file, 'fail')
       this.add(data, { title: this.title(data), text: 'holds no test' })
     } else this.count(file, 'pass')
@@ -115,21 +139,21 @@ export class TestResults {
   }
 
   private title(data: Verdict): string {
-    const place = `${this.path(data)}:${data.line ?? 1}`
+    const place = `${this.path(data.file)}:${data.line ?? 1}`
     if (data.name === data.file) return place
     return `${place} ${[...this.of(data).open.slice(0, data.nesting), data.name].join(' > ')}`
   }
 
-  private path({ file = '' }: { readonly file?: string }): string {
+  private path(file = ''): string {
     return relative(this.root, file).replaceAll('\\', '/')
   }
 
-  private of(data: { readonly file?: string }): Collected {
-    const path = this.path(data)
+  private of({ file, entryFile = file }: Place): Collected {
+    const path = this.path(entryFile)
     const known = this.collected.get(path)
     if (known !== undefined) return known
     const counts: Counts = { tests: 0, suites: 0, pass: 0, fail: 0, cancelled: 0, skipped: 0, todo: 0 }
-    const made: Collected = { counts, failures: [], skipped: [], output: '', seeds: [], open: [] }
+    const made: Collected = { counts, failures: [], skipped: [], output: '', seeds: [], open: [], isWhole: false }
     this.collected.set(path, made)
     return made
   }

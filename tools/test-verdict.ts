@@ -51,6 +51,11 @@ export function judge({ first, second }: Runs, known: readonly KnownUnsteady[], 
   const faults = unsteady.flatMap(({ file, known: row }) =>
     row !== undefined && row.until < today ? [`${file} is unsteady for longer than ${row.until}: mend it`] : [],
   )
+  for (const { file } of unsteady) {
+    const before = new Set(first.get(file)?.skipped.map(({ title }) => title))
+    const left = second.get(file)?.skipped.filter(({ title }) => !before.has(title)) ?? []
+    faults.push(...left.map(({ title }) => `${title} was skipped when its file was run once more, which shows nothing`))
+  }
   if (unsteady.length > MOST_UNSTEADY)
     faults.push(`${unsteady.length} proofs are unsteady, at most ${MOST_UNSTEADY} may be`)
   return { files, failures: [...files.values()].flatMap(({ failures }) => failures), unsteady, faults }

@@ -21,6 +21,11 @@ test('a file lies in a directory by whatever way its path goes there', async (co
   mkdirSync(join(root, 'far'))
   symlinkSync(join(root, 'far'), join(data, 'out'))
   assert.equal(await liesIn(join(root, 'link', 'a.log'), data), true)
+  // As the system goes: through the link first, and up from where it leads.
+  assert.equal(await liesIn(`${root}/link/../a.log`, data), true)
+  assert.equal(await liesIn(`${data}/out/../a.log`, data), false)
+  assert.equal(await liesIn(`${root}/a.log`, `${root}/link/..`), false)
+  assert.equal(await liesIn(`${data}/a.log`, `${root}/link/..`), true)
   assert.equal(await liesIn(join(data, 'a.log'), join(root, 'other')), true)
   assert.equal(await liesIn(join(data, 'out', 'a.log'), data), false, 'it leads out again')
 })

@@ -2,13 +2,13 @@
 // journal needs, and go away with it where data are moved or restored.
 import type { BigIntStats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 /** Whether the file would lie in the directory or below it, by whatever way its path goes there. */
 export async function liesIn(file: string, directory: string): Promise<boolean> {
-  const place = await realPlace(resolve(directory))
+  const place = await realPlace(directory)
   const facts = await factsOf(place)
-  for (let at = dirname(await realPlace(resolve(file))); ; at = dirname(at)) {
+  for (let at = dirname(await realPlace(file)); ; at = dirname(at)) {
     if (at === place) return true
     // Another name of the same directory: mounted twice, or in a file system that folds letters.
     const found = facts === undefined ? undefined : await factsOf(at)
@@ -17,7 +17,10 @@ export async function liesIn(file: string, directory: string): Promise<boolean> 
   }
 }
 
-/** Without links as far as it is there; what is not there yet is as it is named. */
+/**
+ * Without links as far as it is there; what is not there yet is as it is named. The path is taken as it stands: `..`
+ * behind a link goes up from where the link leads.
+ */
 async function realPlace(path: string): Promise<string> {
   try {
     return await realpath(path)

@@ -122,7 +122,13 @@ owner_is_gone() {
   fi
   for owner in $owners; do
     # A signal may be refused where the process is of another user.
-    if kill -0 "$owner" 2>/dev/null || ps -p "$owner" >/dev/null 2>&1; then return 1; fi
+    if kill -0 "$owner" 2>/dev/null || ps -p "$owner" >/dev/null 2>&1; then
+      # One that has ended has its number until somebody asks how, which in a container may be nobody.
+      case $(ps -o stat= -p "$owner" 2>/dev/null) in
+        Z*) ;;
+        *) return 1 ;;
+      esac
+    fi
   done
 }
 

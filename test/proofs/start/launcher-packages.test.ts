@@ -22,6 +22,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { until } from '../../fixtures/until.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')
 const SERVER = ['bin/keywright', 'server', '-dev']
@@ -438,6 +439,22 @@ test('a turn whose owners are gone is taken over, and what they had kept aside i
 function neverSleep({ home }: Checkout): void {
   symlinkSync('/bin/true', join(home, '../commands/sleep'))
 }
+
+test('an owner that has ended, and that nobody asks how, is gone', async (context) => {
+  const checkout = makeCheckout(context, INSTALLS)
+  neverSleep(checkout)
+  // What takes the place of the shell knows of no child.
+  const parent = spawn('sh', ['-c', 'true & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  context.after(() => parent.kill())
+  const [line] = await once(parent.stdout, 'data')
+  const id = String(line).trim()
+  await until(() => spawnSync('ps', ['-o', 'stat=', '-p', id], { encoding: 'utf8' }).stdout.startsWith('Z'), 'its end')
+  leaveTurn(checkout, id)
+  const { status, said } = run(checkout, TOOL)
+  assert.equal(status, 0, said)
+  assert.equal(said, `${MISSING}: ${FIRST}`)
+  assertTidy(checkout)
+})
 
 test('a turn that has no owner is taken over after a while', (context) => {
   const checkout = makeCheckout(context, INSTALLS)

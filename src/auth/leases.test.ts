@@ -17,6 +17,9 @@ const leaseOf = (server: MemoryHouse, token: string, path = 'create'): string =>
 const listed = ({ body }: Called): readonly string[] => (body.data?.keys ?? []) as readonly string[]
 const keysOf = async ({ store }: MemoryHouse): Promise<string[]> =>
   (await store.scan('root/sys/', '', 1_000_000)).map(({ key }) => key)
+/** Nothing is removed by itself, however long a test takes. */
+const startQuietHouse = (): Promise<MemoryHouse> =>
+  startMemoryHouse({ world: { timers: { after: () => ({ cancel: () => {} }), sleep: async () => {} } } })
 const maker = (server: MemoryHouse) =>
   server.call('POST', 'sys/policies/acl/maker', {
     policy: 'path "auth/token/*" { capabilities = ["create", "update", "sudo"] }',
@@ -42,9 +45,7 @@ test('a lease is looked up, listed, renewed and revoked by its name, under both 
 })
 
 test('C9: an ended lease is not listed, not for a second either, nor the folder of ended ones', async () => {
-  // Nothing is removed by itself.
-  const timers = { after: () => ({ cancel: () => {} }), sleep: async () => {} }
-  const server = await startMemoryHouse({ world: { timers } })
+  const server = await startQuietHouse()
   await maker(server)
   await server.call('POST', 'auth/token/roles/brief', { allowed_policies: 'default' })
   const folders = async () => listed(await server.call('LIST', 'sys/leases/lookup/auth/token'))
@@ -104,7 +105,7 @@ test('a prefix is a path and no beginning of a name, and takes what is below it'
 })
 
 test('T-07: a token takes with it its children, indexes and belongings, however many', async () => {
-  const server = await startMemoryHouse()
+  const server = await startQuietHouse()
   await maker(server)
   const { tokens } = server.house
   const seen = new Map<string, number>()
@@ -159,7 +160,7 @@ test(`a token has ${MOST_ANCESTORS} tokens above it and no more, whoever makes i
 })
 
 test('a request of a token far below looks at as few ancestors as one of a token near the top', async () => {
-  const server = await startMemoryHouse()
+  const server = await startQuietHouse()
   await maker(server)
   const { tokens } = server.house
   const line = await longLine(server, 600)
@@ -182,7 +183,7 @@ test('a request of a token far below looks at as few ancestors as one of a token
 })
 
 test('a token far below ends with the end of one far above, and with the mount of its login', async () => {
-  const server = await startMemoryHouse()
+  const server = await startQuietHouse()
   await maker(server)
   await server.call('POST', 'sys/auth/people', { type: 'userpass' })
   const mount = server.house.mounts.find('auth/people/')
@@ -215,7 +216,7 @@ test('a token far below ends with the end of one far above, and with the mount o
 })
 
 test('a long line is removed in steps of many generations, between which others are served', async () => {
-  const server = await startMemoryHouse()
+  const server = await startQuietHouse()
   await maker(server)
   const before = await keysOf(server)
   const line = await longLine(server, 1_000)

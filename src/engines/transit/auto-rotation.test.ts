@@ -49,6 +49,15 @@ test('a key rotates when its period has passed, once a look, and what was missed
   assert.equal(await latest(one, 'k'), 3)
 })
 
+test('keys that are due in the same second all rotate, once, however many there are', async () => {
+  const one = mounted()
+  const names = Array.from({ length: 201 }, (_, at) => `k${at}`)
+  for (const name of names) await one.client.write(`keys/${name}`, { auto_rotate_period: '1h' })
+  one.clock.nowMs += HOUR_MS + 1_000
+  await one.transit.upkeep()
+  for (const name of names) assert.equal(await latest(one, name), 2, name)
+})
+
 test('the schedule follows the settings of the key, and goes with it', async () => {
   const one = mounted()
   await one.client.write('keys/k', { auto_rotate_period: '1h' })

@@ -235,6 +235,14 @@ const WRONG: { readonly name: string; readonly change: (all: Backup) => void; re
     says: /"kdf" and a "convergent_version"/,
   },
   {
+    name: 'a version of a convergent key that does not say which algorithm it has',
+    change: ({ policy }) => {
+      Object.assign(policy, { derived: true, kdf: 1, convergent_encryption: true, convergent_version: -1 })
+      delete policy.keys[1].convergent_version
+    },
+    says: /policy.keys.1.convergent_version is missing/,
+  },
+  {
     name: 'certificates that are none',
     change: ({ policy }) => (policy.keys[1].certificate_chain = ['!']),
     says: /keys.1.certificate_chain is no list of certificates/,

@@ -285,6 +285,14 @@ test('P-04: verify finds a damaged file: a page of zeros, a lost end', async (t)
   }
 })
 
+test('verify says at its end how much there was, and that it has looked at all of it', async (t) => {
+  const directory = await damaged(t, () => {})
+  const told: unknown[] = []
+  const onProgress = (progress: object) => told.push({ ...progress })
+  verifyStore({ directory, keys, onFinding: assert.fail, onProgress })
+  assert.deepEqual(told, [{ entries: 9, allEntries: 9, records: 31, allRecords: 31 }])
+})
+
 test('verify refuses what is no store of ours, instead of judging it', async (t) => {
   const other = await damaged(t, sql('PRAGMA application_id = 7'))
   assert.throws(() => verify(other), StorageError)

@@ -45,6 +45,7 @@ const CASES: readonly { readonly rule: RuleName; readonly text: string; readonly
   },
   { rule: 'swap arguments', text: 'f(a, b, c)', becomes: ['f(b, a, c)', 'f(a, c, b)'] },
   { rule: 'swap arguments', text: 'new F(a, a)', becomes: [] },
+  { rule: 'swap arguments', text: 'Math.min(a, b)', becomes: [] },
   { rule: 'no last argument', text: 'f(a, b)', becomes: ['f(a, ...[])'] },
   { rule: 'off by one', text: 'f(16)', becomes: ['f(17)', 'f(15)'] },
   { rule: 'flip', text: 'f(true)', becomes: ['f(false)'] },

@@ -112,6 +112,8 @@ const METHODS: Readonly<Record<string, string>> = {
   floor: 'ceil',
   ceil: 'floor',
 }
+/** Whose arguments may come in any order. */
+const ANY_ORDER = ['Math.min', 'Math.max']
 const STEPS = [
   'filter',
   'sort',
@@ -202,6 +204,7 @@ function argumentsOf(node: Node): readonly Expression[] {
 
 function swappedArguments(node: Node, text: (node: Node) => string): Change[] {
   const all = argumentsOf(node)
+  if (ANY_ORDER.includes(calleeText(node, text))) return []
   return all.slice(1).flatMap((second, at) => {
     const first = all[at]
     if (first === undefined || text(first) === text(second)) return []

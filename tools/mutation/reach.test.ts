@@ -17,6 +17,7 @@ test('tests that reach a file come in order: its own, by name, of its room, of t
     ['src/threads/thread.ts', IMPORTS],
     ['src/threads/pool.ts', `new Worker(new URL('./thread.ts', import.meta.url))\n`],
     ['src/threads/pool.test.ts', `import { c } from './pool.ts'\n`],
+    ['test/conformance/storage.test.ts', `import { a } from '../../src/storage/store.ts'\n`],
     ['test/wire/replay.test.ts', `import { b } from '../../src/core/core.ts'\n`],
     ['test/fixtures/server-process.ts', 'export const start = 1\n'],
     ['test/start/start.test.ts', `import { start } from '../fixtures/server-process.ts'\n`],
@@ -26,6 +27,7 @@ test('tests that reach a file come in order: its own, by name, of its room, of t
     'src/storage/store.test.ts',
     'src/core/all-stores.test.ts',
     'src/storage/tree.test.ts',
+    'test/conformance/storage.test.ts',
     'test/wire/replay.test.ts',
     'src/core/core.test.ts',
     'src/threads/pool.test.ts',
@@ -36,5 +38,6 @@ test('tests that reach a file come in order: its own, by name, of its room, of t
     ...importers,
     'src/storage/types.test.ts',
     'src/threads/thread.ts',
+    'test/conformance/storage.test.ts',
   ])
 })

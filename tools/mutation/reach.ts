@@ -66,7 +66,7 @@ function inOrder(path: string, distances: ReadonlyMap<string, number>): string[]
     .map(([test]) => test)
 }
 
-/** Its own test, then those of its room, of its name, of the recorded exchanges, and then the others. */
+/** Its own test, then those of its name, of its room, of its room by name, of recorded exchanges, and the others. */
 function rank(path: string, test: string): number {
   const stem = path.replace(/\.[jt]s$/, '')
   const folder = posix.dirname(path)
@@ -75,6 +75,7 @@ function rank(path: string, test: string): number {
   const words = posix.basename(stem).split('-')
   if (words.some((word) => word.length >= LEAST_WORD && posix.basename(test).includes(word))) return 1
   if (posix.dirname(test) === folder) return 2
-  if (posix.basename(posix.dirname(test)) === posix.basename(folder)) return 3
+  const room = posix.basename(folder)
+  if (posix.basename(posix.dirname(test)) === room || posix.basename(test).includes(room)) return 3
   return EARLY.test(test) ? 4 : 5
 }

@@ -99,6 +99,24 @@ test('a name of which nothing was made is given up after ten minutes, one that w
   assert.deepEqual(await leftovers(), [])
 })
 
+test('of two names of which nothing was heard each is watched for its own ten minutes', async () => {
+  house.emulator.faults.add({
+    service: 'graph',
+    path: '**/addPassword',
+    action: { kind: 'status', status: 500 },
+    times: 2,
+  })
+  await assert.rejects(engine().rotation.begin())
+  house.advance(400)
+  await assert.rejects(engine().rotation.begin())
+  const [, second] = (await leftovers()).toSorted((a, b) => (a.sinceMs ?? 0) - (b.sinceMs ?? 0))
+  house.advance(201)
+  assert.equal(await proceed(), 'leftovers')
+  assert.deepEqual(await leftovers(), [second])
+  house.advance(400)
+  assert.equal(await proceed(), 'nothing')
+})
+
 test('after a change of application the secret is removed where it is', async () => {
   const own = await rotate()
   const secretText = 'another application’s secret'

@@ -118,3 +118,12 @@ test('of three names each counts for the others; a required one is met by itself
     [undefined, undefined, 'parameter-not-allowed'],
   )
 })
+
+test('every field that is the old name of another is judged with it, and read back as said', () => {
+  const wrong = PLACED_ENDPOINTS.flatMap(({ endpoint: { id, fields } }) =>
+    Object.entries(fields)
+      .filter(([, { description, aliasOf }]) => (/^Old name of (\w+)/.exec(description)?.[1] ?? aliasOf) !== aliasOf)
+      .map(([name]) => `${id}: ${name}`),
+  )
+  assert.deepEqual(wrong, [])
+})

@@ -185,6 +185,20 @@ test('C-01 no nonce of a caller is used: refused, or on convergent keys ignored 
   }
 })
 
+test('C-01 that a nonce is not used is said unless one version of the key takes nonces of its caller', async () => {
+  const { client, view } = mountTransit()
+  for (const { algorithms, warns } of [
+    { algorithms: [1, 3], warns: 0 },
+    { algorithms: [3, 3], warns: 1 },
+  ]) {
+    const versions = algorithms.map((convergentVersion) => ({ createdAtMs: 0, convergentVersion }))
+    const header = { latestVersion: 2, versions }
+    plantKey(view, `k${warns}`, 'aes256-gcm96', Buffer.alloc(32, 1), 'convergent', header)
+    const { status, warnings } = await client.write(`encrypt/k${warns}`, { plaintext, context, nonce })
+    assert.deepEqual([status, warnings.length], [200, warns])
+  }
+})
+
 test('C-01 a request that makes its key cannot give a nonce either', async () => {
   const { client, view } = mountTransit()
   for (const body of [{}, { context }]) {

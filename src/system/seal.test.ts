@@ -123,6 +123,25 @@ for (const threshold of [1, 2] as const) {
   })
 }
 
+test('what is kept of the shares is wiped when there are enough, whether they open or not', async (context) => {
+  const { house, call, shares } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  await call('PUT', 'sys/seal')
+  const { fill } = Buffer.prototype
+  const wiped: string[] = []
+  context.mock.method(Buffer.prototype, 'fill', function (this: Buffer, ...given: Parameters<typeof fill>) {
+    if (given[0] === 0) wiped.push(this.toString('hex'))
+    return fill.apply(this, given)
+  })
+  const [first, second, third] = shares.map((share) => Buffer.from(share)) as [Buffer, Buffer, Buffer]
+  const wrong = Buffer.alloc(first.length, 9)
+  await house.seal.give(wrong)
+  await assert.rejects(house.seal.give(second), { name: 'Refusal' })
+  for (const share of [wrong, second]) assert.equal(wiped.filter((one) => one === share.toString('hex')).length, 1)
+  await house.seal.give(first)
+  await house.seal.give(third)
+  for (const share of [first, third]) assert.equal(wiped.filter((one) => one === share.toString('hex')).length, 1)
+})
+
 test('an unseal key of another length is as wrong as another key', async () => {
   const { house } = await startMemoryHouse()
   for (const bytes of [0, 16, 31, 32, 33]) {

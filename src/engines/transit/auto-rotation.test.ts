@@ -58,6 +58,20 @@ test('keys that are due in the same second all rotate, once, however many there 
   for (const name of names) assert.equal(await latest(one, name), 2, name)
 })
 
+test('keys that are due in the same second and cannot be rotated are tried once, however many there are', async () => {
+  const one = mounted()
+  const names = Array.from({ length: 101 }, (_, at) => `k${at}`)
+  for (const name of names) await one.client.write(`keys/${name}`, { auto_rotate_period: '1h' })
+  for (const name of names) one.view.plant(`key/${name}`, Buffer.from('broken'))
+  one.transit.keys.reset()
+  one.clock.nowMs += HOUR_MS + 1_000
+  await one.transit.upkeep()
+  assert.deepEqual(
+    one.lines.map(({ fields }) => fields?.keys),
+    [names.length],
+  )
+})
+
 test('the schedule follows the settings of the key, and goes with it', async () => {
   const one = mounted()
   await one.client.write('keys/k', { auto_rotate_period: '1h' })

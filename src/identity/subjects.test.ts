@@ -31,6 +31,20 @@ test('a subject that is kept is given without waiting, the same until something 
   await assert.rejects(async () => identities.subject(other), { name: 'Sealed' })
 })
 
+test('a look-up of a token shows the policies of its entity, whether the subject is kept or not', async () => {
+  const house = await startIdentityHouse()
+  const id = await house.login('a')
+  await house.ask('POST', `identity/entity/id/${id}`, { policies: ['p'] })
+  const token = await house.tokenOf(id)
+  await house.ask('POST', `identity/entity/id/${id}`, { policies: ['p', 'q'] })
+  assert(house.house.identities.subject(id) instanceof Promise)
+  for (let time = 0; time < 2; time++) {
+    const { identity_policies: shown } = await house.ask('POST', 'auth/token/lookup', { token })
+    assert.deepEqual(shown, ['p', 'q'])
+    assert(!(house.house.identities.subject(id) instanceof Promise))
+  }
+})
+
 test('templates get the values of the entity, its aliases by mount, and groups that it is in', async () => {
   const house = await startIdentityHouse()
   const other = otherMount(house.mount, 'other_00000001')

@@ -697,6 +697,8 @@ function closingClauses(clause: Clause): void {
       () => store.transaction(async () => {}),
       () => store.onCommit(() => {}),
       () => store.setLeafKey(LEAF_KEY),
+      () => store.roots(),
+      () => store.tree(),
     ]
     for (const verb of verbs) await assert.rejects(async () => verb(), StorageClosed)
   })

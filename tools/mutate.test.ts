@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import type { Record } from './mutation/record.ts'
 
 const PROJECT = join(import.meta.dirname, '..')
-const SOURCE = `export function isSmall(n: number): boolean {\n  return n < 10\n}\n`
+const SOURCE = `export function isSmall(n: number): boolean {\n  return -10 < n && n < 10\n}\n`
 const IMPORTS = [
   'import assert from "node:assert"',
   'import { test } from "node:test"',
@@ -16,7 +16,8 @@ const IMPORTS = [
 ]
 const HEAD = `${IMPORTS.join('\n')}\n`
 const WEAK = `${HEAD}test('nine is small', () => assert.ok(isSmall(9)))\n`
-const STRONG = `${WEAK}test('ten is not', () => assert.ok(!isSmall(10)))\ntest('eight', () => assert.ok(isSmall(8)))\n`
+const BOUNDS = 'assert.ok(!isSmall(10) && isSmall(-9) && !isSmall(-10))'
+const STRONG = `${WEAK}test('bounds', () => ${BOUNDS})\n`
 const BROKEN = `${HEAD}test('never', () => assert.ok(isSmall(11)))\n`
 
 function makeProject(context: TestContext, files: { readonly [path: string]: string }): string {
@@ -55,14 +56,20 @@ test('Q-26: faults that a test notices are told from others, and a run goes on w
   const verdicts = record.planted.map(({ rule, to, verdict }) => `${rule} ${to.trim()} ${verdict}`).toSorted()
   assert.deepEqual(verdicts, [
     'compare <= survived',
+    'compare <= survived',
     'early return return false; noticed',
     'early return return true; survived',
+    'logic || survived',
+    'off by one 11 survived',
     'off by one 11 survived',
     'off by one 9 noticed',
+    'off by one 9 survived',
+    'one side -10 < n survived',
+    'one side n < 10 survived',
   ])
   assert.equal(
     lines.at(-1),
-    'seed 1: 5 planted, 2 noticed, 3 survived, 0 of them equivalent: 40.0 % noticed; 0 had wrong types',
+    'seed 1: 11 planted, 2 noticed, 9 survived, 0 of them equivalent: 18.2 % noticed; 0 had wrong types',
   )
   assert.ok(lines.includes(`survived: ${PATH}:2 compare: < -> <=`))
   assert.equal(readFileSync(join(root, PATH), 'utf8'), SOURCE)
@@ -73,6 +80,6 @@ test('Q-26: faults that a test notices are told from others, and a run goes on w
   const last = mutate(root, ['--again']).lines.at(-1)
   assert.equal(
     last,
-    'seed 1: 5 planted, 5 noticed, 0 survived, 0 of them equivalent: 100.0 % noticed; 0 had wrong types',
+    'seed 1: 11 planted, 11 noticed, 0 survived, 0 of them equivalent: 100.0 % noticed; 0 had wrong types',
   )
 })

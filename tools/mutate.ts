@@ -45,7 +45,7 @@ const { values, positionals } = parseArgs({
   },
 })
 
-type Candidate = Fault & Pick<Planted, 'path' | 'from' | 'source'>
+type Candidate = Fault & Pick<Planted, 'path' | 'from' | 'source' | 'column'>
 
 class Mutations {
   private readonly root = process.cwd()
@@ -88,6 +88,7 @@ class Mutations {
         path,
         from: tree.text.slice(fault.start, fault.end),
         source: lines[fault.line - 1]?.trim() ?? '',
+        column: placeInLine(tree.text, fault.start),
       }))
     })
   }
@@ -113,8 +114,11 @@ class Mutations {
     return this.record.planted.filter(({ verdict }) => verdict !== 'unplanted').length
   }
 
-  private keep({ path, line, rule, from, to, source }: Candidate, verdict: Pick<Planted, 'verdict' | 'by'>): void {
-    const planted = { path, line, rule, from, to, source, ...verdict }
+  private keep(
+    { path, line, rule, from, to, source, column }: Candidate,
+    verdict: Pick<Planted, 'verdict' | 'by'>,
+  ): void {
+    const planted = { path, line, rule, from, to, source, column, ...verdict }
     const others = this.record.planted.filter((each) => !isSame(each, planted))
     this.record.planted = [...others, planted]
     writeRecord(values.results, this.record)
@@ -201,6 +205,11 @@ class Mutations {
     if (!passed) console.log(`${test} fails without a fault: it is left out`)
     return passed
   }
+}
+
+/** Behind the blanks that it begins with. */
+function placeInLine(text: string, at: number): number {
+  return text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trimStart().length
 }
 
 const mutations = new Mutations()

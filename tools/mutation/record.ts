@@ -9,8 +9,9 @@ export type Planted = {
   /** The text that was there and what stood in its place. */
   readonly from: string
   readonly to: string
-  /** The line around it, which finds it again where other lines have moved. */
+  /** The line around it and the place in it, which find it again where other lines have moved. */
   readonly source: string
+  readonly column: number
   /** `unplanted`: it has wrong types. */
   readonly verdict: 'noticed' | 'survived' | 'unplanted'
   /** What noticed it: a test file, and the test in it; or after how many test files nothing had. */
@@ -18,6 +19,8 @@ export type Planted = {
   /** Written in by hand, for a survivor that no test can notice: why. */
   readonly equivalent?: string
 }
+
+const IDENTITY = ['path', 'rule', 'source', 'column', 'from', 'to'] as const
 
 export type Record = { seed: number; planted: Planted[] }
 
@@ -32,8 +35,8 @@ export function writeRecord(path: string, record: Record): void {
   renameSync(`${path}.new`, path)
 }
 
-export function isSame(a: Pick<Planted, 'path' | 'rule' | 'source' | 'from' | 'to'>, b: typeof a): boolean {
-  return a.path === b.path && a.rule === b.rule && a.source === b.source && a.from === b.from && a.to === b.to
+export function isSame(a: Pick<Planted, (typeof IDENTITY)[number]>, b: typeof a): boolean {
+  return IDENTITY.every((name) => a[name] === b[name])
 }
 
 /** The figures, and every survivor. */

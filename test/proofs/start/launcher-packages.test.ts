@@ -20,6 +20,7 @@ import {
 import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { until } from '../../fixtures/until.ts'
@@ -443,12 +444,20 @@ function neverSleep({ home }: Checkout): void {
 test('an owner that has ended, and that nobody asks how, is gone', async (context) => {
   const checkout = makeCheckout(context, INSTALLS)
   neverSleep(checkout)
-  // What takes the place of the shell knows of no child.
-  const parent = spawn('sh', ['-c', 'true & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  // What takes the place of the shell knows of no child. The shell itself would: the child ends only afterwards.
+  const parent = spawn('sh', ['-c', 'read line <&3 & echo $!; exec cat'], {
+    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+  })
   context.after(() => parent.kill())
   const [line] = await once(parent.stdout, 'data')
   const id = String(line).trim()
-  await until(() => spawnSync('ps', ['-o', 'stat=', '-p', id], { encoding: 'utf8' }).stdout.startsWith('Z'), 'its end')
+  const shown = (what: string, of: string): string =>
+    spawnSync('ps', ['-o', `${what}=`, '-p', of], { encoding: 'utf8' }).stdout.trim()
+  await until(() => shown('comm', String(parent.pid)) === 'cat', 'the other program')
+  const [, , , gate] = parent.stdio
+  assert(gate instanceof Writable)
+  gate.end('go\n')
+  await until(() => shown('stat', id).startsWith('Z'), 'its end')
   leaveTurn(checkout, id)
   const { status, said } = run(checkout, TOOL)
   assert.equal(status, 0, said)

@@ -227,6 +227,9 @@ test('the comparison reads the lock file of this project as npm writes it', (con
   writeFileSync(join(checkout.home, 'package-lock.json'), lock)
   assert.deepEqual(run(checkout, TOOL), { status: 0, stdout: 'started', said: '' })
   writeFileSync(join(checkout.home, 'package-lock.json'), lock.replace(/("version": "\d+\.)\d+/g, '$1999'))
+  // Files that are written within one tick of the system's clock are of one age.
+  const hence = new Date('2100-01-01T00:00:00Z')
+  utimesSync(join(checkout.home, 'package-lock.json'), hence, hence)
   assert.equal(run(checkout, TOOL).said, `${OLDER}: ${FIRST}`)
 })
 

@@ -2,7 +2,6 @@
 import { type Stanza, setting } from './config-setting.ts'
 import { ConfigError, checkKeys, only, textIn } from './config-values.ts'
 import type { HclObject } from './lib/hcl.ts'
-import type { StaticSealConfig } from './static-seal.ts'
 
 const KEY_FORM = 'text, `file://PATH`, `env://NAME`'
 
@@ -17,6 +16,13 @@ export const SEAL_STANZA: Stanza = {
   },
 }
 const STATIC_KEYS = Object.keys(SEAL_STANZA.settings)
+
+/** The keys as they are written in the configuration: text, `file://PATH` or `env://NAME`. */
+export type StaticSealConfig = {
+  readonly keyId: string
+  readonly key: string
+  readonly previous: { readonly keyId: string; readonly key: string } | undefined
+}
 
 /** Nothing where shares open the server. */
 export function sealOf(body: HclObject): { readonly seal?: StaticSealConfig } {

@@ -12,8 +12,7 @@ import { type KmsLibrary, kmsLibrariesOf } from './config-kms-library.ts'
 import { type SharedLimits, settledLimits, sharedLimitsOf } from './config-limits.ts'
 import { addressText, type GivenListener, type ListenerConfig, listenersOf } from './config-listener.ts'
 import { DEFAULT_LOG, type LogConfig, logOf } from './config-log.ts'
-import { sealOf } from './config-seal.ts'
-import { sanitizedConfig } from './config-state.ts'
+import { type StaticSealConfig, sealOf } from './config-seal.ts'
 import { type StorageConfig, storageOf } from './config-storage.ts'
 import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './config-telemetry.ts'
 import { TOP_STANZA } from './config-top.ts'
@@ -23,8 +22,6 @@ import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ServerLimits } from './http
 import { isDigit } from './lib/ascii.ts'
 import { type HclObject, itemsOf, parseHcl } from './lib/hcl.ts'
 import { dictionary } from './lib/own.ts'
-import type { StaticSealConfig } from './static-seal.ts'
-import type { ServerFacts } from './system/system.ts'
 
 export type ServerConfig = {
   readonly listeners: readonly ListenerConfig[]
@@ -76,20 +73,6 @@ export type ConfigPart = Partial<Omit<ServerConfig, 'listeners' | 'limits' | Joi
   readonly listeners?: readonly GivenListener[]
   readonly sharedLimits?: SharedLimits
 }
-
-/** What the endpoints show of it. */
-export const factsOf = (config: ServerConfig, storageType: string): ServerFacts => ({
-  reportedVersion: config.reportedVersion,
-  storageType,
-  apiAddress: config.apiAddress,
-  clusterAddress: config.clusterAddress,
-  clusterName: config.clusterName,
-  permissionHints: config.permissionHints,
-  edition: config.edition,
-  rawStorage: config.rawStorage,
-  configState: sanitizedConfig(config),
-  ...(config.hardeningFound === undefined ? {} : { hardening: config.hardeningFound }),
-})
 
 const DEFAULT_LISTENER: ListenerConfig = {
   address: { kind: 'tcp', host: '127.0.0.1', port: 8200 },

@@ -47,7 +47,7 @@ import { type SealOperations, type ServerFacts, System } from './system/system.t
 import { uiHeaderTexts } from './system/ui-header-endpoints.ts'
 import { CELL } from './telemetry/cells.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
-import { aloneTelemetry, type HouseTelemetry } from './thread-telemetry.ts'
+import { aloneTelemetry, type HouseTelemetry } from './house-telemetry.ts'
 import { askOrRefuse, forwardOrRefuse } from './writer-refusals.ts'
 
 export type HouseParts = {

@@ -1,17 +1,11 @@
 // The seal "static": a key of 32 bytes that the configuration gives or names opens the server when it starts. Whoever
 // has it and the data has everything, so it belongs where the data are not.
 import { readFileSync } from 'node:fs'
+import type { StaticSealConfig } from './config-seal.ts'
 import { decodeKeyText } from './crypto/key-text.ts'
 import { importSecret } from './crypto/secret-key.ts'
 import { own } from './lib/own.ts'
 import { type AutoSeal, AutoSealFailed } from './system/auto-seal.ts'
-
-/** The keys as they are written in the configuration: text, `file://PATH` or `env://NAME`. */
-export type StaticSealConfig = {
-  readonly keyId: string
-  readonly key: string
-  readonly previous: { readonly keyId: string; readonly key: string } | undefined
-}
 
 export function staticSeal({ keyId, key, previous }: StaticSealConfig, env: NodeJS.ProcessEnv): AutoSeal {
   const sources = new Map([[keyId, key]])

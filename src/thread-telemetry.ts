@@ -3,25 +3,21 @@ import type { ServerConfig } from './config.ts'
 import { originsOf } from './config-telemetry.ts'
 import { ALL_ENDPOINTS } from './engine-types.ts'
 import type { House } from './house.ts'
+import type { HouseTelemetry } from './house-telemetry.ts'
 import type { Traffic } from './http/requests.ts'
 import type { Lookups } from './lib/coherent-cache.ts'
 import { type Log, namedLog } from './lib/log.ts'
-import { newLogLevels } from './lib/log-levels.ts'
 import { logTo } from './lib/log-writer.ts'
 import type { Reach } from './lib/outbound.ts'
 import { realWorld, type World } from './lib/world.ts'
-import type { LimitMemory } from './quotas/limit-table.ts'
-import { newSharedTelemetry, type SharedTelemetry } from './shared-telemetry.ts'
-import { add, CELL, FIRST_SERVING_ROW, HISTOGRAM, observe, type Row, rowOf } from './telemetry/cells.ts'
+import type { SharedTelemetry } from './shared-telemetry.ts'
+import { add, CELL, HISTOGRAM, observe, type Row, rowOf } from './telemetry/cells.ts'
 import { threadName } from './telemetry/reading.ts'
 import { SpanExporter } from './telemetry/span-exporter.ts'
 import { type AllFlights, Telemetry } from './telemetry/telemetry.ts'
 import { sampleThread } from './telemetry/thread-sampler.ts'
 import { newTracer } from './telemetry/tracer.ts'
 import type { PoolMeter } from './threads/pooled-work.ts'
-
-/** What a house is given. */
-export type HouseTelemetry = { readonly telemetry: Telemetry; readonly limits: LimitMemory }
 
 export type ThreadTelemetry = HouseTelemetry & {
   readonly log: Log
@@ -34,13 +30,6 @@ export type ThreadTelemetry = HouseTelemetry & {
 
 /** Of a collector that does not answer, when the server stops. */
 const FLUSH_PATIENCE_MS = 1_000
-
-/** Of the one thread of a server in memory, or of a test. */
-export function aloneTelemetry(world: World): HouseTelemetry {
-  const { metrics, levels, limits } = newSharedTelemetry(world.random, newLogLevels('info'), 1)
-  const parts = { world, memory: metrics, row: FIRST_SERVING_ROW, endpoints: ALL_ENDPOINTS, levels, threads: 1 }
-  return { telemetry: new Telemetry(parts), limits }
-}
 
 /** The log of a thread, as configured. */
 export function threadLog(shared: SharedTelemetry, row: number, config: ServerConfig): Log {

@@ -1,5 +1,5 @@
 // The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
-// client. The only place, with the thread entries beside it, where real time, randomness and the process come in.
+// client. Real time, randomness and the process come in here, in src/process and in src/offline, nowhere else.
 import type { Diagnose } from './cli/diagnosis.ts'
 import type { InspectSnapshot, VerifyAudit } from './cli/io.ts'
 import { keepCompiledCode } from './compile-cache.js'
@@ -13,22 +13,22 @@ const [command, ...rest] = process.argv.slice(2)
 if (command === 'server') {
   // What a server writes is for its own eyes.
   process.umask(0o077)
-  const { runServer } = await import('./server-command.ts')
+  const { runServer } = await import('./process/server-command.ts')
   await runServer(rest)
 } else {
   const { runCli } = await import('./cli/cli.ts')
-  const commands = command === 'storage' ? (await import('./storage-command.ts')).STORAGE_COMMANDS : undefined
+  const commands = command === 'storage' ? (await import('./offline/storage-command.ts')).STORAGE_COMMANDS : undefined
   const { stdin, stdout, stderr, env } = process
   const inspectSnapshot: InspectSnapshot = async (parts) => {
-    const inspection = await import('./snapshot-inspection.ts')
+    const inspection = await import('./offline/snapshot-inspection.ts')
     return inspection.inspectSnapshot(parts)
   }
   const diagnose: Diagnose = async (wanted) => {
-    const diagnosis = await import('./diagnosis.ts')
+    const diagnosis = await import('./offline/diagnosis.ts')
     return diagnosis.diagnose(wanted)
   }
   const verifyAudit: VerifyAudit = async (files, options) => {
-    const verification = await import('./audit-verification.ts')
+    const verification = await import('./offline/audit-verification.ts')
     return verification.verifyAudit(files, options)
   }
   const { sleep } = realWorld().timers

@@ -33,7 +33,7 @@ test('a file of the program is taken where its import says, a package where the 
   link(join(path, 'home/elsewhere/linked.ts'), 'home/src/linked.ts')
   // The first files of the program and of its threads are its own, what they load is not.
   const shown = "import a from 'a'\nimport own from './linked.ts'\nconsole.log([own, a].join())\n"
-  write('home/src/slow-worker.ts', shown)
+  write('home/src/process/slow-worker.ts', shown.replace('./linked.ts', '../linked.ts'))
   const worker = "new Worker(new URL('./start-thread.js', import.meta.url), { argv: ['slow'] })\n"
   write('home/src/main.ts', `${shown}import { Worker } from 'node:worker_threads'\n${worker}`)
   for (const name of ['start.js', 'start-thread.js', 'compile-cache.js', 'own-files.js']) {

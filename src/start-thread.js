@@ -3,9 +3,9 @@ import './own-files.js'
 
 /** @type {Record<string, () => Promise<unknown>>} */
 const ROLES = {
-  writer: () => import('./writer.ts'),
-  serving: () => import('./serving.ts'),
-  slow: () => import('./slow-worker.ts'),
+  writer: () => import('./process/writer.ts'),
+  serving: () => import('./process/serving.ts'),
+  slow: () => import('./process/slow-worker.ts'),
 }
 
 const role = process.argv[2] ?? ''

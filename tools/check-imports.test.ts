@@ -21,8 +21,10 @@ const ALLOWED = [
     path: 'src/engines/transit/a.ts',
     source: `import { B } from '../../storage/contract.ts'`,
   },
-  { name: 'any room in main.ts', path: 'src/main.ts', source: `import { b } from './engines/transit/b.ts'` },
-  { name: 'a file beside main.ts in it', path: 'src/main.ts', source: `import { b } from './b.ts'` },
+  { name: 'the process in main.ts', path: 'src/main.ts', source: `import { b } from './process/b.ts'` },
+  { name: 'the version in main.ts', path: 'src/main.ts', source: `import { VERSION } from './version.ts'` },
+  { name: 'the version in assembly', path: 'src/assembly/a.ts', source: `import { VERSION } from '../version.ts'` },
+  { name: 'a row that names one engine', path: 'src/config/a.ts', source: `import { b } from '../engines/cloud/b.ts'` },
   { name: 'any room in a test beside its file', path: 'src/lib/a.test.ts', source: `import { b } from '../core/b.ts'` },
   {
     name: 'any room in test',
@@ -108,7 +110,31 @@ const REFUSED = [
     name: 'main.ts in a room',
     path: 'src/core/a.ts',
     source: `import { b } from '../main.ts'`,
-    finding: 'src/core/a.ts:1: no room imports src/main.ts: what assembles the rooms hands in what they need',
+    finding: 'src/core/a.ts:1: no room imports src/main.ts: what starts the program hands in what it needs',
+  },
+  {
+    name: 'another engine than the row names',
+    path: 'src/config/a.ts',
+    source: `import type { B } from '../engines/transit/b.ts'`,
+    finding: `src/config/a.ts:1: config may not import engines/transit, only ${ROOMS.get('config')?.join(', ')}`,
+  },
+  {
+    name: 'the process in assembly',
+    path: 'src/assembly/a.ts',
+    source: `import type { B } from '../process/b.ts'`,
+    finding: `src/assembly/a.ts:1: assembly may not import process, only ${ROOMS.get('assembly')?.join(', ')}`,
+  },
+  {
+    name: 'an engine in main.ts',
+    path: 'src/main.ts',
+    source: `import { b } from './engines/transit/b.ts'`,
+    finding: `src/main.ts:1: the entry may not import engines/transit, only ${ROOMS.get('the entry')?.join(', ')}`,
+  },
+  {
+    name: 'the version in a room that does not start the server',
+    path: 'src/http/a.ts',
+    source: `import { VERSION } from '../version.ts'`,
+    finding: 'src/http/a.ts:1: http may not import version.ts, only lib, api, core',
   },
   {
     name: 'a test in the program',
@@ -132,13 +158,19 @@ const REFUSED = [
     name: 'a file in no room',
     path: 'src/a/b.ts',
     source: '',
-    finding: `src/a/b.ts:1: belongs to no room: the folders of src are ${[...ROOMS.keys()].join(', ')}`,
+    finding: `src/a/b.ts:1: belongs to no room: src holds ${[...ROOMS.keys()].join(', ')}`,
+  },
+  {
+    name: 'a new file beside the rooms',
+    path: 'src/a.ts',
+    source: '',
+    finding: `src/a.ts:1: belongs to no room: src holds ${[...ROOMS.keys()].join(', ')}`,
   },
   {
     name: 'an engine without a folder',
     path: 'src/engines/a.ts',
     source: '',
-    finding: `src/engines/a.ts:1: belongs to no room: the folders of src are ${[...ROOMS.keys()].join(', ')}`,
+    finding: `src/engines/a.ts:1: belongs to no room: src holds ${[...ROOMS.keys()].join(', ')}`,
   },
 ]
 
@@ -180,5 +212,23 @@ test('imports allow two ways to one file', () => {
 })
 
 test('every room that the table names is in it', () => {
-  for (const [room, allowed] of ROOMS) for (const each of allowed) assert.ok(ROOMS.has(each), `${room}: ${each}`)
+  for (const [room, allowed] of ROOMS) {
+    for (const each of allowed) assert.ok(ROOMS.has(folderOf(each)), `${room}: ${each}`)
+  }
 })
+
+test('no room of the table may import itself by way of others', () => {
+  const done = new Set<string>()
+  const visit = (room: string, trail: readonly string[]): void => {
+    assert.ok(!trail.includes(room), [...trail, room].join(' > '))
+    if (done.has(room)) return
+    for (const each of ROOMS.get(room) ?? []) visit(folderOf(each), [...trail, room])
+    done.add(room)
+  }
+  for (const room of ROOMS.keys()) visit(room, [])
+})
+
+/** `engines` for `engines/cloud`. */
+function folderOf(room: string): string {
+  return room.split('/')[0] ?? ''
+}

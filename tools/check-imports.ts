@@ -5,7 +5,12 @@ import { type Import, readImports } from './imports.ts'
 import { readSource } from './source-text.ts'
 import { type Finding, formatFinding, isTest, readTree, type Tree } from './tree.ts'
 
-/** The folders of src, and what each may import besides itself. The files beside them assemble rooms and import any. */
+/** What starts the program and its threads. Besides the version nothing else lies beside the rooms. */
+const ENTRY = 'the entry'
+const ENTRY_FILES = ['start.js', 'start-thread.js', 'compile-cache.js', 'own-files.js', 'main.ts']
+const VERSION = 'version.ts'
+
+/** What src holds, and what each may import besides itself; a row may name one engine alone. */
 export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['lib', []],
   ['crypto', ['lib']],
@@ -34,11 +39,59 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   // Runs where none of the others do: in browsers, in programs of others.
   ['client', ['lib']],
   ['cli', ['lib', 'crypto', 'api', 'client']],
+  [VERSION, []],
+  // What the operator asks for. It knows of each room what can be configured, and starts nothing.
+  ['config', ['lib', 'storage', 'api', 'auth', 'hardening', 'audit', 'http', 'engines/cloud']],
+  // One server over one store, in whatever thread it runs: it starts none and listens nowhere.
+  [
+    'assembly',
+    [
+      'lib',
+      'crypto',
+      'storage',
+      'api',
+      'auth',
+      'audit',
+      'telemetry',
+      'quotas',
+      'managed-keys',
+      'identity',
+      'engines',
+      'system',
+      'core',
+      'threads',
+      'config',
+      VERSION,
+    ],
+  ],
+  // The process: its threads, their listeners, how it starts and ends.
+  [
+    'process',
+    [
+      'lib',
+      'crypto',
+      'storage',
+      'hardening',
+      'audit',
+      'telemetry',
+      'managed-keys',
+      'engines/cloud',
+      'system',
+      'http',
+      'threads',
+      'config',
+      'assembly',
+    ],
+  ],
+  // Commands that work without a server.
+  [
+    'offline',
+    ['lib', 'storage', 'api', 'hardening', 'audit', 'system', 'http', 'cli', 'config', 'assembly', 'process'],
+  ],
+  [ENTRY, ['lib', 'cli', 'process', 'offline', VERSION]],
 ])
 /** A development thing beside src, which the product never imports, and what of the product it takes itself. */
 const EMULATOR = { folder: 'emulator/', imports: 'src/lib/' }
-/** The room of the files that lie in src itself. */
-const ASSEMBLY = 'the assembly'
 const CONTRACT = 'src/storage/contract.ts'
 
 /** `packages` are those that package.json lists for run time. */
@@ -53,7 +106,7 @@ export function checkImports(tree: Tree, packages: readonly string[]): Finding[]
         {
           path,
           line: 1,
-          message: `belongs to no room: the folders of src are ${[...ROOMS.keys()].join(', ')}`,
+          message: `belongs to no room: src holds ${[...ROOMS.keys()].join(', ')}`,
         },
       ]
     }
@@ -65,10 +118,10 @@ export function checkImports(tree: Tree, packages: readonly string[]): Finding[]
   return [...findings, ...circles(imports)]
 }
 
-/** The folder of src, `engines/transit` for an engine; undefined for a file that lies in none of the table's. */
+/** The folder of src, `engines/transit` for an engine; undefined for what the table does not know. */
 function roomOf(path: string): string | undefined {
   const [, folder = '', engine, inEngine] = path.split('/')
-  if (engine === undefined) return ASSEMBLY
+  if (engine === undefined) return ENTRY_FILES.includes(folder) ? ENTRY : folder === VERSION ? VERSION : undefined
   if (folder === 'engines') return inEngine === undefined ? undefined : `engines/${engine}`
   return ROOMS.has(folder) ? folder : undefined
 }
@@ -80,12 +133,13 @@ function refusal(from: string, { specifier, typeOnly }: Import, packages: readon
   if (!to.startsWith('src/')) return `src may not import ${to}, which is no part of the program`
   if (isTest(to)) return `only tests may import ${to}`
   const [own, other] = [roomOf(from), roomOf(to)]
-  if (own === undefined || own === other || own === ASSEMBLY) return undefined
-  if (other === ASSEMBLY) return `no room imports ${to}: what assembles the rooms hands in what they need`
+  if (own === undefined || own === other) return undefined
+  if (other === ENTRY) return `no room imports ${to}: what starts the program hands in what it needs`
   if (other === undefined) return `${to} belongs to no room`
   const [ownFolder = '', otherFolder = ''] = [own.split('/')[0], other.split('/')[0]]
   const allowed = ROOMS.get(ownFolder) ?? []
-  if (!allowed.includes(otherFolder)) return `${own} may not import ${other}, only ${allowed.join(', ') || 'nothing'}`
+  if (!allowed.includes(otherFolder) && !allowed.includes(other))
+    return `${own} may not import ${other}, only ${allowed.join(', ') || 'nothing'}`
   if (ownFolder === 'engines' && otherFolder === 'storage' && !typeOnly && to !== CONTRACT) {
     return `an engine takes only types (import type) or ${CONTRACT} from storage`
   }

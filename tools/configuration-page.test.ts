@@ -2,8 +2,8 @@
 // asked whether what the page says of them holds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFAULT_CONFIG, parseConfig, type ServerConfig, settle } from '../src/config.ts'
-import { INNER_STANZA } from '../src/config-switches.ts'
+import { DEFAULT_CONFIG, parseConfig, type ServerConfig, settle } from '../src/config/config.ts'
+import { INNER_STANZA } from '../src/config/switches.ts'
 import { parseDurationSeconds } from '../src/lib/duration.ts'
 import { DEFAULT_RETENTION } from '../src/storage/retention.ts'
 import { fencedBlocks } from '../test/pages/fenced-blocks.ts'

@@ -1,13 +1,13 @@
 // docs/configuration.md: every key of the configuration, from the tables that the parser reads.
-import { CLOUD_STANZA } from '../src/config-cloud.ts'
-import { ENVIRONMENT, PREFIXES } from '../src/config-environment.ts'
-import { KMS_LIBRARY_STANZA } from '../src/config-kms-library.ts'
-import { TCP_STANZA, UNIX_STANZA } from '../src/config-listener.ts'
-import { SEAL_STANZA } from '../src/config-seal.ts'
-import type { Setting, Stanza } from '../src/config-setting.ts'
-import { STORAGE_STANZA } from '../src/config-storage.ts'
-import { INNER_STANZA } from '../src/config-switches.ts'
-import { TOP_STANZA } from '../src/config-top.ts'
+import { CLOUD_STANZA } from '../src/config/cloud.ts'
+import { ENVIRONMENT, PREFIXES } from '../src/config/environment.ts'
+import { KMS_LIBRARY_STANZA } from '../src/config/kms-library.ts'
+import { TCP_STANZA, UNIX_STANZA } from '../src/config/listener.ts'
+import { SEAL_STANZA } from '../src/config/seal.ts'
+import type { Setting, Stanza } from '../src/config/setting.ts'
+import { STORAGE_STANZA } from '../src/config/storage.ts'
+import { INNER_STANZA } from '../src/config/switches.ts'
+import { TOP_STANZA } from '../src/config/top.ts'
 import { cell } from './errors-page.ts'
 
 /** In the order of the page. A new stanza is one more line. */

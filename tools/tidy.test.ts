@@ -125,7 +125,7 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     ],
     allowed: [
       { path: 'src/storage/a.ts', text: `import { openSync } from 'node:fs'` },
-      { path: 'src/config-files.ts', text: `import { readFileSync } from 'node:fs'` },
+      { path: 'src/config/files.ts', text: `import { readFileSync } from 'node:fs'` },
       { path: 'src/core/a.ts', text: `import type { Stats } from 'node:fs'` },
     ],
   },

@@ -20,7 +20,7 @@ const isClient = (module: string): boolean => module.includes('internal/deps/und
 test('what serves, what calls others and the command line load no second HTTP client', () => {
   // It is what the import statement would do; should the runtime change that, the module here has no reason any more.
   assert.ok(loadedBy('node:http').some(isClient))
-  for (const file of ['serving.ts', 'writer.ts', 'server.ts', 'cli/cli.ts']) {
+  for (const file of ['process/serving.ts', 'process/writer.ts', 'process/server.ts', 'cli/cli.ts']) {
     assert.deepEqual(loadedBy(join(SOURCES, file)).filter(isClient), [], file)
   }
 })

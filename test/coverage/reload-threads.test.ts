@@ -1,8 +1,8 @@
 // Reloading a mount reaches the threads that only read: what they kept of it they read anew, and of no other mount.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { buildHouse, type House } from '../../src/assembly/house.ts'
 import { bodyText } from '../../src/core/exchange.ts'
-import { buildHouse, type House } from '../../src/house.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import type { ReadStore } from '../../src/storage/contract.ts'

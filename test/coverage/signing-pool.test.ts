@@ -11,7 +11,7 @@ import { signWith, verifyWith } from '../../src/crypto/signing-jobs.ts'
 import { proveMaterial } from '../../src/engines/transit/new-key.ts'
 import type { Log } from '../../src/lib/log.ts'
 import { realWorld } from '../../src/lib/world.ts'
-import { startSlowPool } from '../../src/slow-pool.ts'
+import { startSlowPool } from '../../src/process/slow-pool.ts'
 import { PooledWork } from '../../src/threads/pooled-work.ts'
 
 const world = realWorld()

@@ -2,8 +2,8 @@
 // machine shows, so that a busy one does not fail; the figures are told.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { ALL_ENDPOINTS } from '../../../src/assembly/engine-types.ts'
 import type { WireRequest } from '../../../src/core/exchange.ts'
-import { ALL_ENDPOINTS } from '../../../src/engine-types.ts'
 import { realWorld } from '../../../src/lib/world.ts'
 import { endpointPlaces, newMetricMemory, rowOf } from '../../../src/telemetry/cells.ts'
 import { RequestMeter } from '../../../src/telemetry/request-meter.ts'

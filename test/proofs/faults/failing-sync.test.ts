@@ -2,7 +2,7 @@
 // would be sure. SYNC_FAILURES says how often.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { EXIT_STORAGE_FAILED } from '../../../src/writer.ts'
+import { EXIT_STORAGE_FAILED } from '../../../src/process/writer.ts'
 import { pseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { testSeed } from '../../fixtures/seed.ts'
 import { api, startServerProcess, temporaryDirectory } from '../../fixtures/server-process.ts'

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
 import { realWorld } from '../../../src/lib/world.ts'
-import { type RunningServer, startServer } from '../../../src/server.ts'
+import { type RunningServer, startServer } from '../../../src/process/server.ts'
 import { type RawAnswer, RawConnection, rawRequest } from '../../fixtures/raw-http.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { type StoredLogin, storeLogins } from '../../fixtures/stored-login.ts'

@@ -3,8 +3,8 @@ import { strict as assert } from 'node:assert'
 import { statfsSync, writeFileSync } from 'node:fs'
 import { cpus, hostname, totalmem } from 'node:os'
 import { after, before, test } from 'node:test'
-import { parseConfig, settle } from '../../../src/config.ts'
-import { sanitizedConfig } from '../../../src/config-state.ts'
+import { parseConfig, settle } from '../../../src/config/config.ts'
+import { sanitizedConfig } from '../../../src/config/state.ts'
 import { api, type ServerProcess, startServerProcess, temporaryDirectory } from '../../fixtures/server-process.ts'
 
 let server: ServerProcess

@@ -374,8 +374,8 @@ test('a server of which a file is broken or missing says which of its threads fa
     rmSync(directory, { recursive: true, force: true })
   }
   for (const [thread, file] of [
-    ['serving', 'serving.ts'],
-    ['writing', 'writer.ts'],
+    ['serving', 'process/serving.ts'],
+    ['writing', 'process/writer.ts'],
   ] as const) {
     const place = join(copy, 'src', file)
     const text = readFileSync(place)

@@ -2,7 +2,7 @@
 // state that the first one saved in the middle, and goes on from there.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { findDevelopmentKeys } from '../../../../src/development.ts'
+import { findDevelopmentKeys } from '../../../../src/assembly/development.ts'
 import { type PseudoRandom, pseudoRandom } from '../../../fixtures/pseudo-random.ts'
 import { type History, historyOf, type Written } from './checker.ts'
 import { Disk } from './disk.ts'

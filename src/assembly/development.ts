@@ -1,0 +1,151 @@
+// The development server opens itself: it keeps its unseal key beside its data, which protects nothing. Never for
+// production; it says so wherever it shows itself.
+//
+//   development-keys.json   {"note":…,"unseal_key":base64,"root_token":text}, and while a rekey is stored
+//                           "next_unseal_key":base64: one of the two opens
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { Refusal } from '../api/errors.ts'
+import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
+import { StorageError } from '../storage/contract.ts'
+import { syncDirectory } from '../storage/sqlite-files.ts'
+import type { KeyKeeper } from '../system/seal.ts'
+import type { Made } from './initialisation.ts'
+import type { WriterHouse } from './writer-house.ts'
+
+export const DEVELOPMENT_KEYS = 'development-keys.json'
+const NOTE = 'This server is for development: the key in this file opens its storage. Never keep real secrets in it.'
+
+type KeptKeys = {
+  /** In base64: the key itself, which is its own share where there is one. */
+  readonly unsealKey: string
+  readonly nextUnsealKey?: string
+  readonly rootToken: string
+}
+
+export type DevelopmentKeys = {
+  /** Undefined where it was split into several shares since. */
+  readonly unsealKey: string | undefined
+  readonly rootToken: string
+}
+
+/** Initialises the store if it is new, opens it, and makes sure that the root token asked for is one. */
+export async function openDevelopment(
+  house: WriterHouse,
+  directory: string,
+  wanted: string | undefined,
+): Promise<DevelopmentKeys> {
+  if (!house.seal.status().initialized) {
+    const keep = (made: Made): void => {
+      writeKeys(directory, { unsealKey: (made.shares[0] as Buffer).toString('base64'), rootToken: made.rootToken })
+    }
+    await house.initialise({ shares: 1, threshold: 1 }, '', {
+      ...(wanted === undefined ? {} : { rootToken: wanted }),
+      keep,
+    })
+  }
+  const kept = readKeys(directory)
+  const unsealKey = await unseal(house, directory, kept)
+  const rootToken = wanted ?? kept.rootToken
+  if ((await house.tokens.find(rootToken)) === undefined)
+    await house.tokens.insert(rootToken, house.tokenService.rootEntry())
+  // One root token at a time, or every one that was ever asked for would open the store for ever.
+  if (rootToken !== kept.rootToken) await house.tokens.revoke(house.tokens.idOf(kept.rootToken))
+  if (rootToken !== kept.rootToken || kept.nextUnsealKey !== undefined) writeKeys(directory, { unsealKey, rootToken })
+  return { unsealKey: house.seal.shareConfig.shares === 1 ? unsealKey : undefined, rootToken }
+}
+
+/** A rekey changes what opens the store: the file has both keys until it is known which one does. */
+export function developmentKeeper(directory: string): KeyKeeper {
+  return {
+    prepare: (key) => writeKeys(directory, { ...readKeys(directory), nextUnsealKey: key.toString('base64') }),
+    settle: () => {
+      try {
+        const { unsealKey, nextUnsealKey = unsealKey, rootToken } = readKeys(directory)
+        writeKeys(directory, { unsealKey: nextUnsealKey, rootToken })
+      } catch {
+        // Both keys stay in the file, and the next start tells which one opens.
+      }
+    },
+    opened: (key) => {
+      try {
+        const kept = readKeys(directory)
+        const unsealKey = key.toString('base64')
+        if (!candidates(kept).includes(unsealKey)) writeKeys(directory, { unsealKey, rootToken: kept.rootToken })
+      } catch {
+        // The server is open; the next start says that the file does not fit.
+      }
+    },
+  }
+}
+
+/** The unseal keys that a development server keeps beside its data, of which one opens; none where there is no file. */
+export function findDevelopmentKeys(directory: string): readonly Buffer[] {
+  return existsSync(join(directory, DEVELOPMENT_KEYS)) ? candidates(readKeys(directory)).map(fromBase64) : []
+}
+
+const fromBase64 = (text: string): Buffer => Buffer.from(text, 'base64')
+
+function candidates({ unsealKey, nextUnsealKey }: KeptKeys): readonly string[] {
+  return nextUnsealKey === undefined ? [unsealKey] : [unsealKey, nextUnsealKey]
+}
+
+/** Gives the key that opened it. */
+async function unseal(house: WriterHouse, directory: string, kept: KeptKeys): Promise<string> {
+  for (const key of candidates(kept)) {
+    try {
+      await house.unsealWith(fromBase64(key))
+      return key
+    } catch (cause) {
+      if (!(cause instanceof Refusal)) throw cause
+    }
+  }
+  const path = join(directory, DEVELOPMENT_KEYS)
+  throw new StorageError(`${path} does not open the store beside it: one of the two is damaged, or of another server`)
+}
+
+function readKeys(directory: string): KeptKeys {
+  const path = join(directory, DEVELOPMENT_KEYS)
+  const value = parsed(path, readFile(path))
+  if (!isJsonObject(value) || typeof value.unseal_key !== 'string' || typeof value.root_token !== 'string') {
+    throw new StorageError(`${path} does not hold unseal_key and root_token`)
+  }
+  const keys = { unsealKey: value.unseal_key, rootToken: value.root_token }
+  return typeof value.next_unseal_key === 'string' ? { ...keys, nextUnsealKey: value.next_unseal_key } : keys
+}
+
+function readFile(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code !== 'ENOENT') throw new StorageError(`${path} cannot be read (${code})`)
+    throw new StorageError(
+      `${path} is missing: the store beside it was not made by a development server, or its key was removed`,
+    )
+  }
+}
+
+function parsed(path: string, bytes: Buffer): JsonValue {
+  try {
+    return parseStoredJson(bytes)
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause
+    throw new StorageError(`${path} is ${cause.message}`)
+  }
+}
+
+/** Whole or not at all: written beside, synced, then renamed. */
+function writeKeys(directory: string, { unsealKey, nextUnsealKey, rootToken }: KeptKeys): void {
+  const path = join(directory, DEVELOPMENT_KEYS)
+  const keys = { note: NOTE, unseal_key: unsealKey, next_unseal_key: nextUnsealKey, root_token: rootToken }
+  const file = openSync(`${path}.new`, 'w', 0o600)
+  try {
+    writeSync(file, `${JSON.stringify(keys, null, 2)}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(`${path}.new`, path)
+  syncDirectory(directory)
+}

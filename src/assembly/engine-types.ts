@@ -1,0 +1,77 @@
+// Every kind of mount: engines that can be mounted, and those that are always there.
+
+import type { Endpoint } from '../api/endpoint.ts'
+import type { LoginRule } from '../api/login.ts'
+import type { Engine, EngineType } from '../api/mount.ts'
+import { Router } from '../api/router.ts'
+import { CUBBYHOLE_ENDPOINTS } from '../auth/cubbyhole-endpoints.ts'
+import type { AclOperation } from '../auth/permissions.ts'
+import { TOKEN_ENDPOINTS } from '../auth/token-endpoints.ts'
+import type { EngineContext } from '../core/engine-context.ts'
+import { APPROLE } from '../engines/approle/approle.ts'
+import { AZURE, CLOUD, newCallGate } from '../engines/cloud/cloud.ts'
+import { TRANSIT } from '../engines/transit/transit.ts'
+import { USERPASS } from '../engines/userpass/userpass.ts'
+import { IDENTITY_ENDPOINTS } from '../identity/endpoints.ts'
+import { SYSTEM_ENDPOINTS } from '../system/endpoints.ts'
+import type { Accounts } from './accounts.ts'
+import type { CloudPlace } from './cloud-place.ts'
+
+export const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
+const CUBBYHOLE_ROUTER = new Router(CUBBYHOLE_ENDPOINTS)
+const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
+const IDENTITY_ROUTER = new Router(IDENTITY_ENDPOINTS)
+
+/** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
+const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
+
+/** All that there are, in an order that is the same in every thread. */
+export const ALL_ENDPOINTS: readonly Endpoint[] = [
+  ...[SYSTEM_ROUTER, TOKEN_ROUTER, CUBBYHOLE_ROUTER, IDENTITY_ROUTER].flatMap(({ endpoints }) => endpoints),
+  ...ENGINES.flatMap(({ router }) => router.endpoints),
+  ...CLOUD.router.endpoints,
+]
+
+export function engineTypes(
+  system: Engine,
+  { tokenService, cubbyhole, identities, logins }: Accounts,
+  cloud: CloudPlace,
+): readonly EngineType<EngineContext>[] {
+  const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
+  return [
+    ...ENGINES,
+    ...cloudTypes(cloud, logins.rules),
+    { type: 'system', kind: 'secret', summary: 'The server itself', router: SYSTEM_ROUTER, create: () => system },
+    { type: 'token', kind: 'auth', summary: 'Tokens', router: TOKEN_ROUTER, create: () => tokenEngine },
+    {
+      type: 'cubbyhole',
+      kind: 'secret',
+      summary: 'What a token keeps for itself',
+      router: CUBBYHOLE_ROUTER,
+      create: () => cubbyhole,
+    },
+    {
+      type: 'identity',
+      kind: 'secret',
+      summary: 'Who is behind tokens',
+      router: IDENTITY_ROUTER,
+      create: () => identities,
+    },
+  ]
+}
+
+/** They ask outside, and share how much. */
+function cloudTypes(place: CloudPlace, loginRules: readonly LoginRule[]): readonly EngineType<EngineContext>[] {
+  const shared = { ...place, loginRules, gate: newCallGate() }
+  return [CLOUD, AZURE].map((type) => ({ ...type, create: (context) => type.create({ ...context, ...shared }) }))
+}
+
+/** Only of mounts that every server has: of others it would tell whether they are there. */
+export function needsSudo(path: string, operation: AclOperation): boolean {
+  const method = operation === 'create' || operation === 'patch' ? 'update' : operation
+  if (method !== 'read' && method !== 'list' && method !== 'update' && method !== 'delete') return false
+  const [prefix, router] = path.startsWith('sys/') ? ['sys/', SYSTEM_ROUTER] : ['auth/token/', TOKEN_ROUTER]
+  if (!path.startsWith(prefix)) return false
+  const found = router.find(method, path.slice(prefix.length))
+  return found.kind === 'found' && found.endpoint.sudo === true
+}

@@ -1,0 +1,65 @@
+// Values that callers made up, on their way from a thread that serves to the one that writes: as bytes, beside the
+// requests that are handed on whole.
+
+import { type ErrorCode, Refusal } from '../api/errors.ts'
+import type { WrapInfo } from '../api/request.ts'
+import type { KeptAnswer, KeptValues } from '../auth/kept-values.ts'
+import { nameOf } from '../core/cause-name.ts'
+import type { AskWriter } from '../core/engine-context.ts'
+import { refusalOf } from '../core/response.ts'
+import type { Accounts } from './accounts.ts'
+
+/** In the place of a mount's UUID. */
+export const KEPT = 'kept'
+
+type Question =
+  | { readonly what: 'entry'; readonly tokenId: string; readonly path: string; readonly value: Uint8Array }
+  | { readonly what: 'answer'; readonly answer: KeptAnswer }
+type Reply =
+  | { readonly is: 'kept'; readonly wrapInfo: WrapInfo | undefined }
+  | { readonly is: 'refused'; readonly code: ErrorCode; readonly status: number; readonly message: string }
+  /** A defect; its name, and no value. */
+  | { readonly is: 'failed'; readonly cause: string }
+
+/** Its name is all that the log shows of an error. */
+class NotKept extends Error {
+  constructor(cause: string) {
+    super('The writing thread kept nothing')
+    this.name = `NotKept, for ${cause}`
+  }
+}
+
+/** In a thread that serves. */
+export function keptElsewhere(ask: AskWriter): KeptValues {
+  const asked = async (question: Question): Promise<WrapInfo | undefined> => {
+    const reply = (await ask(KEPT, question)) as Reply
+    if (reply.is === 'refused') throw new Refusal(reply.code, reply.status, reply.message)
+    if (reply.is === 'failed') throw new NotKept(reply.cause)
+    return reply.wrapInfo
+  }
+  return {
+    keep: async (tokenId, path, value) => {
+      await asked({ what: 'entry', tokenId, path, value })
+    },
+    keepAnswer: async (answer) => {
+      const wrapInfo = await asked({ what: 'answer', answer })
+      if (wrapInfo === undefined) throw new NotKept('no token')
+      return wrapInfo
+    },
+  }
+}
+
+/** In the thread that writes. Refusals travel as what they say: no other thread can be thrown at. */
+export async function answerKept({ cubbyhole, wrapping }: Accounts, asked: unknown): Promise<Reply> {
+  const question = asked as Question
+  try {
+    if (question.what === 'answer') return { is: 'kept', wrapInfo: await wrapping.keepAnswer(question.answer) }
+    await cubbyhole.keep(question.tokenId, question.path, question.value)
+    return { is: 'kept', wrapInfo: undefined }
+  } catch (cause) {
+    const refusal = refusalOf(cause)
+    if (refusal === undefined) return { is: 'failed', cause: nameOf(cause) }
+    const { code, status, message } = refusal
+    return { is: 'refused', code, status, message }
+  }
+}

@@ -1,0 +1,277 @@
+// A restore beside the work of others: who writes goes on, and who seals the server stops it.
+import { strict as assert } from 'node:assert'
+import { createReadStream, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { forgedSnapshot } from '../../test/fixtures/forged-snapshot.ts'
+import { wireRequest } from '../../test/fixtures/memory-house.ts'
+import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
+import type { ByteStream } from '../api/request.ts'
+import { inlineWork } from '../lib/slow-work.ts'
+import { realWorld } from '../lib/world.ts'
+import { verifyAudit } from '../offline/audit-verification.ts'
+import { restorableStore } from '../process/restorable-store.ts'
+import { ReplaceableStore } from '../storage/replaceable-store.ts'
+import type { SnapshotHeader } from '../storage/snapshot-format.ts'
+import { openSqliteStore } from '../storage/sqlite-store.ts'
+import type { Restorable } from './restore.ts'
+import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
+
+const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
+
+type Opened = { readonly house: Pick<WriterHouse, 'operations'> }
+
+/** A server on a store of its own, all but its threads and sockets; `wrap` may look at what the restore asks for. */
+async function start(t: TestContext, wrap: (restorable: Restorable) => Restorable = (same) => same) {
+  const { path, cleanUp } = temporaryDirectory()
+  const world = realWorld()
+  const { random, clock } = world
+  const onFatal = (cause: Error): never => {
+    throw cause
+  }
+  const open = () => openSqliteStore({ directory: path, random, clock, onFatal })
+  const store = new ReplaceableStore(await open())
+  const house = await buildWriterHouse({
+    store,
+    world,
+    slow: inlineWork(world),
+    log: () => {},
+    facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
+    tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
+    announce: async () => {},
+    restorable: wrap(restorableStore(path, store, open)),
+  })
+  t.after(async () => {
+    await house.operations.seal()
+    await store.close()
+    cleanUp()
+  })
+  const { shares } = await house.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
+  /** With the key of this server, another one that has its store. */
+  const unseal = (opened: Opened = { house }) => opened.house.operations.unseal(Buffer.from(shares[0] as Buffer))
+  await unseal()
+  const call = async (method: string, rest: string, body?: unknown) =>
+    (await house.core.handle(wireRequest(method, rest, body, 'root'))).status
+  return { house, call, unseal }
+}
+
+type Started = Awaited<ReturnType<typeof start>>
+
+async function save({ house }: Started): Promise<Buffer> {
+  const { stream } = await house.core.handle(wireRequest('GET', 'sys/storage/snapshot', undefined, 'root'))
+  const parts: Uint8Array[] = []
+  for await (const part of stream as ByteStream) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+test('writes are answered while a snapshot is being checked', async (t) => {
+  let isChecking = false
+  const server = await start(t, (restorable) => ({
+    ...restorable,
+    check: async (staged) => {
+      isChecking = true
+      try {
+        await restorable.check(staged)
+      } finally {
+        isChecking = false
+      }
+    },
+  }))
+  for (let i = 0; i < 1000; i++) assert.equal(await server.call('POST', `sys/policies/acl/p${i}`, POLICY), 204)
+  const snapshot = await save(server)
+  let isOver = false
+  const restoring = server.house.operations.restore(ReadableStream.from([snapshot]), false).finally(() => {
+    isOver = true
+  })
+  let during = 0
+  for (let i = 0; !isOver; i++) {
+    const before = isChecking
+    const status = await server.call('POST', `sys/policies/acl/during${i}`, POLICY)
+    if (before && isChecking) {
+      assert.equal(status, 204)
+      during++
+    } else assert.ok([204, 503].includes(status), String(status))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.equal((await restoring).isSealChecked, true)
+  assert.ok(during >= 3, `${during} writes were answered during the check`)
+})
+
+test('a server that was sealed and opened again during the upload does not take the snapshot', async (t) => {
+  const server = await start(t)
+  const snapshot = await save(server)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    yield snapshot.subarray(0, snapshot.length >> 1)
+    await server.house.operations.seal()
+    await server.unseal()
+    yield snapshot.subarray(snapshot.length >> 1)
+  }
+  await assert.rejects(server.house.operations.restore(ReadableStream.from(slow()), false), /sealed while the snapshot/)
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
+})
+
+test('a check that fails leaves the store as it was, and the next restore is taken', async (t) => {
+  let fails = true
+  const server = await start(t, (restorable) => ({
+    ...restorable,
+    check: async (staged) => restorable.check(fails ? { ...staged, entries: staged.entries + 1 } : staged),
+  }))
+  const snapshot = await save(server)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  const restore = () => server.house.operations.restore(ReadableStream.from([snapshot]), false)
+  await assert.rejects(restore(), /entries .* were restored. Nothing was changed/)
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
+  fails = false
+  assert.equal((await restore()).isSealed, true)
+  await server.unseal()
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 404)
+})
+
+test('D-06 a foreign position is taken where numbers stay exact above it, and refused where they do not', async (t) => {
+  const [server, other] = [await start(t), await start(t)]
+  const snapshot = await save(other)
+  const restore = async (header: Partial<SnapshotHeader>) =>
+    server.house.operations.restore(ReadableStream.from([await forgedSnapshot(snapshot, { header })]), true)
+  for (const header of [{ index: Number.MAX_SAFE_INTEGER }, { epoch: 2 ** 31 + 1 }])
+    await assert.rejects(restore(header), /The header of the snapshot is damaged. Nothing was changed/)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  await restore({ index: 2 ** 52, epoch: 2 ** 31 })
+  await other.unseal(server)
+  for (let i = 0; i < 10; i++) assert.equal(await server.call('POST', `sys/policies/acl/p${i}`, POLICY), 204)
+})
+
+test('D-06 what this cluster sealed is checked in full, also where the header names another cluster', async (t) => {
+  const server = await start(t)
+  const snapshot = await save(server)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  const forged = await forgedSnapshot(snapshot, { header: { clusterId: 'another' } })
+  const restoring = server.house.operations.restore(ReadableStream.from([forged]), true)
+  await assert.rejects(restoring, /is not the one that this cluster sealed. Nothing was changed/)
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
+})
+
+test('D-06 a record in clear that was changed is found by the seal alone: hashes and roots fit', async (t) => {
+  const server = await start(t)
+  const snapshot = await save(server)
+  assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+  // It is of the class that no root is over, and says how many shares open the server.
+  const value = (record: Buffer): Buffer =>
+    Buffer.from(JSON.stringify({ ...JSON.parse(record.toString()), shares: 5, threshold: 3 }))
+  const forged = await forgedSnapshot(snapshot, { values: { 'root/core/seal-config': value } })
+  assert.notDeepEqual(forged, snapshot)
+  for (const force of [false, true]) {
+    const restoring = server.house.operations.restore(ReadableStream.from([forged]), force)
+    await assert.rejects(restoring, /is not the one that this cluster sealed. Nothing was changed/)
+  }
+  assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
+})
+
+const GAP = 2 ** 20
+
+test('a restored store begins at an index and in an epoch that neither history has used', async (t) => {
+  let restorable: Restorable | undefined
+  const keep = (given: Restorable): Restorable => {
+    restorable = given
+    return given
+  }
+  const server = await start(t, keep)
+  const position = async () => (await restorable?.position()) ?? assert.fail('no store')
+  const restore = (snapshot: Buffer, force = false) =>
+    server.house.operations.restore(ReadableStream.from([snapshot]), force)
+  const snapshot = await save(server)
+  const saved = await position()
+  for (let i = 0; i < 5; i++) assert.equal(await server.call('POST', `sys/policies/acl/p${i}`, POLICY), 204)
+  const before = await position()
+  assert.ok(before.index > saved.index)
+  await restore(snapshot)
+  const after = await position()
+  assert.deepEqual([after.index, after.epoch], [2 * GAP, before.epoch + 1])
+  // The store is now far above the snapshot, in both: what is higher counts.
+  await server.unseal()
+  await restore(snapshot)
+  const again = await position()
+  assert.deepEqual([again.index, again.epoch], [4 * GAP, after.epoch + 1])
+  await server.unseal()
+  const foreign = await save(await start(t))
+  const header = { index: 9 * GAP + 5, epoch: 70 }
+  await restore(await forgedSnapshot(foreign, { header }), true)
+  const last = await position()
+  assert.deepEqual([last.index, last.epoch], [11 * GAP, 71])
+})
+
+const CONFIG = { format: 1, type: 'shamir', shares: 1, threshold: 1 }
+const UNFIT: { readonly name: string; readonly key: string; readonly value: (record: Buffer) => Buffer }[] = [
+  ...['cluster', 'keyring', 'leaf-key', 'root-key'].flatMap((name) => [
+    { name: 'without a byte', key: `root/core/${name}`, value: () => Buffer.alloc(0) },
+    { name: 'that is too short', key: `root/core/${name}`, value: (record: Buffer) => record.subarray(0, 34) },
+    { name: 'of format 2', key: `root/core/${name}`, value: (record: Buffer) => record.with(0, 2) as Buffer },
+    {
+      name: 'of the term of another kind of key',
+      key: `root/core/${name}`,
+      value: (record: Buffer) => record.with(4, record[4] === 0 ? 1 : 0) as Buffer,
+    },
+  ]),
+  ...[
+    { name: 'without numbers', config: { shares: undefined } },
+    { name: 'that needs more shares than there are', config: { threshold: 2 } },
+    { name: 'of no shares', config: { shares: 0, threshold: 0 } },
+    { name: 'of half shares', config: { shares: 1.5 } },
+    { name: 'of more shares than can be', config: { shares: 256 } },
+  ].map(({ name, config }) => ({
+    name,
+    key: 'root/core/seal-config',
+    value: () => Buffer.from(JSON.stringify({ ...CONFIG, ...config })),
+  })),
+]
+
+test('D-06 a foreign snapshot is refused where a record that unsealing needs has not its form', async (t) => {
+  const [server, other] = [await start(t), await start(t)]
+  const snapshot = await save(other)
+  const restore = (from: Buffer) => server.house.operations.restore(ReadableStream.from([from]), true)
+  for (const { name, key, value } of UNFIT) {
+    const forged = await forgedSnapshot(snapshot, { values: { [key]: value } })
+    await assert.rejects(restore(forged), new RegExp(`${key} .*Nothing was changed`), `${key} ${name}`)
+  }
+  assert.equal(await server.call('GET', 'sys/mounts'), 200)
+  assert.equal((await restore(snapshot)).isSealChecked, false)
+  await other.unseal(server)
+  assert.equal(await server.call('GET', 'sys/mounts'), 200)
+})
+
+test('behind a restore the chains of audit verify, and say when the state was restored', async (t) => {
+  const server = await start(t)
+  const folder = temporaryDirectory()
+  t.after(folder.cleanUp)
+  const file = join(folder.path, 'audit.log')
+  const enable = () => server.call('PUT', 'sys/audit/log', { type: 'file', options: { file_path: file } })
+  const report = () => verifyAudit([{ name: file, parts: createReadStream(file) }], { isPart: false })
+  const restoreTo = async (snapshot: Buffer) => {
+    await server.house.operations.restore(ReadableStream.from([snapshot]), false)
+    await server.unseal()
+  }
+  const older = await save(server)
+  assert.equal(await enable(), 204)
+  const snapshot = await save(server)
+  const key = server.house.audit.publicKey()
+  assert.doesNotMatch(readFileSync(file, 'utf8'), /"restored":/)
+  await restoreTo(snapshot)
+  assert.equal(server.house.audit.publicKey(), key)
+  assert.equal(await server.call('GET', 'sys/mounts'), 200)
+  assert.match(readFileSync(file, 'utf8'), /"restored":\{"at":"2\d{3}-[^"]+","before":""\}/)
+  await restoreTo(older)
+  assert.equal(await enable(), 204)
+  const second = server.house.audit.publicKey()
+  assert.notEqual(second, key)
+  // From then on each chain says so, behind every start of the server.
+  await server.house.operations.seal()
+  const { faults, notes } = await report()
+  assert.deepEqual(faults, [])
+  assert.equal(notes.filter((note) => note.includes('is of a state that was restored at')).length, 2)
+  const both = await verifyAudit([{ name: file, parts: createReadStream(file) }], {
+    isPart: false,
+    publicKey: `${key},${second}`,
+  })
+  assert.deepEqual([both.faults, both.unsigned], [[], []])
+  await server.unseal()
+})

@@ -1,0 +1,130 @@
+// The restore of a snapshot in the thread that writes: staged and checked first, then all threads let go of the store,
+// then the files change places.
+import { fail } from '../api/errors.ts'
+import type { ByteStream } from '../api/request.ts'
+import type { StoredDevice } from '../audit/device-store.ts'
+import type { Log } from '../lib/log.ts'
+import type { World } from '../lib/world.ts'
+import { HISTORY_ID_BYTES, type Position } from '../storage/backend.ts'
+import type { Barrier } from '../storage/barrier.ts'
+import { Sealed, StorageCorrupt } from '../storage/contract.ts'
+import { SnapshotDamaged } from '../storage/snapshot-format.ts'
+import { readSnapshot } from '../storage/snapshot-stream.ts'
+import { dropStaged } from '../storage/sqlite-files.ts'
+import type { StagedCheck } from '../storage/staged-check.ts'
+import { stageSnapshot } from '../storage/staged-store.ts'
+import { AutoSealFailed } from '../system/auto-seal.ts'
+import { KEY_USE } from '../system/key-use.ts'
+import type { Seal } from '../system/seal.ts'
+import { decodeSealConfig, SEAL_CONFIG } from '../system/seal-config.ts'
+import { openSnapshotKeyring } from '../system/snapshot-keyring.ts'
+import type { Restored } from '../system/system.ts'
+import type { Opening } from './opening.ts'
+import { RestoredAudit } from './restored-audit.ts'
+
+/** What the store behind the house can do beyond the contract; a store in memory cannot be restored. */
+export type Restorable = {
+  readonly directory: string
+  /** Of the store as it is. */
+  position(): Promise<Position>
+  /** Flushes and checks what was staged, without holding up this thread. @throws SnapshotDamaged */
+  check(check: StagedCheck): Promise<void>
+  /** Nothing uses the store when it is called, and it is another one afterwards. */
+  adopt(): Promise<void>
+}
+
+export type RestoreParts = {
+  readonly restorable: Restorable | undefined
+  readonly seal: Seal
+  readonly opening: Pick<Opening, 'exchange'>
+  readonly barrier: Barrier
+  readonly world: World
+  /** As they are while the server is open. */
+  readonly auditDevices: () => readonly StoredDevice[]
+  readonly log: Log
+}
+
+export class Restore {
+  readonly #parts: RestoreParts
+  #isRunning = false
+
+  constructor(parts: RestoreParts) {
+    this.#parts = parts
+  }
+
+  /** @throws Refusal where it is no good snapshot, or not of this cluster; the store is then as it was */
+  async run(stream: ByteStream, force: boolean): Promise<Restored> {
+    const { restorable, seal, opening } = this.#parts
+    if (restorable === undefined) throw fail('bad_request', ['A store in memory cannot be restored'])
+    if (this.#isRunning) throw fail('bad_request', ['A restore is under way'])
+    this.#isRunning = true
+    const pieces = stream[Symbol.asyncIterator]()
+    try {
+      const { openings } = seal
+      const restored = await this.#stage({ [Symbol.asyncIterator]: () => pieces }, force, restorable)
+      try {
+        await opening.exchange(openings, () => restorable.adopt())
+      } finally {
+        dropStaged(restorable.directory)
+      }
+      for (const sentence of restored.warnings) this.#parts.log('warn', sentence)
+      return { ...restored, isSealed: seal.status().sealed }
+    } catch (cause) {
+      const isUnfit = cause instanceof AutoSealFailed
+      if (isUnfit || cause instanceof SnapshotDamaged || cause instanceof StorageCorrupt) {
+        throw fail('bad_request', [`${cause.message}. Nothing was changed`], cause)
+      }
+      throw cause
+    } finally {
+      this.#isRunning = false
+      // What is left of it is thrown away where it comes from, and nothing holds its way here open.
+      pieces.return?.().catch(() => {})
+    }
+  }
+
+  async #stage(
+    stream: AsyncIterable<Uint8Array>,
+    force: boolean,
+    restorable: Restorable,
+  ): Promise<Omit<Restored, 'isSealed'>> {
+    const { seal, barrier, world } = this.#parts
+    if (barrier.sealed) throw new Sealed('The server is sealed')
+    const read = await readSnapshot(stream)
+    const { header } = read
+    const isOurs = header.clusterId === seal.status().cluster?.id
+    if (!isOurs && !force) {
+      throw fail('bad_request', [`The snapshot is of the cluster ${header.clusterId}, not of this one: see force`])
+    }
+    let isSealChecked = false
+    const audit = new RestoredAudit(this.#parts.auditDevices())
+    await stageSnapshot(read, {
+      directory: restorable.directory,
+      position: await restorable.position(),
+      historyId: world.random.bytes(HISTORY_ID_BYTES),
+      openKeyring: (records) => {
+        const opened = this.#openKeyring(records, isOurs)
+        isSealChecked = opened !== undefined
+        return opened
+      },
+      inspect: (key, value) => {
+        audit.see(key)
+        if (key === SEAL_CONFIG) seal.requireFitting(decodeSealConfig(value))
+      },
+      // How often its key has encrypted since, here or elsewhere, it cannot know.
+      isLeftOut: (key) => key === KEY_USE,
+      check: (staged) => restorable.check(staged),
+    })
+    return { entries: header.entries, index: header.index, isSealChecked, warnings: audit.warnings() }
+  }
+
+  #openKeyring(records: ReadonlyMap<string, Buffer>, saysOurs: boolean): Barrier | undefined {
+    const { seal, barrier, world } = this.#parts
+    return openSnapshotKeyring({
+      records,
+      ours: { rootKey: seal.rootKey, keyring: barrier.keyring },
+      saysOurs,
+      autoKey: (keyId) => seal.autoKey(keyId),
+      random: world.random,
+    })
+  }
+}

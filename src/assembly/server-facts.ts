@@ -1,0 +1,17 @@
+// What the endpoints show of the configuration.
+import type { ServerConfig } from '../config/config.ts'
+import { sanitizedConfig } from '../config/state.ts'
+import type { ServerFacts } from '../system/system.ts'
+
+export const factsOf = (config: ServerConfig, storageType: string): ServerFacts => ({
+  reportedVersion: config.reportedVersion,
+  storageType,
+  apiAddress: config.apiAddress,
+  clusterAddress: config.clusterAddress,
+  clusterName: config.clusterName,
+  permissionHints: config.permissionHints,
+  edition: config.edition,
+  rawStorage: config.rawStorage,
+  configState: sanitizedConfig(config),
+  ...(config.hardeningFound === undefined ? {} : { hardening: config.hardeningFound }),
+})

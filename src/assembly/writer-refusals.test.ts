@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { wireRequest } from '../../test/fixtures/memory-house.ts'
+import { Refusal } from '../api/errors.ts'
+import { WriterGone } from '../threads/writer-link.ts'
+import { askOrRefuse, forwardOrRefuse } from './writer-refusals.ts'
+
+const failing = (cause: Error) => async (): Promise<never> => {
+  throw cause
+}
+
+test('that the writing thread is gone is a refusal, and nothing else is', async () => {
+  const isRefusal = (cause: unknown): boolean => cause instanceof Refusal && cause.code === 'writer_gone'
+  const gone = new WriterGone('gone')
+  await assert.rejects(forwardOrRefuse(failing(gone))(wireRequest('POST', 'a')), isRefusal)
+  await assert.rejects(askOrRefuse(failing(gone))('mount', {}), isRefusal)
+  const other = new TypeError('a defect')
+  await assert.rejects(forwardOrRefuse(failing(other))(wireRequest('POST', 'a')), (cause) => cause === other)
+  await assert.rejects(askOrRefuse(failing(other))('mount', {}), (cause) => cause === other)
+})

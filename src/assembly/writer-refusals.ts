@@ -1,0 +1,20 @@
+// Rooms do not know each other's errors: that the writing thread is gone is told to the caller as a refusal. Anything
+// else that goes wrong on the way to it is a defect, and must not pass for the end of the thread.
+import { fail } from '../api/errors.ts'
+import type { AskWriter } from '../core/engine-context.ts'
+import type { WireRequest, WireResponse } from '../core/exchange.ts'
+import { WriterGone } from '../threads/writer-link.ts'
+
+type Forward = (request: WireRequest) => Promise<WireResponse>
+
+export function forwardOrRefuse(forward: Forward): Forward {
+  return (request) => forward(request).catch(refused)
+}
+
+export function askOrRefuse(ask: AskWriter): AskWriter {
+  return (mount, question) => ask(mount, question).catch(refused)
+}
+
+function refused(cause: unknown): never {
+  throw cause instanceof WriterGone ? fail('writer_gone', [], cause) : cause
+}

@@ -1,0 +1,105 @@
+// The stanzas `cloud`: clouds besides those of the vendor, a private one or one for tests. Only here can an address be
+// named that the server then calls.
+
+import { BUILT_IN_CLOUDS, type CloudStanza, findCloud, originsOfCloud } from '../engines/cloud/clouds.ts'
+import { blocksOf, type HclBlock, type HclObject } from '../lib/hcl.ts'
+import { type Stanza, setting } from './setting.ts'
+import { ConfigError, checkKeys, Faults, switchOf, textIn } from './values.ts'
+
+export type CloudConfigured = Omit<CloudStanza, 'ca'> & { readonly caFile?: string }
+
+export const CLOUD_STANZA: Stanza = {
+  title: 'cloud "NAME"',
+  about:
+    'A cloud that login mounts can belong to, by `environment = "NAME"`, besides those of the vendor. Addresses are ' +
+    'none of the vendor’s, and https, or http on loopback where `allow_http_loopback` says so.',
+  settings: {
+    authority: setting('URL', 'needed', 'Identity provider: documents and tokens are below `/TENANT/`'),
+    resource_manager: setting('URL', 'needed', 'Resource manager'),
+    resource_manager_audience: setting('URL', 'needed', 'What tokens for it are for, with the `/` that belongs to it'),
+    graph: setting('URL', 'needed', 'Graph of the directory'),
+    metadata: setting('URL', 'none', 'Where the machine of the server gets tokens, where a mount has no credential'),
+    ca_file: setting('path', 'the usual authorities', 'PEM certificates that those of the addresses must lead to'),
+    allow_http_loopback: setting('bool', 'false', 'Addresses of this machine may be http'),
+  },
+}
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+const VENDOR_ORIGINS: ReadonlySet<string> = new Set(BUILT_IN_CLOUDS.flatMap(originsOfCloud))
+const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost']
+
+/** Nothing where the file has none. @throws ConfigError */
+export function cloudsOf(body: HclObject): { readonly clouds?: readonly CloudConfigured[] } {
+  const faults = new Faults()
+  const clouds = blocksOf(body, 'cloud', 1).map((block) => faults.collect(() => cloudOf(block)))
+  faults.end()
+  const found = clouds.filter((each) => each !== undefined)
+  const twice = found.find(({ name }, at) => found.findIndex((each) => same(each.name, name)) < at)
+  if (twice !== undefined) throw new ConfigError(`there are two clouds with the name "${twice.name}"`)
+  requireOneTrust(found)
+  return found.length === 0 ? {} : { clouds: found }
+}
+
+/** By its origin a connection is trusted or not, whichever cloud it is for: so one origin has one `ca_file`. */
+function requireOneTrust(clouds: readonly CloudConfigured[]): void {
+  const trusted = new Map<string, CloudConfigured>()
+  for (const cloud of clouds) {
+    for (const origin of originsOf(cloud)) {
+      const other = trusted.get(origin)
+      if (other !== undefined && other.caFile !== cloud.caFile)
+        throw new ConfigError(
+          `clouds "${other.name}" and "${cloud.name}" both use ${origin}: give both the same ca_file, or none`,
+        )
+      trusted.set(origin, cloud)
+    }
+  }
+}
+
+const originsOf = ({ authority, resourceManager, graph, metadata }: CloudConfigured): ReadonlySet<string> =>
+  new Set([authority, resourceManager, graph, metadata ?? []].flat().map((address) => new URL(address).origin))
+
+const same = (some: string, other: string): boolean => some.toLowerCase() === other.toLowerCase()
+
+function cloudOf({ labels: [name = ''], body, line }: HclBlock): CloudConfigured {
+  const where = `cloud "${name}"`
+  if (!NAME.test(name))
+    throw new ConfigError(`line ${line}: the name of a cloud must be letters, digits, "_" and "-", a letter first`)
+  if (findCloud(name, []) !== undefined || BUILT_IN_CLOUDS.some((cloud) => same(cloud.name, name)))
+    throw new ConfigError(`line ${line}: ${where} is built in: give yours another name`)
+  checkKeys(body, CLOUD_STANZA.settings, CLOUD_STANZA.title)
+  const isHttpAllowed = switchOf(body, 'allow_http_loopback')
+  const address = (key: string): string | undefined => {
+    const text = textIn(body, key)
+    return text === undefined ? undefined : addressOf(text, `line ${line}: "${key}" of ${where}`, isHttpAllowed)
+  }
+  const needed = <T>(key: string, value: T | undefined): T => {
+    if (value === undefined) throw new ConfigError(`line ${line}: ${where} needs ${key}`)
+    return value
+  }
+  const caFile = textIn(body, 'ca_file')
+  return {
+    name,
+    authority: needed('authority', address('authority')),
+    resourceManager: needed('resource_manager', address('resource_manager')),
+    resourceManagerAudience: needed('resource_manager_audience', textIn(body, 'resource_manager_audience')),
+    graph: needed('graph', address('graph')),
+    metadata: address('metadata'),
+    ...(caFile === undefined ? {} : { caFile }),
+  }
+}
+
+/** Without a '/' at its end. */
+function addressOf(text: string, where: string, isHttpAllowed: boolean): string {
+  const url = URL.parse(text)
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (url === null || !isPlain || !['http:', 'https:'].includes(url.protocol))
+    throw new ConfigError(`${where} must be an address such as https://login.example, without a name or password`)
+  if (url.protocol === 'http:' && !LOOPBACK.includes(url.hostname))
+    throw new ConfigError(`${where} must be https: http is for addresses of this machine`)
+  if (url.protocol === 'http:' && !isHttpAllowed)
+    throw new ConfigError(`${where} must be https, or allow_http_loopback = true allows http on this machine`)
+  // Its own ca_file would count for the built-in clouds as well.
+  if (VENDOR_ORIGINS.has(url.origin))
+    throw new ConfigError(`${where} must not be an address of a built-in cloud: ${url.origin} is one`)
+  return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
+}

@@ -1,0 +1,272 @@
+// The configuration, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
+import { availableParallelism } from 'node:os'
+import { DEFAULT_EDITION, type Edition } from '../api/edition.ts'
+import type { AuditSettings } from '../audit/device-changes.ts'
+import { DEFAULT_KEPT_LIMITS, type KeptLimits } from '../auth/kept-values.ts'
+import type { HardeningFound } from '../hardening/report.ts'
+import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ServerLimits } from '../http/limits.ts'
+import { isDigit } from '../lib/ascii.ts'
+import { type HclObject, itemsOf, parseHcl } from '../lib/hcl.ts'
+import { dictionary } from '../lib/own.ts'
+import { auditOf } from './audit.ts'
+import { type CloudConfigured, cloudsOf } from './cloud.ts'
+import { editionOf } from './edition.ts'
+import { type HardeningConfig, hardeningOf, NO_HARDENING } from './hardening.ts'
+import { keptOf } from './kept.ts'
+import { type KmsLibrary, kmsLibrariesOf } from './kms-library.ts'
+import { type SharedLimits, settledLimits, sharedLimitsOf } from './limits.ts'
+import { addressText, type GivenListener, type ListenerConfig, listenersOf } from './listener.ts'
+import { DEFAULT_LOG, type LogConfig, logOf } from './log.ts'
+import { type StaticSealConfig, sealOf } from './seal.ts'
+import { type StorageConfig, storageOf } from './storage.ts'
+import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './telemetry.ts'
+import { TOP_STANZA } from './top.ts'
+import { ConfigError, checkKeys, Faults, integerIn, secondsIn, switchOf, textIn } from './values.ts'
+
+export type ServerConfig = {
+  readonly listeners: readonly ListenerConfig[]
+  /** Of all listeners together. */
+  readonly limits: ServerLimits
+  /** Threads that serve requests. */
+  readonly threads: number
+  readonly storage: StorageConfig
+  readonly apiAddress: string
+  readonly clusterAddress: string
+  readonly clusterName: string
+  readonly reportedVersion: string
+  readonly defaultTtlSeconds: number
+  readonly maxTtlSeconds: number
+  /** What is kept for callers. */
+  readonly kept: KeptLimits
+  /** Undefined: shares open the server. */
+  readonly seal: StaticSealConfig | undefined
+  /** Files of PKCS #11, for managed keys. */
+  readonly kmsLibraries: readonly KmsLibrary[]
+  readonly edition: Edition
+  /** Whether a 403 tells the holder of a valid token what its policies lack. */
+  readonly permissionHints: boolean
+  /** Whether sys/raw is there. */
+  readonly rawStorage: boolean
+  readonly logging: LogConfig
+  readonly telemetry: TelemetryConfig
+  readonly hardening: HardeningConfig
+  /** What the checks of the start found; undefined where none were made. */
+  readonly hardeningFound?: HardeningFound
+  readonly audit: AuditSettings
+  /** Besides those of the vendor. */
+  readonly clouds: readonly CloudConfigured[]
+  readonly pidFile: string | undefined
+  /** For the log: what was taken and does nothing, or is unwise. */
+  readonly warnings: readonly string[]
+}
+
+/** Several keys make one of these, and the keys may stand in several files: they are joined member by member. */
+const JOINED_PARTS = ['logging', 'hardening', 'audit', 'sharedLimits', 'kept'] as const
+type JoinedPart = (typeof JOINED_PARTS)[number]
+
+/** What one file says: lists go behind each other, everything else stands in one of them. */
+export type ConfigPart = Partial<Omit<ServerConfig, 'listeners' | 'limits' | JoinedPart>> & {
+  readonly logging?: Partial<LogConfig>
+  readonly hardening?: Partial<HardeningConfig>
+  readonly kept?: Partial<KeptLimits>
+  readonly audit?: Partial<AuditSettings>
+  readonly listeners?: readonly GivenListener[]
+  readonly sharedLimits?: SharedLimits
+}
+
+const DEFAULT_LISTENER: ListenerConfig = {
+  address: { kind: 'tcp', host: '127.0.0.1', port: 8200 },
+  rules: {
+    limits: DEFAULT_LIMITS,
+    tls: undefined,
+    forwarded: undefined,
+    proxy: undefined,
+    headers: {},
+    switches: undefined,
+  },
+}
+
+/** It says nothing of its own, so what is said for all listeners counts. */
+const UNTOLD_LISTENER: GivenListener = {
+  ...DEFAULT_LISTENER,
+  rules: { ...DEFAULT_LISTENER.rules, limits: { ...DEFAULT_LIMITS, maxRequestMs: undefined } },
+}
+
+/**
+ * One core is left to the thread that writes, to the pool, the collector and the kernel: one thread more gives a
+ * quarter more requests a second on two cores, and each costs more and waits longer (docs/performance.md).
+ */
+export const servingThreadsFor = (cores: number): number => Math.max(1, cores - 1)
+
+export const DEFAULT_CONFIG: ServerConfig = {
+  threads: servingThreadsFor(availableParallelism()),
+  listeners: [DEFAULT_LISTENER],
+  limits: DEFAULT_SERVER_LIMITS,
+  storage: { type: 'sqlite', directory: './data' },
+  apiAddress: '',
+  clusterAddress: '',
+  clusterName: '',
+  reportedVersion: '1.21.0',
+  defaultTtlSeconds: 768 * 3600,
+  maxTtlSeconds: 768 * 3600,
+  kept: DEFAULT_KEPT_LIMITS,
+  seal: undefined,
+  kmsLibraries: [],
+  edition: DEFAULT_EDITION,
+  permissionHints: true,
+  rawStorage: false,
+  logging: DEFAULT_LOG,
+  telemetry: NO_TELEMETRY,
+  hardening: NO_HARDENING,
+  audit: { declared: [], allowsApi: true },
+  clouds: [],
+  pidFile: undefined,
+  warnings: [],
+}
+
+export type ParseOptions = {
+  /** The development server speaks in clear without being told so. */
+  readonly isPlainAllowed: boolean
+}
+const STRICT: ParseOptions = { isPlainAllowed: false }
+
+/** @throws HclError, ConfigError */
+export function parseConfig(text: string, options = STRICT): ConfigPart {
+  return parseBody(parseHcl(text), options)
+}
+
+/** @throws ConfigError with all that is wrong */
+export function parseBody(body: HclObject, { isPlainAllowed }: ParseOptions): ConfigPart {
+  const faults = new Faults()
+  const warnings = faults.collect(() => checkKeys(body, TOP_STANZA.settings, 'the configuration')) ?? []
+  const parts = [
+    () => threadsOf(body),
+    () => listenersOf(body, isPlainAllowed),
+    () => sharedLimitsPart(body),
+    () => keptOf(body),
+    () => storageOf(body),
+    () => sealOf(body),
+    () => kmsLibrariesOf(body),
+    () => logOf(body),
+    () => telemetryOf(body),
+    () => hardeningOf(body),
+    () => auditOf(body),
+    () => cloudsOf(body),
+    () => urlOf(body, 'api_addr', 'apiAddress'),
+    () => urlOf(body, 'cluster_addr', 'clusterAddress'),
+    () => textOf(body, 'cluster_name', 'clusterName'),
+    () => versionOf(body),
+    () => secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
+    () => secondsOf(body, 'max_lease_ttl', 'maxTtlSeconds'),
+    () => editionOf(body),
+    () => textOf(body, 'pid_file', 'pidFile'),
+    () => (itemsOf(body, HINTS).length === 0 ? {} : { permissionHints: switchOf(body, HINTS) }),
+    () => (itemsOf(body, RAW).length === 0 ? {} : { rawStorage: switchOf(body, RAW) }),
+  ].map((read) => faults.collect<ConfigPart>(read) ?? {})
+  faults.end()
+  return mergeParts([...(warnings.length === 0 ? [] : [{ warnings }]), ...parts])
+}
+
+/** Lists behind each other; what several keys make, member by member; of everything else the last one counts. */
+export function mergeParts(parts: readonly ConfigPart[]): ConfigPart {
+  const merged: Record<string, unknown> = merge(parts)
+  for (const name of JOINED_PARTS) {
+    const given = parts.flatMap((part) => part[name] ?? [])
+    if (given.length > 0) merged[name] = merge(given)
+  }
+  return { ...merged }
+}
+
+function merge(parts: readonly object[]): Record<string, unknown> {
+  const merged = dictionary<unknown>()
+  for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
+    const before = merged[name]
+    if (Array.isArray(value) && value.length === 0 && before === undefined) continue
+    merged[name] = Array.isArray(before) ? [...before, ...(value as unknown[])] : value
+  }
+  return { ...merged }
+}
+
+/** With the defaults, and what can only be told when all is read. @throws ConfigError */
+export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigPart): ServerConfig {
+  const config = {
+    ...DEFAULT_CONFIG,
+    ...part,
+    logging: { ...DEFAULT_CONFIG.logging, ...part.logging },
+    hardening: { ...DEFAULT_CONFIG.hardening, ...part.hardening },
+    kept: { ...DEFAULT_CONFIG.kept, ...part.kept },
+    audit: { ...DEFAULT_CONFIG.audit, ...part.audit },
+  }
+  const { defaultTtlSeconds, maxTtlSeconds } = config
+  if (defaultTtlSeconds > maxTtlSeconds) {
+    throw new ConfigError(
+      `default_lease_ttl, ${defaultTtlSeconds} s, must not be longer than max_lease_ttl, ${maxTtlSeconds} s`,
+    )
+  }
+  const listeners = given ?? [UNTOLD_LISTENER]
+  const texts = listeners.map(({ address }) => addressText(address))
+  const twice = texts.find((text, index) => !text.endsWith(':0') && texts.indexOf(text) !== index)
+  if (twice !== undefined) throw new ConfigError(`Two listeners have the address ${twice}`)
+  const limits = settledLimits(
+    sharedLimits,
+    listeners.map(({ rules }) => rules.limits),
+  )
+  return {
+    ...config,
+    limits: limits.shared,
+    listeners: listeners.map(({ address, rules }, index) => ({
+      address,
+      rules: { ...rules, limits: limits.listeners[index] ?? DEFAULT_LIMITS },
+    })),
+  }
+}
+
+const HINTS = 'permission_denied_hints'
+const RAW = 'raw_storage_endpoint'
+export const MAX_THREADS = 256
+
+function threadsOf(body: HclObject): ConfigPart {
+  const what = `a number from 1 to ${MAX_THREADS}`
+  const threads = integerIn(body, 'threads', what)
+  if (threads === undefined) return {}
+  if (threads < 1 || threads > MAX_THREADS) throw new ConfigError(`"threads" must be ${what}`)
+  return { threads }
+}
+
+function sharedLimitsPart(body: HclObject): ConfigPart {
+  const sharedLimits = sharedLimitsOf(body)
+  return Object.keys(sharedLimits).length === 0 ? {} : { sharedLimits }
+}
+
+function textOf(body: HclObject, key: string, name: 'clusterName' | 'pidFile'): ConfigPart {
+  const text = textIn(body, key)
+  return text === undefined ? {} : { [name]: text }
+}
+
+function urlOf(body: HclObject, key: string, name: 'apiAddress' | 'clusterAddress'): ConfigPart {
+  const text = textIn(body, key)
+  if (text === undefined) return {}
+  const url = URL.parse(text)
+  // Paths are put behind it as it was written: the parser forgives spaces, and a '?' with nothing behind it.
+  const isPlain = url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text)
+  if (!isPlain || !['http:', 'https:'].includes(url.protocol))
+    throw new ConfigError(`"${key}" must be an address such as https://keys.example:8200`)
+  return { [name]: text }
+}
+
+function versionOf(body: HclObject): ConfigPart {
+  const reportedVersion = textIn(body, 'reported_version')
+  if (reportedVersion === undefined) return {}
+  if (!isSemanticVersion(reportedVersion)) throw new ConfigError('"reported_version" must be a version such as 1.21.0')
+  return { reportedVersion }
+}
+
+function isSemanticVersion(text: string): boolean {
+  const parts = text.split('.')
+  return parts.length === 3 && parts.every((part) => part !== '' && part.length < 10 && [...part].every(isDigit))
+}
+
+function secondsOf(body: HclObject, key: string, name: 'defaultTtlSeconds' | 'maxTtlSeconds'): ConfigPart {
+  const seconds = secondsIn(body, key)
+  return seconds === undefined || seconds === 0 ? {} : { [name]: seconds }
+}

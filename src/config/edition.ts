@@ -1,0 +1,13 @@
+// The key `edition`: which features are on.
+import { EDITIONS, type Edition } from '../api/edition.ts'
+import type { HclObject } from '../lib/hcl.ts'
+import { ConfigError, single } from './values.ts'
+
+/** @throws ConfigError */
+export function editionOf(body: HclObject): { readonly edition?: Edition } {
+  const value = single(body, 'edition')
+  if (value === undefined) return {}
+  const edition = EDITIONS.find((name) => name === value)
+  if (edition === undefined) throw new ConfigError(`"edition" must be one of ${EDITIONS.join(', ')}`)
+  return { edition }
+}

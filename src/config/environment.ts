@@ -1,0 +1,38 @@
+// Environment variables that stand for keys of the configuration. They are read like a last file, and beat the others.
+import type { HclObject } from '../lib/hcl.ts'
+import { own } from '../lib/own.ts'
+
+/** Before the name of each; the first one that is set counts. */
+export const PREFIXES = ['KEYWRIGHT_', 'VAULT_', 'BAO_'] as const
+
+export const ENVIRONMENT: ReadonlyMap<string, string> = new Map([
+  ['API_ADDR', 'api_addr'],
+  ['CLUSTER_ADDR', 'cluster_addr'],
+  ['CLUSTER_NAME', 'cluster_name'],
+  ['EDITION', 'edition'],
+])
+
+/** Undefined where none is set, or only to nothing. */
+export function firstOf(
+  env: NodeJS.ProcessEnv,
+  name: string,
+): { readonly variable: string; readonly value: string } | undefined {
+  for (const prefix of PREFIXES) {
+    const value = own(env, prefix + name)
+    if (value !== undefined && value !== '') return { variable: prefix + name, value }
+  }
+  return undefined
+}
+
+/** Each variable that is set, as the text of a configuration would have it. */
+export function environmentBodies(
+  env: NodeJS.ProcessEnv,
+): readonly { readonly variable: string; readonly body: HclObject }[] {
+  return [...ENVIRONMENT].flatMap(([name, key]) => {
+    const found = firstOf(env, name)
+    if (found === undefined) return []
+    const value = { kind: 'string', value: found.value } as const
+    const item = { key, labels: [], value, line: 1, column: 1 }
+    return [{ variable: found.variable, body: { kind: 'object', items: [item] } as const }]
+  })
+}

@@ -1,0 +1,56 @@
+// The stanza custom_response_headers of a listener: headers for every answer, by status.
+//
+//   custom_response_headers {
+//     "default" = { "Content-Security-Policy" = ["default-src 'none'"] }
+//     "4xx"     = { "X-Contact" = ["keys@example.org"] }
+//   }
+
+import type { CustomHeaders } from '../http/response-headers.ts'
+import { type HclItem, type HclObject, strings } from '../lib/hcl.ts'
+import { dictionary } from '../lib/own.ts'
+import { ConfigError, only } from './values.ts'
+
+/** What the server says itself, of the connection or of the body. */
+const OWN_HEADERS = [
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'retry-after',
+  'transfer-encoding',
+  'upgrade',
+]
+const OWN_PREFIX = 'x-vault-'
+
+export function customHeadersOf(body: HclObject): CustomHeaders {
+  const block = only(body, 'custom_response_headers', 0)
+  if (block === undefined) return {}
+  const custom = dictionary<Record<string, string>>()
+  for (const item of block.body.items) {
+    if (!isStatus(item.key))
+      throw new ConfigError(`line ${item.line}: "${item.key}" is not a status such as "404", "4xx" or "default"`)
+    if (Object.hasOwn(custom, item.key)) throw new ConfigError(`line ${item.line}: "${item.key}" stands twice`)
+    if (item.value.kind !== 'object') throw new ConfigError(`line ${item.line}: "${item.key}" must hold headers`)
+    custom[item.key] = Object.fromEntries(item.value.items.map(headerOf))
+  }
+  return { ...custom }
+}
+
+function isStatus(text: string): boolean {
+  if (text === 'default') return true
+  return /^[1-5](?:xx|\d\d)$/.test(text)
+}
+
+function headerOf({ key, value, line }: HclItem): readonly [string, string] {
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(key)) throw new ConfigError(`line ${line}: "${key}" is no name of a header`)
+  const name = key.toLowerCase()
+  if (OWN_HEADERS.includes(name) || name.startsWith(OWN_PREFIX))
+    throw new ConfigError(`line ${line}: the header "${key}" is the server's own`)
+  const texts = value.kind === 'string' ? [value.value] : strings(value)
+  if (texts === undefined) throw new ConfigError(`line ${line}: "${key}" must be a text, or a list of texts`)
+  const text = texts.join(', ')
+  if (!/^[\t\x20-\x7e]*$/.test(text)) throw new ConfigError(`line ${line}: "${key}" must be visible ASCII characters`)
+  return [key, text]
+}

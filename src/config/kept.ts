@@ -1,0 +1,47 @@
+// How much is kept for callers: `max_cubbyhole_…`.
+import { DEFAULT_KEPT_LIMITS, type KeptLimits } from '../auth/kept-values.ts'
+import type { HclObject } from '../lib/hcl.ts'
+import { MAX_VALUE_BYTES } from '../storage/contract.ts'
+import { setting } from './setting.ts'
+import { ConfigError, integerIn } from './values.ts'
+
+export const KEPT_SETTINGS = {
+  max_cubbyhole_entry_size: setting(
+    'bytes',
+    String(DEFAULT_KEPT_LIMITS.entryBytes),
+    'Largest entry of a cubbyhole, and largest wrapped answer; beyond it 413',
+  ),
+  max_cubbyhole_entries: setting(
+    'number',
+    String(DEFAULT_KEPT_LIMITS.entries),
+    'Most entries of the cubbyhole of one token; one more is a 400',
+  ),
+  max_cubbyhole_size: setting(
+    'bytes',
+    String(DEFAULT_KEPT_LIMITS.bytes),
+    'What the cubbyhole of one token holds in all, with the paths; beyond it 400',
+  ),
+} as const
+
+/** Storage takes no larger value, and a wrapped answer is a text in JSON: a byte of it may take two. */
+const MOST_ENTRY_BYTES = MAX_VALUE_BYTES / 4
+/** They are removed with their token, in steps of a few hundred. */
+const MOST_ENTRIES = 1_000_000
+
+export function keptOf(body: HclObject): { readonly kept?: Partial<KeptLimits> } {
+  const bound = (key: keyof typeof KEPT_SETTINGS, most: number): number | undefined => {
+    const what = `a number from 1 to ${most}`
+    const value = integerIn(body, key, what)
+    if (value !== undefined && (value < 1 || value > most)) throw new ConfigError(`"${key}" must be ${what}`)
+    return value
+  }
+  const entryBytes = bound('max_cubbyhole_entry_size', MOST_ENTRY_BYTES)
+  const entries = bound('max_cubbyhole_entries', MOST_ENTRIES)
+  const bytes = bound('max_cubbyhole_size', Number.MAX_SAFE_INTEGER)
+  const kept = {
+    ...(entryBytes === undefined ? {} : { entryBytes }),
+    ...(entries === undefined ? {} : { entries }),
+    ...(bytes === undefined ? {} : { bytes }),
+  }
+  return Object.keys(kept).length === 0 ? {} : { kept }
+}

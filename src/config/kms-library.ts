@@ -1,0 +1,44 @@
+// The stanzas `kms_library`: the files that make devices reachable. Nothing else names one, and no request can.
+
+import { blocksOf, type HclObject } from '../lib/hcl.ts'
+import { type Stanza, setting } from './setting.ts'
+import { ConfigError, checkKeys, textIn } from './values.ts'
+
+export type KmsLibrary = {
+  /** As managed keys refer to it. */
+  readonly name: string
+  /** Absolute path of the file. */
+  readonly library: string
+}
+
+export const KMS_LIBRARY_STANZA: Stanza = {
+  title: 'kms_library "pkcs11"',
+  about:
+    'A device for managed keys, several perhaps; see docs/runbooks/managed-keys.md. The first one is also a source ' +
+    'of random bytes.',
+  settings: {
+    name: setting('text', 'needed', 'How managed keys refer to it'),
+    library: setting('path', 'needed', 'The file that the maker of the device ships, from the root'),
+  },
+}
+
+/** @throws ConfigError */
+export function kmsLibrariesOf(body: HclObject): { readonly kmsLibraries?: readonly KmsLibrary[] } {
+  const found = blocksOf(body, 'kms_library', 1).map(({ labels, body: own, line }) => {
+    if (labels[0] !== 'pkcs11')
+      throw new ConfigError(`line ${line}: kms_library "${labels[0]}" is not offered, use pkcs11`)
+    checkKeys(own, KMS_LIBRARY_STANZA.settings, KMS_LIBRARY_STANZA.title)
+    const [name, library] = [textIn(own, 'name'), textIn(own, 'library')]
+    if (name === undefined || library === undefined)
+      throw new ConfigError(`line ${line}: kms_library "pkcs11" needs name and library`)
+    if (!/^[\w.-]{1,100}$/.test(name))
+      throw new ConfigError(`line ${line}: the name of a kms_library must be letters, digits, "_", "-" and "."`)
+    // Searched for in the paths of the loader, another file could come first.
+    if (!library.startsWith('/') && !/^[A-Za-z]:[\\/]/.test(library))
+      throw new ConfigError(`line ${line}: "library" must be a path from the root`)
+    return { name, library }
+  })
+  const twice = found.find(({ name }, at) => found.findIndex((other) => other.name === name) < at)
+  if (twice !== undefined) throw new ConfigError(`there are two kms_library with the name "${twice.name}"`)
+  return found.length === 0 ? {} : { kmsLibraries: found }
+}

@@ -1,0 +1,135 @@
+// Limits: those of a listener, and those that all listeners share.
+
+import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ListenerLimits, type ServerLimits } from '../http/limits.ts'
+import type { HclObject } from '../lib/hcl.ts'
+import { refused, setting } from './setting.ts'
+import { ConfigError, integerIn, secondsIn } from './values.ts'
+
+const JSON_LIMIT = refused('leave it out; nesting is bounded at 64, everything else by max_request_size')
+
+export const LIMIT_SETTINGS = {
+  max_request_size: setting(
+    'bytes',
+    '33554432',
+    'Largest body; one byte more is a 413. 0: the default; negative: as much as `max_body_memory` allows',
+  ),
+  max_request_duration: setting('duration', '90s', 'Longest time to an answer; beyond it 503'),
+  http_read_header_timeout: setting('duration', '10s', 'Longest time for the headers'),
+  http_read_timeout: setting('duration', '30s', 'Longest time for the body'),
+  http_idle_timeout: setting('duration', '5m', 'Longest time between two requests of a connection'),
+  http_write_timeout: setting('duration', 'none', 'Longest time until a client has taken its answer'),
+  max_token_header_size: setting('bytes', '8192', 'Longest token; beyond it 431'),
+  max_json_depth: JSON_LIMIT,
+  max_json_string_value_length: JSON_LIMIT,
+  max_json_object_entry_count: JSON_LIMIT,
+  max_json_array_element_count: JSON_LIMIT,
+  max_request_json_memory: JSON_LIMIT,
+  max_request_json_strings: JSON_LIMIT,
+} as const
+
+export const SHARED_LIMIT_SETTINGS = {
+  max_connections: setting('number', String(DEFAULT_SERVER_LIMITS.maxConnections), 'Of all listeners together'),
+  max_connections_per_address: setting(
+    'number',
+    String(DEFAULT_SERVER_LIMITS.maxConnectionsPerAddress),
+    'Of one address (IPv6: of one /64); proxies that a listener trusts are not counted',
+  ),
+  max_body_memory: setting(
+    'bytes',
+    '268435456, and the largest max_request_size at least',
+    'What the bodies of all requests take at once, beyond the first 64 KiB of each; beyond it 503. Callers ' +
+      'without a live token have a quarter of it together, and 256 KiB each',
+  ),
+  max_body_memory_per_address: setting(
+    'bytes',
+    'half of max_body_memory, and the largest max_request_size at least',
+    'The share of it that the bodies of one address take (IPv6: of one /64), of a client as a trusted proxy names ' +
+      'it; beyond it 503',
+  ),
+  default_max_request_duration: setting('duration', '90s', '`max_request_duration` of listeners that say nothing'),
+} as const
+
+/** A day; the timers of the runtime end at 24.8 days. */
+const MAX_TIMEOUT_SECONDS = 86_400
+/** Far below what a single buffer can hold. */
+const MOST_BODY_BYTES = 1 << 30
+
+/** 0 or missing: `missingMs`. */
+function timeIn(body: HclObject, key: string, missingMs: number): number {
+  const seconds = secondsIn(body, key)
+  if (seconds !== undefined && seconds > MAX_TIMEOUT_SECONDS)
+    throw new ConfigError(`${key} must be at most ${MAX_TIMEOUT_SECONDS} seconds`)
+  return seconds === undefined || seconds === 0 ? missingMs : seconds * 1000
+}
+
+/** Undefined: what all listeners have that say nothing. */
+export type GivenLimits = Omit<ListenerLimits, 'maxRequestMs'> & { readonly maxRequestMs: number | undefined }
+
+export function limitsOf(body: HclObject): GivenLimits {
+  const size = integerIn(body, 'max_request_size', 'a number of bytes') ?? 0
+  if (size > MOST_BODY_BYTES) throw new ConfigError(`"max_request_size" must be at most ${MOST_BODY_BYTES} bytes`)
+  const tokenBytes = integerIn(body, 'max_token_header_size', 'a number of bytes') ?? 0
+  if (tokenBytes < 0) throw new ConfigError('"max_token_header_size" must not be negative')
+  const limits = {
+    maxRequestBytes: size === 0 ? DEFAULT_LIMITS.maxRequestBytes : size < 0 ? Number.POSITIVE_INFINITY : size,
+    maxRequestMs: timeIn(body, 'max_request_duration', 0) || undefined,
+    readHeaderTimeoutMs: timeIn(body, 'http_read_header_timeout', DEFAULT_LIMITS.readHeaderTimeoutMs),
+    readTimeoutMs: timeIn(body, 'http_read_timeout', DEFAULT_LIMITS.readTimeoutMs),
+    idleTimeoutMs: timeIn(body, 'http_idle_timeout', DEFAULT_LIMITS.idleTimeoutMs),
+    writeTimeoutMs: timeIn(body, 'http_write_timeout', 0),
+    maxTokenBytes: tokenBytes === 0 ? DEFAULT_LIMITS.maxTokenBytes : tokenBytes,
+  }
+  // The reference counts the headers as part of the request.
+  if (limits.readHeaderTimeoutMs > limits.readTimeoutMs)
+    throw new ConfigError('"http_read_header_timeout" must not be longer than "http_read_timeout"')
+  return limits
+}
+
+/** Those of all listeners, as far as they are given. */
+export type SharedLimits = Partial<ServerLimits> & { readonly maxRequestMs?: number }
+
+export function sharedLimitsOf(body: HclObject): SharedLimits {
+  const positive = (key: string): number | undefined => {
+    const value = integerIn(body, key)
+    if (value !== undefined && value <= 0) throw new ConfigError(`"${key}" must be greater than 0`)
+    return value
+  }
+  const maxConnections = positive('max_connections')
+  const maxConnectionsPerAddress = positive('max_connections_per_address')
+  const maxBodyBytes = positive('max_body_memory')
+  const maxBodyBytesPerAddress = positive('max_body_memory_per_address')
+  const maxRequestMs = timeIn(body, 'default_max_request_duration', 0)
+  return {
+    ...(maxConnections === undefined ? {} : { maxConnections }),
+    ...(maxConnectionsPerAddress === undefined ? {} : { maxConnectionsPerAddress }),
+    ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
+    ...(maxBodyBytesPerAddress === undefined ? {} : { maxBodyBytesPerAddress }),
+    ...(maxRequestMs === 0 ? {} : { maxRequestMs }),
+  }
+}
+
+export type SettledLimits = { readonly shared: ServerLimits; readonly listeners: readonly ListenerLimits[] }
+
+/** Each listener lets its largest body through, and none lets more in than there may be. @throws ConfigError */
+export function settledLimits(given: SharedLimits, listeners: readonly GivenLimits[]): SettledLimits {
+  const { maxRequestMs = DEFAULT_LIMITS.maxRequestMs, ...shared } = given
+  const largest = Math.max(0, ...listeners.map(({ maxRequestBytes }) => maxRequestBytes).filter(Number.isFinite))
+  if (given.maxBodyBytes !== undefined && given.maxBodyBytes < largest)
+    throw new ConfigError(`"max_body_memory" must not be less than the largest max_request_size, ${largest} bytes`)
+  const maxBodyBytes = given.maxBodyBytes ?? Math.max(DEFAULT_SERVER_LIMITS.maxBodyBytes, largest)
+  if (given.maxBodyBytesPerAddress !== undefined && given.maxBodyBytesPerAddress < largest)
+    throw new ConfigError(
+      `"max_body_memory_per_address" must not be less than the largest max_request_size, ${largest} bytes`,
+    )
+  const isUnbounded = listeners.some(({ maxRequestBytes }) => !Number.isFinite(maxRequestBytes))
+  const half = isUnbounded ? maxBodyBytes : Math.max(Math.floor(maxBodyBytes / 2), largest)
+  const maxBodyBytesPerAddress = Math.min(given.maxBodyBytesPerAddress ?? half, maxBodyBytes)
+  return {
+    shared: { ...DEFAULT_SERVER_LIMITS, ...shared, maxBodyBytes, maxBodyBytesPerAddress },
+    listeners: listeners.map((limits) => ({
+      ...limits,
+      maxRequestMs: limits.maxRequestMs ?? maxRequestMs,
+      maxRequestBytes: Math.min(limits.maxRequestBytes, maxBodyBytesPerAddress, MOST_BODY_BYTES),
+    })),
+  }
+}

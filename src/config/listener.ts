@@ -1,0 +1,191 @@
+// The stanzas `listener "tcp"` and `listener "unix"`: where the server listens, what it takes, and of whom it asks
+// what.
+import { isIPv4, isIPv6 } from 'node:net'
+import type { ListenerRules, TcpAddress } from '../http/listener.ts'
+import type { UnixAddress } from '../http/unix-socket.ts'
+import { isDigit } from '../lib/ascii.ts'
+import { blocksOf, type HclBlock, type HclObject } from '../lib/hcl.ts'
+import { customHeadersOf } from './headers.ts'
+import { type GivenLimits, LIMIT_SETTINGS, limitsOf } from './limits.ts'
+import { forwardedOf, PROXY_SETTINGS, proxyOf } from './proxies.ts'
+import { ignored, refused, type SettingTable, type Stanza, setting } from './setting.ts'
+import { SWITCH_SETTINGS, switchesOf } from './switches.ts'
+import { TLS_SETTINGS, tlsOf } from './tls.ts'
+import { ConfigError, checkKeys, Faults, integerIn, single, switchOf, textIn } from './values.ts'
+
+export type ListenerAddress = Omit<TcpAddress, 'share'> | UnixAddress
+/** `rules.limits` are settled when all files are read. */
+export type GivenListener = {
+  readonly address: ListenerAddress
+  readonly rules: Omit<ListenerRules, 'limits'> & { readonly limits: GivenLimits }
+}
+export type ListenerConfig = { readonly address: ListenerAddress; readonly rules: ListenerRules }
+
+const COMMON: SettingTable = {
+  ...LIMIT_SETTINGS,
+  custom_response_headers: setting('stanza', 'none', 'Headers of answers, by status; see below'),
+  ...SWITCH_SETTINGS,
+  chroot_namespace: refused('only the root namespace exists'),
+  require_request_header: refused('it belongs to agents'),
+  agent_api: refused('it belongs to agents'),
+  proxy_api: refused('it belongs to proxies'),
+  role: refused('it belongs to agents'),
+  disable_request_limiter: ignored('the limits of a listener are named one by one'),
+  disable_replication_status_endpoints: ignored('there is no replication'),
+}
+
+export const TCP_STANZA: Stanza = {
+  title: 'listener "tcp"',
+  about: 'Stands as often as there are addresses to listen on.',
+  settings: {
+    address: setting('host:port', '127.0.0.1:8200', 'IPv6 in brackets; port 0: any free one'),
+    cluster_address: ignored('there is no cluster port'),
+    ...TLS_SETTINGS,
+    ...PROXY_SETTINGS,
+    ...COMMON,
+  },
+}
+
+export const UNIX_STANZA: Stanza = {
+  title: 'listener "unix"',
+  about: 'A socket in the file system, in clear: its permissions say who may use it. One thread answers on it.',
+  settings: {
+    address: setting('path', 'needed', 'The socket; one that a dead server left behind is replaced'),
+    socket_mode: setting('octal digits', '600', 'Permissions of the socket'),
+    socket_user: setting('id', 'of the process', 'Owner, as a number'),
+    socket_group: setting('id', 'of the process', 'Group, as a number'),
+    tls_disable: ignored('a Unix socket speaks in clear'),
+    ...COMMON,
+  },
+}
+
+/** `isPlainAllowed`: a listener without a certificate need not say so. @throws ConfigError */
+export function listenersOf(
+  body: HclObject,
+  isPlainAllowed: boolean,
+): { readonly listeners?: readonly GivenListener[]; readonly warnings?: readonly string[] } {
+  const blocks = blocksOf(body, 'listener', 1)
+  if (blocks.length === 0) return {}
+  const faults = new Faults()
+  const warnings: string[] = []
+  const listeners = blocks.flatMap((block) => {
+    const found = faults.collect(() => located(block, () => listenerOf(block, isPlainAllowed, warnings)))
+    return found === undefined ? [] : [found]
+  })
+  faults.end()
+  return { listeners, warnings }
+}
+
+/** A sentence that names no line of its own gets that of the stanza. */
+function located<T>(block: HclBlock, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause
+    const sentences = cause.message.split('\n')
+    const prefix = `line ${block.line}: `
+    throw new ConfigError(sentences.map((text) => (text.startsWith('line ') ? text : prefix + text)).join('\n'))
+  }
+}
+
+function listenerOf({ labels, body, line }: HclBlock, isPlainAllowed: boolean, warnings: string[]): GivenListener {
+  const [type] = labels
+  if (type !== 'tcp' && type !== 'unix')
+    throw new ConfigError(`line ${line}: the listener "${type}" is not offered, use listener "tcp" or "unix"`)
+  const stanza = type === 'tcp' ? TCP_STANZA : UNIX_STANZA
+  const faults = new Faults()
+  warnings.push(...(faults.collect(() => checkKeys(body, stanza.settings, stanza.title)) ?? []))
+  const address = faults.collect(() => (type === 'tcp' ? tcpAddress(body) : unixAddress(body)))
+  const limits = faults.collect(() => limitsOf(body))
+  const tls = type === 'tcp' ? faults.collect(() => tlsOf(body, isPlainAllowed)) : undefined
+  const forwarded = type === 'tcp' ? faults.collect(() => forwardedOf(body)) : undefined
+  const proxy = type === 'tcp' ? faults.collect(() => proxyOf(body)) : undefined
+  const headers = faults.collect(() => customHeadersOf(body)) ?? {}
+  const switches = faults.collect(() => switchesOf(body))
+  faults.end()
+  const isInClear = type === 'tcp' && tls === undefined && switchOf(body, 'tls_disable')
+  if (isInClear && address?.kind === 'tcp' && !isLoopback(address.host))
+    warnings.push(`line ${line}: ${address.host}:${address.port} speaks in clear: who is on the way reads every token`)
+  return {
+    address: address as ListenerAddress,
+    rules: { limits: limits as GivenLimits, tls, forwarded, proxy, headers: withTlsOnly(headers, tls), switches },
+  }
+}
+
+/** RFC 6797 section 7.2: only where it came over TLS. */
+function withTlsOnly(headers: ListenerRules['headers'], tls: ListenerRules['tls']): ListenerRules['headers'] {
+  if (tls === undefined) return headers
+  return { ...headers, default: { ...STRICT_TRANSPORT, ...headers.default } }
+}
+
+const STRICT_TRANSPORT = { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }
+
+function tcpAddress(body: HclObject): ListenerAddress {
+  const address = single(body, 'address')
+  return { kind: 'tcp', ...parseAddress(address === undefined ? '127.0.0.1:8200' : String(address)) }
+}
+
+/** What an address in the file system can have; the system refuses more, and says so less clearly. */
+const MOST_PATH_BYTES = 107
+
+function unixAddress(body: HclObject): ListenerAddress {
+  const path = textIn(body, 'address')
+  if (path === undefined || Buffer.byteLength(path) > MOST_PATH_BYTES)
+    throw new ConfigError(`listener "unix" needs address, a path of at most ${MOST_PATH_BYTES} bytes`)
+  const idIn = (key: string): number | undefined => {
+    const id = integerIn(body, key, 'the number of a user or group, as "id" prints it')
+    if (id !== undefined && id < 0) throw new ConfigError(`"${key}" must not be negative`)
+    return id
+  }
+  return {
+    kind: 'unix',
+    path,
+    mode: modeIn(body),
+    user: idIn('socket_user'),
+    group: idIn('socket_group'),
+  }
+}
+
+function modeIn(body: HclObject): number | undefined {
+  const value = single(body, 'socket_mode')
+  if (value === undefined) return undefined
+  const digits = String(value)
+  if (!/^0?[0-7]{3}$/.test(digits)) throw new ConfigError('"socket_mode" must be three octal digits such as "660"')
+  return Number.parseInt(digits, 8)
+}
+
+/** Whether only this machine reaches it: RFC 1122 section 3.2.1.3 gives all of 127.0.0.0/8 to the host itself. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+const MAX_PORT = 65_535
+
+/** `host:port`; IPv6 in brackets. @throws ConfigError */
+export function parseAddress(text: string): { readonly host: string; readonly port: number } {
+  const colon = text.lastIndexOf(':')
+  const host = hostOf(text.slice(0, Math.max(colon, 0)))
+  const digits = text.slice(colon + 1)
+  const port = Number(digits)
+  if (host === undefined || digits === '' || digits.length > 5 || ![...digits].every(isDigit) || port > MAX_PORT) {
+    throw new ConfigError(`The address "${text}" is not of the form 127.0.0.1:8200`)
+  }
+  return { host, port }
+}
+
+/** Undefined where it is neither an address nor can be a name. */
+function hostOf(text: string): string | undefined {
+  const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : undefined
+  if (bare !== undefined) return isIPv6(bare) ? bare : undefined
+  return text !== '' && [...text].every((c) => isDigit(c) || isNameCharacter(c)) ? text : undefined
+}
+
+function isNameCharacter(character: string): boolean {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || '.-_'.includes(character)
+}
+
+/** As it is shown, and as two listeners may not share it. */
+export function addressText(address: ListenerAddress): string {
+  if (address.kind === 'unix') return `unix:${address.path}`
+  return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`
+}

@@ -1,0 +1,77 @@
+// The keys of a listener for what stands in front of it: which proxies may say where a request comes from.
+
+import type { ForwardedRules } from '../http/client-address.ts'
+import type { ProxyRules } from '../http/proxy-protocol.ts'
+import { CidrError, normalizeCidr } from '../lib/cidr.ts'
+import type { HclObject } from '../lib/hcl.ts'
+import { setting } from './setting.ts'
+import { ConfigError, integerIn, listIn, switchOf, textIn } from './values.ts'
+
+export const PROXY_SETTINGS = {
+  x_forwarded_for_authorized_addrs: setting(
+    'list of blocks',
+    'none',
+    'Proxies whose `X-Forwarded-For` is believed: the address of a client is the last entry',
+  ),
+  x_forwarded_for_hop_skips: setting('number', '0', 'Entries at its end that are passed over, of further proxies'),
+  x_forwarded_for_reject_not_present: setting('bool', 'true', 'A request without it is refused with 400'),
+  x_forwarded_for_reject_not_authorized: setting(
+    'bool',
+    'true',
+    'A request with it that comes from elsewhere is refused with 400; else its own address counts',
+  ),
+  proxy_protocol_behavior: setting(
+    '"use_always", "allow_authorized", "deny_unauthorized"',
+    'none',
+    'Connections begin with the header of the PROXY protocol (1 or 2): all of them; those of the listed proxies, ' +
+      'others being taken without it; or those, others being closed',
+  ),
+  proxy_protocol_authorized_addrs: setting('list of blocks', 'none', 'The proxies of the last two'),
+} as const
+
+const FORWARDED = 'x_forwarded_for_authorized_addrs'
+const BEHAVIORS = ['use_always', 'allow_authorized', 'deny_unauthorized'] as const
+
+/** Undefined: the header means nothing. */
+export function forwardedOf(body: HclObject): ForwardedRules | undefined {
+  const authorized = blocksIn(body, FORWARDED)
+  const hopSkips = integerIn(body, 'x_forwarded_for_hop_skips') ?? 0
+  if (hopSkips < 0) throw new ConfigError('"x_forwarded_for_hop_skips" must not be negative')
+  const rules = {
+    authorized,
+    hopSkips,
+    rejectNotPresent: switchOf(body, 'x_forwarded_for_reject_not_present', true),
+    rejectNotAuthorized: switchOf(body, 'x_forwarded_for_reject_not_authorized', true),
+  }
+  if (authorized.length > 0) return rules
+  const alone = body.items.find(({ key }) => key.startsWith('x_forwarded_for_') && key !== FORWARDED)
+  if (alone !== undefined) throw new ConfigError(`line ${alone.line}: "${alone.key}" needs ${FORWARDED}`)
+  return undefined
+}
+
+/** Undefined: no connection begins with it. */
+export function proxyOf(body: HclObject): ProxyRules | undefined {
+  const text = textIn(body, 'proxy_protocol_behavior')
+  const authorized = blocksIn(body, 'proxy_protocol_authorized_addrs')
+  if (text === undefined) {
+    if (authorized.length > 0) throw new ConfigError('"proxy_protocol_authorized_addrs" needs proxy_protocol_behavior')
+    return undefined
+  }
+  const behavior = BEHAVIORS.find((each) => each === text)
+  if (behavior === undefined) throw new ConfigError(`"proxy_protocol_behavior" must be one of ${BEHAVIORS.join(', ')}`)
+  if (behavior === 'use_always') return { behavior }
+  if (authorized.length === 0)
+    throw new ConfigError(`"proxy_protocol_behavior" ${behavior} needs proxy_protocol_authorized_addrs`)
+  return { behavior, authorized }
+}
+
+function blocksIn(body: HclObject, key: string): readonly string[] {
+  return listIn(body, key).map((text) => {
+    try {
+      return normalizeCidr(text)
+    } catch (cause) {
+      if (cause instanceof CidrError) throw new ConfigError(`"${key}": ${cause.message}`)
+      throw cause
+    }
+  })
+}

@@ -1,0 +1,50 @@
+// The stanza `seal`: what opens the server when it starts.
+
+import type { HclObject } from '../lib/hcl.ts'
+import { type Stanza, setting } from './setting.ts'
+import { ConfigError, checkKeys, only, textIn } from './values.ts'
+
+const KEY_FORM = 'text, `file://PATH`, `env://NAME`'
+
+export const SEAL_STANZA: Stanza = {
+  title: 'seal "static"',
+  about: 'A key that opens the server when it starts. Without the stanza, or with `seal "shamir" {}`, shares open it.',
+  settings: {
+    current_key_id: setting('text', 'needed', 'Name of the key'),
+    current_key: setting(KEY_FORM, 'needed', 'The key, 32 bytes'),
+    previous_key_id: setting('text', 'none', 'Name of the key before, while it is changed'),
+    previous_key: setting(KEY_FORM, 'none', 'The key before'),
+  },
+}
+const STATIC_KEYS = Object.keys(SEAL_STANZA.settings)
+
+/** The keys as they are written in the configuration: text, `file://PATH` or `env://NAME`. */
+export type StaticSealConfig = {
+  readonly keyId: string
+  readonly key: string
+  readonly previous: { readonly keyId: string; readonly key: string } | undefined
+}
+
+/** Nothing where shares open the server. */
+export function sealOf(body: HclObject): { readonly seal?: StaticSealConfig } {
+  const block = only(body, 'seal')
+  if (block === undefined) return {}
+  if (block.labels[0] === 'shamir') {
+    checkKeys(block.body, {}, 'seal "shamir"')
+    return {}
+  }
+  if (block.labels[0] !== 'static') {
+    throw new ConfigError(`line ${block.line}: the seal "${block.labels[0]}" is not offered, use static or shamir`)
+  }
+  checkKeys(block.body, SEAL_STANZA.settings, SEAL_STANZA.title)
+  const [keyId, key, previousId, previousKey] = STATIC_KEYS.map((name) => textIn(block.body, name))
+  if (keyId === undefined || key === undefined)
+    throw new ConfigError(`line ${block.line}: seal "static" needs current_key_id and current_key`)
+  if ((previousId === undefined) !== (previousKey === undefined))
+    throw new ConfigError(`line ${block.line}: seal "static" needs previous_key_id and previous_key together`)
+  if (previousId === keyId)
+    throw new ConfigError(`line ${block.line}: seal "static" has two keys with the id "${keyId}"`)
+  const previous =
+    previousId === undefined || previousKey === undefined ? undefined : { keyId: previousId, key: previousKey }
+  return { seal: { keyId, key, previous } }
+}

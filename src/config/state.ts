@@ -1,0 +1,61 @@
+// The configuration as `sys/config/state/sanitized` shows it: by the names of the file, without anything that opens
+// something. A key that is not named here is not shown.
+
+import { DEFAULT_RETENTION } from '../storage/retention.ts'
+import type { ServerConfig } from './config.ts'
+import { addressText, type ListenerConfig } from './listener.ts'
+import { NO_SWITCHES } from './switches.ts'
+
+export function sanitizedConfig(config: ServerConfig): object {
+  const { storage, seal } = config
+  return {
+    api_addr: config.apiAddress,
+    cluster_name: config.clusterName,
+    default_lease_ttl: config.defaultTtlSeconds,
+    max_lease_ttl: config.maxTtlSeconds,
+    max_cubbyhole_entry_size: config.kept.entryBytes,
+    max_cubbyhole_entries: config.kept.entries,
+    max_cubbyhole_size: config.kept.bytes,
+    threads: config.threads,
+    edition: config.edition,
+    reported_version: config.reportedVersion,
+    raw_storage_endpoint: config.rawStorage,
+    permission_denied_hints: config.permissionHints,
+    listeners: config.listeners.map(shownListener),
+    storage:
+      storage.type === 'inmem'
+        ? { type: 'inmem' }
+        : {
+            type: 'sqlite',
+            path: storage.directory,
+            log_retention_bytes: (storage.retention ?? DEFAULT_RETENTION).bytes,
+            log_retention_time: (storage.retention ?? DEFAULT_RETENTION).ms / 1000,
+          },
+    kms_libraries: config.kmsLibraries.map(({ name }) => ({ type: 'pkcs11', name })),
+    seals: [
+      seal === undefined
+        ? { type: 'shamir', disabled: false }
+        : // The key, or where it is, is nobody's business.
+          { type: 'static', disabled: false, current_key_id: seal.keyId },
+    ],
+  }
+}
+
+function shownListener({ address, rules }: ListenerConfig): object {
+  const { limits, tls, switches = NO_SWITCHES } = rules
+  return {
+    type: address.kind,
+    config: {
+      address: addressText(address),
+      tls_disable: tls === undefined,
+      ...(tls === undefined ? {} : { tls_cert_file: tls.certFile, tls_min_version: tls.minVersion }),
+      max_request_size: limits.maxRequestBytes,
+      max_request_duration: limits.maxRequestMs / 1000,
+      http_read_header_timeout: limits.readHeaderTimeoutMs / 1000,
+      http_read_timeout: limits.readTimeoutMs / 1000,
+      http_idle_timeout: limits.idleTimeoutMs / 1000,
+      disable_unauthed_generate_root_endpoints: switches.tokenAskedFor.generateRoot,
+      disable_unauthed_rekey_endpoints: switches.tokenAskedFor.rekey,
+    },
+  }
+}

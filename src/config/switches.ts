@@ -1,0 +1,80 @@
+// Switches of a listener that its requests carry along: what needs a token, and what is told without one.
+import type { ListenerSwitches } from '../api/request.ts'
+import type { HclObject } from '../lib/hcl.ts'
+import { type Stanza, setting } from './setting.ts'
+import { checkKeys, only, switchOf } from './values.ts'
+
+export const NO_SWITCHES: ListenerSwitches = {
+  tokenAskedFor: { generateRoot: false, rekey: false },
+  unauthenticatedMetrics: false,
+  unauthenticatedProfiling: false,
+  unauthenticatedInFlight: false,
+  redacts: { addresses: false, version: false, clusterName: false },
+}
+
+export const SWITCH_SETTINGS = {
+  disable_unauthed_rekey_endpoints: setting('bool', 'false', '`sys/rekey` asks for a token with `sudo` as well'),
+  disable_unauthed_generate_root_endpoints: setting(
+    'bool',
+    'false',
+    '`sys/generate-root` asks for a token with `sudo` as well',
+  ),
+  redact_addresses: setting(
+    'bool',
+    'false',
+    '`sys/leader` shows no addresses, nor does the issuer of identity tokens before there are any',
+  ),
+  redact_version: setting('bool', 'false', '`sys/health` and `sys/seal-status` show no version'),
+  redact_cluster_name: setting('bool', 'false', '`sys/health` and `sys/seal-status` show no name of the cluster'),
+  telemetry: setting('stanza', 'none', 'see below'),
+  profiling: setting('stanza', 'none', 'see below'),
+  inflight_requests_logging: setting('stanza', 'none', 'see below'),
+} as const
+
+/** Stanzas inside a listener, each with one switch. */
+const INNER = {
+  telemetry: 'unauthenticated_metrics_access',
+  profiling: 'unauthenticated_pprof_access',
+  inflight_requests_logging: 'unauthenticated_in_flight_request_access',
+} as const
+
+export const INNER_STANZA: Stanza = {
+  title: 'Inside a listener',
+  about: 'Each stands in a stanza of its own in the listener, `telemetry { … }` for example.',
+  settings: {
+    unauthenticated_metrics_access: setting('bool', 'false', 'in `telemetry`: `sys/metrics` asks for no token'),
+    unauthenticated_pprof_access: setting('bool', 'false', 'in `profiling`: `sys/pprof` asks for no token'),
+    unauthenticated_in_flight_request_access: setting(
+      'bool',
+      'false',
+      'in `inflight_requests_logging`: `sys/in-flight-req` asks for no token',
+    ),
+  },
+}
+
+/** Undefined where all are off. */
+export function switchesOf(body: HclObject): ListenerSwitches | undefined {
+  const switches = {
+    tokenAskedFor: {
+      generateRoot: switchOf(body, 'disable_unauthed_generate_root_endpoints'),
+      rekey: switchOf(body, 'disable_unauthed_rekey_endpoints'),
+    },
+    unauthenticatedMetrics: innerSwitch(body, 'telemetry'),
+    unauthenticatedProfiling: innerSwitch(body, 'profiling'),
+    unauthenticatedInFlight: innerSwitch(body, 'inflight_requests_logging'),
+    redacts: {
+      addresses: switchOf(body, 'redact_addresses'),
+      version: switchOf(body, 'redact_version'),
+      clusterName: switchOf(body, 'redact_cluster_name'),
+    },
+  }
+  return JSON.stringify(switches) === JSON.stringify(NO_SWITCHES) ? undefined : switches
+}
+
+function innerSwitch(body: HclObject, stanza: keyof typeof INNER): boolean {
+  const block = only(body, stanza, 0)
+  if (block === undefined) return false
+  const key = INNER[stanza]
+  checkKeys(block.body, { [key]: INNER_STANZA.settings[key] as never }, stanza)
+  return switchOf(block.body, key)
+}

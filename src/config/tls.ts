@@ -1,0 +1,84 @@
+// The keys of a listener that begin with tls_. What the files hold is read when the server starts (tls-files.ts).
+
+import { CIPHER_SUITES, TLS13_SUITES, type TlsRules, type TlsVersion } from '../http/tls.ts'
+import type { HclObject } from '../lib/hcl.ts'
+import { nearest } from '../lib/nearest.ts'
+import { ignored, refused, setting } from './setting.ts'
+import { ConfigError, listIn, switchOf, textIn } from './values.ts'
+
+const SUITE_NAMES = [...CIPHER_SUITES.keys()].map((name) => `\`${name}\``).join(', ')
+
+export const TLS_SETTINGS = {
+  tls_disable: setting('bool', 'false', 'Speak HTTP in clear: without a certificate it must stand here'),
+  tls_cert_file: setting('path', 'none', 'Certificate in PEM form, its chain behind it; read again at SIGHUP'),
+  tls_key_file: setting('path', 'none', 'Its key in PEM form, without a passphrase; read again at SIGHUP'),
+  tls_min_version: setting('"tls12", "tls13"', 'tls12', 'Oldest version'),
+  tls_max_version: setting('"tls12", "tls13"', 'tls13', 'Newest version'),
+  tls_cipher_suites: setting('list', 'all', `Suites of TLS 1.2, of ${SUITE_NAMES}; those of TLS 1.3 are always on`),
+  tls_require_and_verify_client_cert: setting('bool', 'false', 'Clients must show a certificate'),
+  tls_client_ca_file: setting('path', 'none', 'Authorities of those, in PEM form; read again at SIGHUP'),
+  tls_disable_client_certs: setting('bool', 'false', 'Clients are asked for none, as is so anyway by default'),
+  tls_prefer_server_cipher_suites: ignored('the order of the server always counts'),
+  tls_acme_domains: refused('get the certificate with a program for it, and send SIGHUP when it is renewed'),
+} as const
+
+const VERSIONS: readonly TlsVersion[] = ['tls12', 'tls13']
+const OLD_VERSIONS = ['tls10', 'tls11']
+
+/**
+ * Undefined: in clear, which is said by `tls_disable`, or taken for granted where `isPlainAllowed`.
+ * @throws ConfigError
+ */
+export function tlsOf(body: HclObject, isPlainAllowed: boolean): TlsRules | undefined {
+  const [certFile, keyFile] = [textIn(body, 'tls_cert_file'), textIn(body, 'tls_key_file')]
+  if (switchOf(body, 'tls_disable')) return undefined
+  if (certFile === undefined && keyFile === undefined && isPlainAllowed) return undefined
+  if (certFile === undefined || keyFile === undefined) {
+    throw new ConfigError(
+      'a listener needs tls_cert_file and tls_key_file; tls_disable = true lets it speak in clear, tokens included',
+    )
+  }
+  const [minVersion, maxVersion] = [versionIn(body, 'tls_min_version'), versionIn(body, 'tls_max_version')]
+  if (minVersion === 'tls13' && maxVersion === 'tls12')
+    throw new ConfigError('"tls_min_version" must not be newer than "tls_max_version"')
+  return {
+    certFile,
+    keyFile,
+    clientCaFile: clientCaIn(body),
+    minVersion: minVersion ?? 'tls12',
+    maxVersion: maxVersion ?? 'tls13',
+    cipherSuites: suitesIn(body),
+  }
+}
+
+function versionIn(body: HclObject, key: string): TlsVersion | undefined {
+  const text = textIn(body, key)
+  if (text === undefined) return undefined
+  if (OLD_VERSIONS.includes(text)) throw new ConfigError(`"${key}": ${text} is not offered, it is broken: use tls12`)
+  const found = VERSIONS.find((version) => version === text)
+  if (found === undefined) throw new ConfigError(`"${key}" must be one of ${VERSIONS.join(', ')}`)
+  return found
+}
+
+function clientCaIn(body: HclObject): string | undefined {
+  const file = textIn(body, 'tls_client_ca_file')
+  const isRequired = switchOf(body, 'tls_require_and_verify_client_cert')
+  if (isRequired && switchOf(body, 'tls_disable_client_certs'))
+    throw new ConfigError('"tls_require_and_verify_client_cert" and "tls_disable_client_certs" exclude each other')
+  if (isRequired && file === undefined)
+    throw new ConfigError('"tls_require_and_verify_client_cert" needs tls_client_ca_file')
+  if (!isRequired && file !== undefined)
+    throw new ConfigError('"tls_client_ca_file" is for tls_require_and_verify_client_cert = true')
+  return file
+}
+
+function suitesIn(body: HclObject): readonly string[] {
+  const names = listIn(body, 'tls_cipher_suites').filter((name) => !TLS13_SUITES.includes(name))
+  for (const name of names) {
+    if (CIPHER_SUITES.has(name)) continue
+    const near = nearest(name, CIPHER_SUITES.keys())
+    const hint = near === undefined ? `offered are ${[...CIPHER_SUITES.keys()].join(', ')}` : `did you mean ${near}?`
+    throw new ConfigError(`"tls_cipher_suites": the suite ${name} is not offered, ${hint}`)
+  }
+  return names.length === 0 ? [...CIPHER_SUITES.keys()] : names
+}

@@ -1,0 +1,117 @@
+// `keywright operator diagnose`: the checks of the surroundings without a server, and those that only mean something
+// before one starts: whether the configuration can be read, and whether its addresses are free.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DEVELOPMENT_KEYS } from '../assembly/development.ts'
+import type { Diagnosed, Diagnosis, Wanted } from '../cli/diagnosis.ts'
+import { DEFAULT_CONFIG, type ServerConfig, settle } from '../config/config.ts'
+import { readConfig } from '../config/files.ts'
+import { addressText, type ListenerConfig } from '../config/listener.ts'
+import { ConfigError } from '../config/values.ts'
+import { emptyCoreDumps } from '../hardening/core-dumps.ts'
+import { type Machine, realMachine } from '../hardening/machine.ts'
+import { CHECKS, runChecks } from '../hardening/report.ts'
+import { newSharedFigures } from '../http/shared-figures.ts'
+import { realWorld } from '../lib/world.ts'
+import { hardeningSetting } from '../process/hardening-setting.ts'
+import { ListenFailed, requireFreeAddresses } from '../process/listening.ts'
+import { misplacedLogs } from '../process/misplaced-logs.ts'
+import { isInUse } from '../storage/sqlite-files.ts'
+
+/** What `keywright server` sets before all else. */
+const SERVER_UMASK = 0o077
+
+export async function diagnose({ config: file, data }: Wanted): Promise<Diagnosis> {
+  const { config, finding } = configIn(file)
+  if (config === undefined) return withoutConfig(file, finding)
+  const directory = data ?? (config.storage.type === 'sqlite' ? config.storage.directory : undefined)
+  const asked: ServerConfig = directory === undefined ? config : { ...config, storage: { type: 'sqlite', directory } }
+  // Without a file it is the data directory that says what kind of server is meant.
+  const isDevelopment = file === undefined && directory !== undefined && existsSync(join(directory, DEVELOPMENT_KEYS))
+  const results = await runChecks(
+    machineOfServer(),
+    hardeningSetting(asked, { isDevelopment, configFiles: file === undefined ? [] : [file] }),
+  )
+  return {
+    subject: [file ?? 'No configuration file', directory ?? 'data in memory'].join(', '),
+    checks: [finding, ...(await logFindings(asked)), ...(await addressFindings(asked, directory)), ...results],
+  }
+}
+
+/** Those that look at machine and process only. */
+const WITHOUT_CONFIG = ['B-01', 'B-04', 'B-05', 'B-11', 'B-13', 'B-14', 'B-16']
+
+/** A configuration that is refused says nothing of the server that is meant, and the defaults say less. */
+async function withoutConfig(file: string | undefined, finding: Diagnosed): Promise<Diagnosis> {
+  const results = await runChecks(
+    machineOfServer(),
+    hardeningSetting(DEFAULT_CONFIG, { isDevelopment: false, configFiles: [] }),
+    CHECKS.filter(({ id }) => WITHOUT_CONFIG.includes(id)),
+  )
+  return { subject: `${file}, which is refused: what follows from it is left out`, checks: [finding, ...results] }
+}
+
+function machineOfServer(): Machine {
+  emptyCoreDumps()
+  return { ...realMachine(realWorld()), umask: SERVER_UMASK }
+}
+
+/** Undefined where it is refused. */
+function configIn(file: string | undefined): {
+  readonly config: ServerConfig | undefined
+  readonly finding: Diagnosed
+} {
+  const about = { id: 'config', title: 'The configuration can be read', group: 'configuration' }
+  if (file === undefined)
+    return { config: DEFAULT_CONFIG, finding: { ...about, verdict: 'ok', sentence: 'None was named: the defaults' } }
+  try {
+    const config = settle(readConfig([file], process.env, { isPlainAllowed: false }))
+    return { config, finding: { ...about, verdict: 'ok', sentence: `${file} says nothing that is not known` } }
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause
+    return { config: undefined, finding: { ...about, verdict: 'refuse', sentence: cause.message } }
+  }
+}
+
+/** Those alone that keep the server from starting. */
+async function logFindings(config: ServerConfig): Promise<readonly Diagnosed[]> {
+  const sentences = await misplacedLogs(config)
+  const about = { id: 'audit', title: 'Audit logs lie outside the data', group: 'configuration' }
+  return sentences.map((sentence) => ({ ...about, verdict: 'refuse', sentence }))
+}
+
+/** One for each listener, tried alone: in clear, since it is only the address that is asked for. */
+function addressFindings(config: ServerConfig, directory: string | undefined): Promise<readonly Diagnosed[]> {
+  return Promise.all(config.listeners.map((listener) => addressFinding(config, listener, directory)))
+}
+
+async function addressFinding(
+  config: ServerConfig,
+  { address, rules }: ListenerConfig,
+  directory: string | undefined,
+): Promise<Diagnosed> {
+  const about = { id: 'address', title: 'The address can be listened on', group: 'network' }
+  const text = addressText(address)
+  const world = realWorld()
+  const figures = newSharedFigures(1, world.random)
+  const ports = [address.kind === 'tcp' ? address.port : 0]
+  const place = { ports, sharePorts: false, holdsUnixSockets: true, figures, row: 0, tls: [undefined] }
+  const alone = { ...config, listeners: [{ address, rules: { ...rules, tls: undefined } }] }
+  try {
+    await requireFreeAddresses({ config: alone, place, world, log: () => {} })
+    return { ...about, verdict: 'ok', sentence: `${text} is free` }
+  } catch (cause) {
+    if (!(cause instanceof ListenFailed)) throw cause
+    const isOurs = directory !== undefined && holdsStore(directory)
+    if (isOurs) return { ...about, verdict: 'ok', sentence: `${text} is in use, and so is the store: by its server` }
+    return { ...about, verdict: 'refuse', sentence: cause.message }
+  }
+}
+
+function holdsStore(directory: string): boolean {
+  try {
+    return isInUse(directory)
+  } catch {
+    return false
+  }
+}

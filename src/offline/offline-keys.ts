@@ -1,0 +1,126 @@
+// Opens the keys of a store from its shares without a server: for the commands that work on a data directory.
+
+import { Refusal } from '../api/errors.ts'
+import { CliError } from '../cli/cli-error.ts'
+import { readInputText, STDIN } from '../cli/input.ts'
+import { type CliIo, write } from '../cli/io.ts'
+import { askSecret } from '../cli/secret-prompt.ts'
+import { asciiTrim } from '../lib/ascii.ts'
+import type { World } from '../lib/world.ts'
+import { Barrier } from '../storage/barrier.ts'
+import { type ReadStore, StorageReadOnly, type Store } from '../storage/contract.ts'
+import { openUncheckedReader } from '../storage/sqlite-store.ts'
+import { type VerifyKeys, verifyKeysOf } from '../storage/verify-keys.ts'
+import { AutoSealFailed } from '../system/auto-seal.ts'
+import { Seal } from '../system/seal.ts'
+import type { OpenedKeys } from '../system/seal-records.ts'
+import { decodeShare } from '../system/share-text.ts'
+
+/** Asks for shares until they open the store. @throws CliError where they do not; StorageError */
+export function openWithShares(directory: string, shares: AsyncIterable<string>, world: World): Promise<VerifyKeys> {
+  return openOffline(directory, world, async (seal) => {
+    for await (const share of shares) {
+      const opened = await give(seal, share)
+      if (opened !== undefined) return opened
+    }
+    throw new CliError(
+      `The store opens with ${seal.status().threshold} unseal keys, ${seal.status().progress} were given`,
+    )
+  })
+}
+
+/** With one of these unseal keys. @throws CliError where none opens it; StorageError */
+export function openWithKey(directory: string, unsealKeys: readonly Buffer[], world: World): Promise<VerifyKeys> {
+  return openOffline(directory, world, async (seal) => {
+    for (const key of unsealKeys) {
+      try {
+        return await seal.openWith(key)
+      } catch (cause) {
+        if (!(cause instanceof Refusal)) throw cause
+      }
+    }
+    throw new CliError('The unseal keys do not open this store')
+  })
+}
+
+async function openOffline(
+  directory: string,
+  world: World,
+  open: (seal: Seal) => Promise<OpenedKeys>,
+): Promise<VerifyKeys> {
+  const reader = openUncheckedReader(directory)
+  try {
+    const seal = new Seal(readOnlyStore(reader), world, undefined)
+    await loadFor(seal)
+    if (!seal.status().initialized) throw new CliError('The store has no keys: its server was never initialised')
+    const opened = await open(seal)
+    const keys = verifyKeysOf(new Barrier(world.random, opened.keyring), opened.leafKey)
+    opened.leafKey.fill(0)
+    return keys
+  } finally {
+    await reader.close()
+  }
+}
+
+async function loadFor(seal: Seal): Promise<void> {
+  try {
+    await seal.load()
+  } catch (cause) {
+    if (!(cause instanceof AutoSealFailed)) throw cause
+    throw new CliError('The store is opened by a static key, not by unseal keys: check it without -unseal-key', cause)
+  }
+}
+
+async function give(seal: Seal, text: string): Promise<OpenedKeys | undefined> {
+  const share = readShare(text)
+  try {
+    return await seal.give(share)
+  } catch (cause) {
+    if (cause instanceof Refusal) throw new CliError('The unseal keys do not open this store', cause)
+    throw cause
+  } finally {
+    share.fill(0)
+  }
+}
+
+function readShare(text: string): Buffer {
+  try {
+    return decodeShare(text)
+  } catch (cause) {
+    if (cause instanceof Refusal) throw new CliError('An unseal key is neither hexadecimal nor base64', cause)
+    throw cause
+  }
+}
+
+/** One a line of standard input, or asked for on the terminal as long as they are taken. */
+export async function* typedShares(io: CliIo): AsyncGenerator<string> {
+  if (io.stdin.isTTY === true) {
+    await write(io.stderr, 'Unseal keys are asked for until there are enough.\n')
+    for (;;) yield await askSecret(io, 'Unseal Key')
+  }
+  for (const line of (await readInputText(io, STDIN)).split('\n')) {
+    const share = asciiTrim(line)
+    if (share !== '') yield share
+  }
+}
+
+/** The seal reads only; what it would write belongs to a server. */
+function readOnlyStore(reader: ReadStore): Store {
+  const refuse = async (): Promise<never> => {
+    throw new StorageReadOnly('A store that is looked at is not written')
+  }
+  return {
+    get: (key) => reader.get(key),
+    list: (prefix, options) => reader.list(prefix, options),
+    scan: (prefix, after, limit) => reader.scan(prefix, after, limit),
+    lastIndex: () => reader.lastIndex(),
+    changesSince: (index, limit) => reader.changesSince(index, limit),
+    snapshot: () => reader.snapshot(),
+    close: () => reader.close(),
+    transaction: refuse,
+    onCommit: () => {},
+    setLeafKey: () => {},
+    roots: refuse,
+    tree: refuse,
+  }
+}

@@ -1,0 +1,115 @@
+// `keywright storage …`: commands that work on a data directory and talk to no server.
+
+import { findDevelopmentKeys } from '../assembly/development.ts'
+import { CliError, type ExitCode } from '../cli/cli-error.ts'
+import { type CommandGroup, command } from '../cli/command.ts'
+import { RESULT_FORMAT_OPTION } from '../cli/common-options.ts'
+import { type CliIo, write } from '../cli/io.ts'
+import { printableLine } from '../cli/terminal-text.ts'
+import { realWorld } from '../lib/world.ts'
+import { StorageError } from '../storage/contract.ts'
+import { type VerifyProgress, type VerifyReport, verifyStore } from '../storage/verify.ts'
+import type { VerifyKeys } from '../storage/verify-keys.ts'
+import { openWithKey, openWithShares, typedShares } from './offline-keys.ts'
+
+/** There was nothing to judge: not a store, or not its keys. */
+class CannotVerify extends CliError {
+  override name = 'CannotVerify'
+  override readonly exitCode: ExitCode = 2
+}
+
+const PROGRESS_EVERY_MS = 200
+
+type Options = { readonly data: string; readonly 'unseal-key': boolean; readonly format: string }
+
+const verify = command({
+  name: 'verify',
+  summary: 'Check a data directory: every entry, every record of the log, the tree over all entries',
+  usage: '',
+  describe: [
+    'Reads one state of the store and changes nothing; a server may be running. With the unseal keys it also opens ' +
+      'every value where it lies and checks the tree; a development server has its key beside its data. Without them ' +
+      'it checks what can be checked and says what could not.',
+    'Each fault is one line that names the entry or the record. Exit code 0: no fault; 1: faults; 2: nothing could ' +
+      'be checked.',
+  ],
+  examples: ['storage verify -data=/var/lib/keywright', 'storage verify -unseal-key < shares.txt'],
+  options: {
+    data: { kind: 'text', value: 'DIR', default: './data', about: 'The data directory' },
+    'unseal-key': {
+      kind: 'flag',
+      about: 'Ask for the unseal keys, or read them from standard input, one a line',
+    },
+    ...RESULT_FORMAT_OPTION,
+  },
+  args: { needed: [], most: 0 },
+  run: async ({ io, options }) => {
+    try {
+      return await runVerify(io, options)
+    } catch (cause) {
+      if (cause instanceof StorageError || cause instanceof CliError) throw new CannotVerify(cause.message, cause)
+      throw cause
+    }
+  },
+})
+
+/** Understood by the same dispatch as the commands of the client. */
+export const STORAGE_COMMANDS: CommandGroup = {
+  name: 'keywright',
+  summary: 'Keywright, a key-management service, and the client to talk to it',
+  members: [{ name: 'storage', summary: 'Check a data directory', members: [verify] }],
+}
+
+async function runVerify(io: CliIo, { data, 'unseal-key': asksForKey, format }: Options): Promise<ExitCode> {
+  const world = realWorld()
+  const keys = await keysOf(io, data, asksForKey)
+  const showProgress = progressLine(io, () => world.clock.monotonicMs())
+  const findings: string[] = []
+  const report = verifyStore({
+    directory: data,
+    keys,
+    onFinding: (sentence) => {
+      if (format === 'json') findings.push(sentence)
+      else io.stdout.write(`${printableLine(sentence)}\n`)
+    },
+    onProgress: showProgress,
+  })
+  if (io.stderr.isTTY === true) await write(io.stderr, '\n')
+  await write(io.stdout, format === 'json' ? jsonOf(report, findings) : textOf(report, data))
+  return report.findings === 0 ? 0 : 1
+}
+
+async function keysOf(io: CliIo, data: string, asksForKey: boolean): Promise<VerifyKeys | undefined> {
+  const world = realWorld()
+  if (asksForKey) return openWithShares(data, typedShares(io), world)
+  const kept = findDevelopmentKeys(data)
+  return kept.length === 0 ? undefined : openWithKey(data, kept, world)
+}
+
+/** On a terminal one line that is written over; nothing elsewhere. */
+function progressLine(io: CliIo, nowMs: () => number): (progress: VerifyProgress) => void {
+  if (io.stderr.isTTY !== true) return () => {}
+  const startedMs = nowMs()
+  let shownMs = 0
+  return ({ entries, allEntries, records, allRecords }) => {
+    const now = nowMs()
+    const isDone = entries === allEntries && records === allRecords
+    if (!isDone && now - shownMs < PROGRESS_EVERY_MS) return
+    shownMs = now
+    const rate = Math.round((1000 * (entries + records)) / Math.max(1, now - startedMs))
+    io.stderr.write(`\r${records}/${allRecords} records, ${entries}/${allEntries} entries, ${rate}/s\u001b[K`)
+  }
+}
+
+function jsonOf({ index, entries, records, unchecked }: VerifyReport, findings: readonly string[]): string {
+  return `${JSON.stringify({ index, entries, records, findings, unchecked }, null, 2)}\n`
+}
+
+function textOf({ index, entries, records, findings, unchecked }: VerifyReport, data: string): string {
+  const verdict = findings === 0 ? 'no fault' : `${findings} ${findings === 1 ? 'fault' : 'faults'}`
+  return [
+    ...unchecked.map((sentence) => `Not checked: ${sentence}`),
+    `${printableLine(data)}: ${verdict} in ${entries} entries and ${records} log records, at index ${index}`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,112 @@
+// Starts the process of the devices, and gives each thread its way to it.
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { ServerConfig } from '../config/config.ts'
+import type { Log } from '../lib/log.ts'
+import type { World } from '../lib/world.ts'
+import { DeviceDesk, type DeviceProcess } from '../managed-keys/device-desk.ts'
+import { DeviceLink, type Devices, NO_DEVICES } from '../managed-keys/device-link.ts'
+import type { FromDevices } from '../managed-keys/orders.ts'
+import { isBindingInstalled, NOT_INSTALLED } from '../managed-keys/pkcs11-binding.ts'
+
+/** What a thread is given; the port is transferred to it. */
+export type DevicePlace = { readonly port: MessagePort; readonly libraries: readonly string[] }
+
+export type RunningDevices = {
+  /** For one more thread; undefined where the configuration has no device. */
+  place(): DevicePlace | undefined
+  stop(): Promise<void>
+}
+
+export function startDevices(config: ServerConfig, world: World, log: Log): RunningDevices {
+  const { kmsLibraries } = config
+  if (kmsLibraries.length === 0) return { place: () => undefined, stop: async () => {} }
+  if (!isBindingInstalled()) log('warn', `Managed keys will be refused. ${NOT_INSTALLED}`)
+  const names = kmsLibraries.map(({ name }) => name)
+  const running = new Set<Promise<void>>()
+  const desk = new DeviceDesk({
+    libraries: Object.fromEntries(kmsLibraries.map(({ name, library }) => [name, library])),
+    start: () => {
+      const started = startProcess(config, world)
+      running.add(started.ended)
+      void started.ended.then(() => running.delete(started.ended))
+      return started.process
+    },
+    timers: world.timers,
+    pinSalt: world.random.bytes(SALT_BYTES).toString('hex'),
+    log,
+  })
+  return {
+    place: () => {
+      const { port1, port2 } = new MessageChannel()
+      desk.addThread(port1)
+      port1.unref()
+      return { port: port2, libraries: names }
+    },
+    stop: async () => {
+      await desk.stop()
+      await Promise.all(running)
+    },
+  }
+}
+
+const SALT_BYTES = 32
+
+export const devicesOf = (place: DevicePlace | undefined): Devices =>
+  place === undefined ? NO_DEVICES : new DeviceLink(place.port, place.libraries)
+
+/** Of the flags of the server one is left out: the only one that forbids what this process is for. */
+const NO_ADDONS = '--no-addons'
+
+/** Long enough to close sessions with a device in the network. */
+const POLITE_MS = 2_000
+
+type Started = { readonly process: DeviceProcess; readonly ended: Promise<void> }
+
+function startProcess(config: ServerConfig, { timers }: World): Started {
+  const child = fork(fileURLToPath(new URL('./device-process.ts', import.meta.url)), [], {
+    execArgv: process.execArgv.filter((flag) => flag !== NO_ADDONS),
+    env: withoutSecrets(process.env, config),
+    serialization: 'advanced',
+    // What a library prints goes where the log of the server goes.
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve())
+    // It did not even start.
+    child.once('error', () => resolve())
+  })
+  const end = async (how: 'politely' | 'now'): Promise<void> => {
+    if (how === 'politely' && child.connected) {
+      child.disconnect()
+      const timer = timers.after(POLITE_MS, () => child.kill('SIGKILL'))
+      await ended
+      timer.cancel()
+    } else child.kill('SIGKILL')
+    await ended
+  }
+  return {
+    ended,
+    process: {
+      send: (message) => child.send(message),
+      end,
+      onMessage: (listener) => child.on('message', (message) => listener(message as FromDevices)),
+      onEnd: (listener) => {
+        child.on('error', (cause) => listener(cause.name))
+        child.on('exit', (code, signal) => listener(signal ?? `exit code ${code}`))
+      },
+    },
+  }
+}
+
+const FROM_ENVIRONMENT = 'env://'
+
+/** Makers' libraries are set up by variables, so it gets all but those that open this server. */
+function withoutSecrets(env: NodeJS.ProcessEnv, { seal }: ServerConfig): NodeJS.ProcessEnv {
+  const keys = [seal?.key, seal?.previous?.key].flatMap((key) =>
+    key?.startsWith(FROM_ENVIRONMENT) === true ? [key.slice(FROM_ENVIRONMENT.length)] : [],
+  )
+  const hidden = new Set([...keys, 'VAULT_TOKEN'])
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.has(name)))
+}

@@ -1,0 +1,54 @@
+// What the checks of the surroundings are told: taken from the configuration as it is in force.
+import { join } from 'node:path'
+import { deviceSettings } from '../audit/device-options.ts'
+import type { ServerConfig } from '../config/config.ts'
+import { addressText, isLoopback, type ListenerConfig } from '../config/listener.ts'
+import type { HardeningSetting, ListenerFacts } from '../hardening/setting.ts'
+import { quickLook } from '../storage/quick-look.ts'
+
+export type Start = {
+  readonly isDevelopment: boolean
+  /** Files and directories of the configuration. */
+  readonly configFiles: readonly string[]
+}
+
+export function hardeningSetting(config: ServerConfig, { isDevelopment, configFiles }: Start): HardeningSetting {
+  const { hardening, storage } = config
+  return {
+    isDevelopment,
+    isStrict: hardening.isStrict,
+    isAuditRequired: hardening.isAuditRequired,
+    configFiles,
+    inlineSecrets: hardening.inlineSecrets,
+    program: [join(import.meta.dirname, '..'), join(import.meta.dirname, '../../bin'), process.execPath],
+    dataDirectory: storage.type === 'sqlite' ? storage.directory : undefined,
+    listeners: config.listeners.map((listener) => factsOf(listener, isDevelopment)),
+    threads: config.threads,
+    maxBodyBytes: config.limits.maxBodyBytes,
+    auditDevices: devicesOf(config),
+    isAuditDeclared: config.audit.declared.length > 0,
+    auditFiles: config.audit.declared.flatMap(({ type, options }) => {
+      const { target } = deviceSettings(type, options, true)
+      return target.kind === 'file' ? [target.file] : []
+    }),
+    rootTokens: undefined,
+  }
+}
+
+/** Those that requests made are in the store, and known once the server is open. */
+function devicesOf({ audit, storage }: ServerConfig): readonly string[] | undefined {
+  const declared = audit.declared.map(({ path }) => path)
+  const isStored = storage.type === 'sqlite' && quickLook(storage.directory).kind !== 'none'
+  return declared.length === 0 && isStored ? undefined : declared
+}
+
+/** In clear is only what says `tls_disable`, a Unix socket, or a development server. */
+function factsOf({ address, rules }: ListenerConfig, isDevelopment: boolean): ListenerFacts {
+  return {
+    address: addressText(address),
+    isLocal: address.kind === 'unix' || isLoopback(address.host),
+    isTlsDisabled: rules.tls === undefined && address.kind === 'tcp' && !isDevelopment,
+    certFile: rules.tls?.certFile,
+    keyFile: rules.tls?.keyFile,
+  }
+}

@@ -1,0 +1,143 @@
+// All listeners of one thread: they share its place among the figures of the process, and start and stop together.
+import type { ServerConfig } from '../config/config.ts'
+import { addressText } from '../config/listener.ts'
+import { Deadlines } from '../http/deadlines.ts'
+import { type ListenAddress, type Listener, listen } from '../http/listener.ts'
+import type { Service } from '../http/requests.ts'
+import { type SharedFigures, ThreadFigures } from '../http/shared-figures.ts'
+import type { TlsMaterial } from '../http/tls.ts'
+import type { Log } from '../lib/log.ts'
+import { own } from '../lib/own.ts'
+import { TurnEnd } from '../lib/turn-end.ts'
+import type { World } from '../lib/world.ts'
+
+/** By the place of the listener in the configuration; undefined for one that speaks in clear. */
+export type TlsMaterials = readonly (TlsMaterial | undefined)[]
+
+/** What differs from thread to thread, or changes while the server runs. */
+export type ListenPlace = {
+  /** By the place of the listener; the first thread takes any free one where the configuration says 0. */
+  readonly ports: readonly number[]
+  /** Several threads listen on each port. */
+  readonly sharePorts: boolean
+  /** A Unix socket has room for one thread. */
+  readonly holdsUnixSockets: boolean
+  readonly figures: SharedFigures
+  readonly row: number
+  readonly tls: TlsMaterials
+}
+
+/** An address that cannot be listened on; `code` is the system's. */
+export class ListenFailed extends Error {
+  override name = 'ListenFailed'
+  readonly code: string
+  readonly address: string
+
+  constructor(address: string, code: string) {
+    super(listenReason(address, code))
+    this.address = address
+    this.code = code
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another program: stop it, or choose another with -dev-listen-address or listener "tcp"',
+  EACCES: 'may not be used by this user: choose a port from 1024 on, or a directory that it may write to',
+  EADDRNOTAVAIL: 'does not belong to this machine',
+  ENOTFOUND: 'has a host name that is not known',
+  ENOTSOCK: 'is the path of another file: remove that, or choose another path',
+  ENOENT: 'is in a directory that does not exist',
+  EPERM: 'cannot be given to socket_user and socket_group by this user',
+}
+
+const listenReason = (address: string, code: string): string =>
+  `The address ${address} ${own(REASONS, code) ?? `cannot be listened on (${code})`}`
+
+export type ListeningParts = {
+  readonly config: ServerConfig
+  readonly place: ListenPlace
+  readonly service: Service
+  readonly world: World
+  readonly log: Log
+}
+
+/** Longer than any request takes that was sent whole; container runtimes kill what has not ended after 10 s. */
+const STOP_PATIENCE_MS = 5_000
+
+export class ThreadListeners {
+  readonly #listeners: ReadonlyMap<number, Listener>
+  readonly #deadlines: Deadlines
+  readonly #world: World
+  /** By the place of the listener, also of those that another thread has. */
+  readonly ports: readonly number[]
+
+  private constructor(
+    listeners: ReadonlyMap<number, Listener>,
+    deadlines: Deadlines,
+    { place, world }: ListeningParts,
+  ) {
+    this.#listeners = listeners
+    this.#deadlines = deadlines
+    this.#world = world
+    this.ports = place.ports.map((port, index) => listeners.get(index)?.port ?? port)
+  }
+
+  /** @throws ListenFailed; then none is left open */
+  static async start(parts: ListeningParts): Promise<ThreadListeners> {
+    const { config, place, service, world, log } = parts
+    const deadlines = new Deadlines(world)
+    const figures = new ThreadFigures(place.figures, place.row, config.limits)
+    const listeners = new Map<number, Listener>()
+    for (const [index, { address, rules }] of config.listeners.entries()) {
+      if (address.kind === 'unix' && !place.holdsUnixSockets) continue
+      const where: ListenAddress =
+        address.kind === 'unix'
+          ? address
+          : { ...address, port: place.ports[index] ?? address.port, share: place.sharePorts }
+      const options = { address: where, rules, material: place.tls[index], service }
+      try {
+        listeners.set(index, await listen({ ...options, parts: { figures, deadlines, log } }))
+      } catch (cause) {
+        deadlines.stop()
+        await Promise.all([...listeners.values()].map((listener) => listener.close()))
+        throw new ListenFailed(addressText(address), (cause as NodeJS.ErrnoException).code ?? String(cause))
+      }
+    }
+    return new ThreadListeners(listeners, deadlines, parts)
+  }
+
+  renewTls(tls: TlsMaterials): void {
+    for (const [index, listener] of this.#listeners) {
+      const material = tls[index]
+      if (material !== undefined) listener.renewTls(material)
+    }
+  }
+
+  /** Finishes what was begun; what does not arrive or end within the patience of the server is cut off. */
+  async stop(): Promise<void> {
+    const all = [...this.#listeners.values()]
+    const patience = this.#world.timers.after(STOP_PATIENCE_MS, () => {
+      for (const listener of all) listener.dropConnections()
+    })
+    await Promise.all(all.map((listener) => listener.close()))
+    patience.cancel()
+    this.#deadlines.stop()
+  }
+}
+
+/** Answers nobody: its connections are dropped at once. */
+const NOBODY: Service = {
+  handle: () => Promise.reject(new Error('closing')),
+  turnEnd: new TurnEnd(),
+  takesStream: () => false,
+}
+
+/**
+ * Threads that share a port share it with any process of this user that asks for the same: so each is asked for once
+ * alone. @throws ListenFailed
+ */
+export async function requireFreeAddresses(parts: Omit<ListeningParts, 'service'>): Promise<void> {
+  const place = { ...parts.place, sharePorts: false }
+  const probe = await ThreadListeners.start({ ...parts, place, service: NOBODY })
+  await probe.stop()
+}

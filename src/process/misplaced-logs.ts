@@ -1,0 +1,16 @@
+// Declared audit logs that lie where no log may.
+import { inDataDirectory, liesIn } from '../audit/data-directory.ts'
+import { deviceSettings } from '../audit/device-options.ts'
+import type { ServerConfig } from '../config/config.ts'
+
+/** A sentence for each. */
+export async function misplacedLogs({ audit, storage }: ServerConfig): Promise<readonly string[]> {
+  if (storage.type !== 'sqlite') return []
+  const sentences: string[] = []
+  for (const { type, path, options } of audit.declared) {
+    const { target } = deviceSettings(type, options, true)
+    if (target.kind === 'file' && (await liesIn(target.file, storage.directory)))
+      sentences.push(`audit "${type}" "${path.slice(0, -1)}": ${inDataDirectory(target.file)}`)
+  }
+  return sentences
+}

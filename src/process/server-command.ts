@@ -1,0 +1,252 @@
+// `keywright server`: flags, start, what it prints, signals.
+import { type ConfigPart, MAX_THREADS, type ServerConfig, settle } from '../config/config.ts'
+import { firstOf } from '../config/environment.ts'
+import { readConfig } from '../config/files.ts'
+import { type GivenListener, isLoopback, listenersOf, parseAddress } from '../config/listener.ts'
+import { DEFAULT_LOG, logFromEnvironment } from '../config/log.ts'
+import { ConfigError } from '../config/values.ts'
+import { SelfTestFailed } from '../crypto/self-test.ts'
+import { parseHcl } from '../lib/hcl.ts'
+import type { Log } from '../lib/log.ts'
+import { newLogLevels } from '../lib/log-levels.ts'
+import { logTo } from '../lib/log-writer.ts'
+import { nearest } from '../lib/nearest.ts'
+import { realWorld, type World } from '../lib/world.ts'
+import { StorageError } from '../storage/contract.ts'
+import { checkedConfig, logHardening } from './hardened-start.ts'
+import { removePidFile, writePidFile } from './pid-file.ts'
+import { type RunningServer, StartError, startServer } from './server.ts'
+
+type Flags = {
+  help: boolean
+  dev: boolean
+  config: readonly string[]
+  data: string | undefined
+  listen: string | undefined
+  rootToken: string | undefined
+  threads: number | undefined
+}
+
+const HELP = `Usage: keywright server [options]
+
+  Starts a server. One of -dev and -config is needed; with both, the file's listener, storage and limits count.
+
+  -dev                            Development server: initialises and opens itself, keeps its unseal key beside its
+                                  data, listens on loopback only. Never for real secrets.
+  -config=FILE|DIR                Configuration, HCL or JSON (docs/configuration.md); a directory stands for its .hcl
+                                  and .json files. Can be given several times; a key stands in one of the files
+  -data=DIR                       Directory of the data (default ./data); instead of storage in the file
+  -threads=N                      Threads that serve requests (default: one less than cores); one more writes
+  -dev-root-token-id=TOKEN        Root token of the development server (VAULT_DEV_ROOT_TOKEN_ID)
+  -dev-listen-address=HOST:PORT   Its address, default 127.0.0.1:8200 (VAULT_DEV_LISTEN_ADDRESS)
+  -h, -help                       This text
+
+  Flags take one or two dashes, and their value behind "=" or as the next word. KEYWRIGHT_DEV_LISTEN_ADDRESS and
+  KEYWRIGHT_DEV_ROOT_TOKEN_ID are read before the names in brackets.
+`
+
+const VALUE_FLAGS = ['threads', 'config', 'data', 'dev-root-token-id', 'dev-listen-address'] as const
+/** Of the reference's development mode; they change nothing here: no token file is written, no engine is mounted. */
+const ACCEPTED_FLAGS = ['dev-no-store-token', 'dev-no-kv']
+const KNOWN_FLAGS = [...VALUE_FLAGS, ...ACCEPTED_FLAGS, 'dev', 'help', 'h']
+
+function readFlags(words: readonly string[], env: NodeJS.ProcessEnv): Flags {
+  const values = new Map<string, string>()
+  const configs: string[] = []
+  const flags: Flags = {
+    help: false,
+    dev: false,
+    config: [],
+    data: undefined,
+    listen: undefined,
+    rootToken: undefined,
+    threads: undefined,
+  }
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] as string
+    const [name, inline] = splitFlag(word)
+    if (name === 'help' || name === 'h') flags.help = true
+    else if (name === 'dev') flags.dev = true
+    else if (ACCEPTED_FLAGS.includes(name)) continue
+    else if ((VALUE_FLAGS as readonly string[]).includes(name)) {
+      const value = inline ?? words[++i]
+      if (value === undefined || value === '') throw new StartError(`The flag -${name} needs a value`)
+      if (name === 'config') configs.push(value)
+      else values.set(name, value)
+    } else throw new StartError(unknownFlag(word, name))
+  }
+  flags.config = configs
+  flags.data = values.get('data')
+  flags.listen = values.get('dev-listen-address') ?? firstOf(env, 'DEV_LISTEN_ADDRESS')?.value
+  flags.threads = threadsIn(values.get('threads'))
+  flags.rootToken = values.get('dev-root-token-id') ?? firstOf(env, 'DEV_ROOT_TOKEN_ID')?.value
+  return flags
+}
+
+function splitFlag(word: string): [string, string | undefined] {
+  if (!word.startsWith('-')) return [word, undefined]
+  const name = word.startsWith('--') ? word.slice(2) : word.slice(1)
+  const equals = name.indexOf('=')
+  return equals === -1 ? [name, undefined] : [name.slice(0, equals), name.slice(equals + 1)]
+}
+
+function unknownFlag(word: string, name: string): string {
+  const near = nearest(name, KNOWN_FLAGS)
+  const hint = near === undefined ? 'see keywright server -help' : `did you mean -${near}?`
+  return `Unknown option "${word}" of keywright server, ${hint}`
+}
+
+/** What files, environment and flags say together. @throws ConfigError, StartError */
+function configOf(flags: Flags): ServerConfig {
+  const file = readConfig(flags.config, process.env, { isPlainAllowed: flags.dev })
+  if (!flags.dev && file.listeners === undefined)
+    throw new ConfigError('The configuration has no listener: listener "tcp" { … } says where to listen')
+  const listeners = flags.listen === undefined ? {} : { listeners: withAddress(file.listeners, flags.listen) }
+  const retention = file.storage?.type === 'sqlite' ? { retention: file.storage.retention } : {}
+  const data =
+    flags.data === undefined ? {} : { storage: { type: 'sqlite', directory: flags.data, ...retention } as const }
+  const threads = flags.threads === undefined ? {} : { threads: flags.threads }
+  const logging = logFromEnvironment({ ...DEFAULT_LOG, ...file.logging }, (name) => firstOf(process.env, name)?.value)
+  const config = settle({ ...file, ...listeners, ...data, ...threads, logging })
+  for (const { address } of flags.dev ? config.listeners : []) {
+    if (address.kind === 'tcp' && !isLoopback(address.host))
+      throw new StartError(`The development server listens on loopback only, not on ${address.host}`)
+  }
+  if (flags.dev && config.seal !== undefined)
+    throw new StartError('The development server opens itself: leave out seal "static", or -dev')
+  if (flags.rootToken !== undefined && !isTokenText(flags.rootToken)) {
+    throw new StartError('The flag -dev-root-token-id must be 1 to 512 printable ASCII characters')
+  }
+  return config
+}
+
+/** The first listener on TCP gets this address. */
+function withAddress(given: ConfigPart['listeners'], text: string): readonly GivenListener[] {
+  const listeners = given ?? listenersOf(parseHcl('listener "tcp" {}'), true).listeners ?? []
+  const first = listeners.findIndex(({ address }) => address.kind === 'tcp')
+  return listeners.map((listener, index) =>
+    index === first ? { ...listener, address: { kind: 'tcp', ...parseAddress(text) } } : listener,
+  )
+}
+
+function threadsIn(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const threads = Number(text)
+  if (Number.isInteger(threads) && threads >= 1 && threads <= MAX_THREADS) return threads
+  throw new StartError(`The flag -threads must be a number from 1 to ${MAX_THREADS}`)
+}
+
+function isTokenText(text: string): boolean {
+  return text.length <= 512 && [...text].every((character) => character > ' ' && character <= '~')
+}
+
+/** Never returns normally: the process lives until a signal, or ends with a sentence why it could not start. */
+export async function runServer(words: readonly string[]): Promise<void> {
+  try {
+    const flags = readFlags(words, process.env)
+    if (flags.help) {
+      process.stdout.write(HELP)
+      return
+    }
+    if (!flags.dev && flags.config.length === 0)
+      throw new StartError('Say -config=FILE, or -dev for a development server')
+    await run(configOf(flags), flags)
+  } catch (cause) {
+    if (!isExplained(cause)) throw cause
+    process.stderr.write(`keywright: ${cause.message}\n`)
+    process.exitCode = 1
+  }
+}
+
+function isExplained(cause: unknown): cause is Error {
+  return (
+    cause instanceof StartError ||
+    cause instanceof ConfigError ||
+    cause instanceof StorageError ||
+    cause instanceof SelfTestFailed
+  )
+}
+
+const EXIT_FATAL = 74
+
+async function run(config: ServerConfig, flags: Flags): Promise<void> {
+  const world = realWorld()
+  const levels = newLogLevels(config.logging.level)
+  const log = logTo(process.stderr, world.clock, { thread: 'watching', format: config.logging.format, levels })
+  process.stdout.on('error', () => {})
+  const onFatal = (reason: string): void => {
+    log('error', 'The server cannot go on', { reason })
+    process.exit(EXIT_FATAL)
+  }
+  const development = flags.dev ? { rootToken: flags.rootToken } : undefined
+  const start = { isDevelopment: flags.dev, configFiles: flags.config }
+  const checked = await checkedConfig(config, start, world)
+  const reread = () => configOf(flags)
+  const starting = startServer({ config: checked, world, log, levels, development, onFatal, reread })
+  // Not later: the first thread that serves answers before the last one is there.
+  handleSignals(starting, config)
+  const server = await starting
+  if (config.pidFile !== undefined) await keepPid(config.pidFile, server)
+  warn(config, log, world)
+  logHardening(checked, world, log)
+  const listens = server.addresses.map((address) => `Keywright listens on ${address}\n`).join('')
+  process.stdout.write(flags.dev ? developmentBanner(server, config) : listens)
+}
+
+/** What is unwise is said again each day, since nobody reads the first lines of an old log (threats P-61). */
+function warn(config: ServerConfig, log: Log, world: World): void {
+  for (const warning of config.warnings) log('warn', warning)
+  world.timers.after(DAY_MS, () => warn(config, log, world))
+}
+
+const DAY_MS = 86_400_000
+
+/** @throws StartError; then the server is stopped */
+async function keepPid(path: string, server: RunningServer): Promise<void> {
+  try {
+    writePidFile(path, process.pid)
+  } catch (cause) {
+    await server.stop()
+    throw new StartError(`pid_file ${path} cannot be written (${(cause as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** A signal during the start counts when the server has started; a second one that ends it does not wait. */
+function handleSignals(starting: Promise<RunningServer>, { pidFile }: ServerConfig): void {
+  let stopping = false
+  const stop = (): void => {
+    if (stopping) process.exit(1)
+    stopping = true
+    starting
+      .then((server) => server.stop())
+      .then(
+        () => {
+          if (pidFile !== undefined) removePidFile(pidFile, process.pid)
+          process.exit(0)
+        },
+        () => process.exit(1),
+      )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('SIGHUP', () => {
+    starting.then((server) => server.reload()).catch(() => {})
+  })
+}
+
+function developmentBanner(server: RunningServer, config: ServerConfig): string {
+  const where =
+    config.storage.type === 'sqlite'
+      ? `in ${config.storage.directory}, with the key that opens them`
+      : 'in memory, gone when it stops'
+  const { unsealKey, rootToken = '' } = server.development ?? {}
+  return `Keywright development server: not for real secrets. Its data are ${where}.
+
+    export VAULT_ADDR='${server.address}'
+    export VAULT_TOKEN='${rootToken}'
+
+Unseal Key: ${unsealKey ?? 'in the shares that its rekey gave out'}
+Root Token: ${rootToken}
+
+${server.addresses.map((address) => `Listening on ${address}\n`).join('')}`
+}

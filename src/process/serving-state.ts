@@ -1,0 +1,69 @@
+// What a serving thread holds as long as the writer says so: the store, and the keys. News are taken over one after the
+// other, so that a store that was lent is given back before the writer is told that it is.
+import type { House } from '../assembly/house.ts'
+import type { SealNews } from '../assembly/opening.ts'
+import type { ReadStore } from '../storage/contract.ts'
+import type { ReplaceableReader } from '../storage/replaceable-store.ts'
+
+export type ServingParts = {
+  readonly store: ReplaceableReader
+  readonly house: Pick<House, 'open' | 'close'>
+  /** Opens the store that is there now. */
+  readonly openStore: () => Promise<ReadStore>
+  /** Another store than before is open, or the first one. */
+  readonly onStore: () => Promise<void>
+  /** A thread that has lost the store is of no use. */
+  readonly onLost: (cause: unknown) => void
+}
+
+export class ServingState {
+  readonly #parts: ServingParts
+  readonly #ready = Promise.withResolvers<void>()
+  #isReady = false
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(parts: ServingParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Resolves when there is a store and it is known whether the server is sealed. A thread that starts while the store
+   * is being replaced waits here. Rejects where the first store does not open.
+   */
+  get ready(): Promise<void> {
+    return this.#ready.promise
+  }
+
+  /** Resolves when it is taken over. One that fails leaves this thread sealed, and the next one its chance. */
+  take(news: SealNews): Promise<void> {
+    const taken = this.#turn.then(() => this.#apply(news))
+    this.#turn = taken.catch(() => {})
+    return taken
+  }
+
+  async #apply({ store, status, keyring }: SealNews): Promise<void> {
+    if (store !== undefined) await this.#parts.store.putAway()
+    try {
+      if (store === 'here') await this.#openStore()
+      if (status.sealed) this.#parts.house.close()
+      else if (keyring !== undefined) await this.#parts.house.open(keyring)
+    } catch (cause) {
+      if (!this.#isReady) this.#ready.reject(cause)
+      throw cause
+    }
+    if (store !== 'here') return
+    this.#isReady = true
+    this.#ready.resolve()
+  }
+
+  async #openStore(): Promise<void> {
+    const { store, openStore, onStore, onLost } = this.#parts
+    try {
+      store.putBack(await openStore())
+      await onStore()
+    } catch (cause) {
+      if (this.#isReady) onLost(cause)
+      throw cause
+    }
+  }
+}

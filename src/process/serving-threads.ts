@@ -1,0 +1,208 @@
+// The threads that serve, as the watching thread sees them: where each one has its place, and what they are told.
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
+import type { BoardMemory } from '../audit/stream-board.ts'
+import type { ServerConfig } from '../config/config.ts'
+import { newSharedFigures, type SharedFigures } from '../http/shared-figures.ts'
+import type { ReloadPart } from '../lib/reload.ts'
+import type { World } from '../lib/world.ts'
+import { Rows } from '../telemetry/rows.ts'
+import { QuestionDesk } from '../threads/ask-all.ts'
+import type { PublishedIndex } from '../threads/change-follower.ts'
+import type { SlowPlace } from '../threads/pooled-work.ts'
+import type { ReloadDesk } from '../threads/reload-desk.ts'
+import { exitOf } from '../threads/thread-exit.ts'
+import type { GroupThread } from '../threads/thread-group.ts'
+import type { DevicePlace } from './device-host.ts'
+import { ListenFailed, type ListenPlace, type TlsMaterials } from './listening.ts'
+import type { ReloadState } from './reload-state.ts'
+import type { ServingData, ServingOrder, ServingStarted } from './serving.ts'
+import { StartError } from './start-error.ts'
+import type { WriterOrder } from './writer.ts'
+
+/** Where the system spreads the connections of one port over several sockets. */
+const SHARES_PORTS = process.platform === 'linux'
+
+export const servingThreads = ({ threads }: ServerConfig): number => (SHARES_PORTS ? threads : 1)
+
+/** How long threads are waited for that are asked what they do. */
+const ASK_PATIENCE_MS = 250
+
+export type ServingPlace = {
+  readonly config: ServerConfig
+  readonly world: World
+  readonly writer: Worker
+  readonly directory: string
+  readonly published: PublishedIndex
+  readonly shared: SharedTelemetry
+  readonly board: BoardMemory
+  readonly slow: () => SlowPlace
+  readonly devices: () => DevicePlace | undefined
+  readonly tls: () => TlsMaterials
+  /** Knows the writing thread already. */
+  readonly reloads: ReloadDesk<ReloadState>
+}
+
+/** As much of a thread as its start needs. */
+export type StartingThread = {
+  on(event: 'message', listener: (message: ServingStarted) => void): unknown
+  on(event: 'error', listener: (cause: unknown) => void): unknown
+  off(event: 'message', listener: (message: ServingStarted) => void): unknown
+  off(event: 'error', listener: (cause: unknown) => void): unknown
+}
+
+export class ServingThreads {
+  readonly #place: ServingPlace
+  readonly #figures: SharedFigures
+  readonly #workers = new Set<Worker>()
+  readonly #freeRows: number[]
+  /** Of metrics. */
+  readonly #metricRows: Rows
+  readonly #desk: QuestionDesk<unknown>
+  /** The thread that has the Unix sockets; who takes its place takes them over. */
+  #unixHolder: Worker | undefined
+  #reloaded: ReloadState | undefined
+  #isAbandoned = false
+  readonly #allowed = Promise.withResolvers<void>()
+  /** Settled by the first thread. */
+  #ports: readonly number[]
+
+  constructor(place: ServingPlace) {
+    this.#place = place
+    this.#figures = newSharedFigures(this.count, place.world.random)
+    this.#freeRows = Array.from({ length: this.count }, (_, row) => row)
+    this.#metricRows = new Rows(place.shared.metrics)
+    this.#desk = new QuestionDesk<unknown>(place.world.timers, ASK_PATIENCE_MS)
+    this.#ports = place.config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0))
+  }
+
+  get count(): number {
+    return servingThreads(this.#place.config)
+  }
+
+  get ports(): readonly number[] {
+    return this.#ports
+  }
+
+  /** Where the first thread will listen. */
+  firstPlace(): ListenPlace {
+    return this.#placeOf(0, true)
+  }
+
+  /** False where something goes on as before on one of the threads, the writing one included. */
+  reload(state: ReloadState, part: ReloadPart | undefined): Promise<boolean> {
+    this.#reloaded = state
+    return this.#place.reloads.tell(state, part)
+  }
+
+  renewTls(tls: TlsMaterials): void {
+    this.#tell({ kind: 'tls', tls })
+  }
+
+  /** Until then those that start load what they need, and hear nothing of the writing thread. */
+  allowListening(): void {
+    this.#allowed.resolve()
+  }
+
+  /** Ends those that start, which wait for a writing thread that is no more; from here on none is started. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true
+    await Promise.all([...this.#workers].map((worker) => worker.terminate()))
+  }
+
+  /** @throws StartError, ListenFailed */
+  async start(): Promise<GroupThread> {
+    if (this.#isAbandoned) throw new StartError('The writing thread has ended')
+    const { config, writer, directory, published, shared, board } = this.#place
+    const { port1, port2 } = new MessageChannel()
+    void this.#allowed.promise.then(() => {
+      try {
+        writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
+      } catch {
+        // The thread ended while it loaded, and with it both ends of the channel; who started it is told of that.
+      }
+    })
+    const row = this.#freeRows.shift()
+    if (row === undefined) throw new Error('More threads serve than there are places')
+    const holdsUnix = this.#unixHolder === undefined
+    const slow = this.#place.slow()
+    const devices = this.#place.devices()
+    const place = this.#placeOf(row, holdsUnix)
+    const metricRow = this.#metricRows.take()
+    const data: ServingData = {
+      config,
+      directory,
+      published,
+      writer: port2,
+      slow,
+      devices,
+      shared,
+      board,
+      metricRow,
+      place,
+      reloaded: this.#reloaded,
+    }
+    const worker = new Worker(new URL('../start-thread.js', import.meta.url), {
+      argv: ['serving'],
+      name: 'serving',
+      workerData: data,
+      transferList: [port2, slow.port, ...(devices === undefined ? [] : [devices.port])],
+    })
+    this.#workers.add(worker)
+    if (holdsUnix) this.#unixHolder = worker
+    let reason = 'it ended by itself'
+    worker.on('error', (cause) => {
+      reason = cause instanceof Error ? cause.name : 'unknown'
+    })
+    const leave = this.#desk.add(worker)
+    const leaveReloads = this.#place.reloads.add(worker)
+    const ended = exitOf(worker).then(() => {
+      leave()
+      leaveReloads()
+      this.#metricRows.giveBack(metricRow)
+      this.#workers.delete(worker)
+      this.#freeRows.push(row)
+      if (this.#unixHolder === worker) this.#unixHolder = undefined
+      return reason
+    })
+    this.#ports = await servingStarted(worker, ended)
+    return {
+      ended,
+      stop: async () => {
+        worker.postMessage({ kind: 'stop' } satisfies ServingOrder)
+        await ended
+      },
+    }
+  }
+
+  #placeOf(row: number, holdsUnixSockets: boolean): ListenPlace {
+    const tls = this.#place.tls()
+    return { ports: this.#ports, sharePorts: SHARES_PORTS, holdsUnixSockets, figures: this.#figures, row, tls }
+  }
+
+  /** What comes before a thread listens waits for it. */
+  #tell(order: ServingOrder): void {
+    for (const worker of this.#workers) worker.postMessage(order)
+  }
+}
+
+/** @throws StartError, ListenFailed */
+export function servingStarted(worker: StartingThread, ended: Promise<string>): Promise<readonly number[]> {
+  return new Promise((resolve, reject) => {
+    // A thread that starts is already asked what it does: its answers come before its own news.
+    const take = (message: ServingStarted | { readonly kind: 'ask' | 'told' | 'reloaded' }): void => {
+      if (message.kind !== 'listening' && message.kind !== 'failed') return
+      worker.off('message', take)
+      worker.off('error', fail)
+      if (message.kind === 'listening') resolve(message.ports)
+      else if (message.address === undefined) reject(new StartError(message.message))
+      else reject(new ListenFailed(message.address, message.code))
+    }
+    // It has answered nobody yet, so what it says is of the program: which file is missing, or broken.
+    const fail = (cause: unknown): void =>
+      reject(new StartError(`A serving thread failed: ${cause instanceof Error ? cause.message : 'unknown'}`))
+    worker.on('message', take)
+    worker.on('error', fail)
+    void ended.then((reason) => reject(new StartError(`A serving thread ended before it was ready: ${reason}`)))
+  })
+}

@@ -1,0 +1,91 @@
+// The pool for slow work of this process: as many threads as there are cores for short jobs, and a few for long ones.
+// Each kind is started with its first job.
+import { availableParallelism } from 'node:os'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { Log } from '../lib/log.ts'
+import type { World } from '../lib/world.ts'
+import { newLoad } from '../threads/load.ts'
+import type { SlowPlace } from '../threads/pooled-work.ts'
+import type { Takes } from '../threads/slow-messages.ts'
+import { SlowPool } from '../threads/slow-pool.ts'
+import { exitOf } from '../threads/thread-exit.ts'
+import { type GroupThread, ThreadGroup } from '../threads/thread-group.ts'
+import type { SlowWorkerData } from './slow-worker.ts'
+
+export type RunningPool = {
+  /** For one more thread; the port is transferred to it. */
+  place(): SlowPlace
+  stop(): Promise<void>
+}
+
+/** New RSA keys at once: more would take cores away from those who use keys (threats N-14). */
+const MOST_LONG = 2
+
+/** How many threads do jobs of each kind. */
+export function workerCounts(cores: number): Readonly<Record<Takes, number>> {
+  return { short: cores, long: Math.max(1, Math.min(MOST_LONG, cores - 1)) }
+}
+
+export function startSlowPool({
+  world,
+  log,
+  onFatal,
+}: {
+  readonly world: World
+  readonly log: Log
+  readonly onFatal: (reason: string) => void
+}): RunningPool {
+  const counts = workerCounts(availableParallelism())
+  const load = newLoad(counts.short)
+  const groups = new Map<Takes, Promise<ThreadGroup>>()
+  const ports = new Set<MessagePort>()
+  const pool = new SlowPool({
+    load,
+    start: async (takes) => {
+      const start = () => startWorker(takes)
+      const group = ThreadGroup.start({ kind: 'slow', count: counts[takes], start, clock: world.clock, log, onFatal })
+      groups.set(takes, group)
+      await group
+    },
+  })
+
+  async function startWorker(takes: Takes): Promise<GroupThread> {
+    const workerData: SlowWorkerData = { load }
+    const worker = new Worker(new URL('../start-thread.js', import.meta.url), {
+      argv: ['slow'],
+      name: 'slow',
+      workerData,
+    })
+    let reason = 'it ended by itself'
+    worker.on('error', (cause) => {
+      reason = cause instanceof Error ? cause.name : 'unknown'
+    })
+    const leave = pool.addWorker(worker, takes)
+    const ended = exitOf(worker).then(() => {
+      leave()
+      return reason
+    })
+    return {
+      ended,
+      stop: async () => {
+        await worker.terminate()
+      },
+    }
+  }
+
+  return {
+    place: () => {
+      const { port1, port2 } = new MessageChannel()
+      const seat = pool.addClient(port1)
+      ports.add(port1)
+      port1.on('close', () => ports.delete(port1))
+      return { port: port2, load, seat }
+    },
+    stop: async () => {
+      for (const port of ports) port.close()
+      // Of a kind that could not be started there is none.
+      const started = await Promise.allSettled(groups.values())
+      await Promise.all(started.map((group) => (group.status === 'fulfilled' ? group.value.stop() : undefined)))
+    },
+  }
+}

@@ -1,0 +1,145 @@
+// Telemetry of one thread, from what the starting one gives all of them: memory that they share, and the configuration.
+
+import { ALL_ENDPOINTS } from '../assembly/engine-types.ts'
+import type { House } from '../assembly/house.ts'
+import type { HouseTelemetry } from '../assembly/house-telemetry.ts'
+import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
+import type { ServerConfig } from '../config/config.ts'
+import { originsOf } from '../config/telemetry.ts'
+import type { Traffic } from '../http/requests.ts'
+import type { Lookups } from '../lib/coherent-cache.ts'
+import { type Log, namedLog } from '../lib/log.ts'
+import { logTo } from '../lib/log-writer.ts'
+import type { Reach } from '../lib/outbound.ts'
+import { realWorld, type World } from '../lib/world.ts'
+import { add, CELL, HISTOGRAM, observe, type Row, rowOf } from '../telemetry/cells.ts'
+import { threadName } from '../telemetry/reading.ts'
+import { SpanExporter } from '../telemetry/span-exporter.ts'
+import { type AllFlights, Telemetry } from '../telemetry/telemetry.ts'
+import { sampleThread } from '../telemetry/thread-sampler.ts'
+import { newTracer } from '../telemetry/tracer.ts'
+import type { PoolMeter } from '../threads/pooled-work.ts'
+
+export type ThreadTelemetry = HouseTelemetry & {
+  readonly log: Log
+  readonly world: World
+  /** Requests of this thread may be traced. */
+  readonly isTracing: boolean
+  /** Before the thread ends: spans that wait are sent, for a moment. */
+  flush(): Promise<void>
+}
+
+/** Of a collector that does not answer, when the server stops. */
+const FLUSH_PATIENCE_MS = 1_000
+
+/** The log of a thread, as configured. */
+export function threadLog(shared: SharedTelemetry, row: number, config: ServerConfig): Log {
+  const cells = rowOf(shared.metrics, row)
+  return logTo(process.stderr, realWorld().clock, {
+    thread: threadName(row),
+    format: config.logging.format,
+    levels: shared.levels,
+    onDropped: (lines) => add(cells, CELL.logDropped, lines),
+  })
+}
+
+/** `askFlights` is missing where nobody else is to be asked; `reaches`: where the thread asks besides the collector. */
+export function threadTelemetry(
+  shared: SharedTelemetry,
+  row: number,
+  config: ServerConfig,
+  askFlights?: () => Promise<AllFlights>,
+  reaches: readonly Reach[] = [],
+): ThreadTelemetry {
+  const { metrics, levels, limits } = shared
+  const world = realWorld([...reaches, ...originsOf(config.telemetry)])
+  const log = threadLog(shared, row, config)
+  const { traces } = config.telemetry
+  const cells = rowOf(metrics, row)
+  const exporter =
+    traces === undefined
+      ? undefined
+      : new SpanExporter({
+          world,
+          endpoint: traces.endpoint,
+          service: { 'service.name': 'keywright', 'thread.name': threadName(row), 'process.pid': process.pid },
+          log: namedLog(log, 'telemetry'),
+          onExported: (spans) => add(cells, CELL.spansExported, spans),
+          onDropped: (spans) => add(cells, CELL.spansDropped, spans),
+        })
+  const tracer = traces === undefined ? undefined : newTracer(world, traces.sampling, (spans) => exporter?.take(spans))
+  const telemetry = new Telemetry({
+    world,
+    memory: metrics,
+    row,
+    endpoints: ALL_ENDPOINTS,
+    levels,
+    threads: config.threads,
+    tracer,
+    askFlights,
+  })
+  return {
+    telemetry,
+    limits,
+    log,
+    world,
+    isTracing: tracer !== undefined,
+    flush: async () => {
+      if (exporter === undefined) return
+      await Promise.race([exporter.flush(), world.timers.sleep(FLUSH_PATIENCE_MS)])
+    },
+  }
+}
+
+/** Counts what goes through the sockets of a thread. */
+export function trafficOf({ telemetry }: HouseTelemetry): Traffic {
+  return {
+    opened: () => {
+      telemetry.count(CELL.connections)
+      telemetry.count(CELL.connectionsTaken)
+    },
+    closed: () => telemetry.count(CELL.connections, -1),
+    received: (bytes) => telemetry.count(CELL.receivedBytes, bytes),
+    sent: (bytes) => telemetry.count(CELL.sentBytes, bytes),
+  }
+}
+
+/** Counts the slow work of a thread. */
+export function poolMeterOf({ telemetry, world }: Pick<ThreadTelemetry, 'telemetry' | 'world'>): PoolMeter {
+  const { row } = telemetry
+  return {
+    nowMs: () => world.clock.monotonicMs(),
+    begun: (waitedMs) => observe(row, HISTOGRAM.slowWait, waitedMs / 1000),
+    done: () => add(row, CELL.slowJobs, 1),
+    refused: () => add(row, CELL.slowRefused, 1),
+    waiting: (takes, jobs) => {
+      row[takes === 'short' ? CELL.slowShort : CELL.slowLong] = jobs
+    },
+  }
+}
+
+/** Looks at the thread, its caches and its log from time to time. `look` adds what only it knows. */
+export function watchThread(
+  { telemetry, world }: ThreadTelemetry,
+  { tokens, mounts }: Pick<House, 'tokens' | 'mounts'>,
+  look: (row: Row) => void = () => {},
+): { stop(): void } {
+  const { row } = telemetry
+  const caches = [
+    { of: () => tokens.lookups, hits: CELL.tokenHits, misses: CELL.tokenMisses, seen: NO_LOOKUPS },
+    { of: () => mounts.lookups, hits: CELL.keyHits, misses: CELL.keyMisses, seen: NO_LOOKUPS },
+  ]
+  return sampleThread(world, row, () => {
+    for (const cache of caches) {
+      // A mount that went took its counts along.
+      const { hits, misses } = cache.of()
+      add(row, cache.hits, Math.max(0, hits - cache.seen.hits))
+      add(row, cache.misses, Math.max(0, misses - cache.seen.misses))
+      cache.seen = { hits, misses }
+    }
+    row[CELL.logQueued] = process.stderr.writableLength
+    look(row)
+  })
+}
+
+const NO_LOOKUPS: Lookups = { hits: 0, misses: 0 }

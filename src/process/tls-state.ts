@@ -1,0 +1,80 @@
+// The TLS of all listeners, held by the thread that watches: it alone reads the files, so that all threads change to
+// the same certificate at the same time, and one that takes the place of another gets what the others have.
+import type { ServerConfig } from '../config/config.ts'
+import { addressText } from '../config/listener.ts'
+import type { TlsMaterial } from '../http/tls.ts'
+import type { Log } from '../lib/log.ts'
+import type { ReloadOutcome } from '../lib/reload.ts'
+import type { Timer, World } from '../lib/world.ts'
+import type { TlsMaterials } from './listening.ts'
+import { materialOf, readTlsFiles, TlsFileError } from './tls-files.ts'
+
+/** Whoever has the key of a ticket can read what was agreed on with it: no key is kept for longer. */
+const TICKET_KEY_LIFE_MS = 12 * 3_600_000
+
+export class TlsState {
+  readonly #config: ServerConfig
+  readonly #world: World
+  readonly #log: Log
+  #materials: TlsMaterials
+  #timer: Timer | undefined
+
+  /** @throws TlsFileError */
+  constructor(config: ServerConfig, world: World, log: Log) {
+    this.#config = config
+    this.#world = world
+    this.#log = log
+    this.#materials = config.listeners.map((_, index) => this.#read(index))
+  }
+
+  get materials(): TlsMaterials {
+    return this.#materials
+  }
+
+  /** Reads the files anew; where they cannot be used what was read before goes on: 'kept'. */
+  renew(): ReloadOutcome {
+    let outcome: ReloadOutcome
+    this.#materials = this.#materials.map((before, index) => {
+      if (before === undefined) return undefined
+      const listener = this.#nameOf(index)
+      try {
+        const material = this.#read(index)
+        this.#log('info', 'Reload: the certificate is read', { listener })
+        return material
+      } catch (cause) {
+        if (!(cause instanceof TlsFileError)) throw cause
+        this.#log('error', `Reload: the old certificate goes on: ${cause.message}`, { listener })
+        outcome = 'kept'
+        return before
+      }
+    })
+    return outcome
+  }
+
+  /** Tells each time there are new keys for session tickets. */
+  renewTickets(tell: (materials: TlsMaterials) => void): void {
+    if (this.#materials.every((material) => material === undefined)) return
+    this.#timer = this.#world.timers.after(TICKET_KEY_LIFE_MS, () => {
+      this.#materials = this.#materials.map((material) => material && materialOf(material, this.#world))
+      tell(this.#materials)
+      this.renewTickets(tell)
+    })
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+  }
+
+  #read(index: number): TlsMaterial | undefined {
+    const rules = this.#config.listeners[index]?.rules.tls
+    if (rules === undefined) return undefined
+    const files = readTlsFiles(rules, this.#world.clock.nowMs())
+    for (const warning of files.warnings) this.#log('warn', warning, { listener: this.#nameOf(index) })
+    return materialOf(files, this.#world)
+  }
+
+  #nameOf(index: number): string {
+    const address = this.#config.listeners[index]?.address
+    return address === undefined ? '' : addressText(address)
+  }
+}

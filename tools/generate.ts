@@ -1,6 +1,5 @@
-// Writes the pages and documents that follow from tables of the program: docs/errors.md, docs/cli.md, docs/metrics.md,
-// docs/configuration.md, docs/api, and the types of the client.
-//   node tools/generate.ts           writes them
+// Writes the pages and documents that follow from tables of the program; tools/generated.ts lists them.
+//   npm run generate                 writes them
 //   node tools/generate.ts --check   writes nothing, names those that are not as they would be written, and then fails
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,6 +13,7 @@ import { endpointPage, indexPage } from './endpoint-pages.ts'
 import { TABLES } from './endpoint-tables.ts'
 import { errorsPage } from './errors-page.ts'
 import { formatJson } from './format-json.ts'
+import { FROM_TABLES, listFaults } from './generated.ts'
 import { metricsPage } from './metrics-page.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -41,9 +41,14 @@ function isStale(path: string, text: string): boolean {
   }
 }
 
-const stale = [...generated()].filter(([path, text]) => isStale(path, text))
-if (process.argv.includes('--check')) {
-  for (const [path] of stale) console.log(`${path} is not what tools/generate.ts would write`)
+const texts = generated()
+const faults = listFaults([...texts.keys()], FROM_TABLES)
+const stale = [...texts].filter(([path, text]) => isStale(path, text))
+if (faults.length > 0) {
+  for (const fault of faults) console.log(fault)
+  process.exitCode = 1
+} else if (process.argv.includes('--check')) {
+  for (const [path] of stale) console.log(`${path} is not what npm run generate would write`)
   process.exitCode = stale.length === 0 ? 0 : 1
 } else {
   for (const [path, text] of stale) {

@@ -86,7 +86,7 @@ const FAILURES = [
     phase: 'generated files',
     path: 'tools/generate.ts',
     text: 'process.exitCode = 1\n',
-    says: 'run node tools/generate.ts',
+    says: 'tools/generate.ts --check failed: npm run generate',
   },
 ]
 

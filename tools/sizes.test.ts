@@ -9,6 +9,46 @@ const CASES = [
   { name: 'a method', text: 'class A {\n  b(c: D): void {\n  }\n}', functions: ['b 2 1'] },
   { name: 'an arrow', text: 'const a = (b: Map<string, number>, c: D) => {\n}', functions: [' 2 2'] },
   { name: 'an arrow with a return type', text: 'const a = (b: C): b is D => {\n}', functions: [' 2 1'] },
+  {
+    name: 'an arrow of one line with a return type, and what stands behind it',
+    text: 'const a = (b: C): D => b.e({})\n\nclass F {\n  g(): H {\n  }\n}',
+    functions: ['g 2 0'],
+  },
+  {
+    name: 'an arrow of one line whose type is a type in brackets',
+    text: 'const a = (b: C): (D | E) => b\nclass F {\n}',
+    functions: [],
+  },
+  {
+    name: 'an arrow that gives an object',
+    text: 'const a = (b: C): D => ({\n  e: b,\n})\nclass F {\n}',
+    functions: [],
+  },
+  {
+    name: 'a return type that is a function',
+    text: 'function a(b: C): (d: { e: F }) => { g: H } {\n  return i\n}',
+    functions: ['a 3 1'],
+  },
+  {
+    name: 'an arrow that gives a function',
+    text: 'const a = (b: C): (() => void) => {\n}\nconst d = (): ((e: F) => G) => h\nclass I {\n}',
+    functions: [' 2 1'],
+  },
+  {
+    name: 'a function type with a pattern, and an arrow whose type is an object in brackets',
+    text: 'function a(): ({ b }: C) => D {\n}\nconst e = (): ({ f: G } | H) => {\n}',
+    functions: ['a 2 0', ' 2 0'],
+  },
+  {
+    name: 'a declaration without a body, and what stands behind it',
+    text: 'declare function a(): B\nclass C {\n}\nabstract class D {\n  abstract e(): F\n  g = {\n  }\n}',
+    functions: [],
+  },
+  {
+    name: 'a choice, and what stands behind it',
+    text: 'const a = b ? (c) : d\nclass E {\n}',
+    functions: [],
+  },
   { name: 'a pattern as one parameter', text: 'function a({ b, c }: D, [e, f]: G,) {}', functions: ['a 1 2'] },
   { name: 'a function as a parameter', text: 'function a(b: (c: D, e: F) => G, h: I) {}', functions: ['a 1 2'] },
   { name: 'a function in a function', text: 'function a() {\n  b(() => {\n  })\n}', functions: ['a 4 0', ' 2 0'] },
@@ -35,6 +75,7 @@ test('sizes report what is over a limit, largest first, and not tests', () => {
       ['src/d.ts', 'a()\n'.repeat(301)],
       ['src/e.ts', 'function a(b, c, d, e, f) {}\nfunction g(h, i, j, k) {}\n'],
       ['src/f.test.ts', body(400)],
+      ['src/client/endpoints.ts', body(400)],
     ]),
   )
   assert.deepEqual(sizes, {

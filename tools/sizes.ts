@@ -1,4 +1,5 @@
 // Sizes that are worth a question and no refusal: a long file may be one thing, and cutting it would be worse.
+import { GENERATED_FILES } from './generated.ts'
 import { lineAt, readSource, wordBefore } from './source-text.ts'
 import { isTest, type Tree } from './tree.ts'
 
@@ -12,16 +13,13 @@ export type Sizes = {
   readonly parameters: readonly Size[]
 }
 
-/** Written by a program, for programs to read. */
-const GENERATED: ReadonlySet<string> = new Set(['src/client/endpoints.ts'])
-
 const MOST_FILE_LINES = 300
 const MOST_FUNCTION_LINES = 50
 const MOST_PARAMETERS = 4
 
 /** What is larger than the limits in everything but tests, largest first. */
 export function oversizes(tree: Tree): Sizes {
-  const program = [...tree].filter(([path]) => !isTest(path) && !GENERATED.has(path))
+  const program = [...tree].filter(([path]) => !isTest(path) && !GENERATED_FILES.has(path))
   const functions = program.flatMap(([path, text]) => readFunctions(text).map((each) => ({ path, ...each })))
   return {
     files: largest(
@@ -72,16 +70,19 @@ export function readFunctions(text: string): FunctionSize[] {
   const { code } = readSource(text)
   const pairs = bracketPairs(code)
   const found: FunctionSize[] = []
-  for (const [open, close] of pairs) {
-    if (code[open] !== '(') continue
+  let bodyOfLast = 0
+  for (const [open, close] of [...pairs].sort(([a], [b]) => a - b)) {
+    // What stands before the body is parameters and types: among them are functions that others give.
+    if (code[open] !== '(' || open < bodyOfLast) continue
     const name = wordBefore(code, code.slice(0, open).trimEnd().length)
     const body = STATEMENTS.includes(name) ? undefined : bodyAfter(code, close + 1, pairs)
     if (body === undefined) continue
+    bodyOfLast = body
     const line = lineAt(code, open)
     const lines = lineAt(code, pairs.get(body) ?? code.length) - line + 1
     found.push({ line, name, lines, parameters: countParts(code, open, close, pairs) })
   }
-  return found.sort((a, b) => a.line - b.line)
+  return found
 }
 
 /** Offset of each closing bracket by its opening one. */
@@ -105,18 +106,53 @@ function bodyAfter(code: string, from: number, pairs: ReadonlyMap<number, number
   return first === ':' ? bodyAfterType(code, at, pairs) : undefined
 }
 
-/** Skips a return type. A brace in it follows `:`, `|`, `&`, `<` or `,`; the body's follows the end of the type. */
+/** A type goes on behind these at the end of a line, */
+const GOES_ON_BEHIND = ':|&<,=?'
+/** and before these at the beginning of the next. */
+const GOES_ON_BEFORE = '|&>=?:'
+
+/**
+ * Skips a return type. A brace in it follows `:`, `|`, `&`, `<`, `,` or the arrow of a type; the body's follows the end
+ * of the type, or the arrow of the function. An arrow that is followed by no brace has no body in braces.
+ */
 function bodyAfterType(code: string, from: number, pairs: ReadonlyMap<number, number>): number | undefined {
   let last = ':'
+  let areParameters = false
   for (let at = from; at < code.length; at++) {
     const character = code.charAt(at)
+    if (character === '\n' && !goesOn(code, at, last)) return undefined
     if (character.trim() === '') continue
-    if (character === '{' && !':|&<,'.includes(last)) return at
-    if (';)]}='.includes(character) && !code.startsWith('=>', at)) return undefined
+    if (code.startsWith('=>', at)) {
+      if (!areParameters) return braceAt(code, at + 2)
+      at++
+    } else if (character === '{' && !':|&<,='.includes(last)) return at
+    else if (';)]}='.includes(character)) return undefined
+    areParameters = character === '(' && beginsParameters(code, at + 1, pairs)
     last = character
     at = pairs.get(at) ?? at
   }
   return undefined
+}
+
+/** Whether what is in a bracket of a type are parameters, as of `(a: B) => C`; `(A | B)` is a type. */
+function beginsParameters(code: string, inside: number, pairs: ReadonlyMap<number, number>): boolean {
+  const first = inside + (/\S/.exec(code.slice(inside))?.index ?? 0)
+  if (code[first] === ')' || code.startsWith('...', first)) return true
+  const pattern = pairs.get(first)
+  const end = pattern === undefined ? first + (/[^\w$]/.exec(code.slice(first))?.index ?? 0) : pattern + 1
+  return '?:,)='.includes(code.slice(end).trimStart().charAt(0))
+}
+
+/** Whether a type, or the function that it is returned by, goes on behind the end of a line. */
+function goesOn(code: string, end: number, last: string): boolean {
+  return GOES_ON_BEHIND.includes(last) || GOES_ON_BEFORE.includes(code.slice(end).trimStart().charAt(0))
+}
+
+/** Offset of a brace that comes next. */
+function braceAt(code: string, from: number): number | undefined {
+  const brace = /\s*\{/y
+  brace.lastIndex = from
+  return brace.test(code) ? brace.lastIndex - 1 : undefined
 }
 
 /** Parts between the commas of a list, those in inner brackets not counted. */

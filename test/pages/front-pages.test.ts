@@ -51,8 +51,8 @@ function faultOf({ page, target }: Link): string | undefined {
 }
 
 test('links and headings of a page are read as they are written', () => {
-  const page =
-    '# A `b`: c, d\n\n## E\n\n```sh\n# no [heading](no.md)\n```\n\n## E\n[f](g.md#h) `[i](j.md)` [k](https://l.example/)'
+  const code = '```sh\n# no [heading](no.md)\n```'
+  const page = `# A \`b\`: c, d\n\n## E\n\n${code}\n\n## E\n[f](g.md#h) \`[i](j.md)\` [k](https://l.example/)`
   assert.deepEqual([...headingsOf(page)], ['a-b-c-d', 'e', 'e-1'])
   assert.deepEqual(linksOf('docs/m.md', page), [{ page: 'docs/m.md', target: 'g.md#h' }])
   assert.equal(faultOf({ page: 'docs/m.md', target: 'g.md#h' }), 'docs/m.md: there is no g.md#h')

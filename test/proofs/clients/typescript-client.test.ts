@@ -1,12 +1,12 @@
-// The TypeScript client as others get it: by the name of the package, against a real server; and compiled to JavaScript
-// where there are no types of Node.
+// The TypeScript client by the name of its package, against a real server. client-package.test.ts has it as others
+// install it.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { ApiError, Keywright } from 'keywright/client'
-import { type ServerProcess, startServerProcess, temporaryDirectory } from '../../fixtures/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../../fixtures/server-process.ts'
 import { fencedBlocks } from '../../pages/fenced-blocks.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')
@@ -38,20 +38,6 @@ test('TypeScript client: a walk from the mount to the plaintext', async () => {
   const { plaintext } = await root.write('transit/decrypt/:name', { name: 'orders', ciphertext })
   assert.equal(plaintext, 'aGVsbG8=')
   assert.equal(await root.find('transit/keys/:name', { name: 'none' }), undefined)
-})
-
-test('TypeScript client: compiled, it needs nothing of Node', () => {
-  const folder = temporaryDirectory()
-  try {
-    compile(folder.path)
-    const program = join(folder.path, 'program.mjs')
-    writeFileSync(program, PROGRAM)
-    const env = { ...process.env, ADDRESS: server.address, TOKEN: server.token }
-    const { stdout, stderr } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' })
-    assert.equal(stdout, 'active\n', stderr)
-  } finally {
-    folder.cleanUp()
-  }
 })
 
 const EXAMPLES = [
@@ -116,20 +102,3 @@ test('TypeScript client: leases, identities and logins have the types of what th
     .catch((error) => error)
   assert.ok(after instanceof ApiError && after.status === 403)
 })
-
-const PROGRAM = `
-import { Keywright } from './client/keywright.js'
-const kw = new Keywright({ address: process.env.ADDRESS, token: process.env.TOKEN })
-const health = await kw.read('sys/health')
-console.log(health.sealed === false && health.standby === false ? 'active' : 'not active')
-`
-
-/** With the types of browsers alone, so that whatever belongs to Node is an error. */
-function compile(outDir: string): void {
-  const options = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--module', 'esnext', '--types', '']
-  const more = ['--moduleResolution', 'bundler', '--rewriteRelativeImportExtensions', '--strict', '--rootDir', 'src']
-  const rest = ['--declaration', '--outDir', outDir, 'src/client/keywright.ts', '--ignoreConfig']
-  const compiler = 'node_modules/typescript/bin/tsc'
-  const ran = spawnSync(process.execPath, [compiler, ...options, ...more, ...rest], { cwd: PROJECT, encoding: 'utf8' })
-  assert.equal(ran.status, 0, ran.stdout + ran.stderr)
-}

@@ -54,7 +54,7 @@ export function rowsOf(measurements: Measurements): Row[] {
 
 const HEAD = ['work', 'server', 'requests/s', 'CPU µs', 'p50 ms', 'p99 ms', 'errors', 'CPU ratio', 'p99 ratio']
 
-/** A table in Markdown, so that it can be copied into docs/performance.md. */
+/** A table in Markdown, so that it can be copied into a page. */
 export function table(rows: readonly Row[]): string {
   const lines = rows.map(({ operation, target, medians: own, cpuRatio, p99Ratio }) => [
     operation,

@@ -1,13 +1,17 @@
 // ok.ts and run-tests.ts in small projects of their own, as processes: what they print is what CI reads.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 
 const PROJECT = join(import.meta.dirname, '..')
 const COPIED = ['bin', 'biome.json', 'tsconfig.json', 'package.json', '.gitignore']
+/** What the copied files cite, without what cites further files. */
+const [THREATS = ''] = readFileSync(join(PROJECT, 'docs/threats.md'), 'utf8')
+  .replaceAll(/\]\([^)]*\)/g, ']')
+  .split('\n## What attacks')
 const HEAD = `import { test } from 'node:test'\n\n`
 const PASSING = `${HEAD}test('passes', () => {})\n`
 const SKIPPED = `${HEAD}test('needs wrk', { skip: ['the Debian package wrk is not installed'].join('') }, () => {})\n`
@@ -22,7 +26,7 @@ function makeProject(context: TestContext, files: Readonly<Record<string, string
   context.after(() => rmSync(root, { recursive: true }))
   for (const path of COPIED) cpSync(join(PROJECT, path), join(root, path), { recursive: true })
   symlinkSync(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
-  for (const [path, text] of Object.entries(files)) {
+  for (const [path, text] of Object.entries({ 'docs/threats.md': THREATS, ...files })) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
@@ -55,6 +59,7 @@ test('ok prints a line for each phase, the sizes and the counts', (context) => {
     'ok      types            N s',
     'ok      tidy             N s',
     'ok      imports          N s',
+    'ok      citations        N s',
     'ok      generated files  N s',
     'files over 300 lines: 0',
     'functions over 50 lines: 0',
@@ -82,6 +87,7 @@ const FAILURES = [
   },
   { phase: 'tidy', path: 'src/lib/a.ts', text: 'export const a = () => Date.now()\n', says: 'src/lib/a.ts:1: Z-02' },
   { phase: 'imports', path: 'src/a/b.ts', text: 'export const a = 1\n', says: 'src/a/b.ts:1: belongs to no room' },
+  { phase: 'citations', path: 'src/lib/a.ts', text: '// decision 1\n', says: 'src/lib/a.ts:1: docs/decisions has no' },
   {
     phase: 'generated files',
     path: 'tools/generate.ts',

@@ -2,6 +2,7 @@
 // With arguments only the tests that they name run: npm test -- src/auth
 import { spawnSync } from 'node:child_process'
 import { checkImports, runtimePackages } from './check-imports.ts'
+import { citationFindings } from './citations.ts'
 import { GENERATED, staleOutputs } from './generated.ts'
 import { lookUpLines } from './look-ups.ts'
 import { runTests } from './run-tests.ts'
@@ -38,6 +39,7 @@ const PHASES: readonly Phase[] = [
     run: () => [...tidy(tree).map(formatFinding), lookUpLines(root)].filter((line) => line !== '').join('\n'),
   },
   { title: 'imports', run: () => checkImports(tree, runtimePackages(root)).map(formatFinding).join('\n') },
+  { title: 'citations', run: () => citationFindings(root).map(formatFinding).join('\n') },
   { title: 'generated files', run: () => staleOutputs(root, GENERATED).join('\n') },
 ]
 

@@ -13,7 +13,7 @@ export const ACTIVE_PRIMARY: NodeRole = { isStandby: false, isDrSecondary: false
 
 /**
  * Whether this node may change what is in a mount without being asked: rotate its keys. A performance secondary may
- * where the mount is its own (transit reference 2.4).
+ * where the mount is its own: a shared one is what its primary makes of it.
  */
 export function maintains(role: NodeRole, mount: { readonly local: boolean }): boolean {
   if (role.isStandby || role.isDrSecondary) return false

@@ -73,7 +73,6 @@ test('the chains that end in a long file are found, by their last lines', async 
   )
 })
 
-// Decisions 4.25, U-07.
 test('U-07: a request never opens another file than a new one or a log of ours', async () => {
   const path = fresh()
   for (const text of ['root:x:0:0\n', '{"time":"now"}\n', `${'x'.repeat(300)}${LINE}`, '\0'.repeat(600)]) {

@@ -1,5 +1,5 @@
 // Audit as one thread has it: the two entries of each request. A request that no device can record does not happen
-// (decisions 5.4).
+// (threats P-34).
 import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
 import { publicKeyText } from '../crypto/text-signature.ts'
@@ -78,7 +78,7 @@ export class Audit implements AuditDevices {
     this.#table.close()
   }
 
-  /** Before the process ends, when nothing is served any more. */
+  /** Called before the process ends, when the last request was answered. */
   async stop(): Promise<void> {
     await this.#table.stop()
     this.#recorder.close()

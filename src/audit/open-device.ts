@@ -56,7 +56,7 @@ const DATAGRAM_REFUSAL_MS = 100
 
 /**
  * Makes sure that a new device can be written, with a chain of two lines; a file must be new, or an audit log of ours
- * (decisions 4.25). @throws Refusal that says why not
+ * (threats U-07). @throws Refusal that says why not
  */
 export async function requireUsable(parts: DeviceParts): Promise<void> {
   const { target } = parts.settings

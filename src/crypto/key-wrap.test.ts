@@ -11,19 +11,19 @@ const RFC_KEY = fromHex('5840df6e29b02af1ab493b705bf16ea1ae8338f4dcc176a8')
 
 const VECTORS = [
   {
-    name: 'row 37: 16 bytes',
+    name: '16 bytes',
     key: K,
     data: K.subarray(0, 16),
     wrapped: '337e07dce17686cddfa15ea637c777e760ff617b002fe46b',
   },
   {
-    name: 'row 38: 32 bytes',
+    name: '32 bytes',
     key: K,
     data: Buffer.alloc(32, 0xaa),
     wrapped: '7779d5fced8850a6fe8bc00f229b37e66d7078dd4448e2d2ac519a9687f2e5abd5f60ecdcec4276d',
   },
   {
-    name: 'row 39: PKCS #8 of an ed25519 key',
+    name: 'PKCS #8 of an ed25519 key',
     key: K,
     data: Buffer.concat([fromHex('302e020100300506032b657004220420'), K]),
     wrapped:

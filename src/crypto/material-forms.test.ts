@@ -54,7 +54,7 @@ function readSecret(key: KeyObject, text: string, format: ExportFormat): Buffer 
   return transferBytes(createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType: 'ed25519' }))
 }
 
-test('transit.md 9.1 rows 18a and 19: an ed25519 key of a known seed, exported', () => {
+test('an ed25519 key of a known seed, exported (RFC 8410)', () => {
   const form = MATERIAL_FORMS.get('ed25519') ?? assert.fail()
   const key = createPrivateKey({ key: K, format: 'raw-private', asymmetricKeyType: 'ed25519' })
   assert.equal(form.publicText?.(key, 'der'), 'MCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=')

@@ -1,4 +1,4 @@
-// Forms of PKCS #8 that callers bring (transit.md 3.9 and 9.2 rows 54 to 56).
+// Forms of PKCS #8 (RFC 5208, RFC 5958) that callers bring.
 import assert from 'node:assert/strict'
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'

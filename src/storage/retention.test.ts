@@ -37,7 +37,7 @@ test('retention: a checkpoint goes with its last record, but for the one that na
 
 const RECORDS = 20_000 + MIN_RECORDS + 4_000
 
-test('I20 a store forgets old records in steps, keeps the newest, and its roots stay', async () => {
+test('a store forgets old records in steps, keeps the newest, and its roots stay', async () => {
   const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
   const store = createMemoryStore({ random: new SeededRandom(1), clock, retention: { bytes: 1_000, ms: 1e12 } })
   store.setLeafKey(Buffer.alloc(32, 1))

@@ -18,7 +18,7 @@ const write = (mount: string, body: object, token?: string) => house.call('POST'
 const read = async (mount: string, token?: string) =>
   (await house.call('GET', `auth/${mount}/config`, undefined, token)).body.data
 
-test('C1: tenant and resource alone, read back', async () => {
+test('S1: tenant and resource alone, read back', async () => {
   assert.equal((await write('plain', BASE)).status, 204)
   assert.deepEqual(await read('plain'), {
     ...BASE,
@@ -44,7 +44,7 @@ test('C1: tenant and resource alone, read back', async () => {
   })
 })
 
-test('C1: the secret is shown to sudo alone, as long as an operator wrote it', async () => {
+test('S1: the secret is shown to sudo alone, as long as an operator wrote it', async () => {
   await write('plain', { ...BASE, client_id: SAMPLE.clientId, client_secret: 'operators-own' })
   await house.call('POST', 'sys/policies/acl/reads', { policy: 'path "auth/plain/config" { capabilities = ["read"] }' })
   const made = await house.call('POST', 'auth/token/create', { policies: ['reads'] })
@@ -54,7 +54,7 @@ test('C1: the secret is shown to sudo alone, as long as an operator wrote it', a
   assert.deepEqual([plain?.client_id, plain?.client_secret], [SAMPLE.clientId, undefined])
 })
 
-test('C2: V-07: what is missing is named, and nothing is stored', async () => {
+test('S2: V-07: what is missing is named, and nothing is stored', async () => {
   for (const [body, wanted] of [
     [{ resource: 'x' }, 'tenant_id is required'],
     [{ tenant_id: SAMPLE.tenant }, 'resource is required'],
@@ -65,7 +65,7 @@ test('C2: V-07: what is missing is named, and nothing is stored', async () => {
   assert.equal((await house.call('GET', 'auth/gone/config')).status, 404)
 })
 
-test('C3, C4: L-13: the environment stands in for what the configuration leaves out, and never before it', async () => {
+test('S3, S4: L-13: the environment stands in for what the configuration leaves out, and never before it', async () => {
   const environment = {
     TENANT_ID: SAMPLE.tenant,
     AD_RESOURCE: 'https://from.environment/',
@@ -95,7 +95,7 @@ test('C3, C4: L-13: the environment stands in for what the configuration leaves 
   }
 })
 
-test('C5: names of clouds, in both spellings and any case', async () => {
+test('S5: names of clouds, in both spellings and any case', async () => {
   for (const prefix of ['Cloud', 'AZURE', 'azure']) {
     for (const name of ['PublicCloud', 'USGovernmentCloud', 'chinacloud']) {
       assert.equal((await write('names', { ...BASE, environment: prefix + name })).status, 204, prefix + name)
@@ -110,7 +110,7 @@ test('C5: names of clouds, in both spellings and any case', async () => {
   assert.match(String(body.errors), /environment.*CloudPublicCloud.*TestCloud/)
 })
 
-test('C6: what is not sent is kept', async () => {
+test('S6: what is not sent is kept', async () => {
   const all = { ...BASE, client_id: SAMPLE.clientId, root_password_ttl: '24h', max_retries: 7, retry_delay: '10s' }
   await write('kept', all)
   await write('kept', { tenant_id: 'example.test' })
@@ -134,7 +134,7 @@ test('what is not offered is refused by name', async () => {
   assert.match(String(body.errors), /rotation_policy/)
 })
 
-test('C8: durations as clients write them', async () => {
+test('S8: durations as clients write them', async () => {
   for (const [given, field, wanted] of [
     [{ retry_delay: 10 }, 'retry_delay', 10_000_000_000],
     [{ retry_delay: '10s' }, 'retry_delay', 10_000_000_000],
@@ -148,13 +148,13 @@ test('C8: durations as clients write them', async () => {
   assert.equal((await write('kept', { root_password_ttl: -1 })).status, 400)
 })
 
-test('C9: a secret of the wrong kind comes back in no answer', async () => {
+test('S9: a secret of the wrong kind comes back in no answer', async () => {
   const { status, body } = await write('kept', { client_secret: { hidden: 'do-not-show' } })
   assert.equal(status, 400)
   assert.ok(!`${JSON.stringify(body)}${house.lines.join()}`.includes('do-not-show'))
 })
 
-test('C10: deleted, and roles stay', async () => {
+test('S10: deleted, and roles stay', async () => {
   await write('gone', BASE)
   await house.role('stays', { bound_group_ids: ['g'] }, 'auth/gone')
   const statuses = []
@@ -163,7 +163,7 @@ test('C10: deleted, and roles stay', async () => {
   assert.equal((await house.call('GET', 'auth/gone/role/stays')).status, 200)
 })
 
-test('C11: the first write needs create, later ones update', async () => {
+test('S11: the first write needs create, later ones update', async () => {
   await house.call('POST', 'sys/auth/rights', { type: 'cloud' })
   for (const capability of ['create', 'update']) {
     const policy = `path "auth/rights/config" { capabilities = ["${capability}"] }`
@@ -178,7 +178,7 @@ test('C11: the first write needs create, later ones update', async () => {
   assert.deepEqual([await by(updates), await by(creates), await by(creates), await by(updates)], [403, 204, 403, 204])
 })
 
-test('C13: schedules', async () => {
+test('S13: schedules', async () => {
   for (const [body, wanted] of [
     [{ rotation_schedule: '0 3 * * 0', rotation_period: 3600 }, /mutually exclusive/],
     [{ rotation_period: 3600, rotation_window: 3600 }, /does not apply to period/],
@@ -211,13 +211,13 @@ test('times of a schedule, as cron has them', () => {
   assert.equal(at('0 0 30 2 *', '2026-01-01T00:00:00Z'), undefined)
 })
 
-test('C14: tenants that stand for all tenants, and texts that are none', async () => {
+test('S14: tenants that stand for all tenants, and texts that are none', async () => {
   for (const tenant of ['common', 'COMMON', 'organizations', 'consumers', 'adfs', 'a/b', 'x?y', '..', 'a b'])
     assert.equal((await write('plain', { tenant_id: tenant })).status, 400, tenant)
   assert.equal((await write('plain', { client_id: 'not a guid' })).status, 400)
 })
 
-test('C14: L-13: the environment names no tenant that stands for many either', async () => {
+test('S14: L-13: the environment names no tenant that stands for many either', async () => {
   for (const tenant of ['common', 'consumers', 'a/b']) {
     const other = await startCloudHouse({ environment: { TENANT_ID: tenant } })
     try {
@@ -237,7 +237,7 @@ test('C14: L-13: the environment names no tenant that stands for many either', a
   }
 })
 
-test('C12: logins while the configuration is written are each of one configuration', async () => {
+test('S12: logins while the configuration is written are each of one configuration', async () => {
   await house.role('steady', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
   const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
   const audiences = ['https://management.azure.com/', 'https://other.example/']

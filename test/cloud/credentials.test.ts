@@ -336,7 +336,7 @@ test('explain works by every credential; rotate-root says so where there is no s
   }
 })
 
-test('C7: a secret and an audience exclude each other, in one write and in two', async () => {
+test('S7: a secret and an audience exclude each other, in one write and in two', async () => {
   const both = { client_secret: 'x', identity_token_audience: AUDIENCE }
   const { path, written } = await mount(both)
   assert.equal(written.status, 400)

@@ -1,4 +1,4 @@
-// C15: a client that declares what is to be there (Terraform's provider) writes all of a resource, reads it back, and
+// S15: a client that declares what is to be there (Terraform's provider) writes all of a resource, reads it back, and
 // plans a change for whatever differs: nothing may, after a creation, after each change, or when it is read first.
 import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
@@ -80,7 +80,7 @@ function assertAsDeclared(found: Declared, declared: Declared): void {
 }
 
 for (const { name, path, first, changes } of RESOURCES) {
-  test(`C15: ${name} does not drift when it is created, changed field by field, imported and destroyed`, async () => {
+  test(`S15: ${name} does not drift when it is created, changed field by field, imported and destroyed`, async () => {
     let declared = first
     await write(path, declared)
     assertAsDeclared(await seen(path), declared)

@@ -91,7 +91,7 @@ test('T8: groups follow each login', async () => {
   assert.equal(authOf(inside).entity_id, authOf(outside).entity_id)
 })
 
-test('T10: W6: a caller’s own words never become metadata', async () => {
+test('T10: a caller’s own words never become metadata', async () => {
   for (const input of [
     { resource_group_name: 'elsewhere' },
     { subscription_id: SAMPLE.otherSubscription },

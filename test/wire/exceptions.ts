@@ -1,4 +1,4 @@
-// Steps of recorded scenarios that may differ, or must wait: each names the decision or the issue. The runner fails on
+// Steps of recorded scenarios that may differ, or must wait: each names the reason. The runner fails on
 // any other difference, and on an entry that no longer differs.
 export type Exception = {
   readonly scenario: string
@@ -11,9 +11,10 @@ const SIGNATURE_HINT =
   'a signature that would be valid under the other padding says so in a warning: the one recorded has none'
 
 const TOKEN_LENGTH =
-  'decision 1.1: tokens begin with hvs., so they and their one-time passwords have 28 characters (core.md 2.2)'
+  'tokens begin with hvs., so they and their one-time passwords have 28 characters, where the recorded ones have 26'
 
-const NAMES_ONLY = 'contract 4.2: the list of keys returns the names of keys only, and the wrapping key is none of them'
+const NAMES_ONLY =
+  'Interface 4.2: the list of keys returns the names of keys only, and the wrapping key is none of them'
 
 export const EXCEPTIONS: readonly Exception[] = [
   { scenario: 'generate-root attempt', steps: [0, 2, 3], because: TOKEN_LENGTH },

@@ -1,5 +1,5 @@
 // Where the role is bound to resources: the caller is the machine, scale set or other resource that it names, by its
-// token and by the resource manager (section 4.1 of the interface; threats L-01, V-01 to V-05).
+// token and by the resource manager (Interface 4.1; threats L-01, V-01 to V-05).
 import { type Attempt, type Check, known, type Stage } from './attempt.ts'
 import { textClaim } from './claims.ts'
 import { hasName, isSameName, isSameRegion } from './names.ts'

@@ -194,7 +194,7 @@ for (const { type, key, says } of UNTRUE) {
   }
 }
 
-test('whether RSA-OAEP or AES-KWP failed is the same sentence (transit.md trap 40)', async () => {
+test('C-11: whether RSA-OAEP or AES-KWP failed is the same sentence', async () => {
   const { client } = mounted()
   const head = await client.write('keys/k/import', { ciphertext: flipped(3) })
   const tail = await client.write('keys/k/import', { ciphertext: flipped(-1) })

@@ -1,5 +1,6 @@
-// Keys of before: convergent versions 1 and 2 and the KDF by counter, which only restored keys have (decisions 4.3 and
-// 4.24). The constants were computed once, outside this program, under a key of the bytes 00 to 1f.
+// Keys of before: convergent versions 1 and 2 and the KDF by counter, which only restored keys have (Interface 9;
+// docs/security-model.md#convergent-keys). The constants were computed once, outside this program, under a key of the
+// bytes 00 to 1f.
 import assert from 'node:assert/strict'
 import { createCipheriv } from 'node:crypto'
 import { test } from 'node:test'
@@ -26,7 +27,7 @@ function planted(more: Partial<RingHeader>, kind: 'convergent' | 'derived' = 'co
   return mounted
 }
 
-test('row 16: convergent version 1 takes the nonce of its caller and stores none', async () => {
+test('convergent version 1 takes the nonce of its caller and stores none', async () => {
   const { client } = planted(convergent(1))
   const encrypted = await client.write('encrypt/k', { plaintext, context, nonce })
   assert.deepEqual([encrypted.data.ciphertext, encrypted.warnings], [VERSION_1, []])
@@ -54,7 +55,7 @@ test('convergent version 1 without its nonce, or with one of another length, is 
   }
 })
 
-test('row 15: convergent version 2 makes its nonce from context and plaintext', async () => {
+test('convergent version 2 makes its nonce from context and plaintext', async () => {
   const { client } = planted(convergent(2))
   assert.equal((await client.write('encrypt/k', { plaintext, context })).data.ciphertext, VERSION_2)
   assert.equal((await client.write('decrypt/k', { ciphertext: VERSION_2, context })).data.plaintext, plaintext)
@@ -97,7 +98,7 @@ for (const [version, ciphertext] of [
   })
 }
 
-test('row 17: a key whose kdf is the counter derives with it, in every version', async () => {
+test('a key whose kdf is the counter derives with it, in every version', async () => {
   const { client } = planted({ kdf: 'counter' }, 'derived')
   const cipher = createCipheriv('aes-256-gcm', Buffer.from(COUNTER_KEY, 'hex'), Buffer.from(nonce, 'base64'))
   const sealed = [

@@ -1,0 +1,238 @@
+// Refuses a source that nobody outside can follow. What a comment, a test's name or a page cites is a row of
+// docs/threats.md, a section of docs/interface.md, a decision record or a place in a page of the repository.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { type Finding, isTest, readTree, type Tree } from './tree.ts'
+
+const THREATS = 'docs/threats.md'
+const INTERFACE = 'docs/interface.md'
+
+/** Pages, scripts and units: what else is read beside the source text. */
+const CITING = [
+  '*.md',
+  '{docs,changes,emulator,examples,deploy,bench,test}/**/*.md',
+  'bin/*',
+  'deploy/*',
+  'native/*/package.json',
+]
+
+/** Files that name sources which are not there on purpose. */
+const EXCEPT: Readonly<Record<string, string>> = {
+  'tools/citations.ts': 'says how a citation looks',
+  'tools/citations.test.ts': 'plants what is refused',
+}
+
+/** All that can cite: source text, pages, scripts. */
+export function readCiting(root: string): Tree {
+  const paths = CITING.flatMap((pattern) => globSync(pattern, { cwd: root, withFileTypes: true }))
+    .filter((each) => each.isFile())
+    .map((each) => join(each.parentPath, each.name).slice(root.length + 1))
+  const others = paths.map((path) => path.replaceAll('\\', '/')).sort()
+  const read = (path: string): [string, string] => [path, readFileSync(join(root, path), 'utf8')]
+  return new Map([...readTree(root), ...others.map(read)])
+}
+
+/** Every citation of `tree` that leads nowhere. `isThere` knows the files that are not in `tree`. */
+export function checkCitations(tree: Tree, isThere: (path: string) => boolean): Finding[] {
+  const sources = readSources(tree, isThere)
+  const cited = [...tree].flatMap(([path, text]) => {
+    if (Object.hasOwn(EXCEPT, path)) return []
+    const found = KINDS.flatMap(({ pattern, applies, judge }) => {
+      if (!applies(path)) return []
+      return [...text.matchAll(pattern)].flatMap((match) => {
+        const message = judge(match, sources, path)
+        return message === undefined ? [] : [{ path, line: lineOf(text, match.index), message }]
+      })
+    })
+    return found.sort((a, b) => a.line - b.line)
+  })
+  return [...cited, ...doubledRows(tree.get(THREATS) ?? '')]
+}
+
+/** An id with two rows means nothing: two branches may have taken the same one. */
+function doubledRows(page: string): Finding[] {
+  const ids = firstCells(page).filter((cell) => /\d/.test(cell))
+  const doubled = new Set(ids.filter((id, at) => ids.indexOf(id) !== at))
+  return [...doubled].map((id) => {
+    const line = lineOf(page, page.lastIndexOf(`| ${id} |`))
+    return { path: THREATS, line, message: `${id} has a row already: take the next free number` }
+  })
+}
+
+/** As `npm test` asks it, of the repository at `root`. */
+export function citationFindings(root: string): Finding[] {
+  return checkCitations(readCiting(root), (path) => existsSync(join(root, path)))
+}
+
+/** What can be cited. */
+type Sources = {
+  /** Of the tables of threats.md: `N-02`, `A7`, `part 4`. */
+  readonly ids: ReadonlySet<string>
+  /** Numbers of the headings of threats.md. */
+  readonly threats: ReadonlySet<string>
+  /** Numbers of the headings and rows of interface.md. */
+  readonly sections: ReadonlySet<string>
+  readonly decisions: ReadonlySet<number>
+  /** Of each page: what can stand behind a `#`. */
+  readonly anchors: ReadonlyMap<string, ReadonlySet<string>>
+  readonly isThere: (path: string) => boolean
+}
+
+function readSources(tree: Tree, isThere: (path: string) => boolean): Sources {
+  const pages = [...tree].filter(([path]) => path.endsWith('.md'))
+  const threats = tree.get(THREATS) ?? ''
+  const sections = tree.get(INTERFACE) ?? ''
+  return {
+    ids: new Set(firstCells(threats).flatMap(spread)),
+    threats: new Set(headings(threats).map(numberOf)),
+    sections: new Set([...headings(sections).map(numberOf), ...firstCells(sections)]),
+    decisions: new Set(pages.map(([path]) => Number(/^docs\/decisions\/(\d{4})-/.exec(path)?.[1]))),
+    anchors: new Map(pages.map(([path, text]) => [path, anchorsOf(text)])),
+    isThere: (path) => tree.has(path) || isThere(path),
+  }
+}
+
+/** One way to cite. */
+type Kind = {
+  readonly pattern: RegExp
+  readonly applies: (path: string) => boolean
+  /** What is wrong, and what to do; undefined where the source is there. */
+  readonly judge: (match: RegExpExecArray, sources: Sources, path: string) => string | undefined
+}
+
+const isPage = (path: string): boolean => path.endsWith('.md')
+const isAny = (): boolean => true
+
+/** What begins the name of a test: ids with commas between them, and a colon behind. */
+const HEAD = /^(?:(?:[A-Z]\d{1,3}|part \d+)(?:,| and|:)? )+/
+/** The same, of a paper that is not here. */
+const STRANGE_HEAD = /^(?:rows?|traps?|issue|point|finding) \d+/
+
+const KINDS: readonly Kind[] = [
+  {
+    pattern: /(?<![\w-])[A-Z]-\d\d(?![\w-])/g,
+    applies: isAny,
+    judge: ([id], { ids }) =>
+      ids.has(id) ? undefined : `${id} has no row in ${THREATS}: give it one, or cite another`,
+  },
+  {
+    pattern: /\b[Tt]hreats (?:part )?(\d+(?:\.\d+)?)/g,
+    applies: isAny,
+    judge: ([, number = ''], { threats }) =>
+      threats.has(number) ? undefined : `${THREATS} has no heading ${number}: cite one that it has`,
+  },
+  {
+    pattern: /\bInterface (\d+(?:\.\d+)?)(?:(?:,| and) (\d+\.\d+))?/g,
+    applies: isAny,
+    judge: ([, first = '', second = first], { sections }) => {
+      const missing = [first, second].find((number) => !sections.has(number))
+      return missing === undefined ? undefined : `${INTERFACE} has no section ${missing}: give it one, or cite another`
+    },
+  },
+  {
+    pattern: /\b[Dd]ecisions? (\d+(?:\.\d+)?)/g,
+    applies: isAny,
+    judge: ([, number = ''], { decisions }) =>
+      decisions.has(Number(number))
+        ? undefined
+        : `docs/decisions has no record ${number}: cite one that is there, or give the reason itself`,
+  },
+  {
+    pattern: /\b[\w-]+\.md,? (?:(?:section|part|trap|rows?|table) )?\d+(?:\.\d+)?/g,
+    applies: isAny,
+    judge: judgePaper,
+  },
+  {
+    pattern: /\b[Rr]eference,? (?:section |part )?\d+\.\d+/g,
+    applies: isAny,
+    judge: judgePaper,
+  },
+  {
+    pattern: /\bshared\/(?:spec|design|reference)\b/g,
+    applies: isAny,
+    judge: ([cited]) => `${cited} is no part of the repository: give the reason itself, or a page of docs`,
+  },
+  {
+    pattern: /(?<![\w/.])docs\/[\w./-]+?\.md(?:#([\w-]+))?/g,
+    applies: (path) => !isPage(path),
+    judge: ([target], sources) => judgeTarget(target, sources),
+  },
+  {
+    pattern: /\]\((?!https?:|mailto:)([^)\s]+)\)/g,
+    applies: isPage,
+    judge: ([, target = ''], sources, path) =>
+      judgeTarget(target.startsWith('#') ? `${path}${target}` : join(dirname(path), target), sources),
+  },
+  {
+    pattern: /(?:\btest\(\s*|\bname: )(['"`])((?:\\.|(?!\1)[^\\])*)/g,
+    applies: isTest,
+    judge: ([, , name = ''], { ids }) => {
+      const strange = STRANGE_HEAD.exec(name)?.[0]
+      if (strange !== undefined) return `"${strange}" is a row of a paper that is not here: say what the test is about`
+      const head = HEAD.exec(name)?.[0] ?? ''
+      const missing = (head.match(/[A-Z]\d{1,3}|part \d+/g) ?? []).find((id) => !ids.has(id))
+      return missing === undefined
+        ? undefined
+        : `${missing} has no row in ${THREATS}: give it one at the end of the page`
+    },
+  },
+]
+
+function judgePaper([cited]: RegExpExecArray): string {
+  return `"${cited}" is a paper that is not here: give the reason itself, an RFC, or a page of docs`
+}
+
+function judgeTarget(target: string, { anchors, isThere }: Sources): string | undefined {
+  const [file = '', anchor] = normalize(target).replaceAll('\\', '/').split('#')
+  const path = file.replace(/\/$/, '')
+  if (!isThere(path)) return `${path} is not there: cite a file that is`
+  if (anchor === undefined || anchors.get(path)?.has(anchor) === true) return undefined
+  return `${path} has no heading #${anchor}: cite one that it has`
+}
+
+/** Lines of a page with what stands between fences blanked, so that a comment of a shell is no heading. */
+function proseOf(page: string): string[] {
+  let fenced = false
+  return page.split('\n').map((line) => {
+    const fence = line.trimStart().startsWith('```')
+    if (fence) fenced = !fenced
+    return fence || fenced ? '' : line
+  })
+}
+
+function headings(page: string): string[] {
+  return proseOf(page).flatMap((line) => /^#{1,6} +(.*?) *$/.exec(line)?.[1] ?? [])
+}
+
+function numberOf(heading: string): string {
+  return /^\d+(?:\.\d+)*(?= )/.exec(heading)?.[0] ?? ''
+}
+
+/** First cells of the rows of all tables. */
+function firstCells(page: string): string[] {
+  return proseOf(page).flatMap((line) => /^\| *(.*?) *\|/.exec(line)?.[1] ?? [])
+}
+
+/** `L1 to L115` stands for each of them. */
+function spread(cell: string): string[] {
+  const [, letter = '', first, last] = /^([A-Z])(\d+) to [A-Z](\d+)$/.exec(cell) ?? []
+  if (first === undefined || last === undefined) return [cell]
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${letter}${Number(first) + at}`)
+}
+
+/** As the pages of a repository get them: lower case, no punctuation, dashes for blanks, a number for a twin. */
+function anchorsOf(page: string): Set<string> {
+  const seen = new Map<string, number>()
+  const anchors = headings(page).map((heading) => {
+    const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
+    const slug = text.replaceAll(/[^\p{L}\p{N}\p{M} _-]/gu, '').replaceAll(' ', '-')
+    const twins = seen.get(slug) ?? 0
+    seen.set(slug, twins + 1)
+    return twins === 0 ? slug : `${slug}-${twins}`
+  })
+  return new Set(anchors)
+}
+
+function lineOf(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length
+}

@@ -19,7 +19,7 @@ import { inProgram } from './rule.ts'
 import { KNOWN_LOOK_UPS } from './tidy-rules.ts'
 import { type Finding, formatFinding } from './tree.ts'
 
-/** By file: what it looks up all the same, each with its reason. One that nothing needs any more is refused. */
+/** By file: what it looks up all the same, each with its reason. One that nothing needs is refused. */
 export type KnownLookUps = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 const MESSAGE =

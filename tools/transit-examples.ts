@@ -257,7 +257,7 @@ const MOVING: readonly Example[] = [
   },
 ]
 
-/** Of a template whose key is nobody's any more: CN=receipts, and the name of a host. */
+/** Of a template whose key was thrown away: CN=receipts, and the name of a host. */
 const TEMPLATE = `-----BEGIN CERTIFICATE REQUEST-----
 MIHEMHgCAQAwEzERMA8GA1UEAwwIcmVjZWlwdHMwKjAFBgMrZXADIQAjOceRW/gb
 JJyzBLv+Zjgq+sz7HYVxbuOCXOjl17d2w6AyMDAGCSqGSIb3DQEJDjEjMCEwHwYD

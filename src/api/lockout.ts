@@ -93,7 +93,7 @@ export class Lockout {
     }
   }
 
-  /** What says nothing any more is forgotten, and who waits looks again. */
+  /** Forgets a name without failures and without attempts under way; those that wait look again. */
   #settle(name: string, attempts: Attempts): void {
     const isOver = attempts.failures === 0 && attempts.underWay === 0
     if (isOver && this.#names.get(name) === attempts) this.#names.delete(name)

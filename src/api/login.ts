@@ -52,7 +52,7 @@ export interface LoginMethod extends Engine {
   readonly lockout?: Lockout
   /**
    * The settings as they are now: they bound what a renewal gives.
-   * @throws Refusal where the caller would not be let in any more
+   * @throws Refusal where the caller would not be let in
    */
   renewLogin(renewal: JsonObject): Promise<Pick<Login, 'settings'> & { readonly groups?: readonly string[] }>
   /** The role that a login is for, by what was sent, for quotas of roles; missing where there are no roles. */

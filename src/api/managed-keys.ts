@@ -45,7 +45,7 @@ export interface ManagedKey {
 export interface ManagedKeys {
   /** By name or by UUID, where one is not empty. @throws Refusal that names the field: none, unknown, not allowed */
   find(reference: { readonly name: string; readonly id: string }): Promise<ManagedKey>
-  /** By its UUID, for what was made with it. @throws Refusal where it is gone, or the mount may not use it any more */
+  /** By its UUID, for what was made with it. @throws Refusal where it is gone, or the mount may not use it */
   get(id: string): Promise<ManagedKey>
 }
 

@@ -144,7 +144,7 @@ for (const { type, options } of OVER_TCP) {
       assert.deepEqual(logged, ['An audit device cannot be written', 'An audit device can be written again'])
       await until(() => streams().length >= 4, 'what was sent')
       assert.equal(new Set(streams()).size, 2)
-      // Nobody listens any more: what cannot be recorded does not happen.
+      // Nobody listens: what cannot be recorded does not happen.
       stop()
       await until(() => logged.length > 2, 'the end of the connection')
       await assert.rejects(record(set, 10), NotRecorded)

@@ -120,7 +120,7 @@ export class Recorder {
   }
 }
 
-/** Of one entry alone: the others of the turn are waited for as ever. */
+/** The devices of one entry: other entries of the turn still wait for those that refuse it. */
 function without({ devices }: DeviceSet, refusing: ReadonlySet<Device>): DeviceSet {
   return new DeviceSet(devices.filter((device) => !refusing.has(device)))
 }

@@ -69,7 +69,7 @@ async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, fram
         const framed = frame === PLAIN_LINES ? lines : Buffer.concat([...linesOf(lines)].map(frame))
         socket.write(framed, (cause) => {
           if (cause) return reject(cause)
-          // The system takes what nobody reads any more. That the peer is gone is known here a turn later.
+          // The system takes what nobody reads. That the peer is gone is known here a turn later.
           void pauseTurn()
             .then(pauseTurn)
             .then(() => (end === undefined ? resolve() : reject(end)))

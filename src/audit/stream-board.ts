@@ -32,7 +32,7 @@ export type StreamState = {
 export interface StreamSlot {
   publish(head: Head): void
   end(): void
-  /** Nobody needs to know of it any more. */
+  /** Takes the stream off the board. */
   release(): void
 }
 

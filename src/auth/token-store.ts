@@ -80,7 +80,7 @@ export class TokenStore {
     this.#isMounted = isMounted
   }
 
-  /** What is removed with each token, from now on. */
+  /** Adds to what is removed with each token. */
   addBelongings(belongings: Belongings): void {
     this.removal.addBelongings(belongings)
   }

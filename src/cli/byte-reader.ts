@@ -25,7 +25,7 @@ export class ByteReader {
     return taken
   }
 
-  /** Whether nothing comes any more. */
+  /** Whether the input has ended. */
   async isAtEnd(): Promise<boolean> {
     await this.#fill(1)
     return this.#length === 0

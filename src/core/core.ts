@@ -154,7 +154,7 @@ export class Core {
     try {
       await this.#around.tokens.revoke(token.id)
     } catch (cause) {
-      // It cannot be used any more in any case; what stays behind is removed with its parent.
+      // It cannot be used in any case; what stays behind is removed with its parent.
       this.#log('warn', 'A spent token could not be removed', { cause: nameOf(cause) })
     }
   }

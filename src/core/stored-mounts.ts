@@ -89,7 +89,7 @@ export class StoredMounts {
     })
   }
 
-  /** From now on it serves nothing; its data are there until `wipe`, or `finishRemovals` after an interruption. */
+  /** Ends the service of the mount; its data are there until `wipe`, or `finishRemovals` after an interruption. */
   async remove(entry: MountEntry): Promise<void> {
     await this.#core.transaction(async (tx) => {
       tx.delete(mountKey(entry))

@@ -202,7 +202,7 @@ test('a Unix socket that cannot be given to its owner is not listened on any mor
   assert.equal(lstatSync(path, { throwIfNoEntry: false }), undefined)
 })
 
-/** A socket that nobody listens on any more: another name for it stays when it is closed. */
+/** A socket without a listener: another name for it stays when it is closed. */
 async function leaveDeadSocket(path: string): Promise<void> {
   const { linkSync } = await import('node:fs')
   const server = createServer()

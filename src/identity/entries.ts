@@ -54,7 +54,7 @@ export type GroupAlias = {
   readonly id: string
   readonly mountAccessor: string
   readonly name: string
-  /** Drawn anew whenever mount or name change: members that came by another one do not count any more. */
+  /** A random value, drawn anew whenever mount or name change. A member that came by another stamp does not count. */
   readonly stamp: string
   readonly createdAtMs: number
   readonly updatedAtMs: number

@@ -68,7 +68,7 @@ export async function groupAnswer({ view, parts }: IdentityStore, group: Group |
   return { data: await groupBody(view, orNotFound(group), parts.mountOf) }
 }
 
-/** With the first commit nobody is in the group any more; the rest is tidying up. */
+/** The first commit empties the group; the rest is tidying up. */
 async function remove(
   store: IdentityStore,
   find: (tx: ViewTransaction) => Promise<Group | undefined>,

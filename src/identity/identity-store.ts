@@ -106,7 +106,7 @@ export class IdentityStore implements Identities, Engine {
     return taken
   }
 
-  /** Removes the memberships of a group that do not count any more, page by page. */
+  /** Removes the stale memberships of a group, page by page. */
   async sweep(groupId: string): Promise<void> {
     for (const folder of FOLDERS) {
       let after: string | undefined = ''

@@ -115,8 +115,8 @@ export function removeChild(tx: ViewTransaction, parent: string, child: string):
 }
 
 /**
- * Of a page of the group's memberships, those go that do not count any more. Gives the name to go on after, undefined
- * at the end. `after` begins as ''.
+ * Removes stale memberships from one page of the group's. Gives the name to go on after, undefined at the end. `after`
+ * begins as ''.
  */
 export async function sweepMembers(
   tx: ViewTransaction,
@@ -135,8 +135,8 @@ export async function sweepMembers(
 }
 
 /**
- * The entity's memberships that a login at this mount gave it become `wanted` (stamps by id of the group). Those that
- * do not count any more go as well. Writes nothing where nothing changes.
+ * The entity's memberships that a login at this mount gave it become `wanted` (stamps by id of the group). Stale
+ * ones go as well. Writes nothing where nothing changes.
  */
 export async function setLoginGroups(
   tx: ViewTransaction,

@@ -18,7 +18,7 @@ function loadedBy(file: string): readonly string[] {
 const isClient = (module: string): boolean => module.includes('internal/deps/undici')
 
 test('what serves, what calls others and the command line load no second HTTP client', () => {
-  // It is what the import statement would do; should the runtime change that, the module here has no reason any more.
+  // It is what the import statement would do; should the runtime change that, the module here has lost its reason.
   assert.ok(loadedBy('node:http').some(isClient))
   for (const file of ['process/serving.ts', 'process/writer.ts', 'process/server.ts', 'cli/cli.ts']) {
     assert.deepEqual(loadedBy(join(SOURCES, file)).filter(isClient), [], file)

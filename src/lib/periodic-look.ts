@@ -42,7 +42,7 @@ export class PeriodicLook {
     this.within(waitMs)
   }
 
-  /** None begins from now on. One that is under way is not waited for: no other follows it. */
+  /** Ends the series. One that is under way is not waited for: no other follows it. */
   stop(): void {
     this.#isOn = false
     this.#forgetPlan()

@@ -44,7 +44,7 @@ const LOCK_PATIENCE_MS = 1_000
 const START = 0
 const COUNT = 1
 const BLOCKED_UNTIL = 2
-/** From then on it says nothing any more. */
+/** When the entry can be forgotten. */
 const OVER_AT = 3
 const NUMBERS = 4
 

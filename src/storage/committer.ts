@@ -105,7 +105,7 @@ export class Committer {
     }
   }
 
-  /** What the tree has not saved yet is saved, unless nothing can be written any more. */
+  /** Saves what the tree has not saved yet, unless the store has stopped writing. */
   async close(): Promise<void> {
     if (this.#failure === undefined) await this.treeKeeper.close()
   }

@@ -15,7 +15,7 @@ export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadS
     return this.#store
   }
 
-  /** Closes what is there; resolves when nothing has it open any more. */
+  /** Closes what is there; resolves when nothing has it open. */
   async putAway(): Promise<void> {
     const store = this.#store
     this.#store = undefined

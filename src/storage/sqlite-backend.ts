@@ -199,7 +199,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     return error
   }
 
-  /** From now on through a connection that has no part in the failed write and cannot write. */
+  /** Reads go through another connection, which has no part in the failed write and cannot write. */
   #readOn(): void {
     const failed = this.connection
     try {

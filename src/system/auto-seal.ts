@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto'
 /** A seal that opens the server without anybody: it has a key outside the storage. */
 export type AutoSeal = {
   readonly type: 'static'
-  /** The key that seals from now on. */
+  /** The key that seals. */
   readonly keyId: string
   /**
    * The key of this name, read anew each time, so that none is kept while the server is sealed; undefined where the

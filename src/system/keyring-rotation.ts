@@ -78,7 +78,7 @@ export class KeyringRotation {
     return renewed
   }
 
-  /** When the barrier is open: reads the configuration, and looks at the limits from now on. */
+  /** Reads the configuration and begins to look at the limits; called when the barrier is open. */
   async watch(): Promise<void> {
     const bytes = await this.#view.get(CONFIG)
     this.#config = bytes === undefined ? DEFAULT_ROTATION : decodeConfig(bytes)
@@ -147,7 +147,7 @@ export class KeyringRotation {
     this.#config = config
   }
 
-  /** Adds a term, which encrypts from now on; the old ones still open. Resolves when every thread knows it. */
+  /** Adds a term, which becomes the one that encrypts; the others still open. Resolves when every thread knows it. */
   rotate(): Promise<void> {
     return this.#turns.run(() => this.#rotate())
   }

@@ -86,7 +86,7 @@ export class ShareAttempt<P> {
     if (this.#running === undefined) return
     this.#running.idleSinceMs = this.#world.clock.monotonicMs()
     this.#timer?.cancel()
-    // What was given is wiped even where nobody asks any more.
+    // What was given is wiped even where nobody asks again.
     this.#timer = this.#world.timers.after(IDLE_MS, () => this.cancel())
   }
 

@@ -58,7 +58,7 @@ export function rowOf({ cells, rowCells }: MetricMemory, row: number): Row {
   return cells.subarray(row * rowCells, (row + 1) * rowCells)
 }
 
-/** A thread that is gone has no connections any more; what it counted stays. */
+/** A thread that is gone has no connections; what it counted stays. */
 export function clearGauges(row: Row): void {
   for (const name of gauges) row[CELL[name as CellName]] = 0
 }

@@ -18,7 +18,7 @@ export class Faults {
     this.release()
   }
 
-  /** Appends that begin from now on wait until `release` before they write. */
+  /** Appends that begin after this wait until `release` before they write. */
   hold(): void {
     this.#gate = Promise.withResolvers()
   }

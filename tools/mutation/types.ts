@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { SourceFile } from 'typescript/unstable/ast'
 import { API, DiagnosticCategory, type Project, type Snapshot } from 'typescript/unstable/sync'
 
-/** Names that nothing uses any more, and code that nothing comes to: the runtime does not mind. */
+/** Names that nothing uses, and code that nothing comes to: the runtime does not mind. */
 const HARMLESS: readonly number[] = [6133, 6138, 6192, 6196, 6198, 6199, 7027]
 
 export class Types {

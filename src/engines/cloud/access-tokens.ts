@@ -18,7 +18,7 @@ export type Proofs = {
 }
 type Held = { readonly token: string; readonly endMs: number }
 
-/** Before its end: another is fetched while it is still used, and then it is not used any more. */
+/** Before the end of a token: when another one is fetched beside it, and when it is used for the last time. */
 const REFRESH_MS = 10 * 60_000
 const UNUSED_MS = 5 * 60_000
 const MAX_TOKEN_CHARACTERS = 32_768

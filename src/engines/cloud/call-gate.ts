@@ -13,7 +13,7 @@ const MOST_WAITING_OF_ONE = 256
 export type Admission = {
   /** Resolves when it may be. */
   readonly admitted: Promise<void>
-  /** The call has ended, or does not wait any more. */
+  /** The call has ended, or has stopped waiting. */
   readonly leave: () => void
 }
 

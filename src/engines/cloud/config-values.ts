@@ -122,7 +122,7 @@ function ownCredentials({ secret, rotation }: CloudConfig): readonly Leftover[] 
   ]
 }
 
-/** For when nobody looks after them any more. */
+/** For a deletion, after which nobody looks after the credentials. */
 export function warningsOfDeletion(config: CloudConfig | undefined): readonly string[] {
   const own = config === undefined ? [] : ownCredentials(config)
   if (config === undefined || own.length === 0) return []

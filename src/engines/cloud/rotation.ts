@@ -188,7 +188,7 @@ export class Rotation {
     }
   }
 
-  /** Takes out of the directory what is ours there and not used any more. */
+  /** Takes unused credentials of ours out of the directory. */
   async #clear(config: CloudConfig): Promise<void> {
     const left = leftoversOf(config.rotation)
     if (left.length === 0) return
@@ -208,7 +208,7 @@ export class Rotation {
     if (failure !== undefined) throw failure
   }
 
-  /** Gives those that are not there any more. @throws as `#application` */
+  /** Gives those that are gone. @throws as `#application` */
   async #remove(provider: Provider, clientId: string, wanted: readonly Leftover[]): Promise<readonly Leftover[]> {
     const { world } = this.#parts
     const deadline = new Deadline(world)

@@ -66,7 +66,7 @@ export class Upstream {
     }
   }
 
-  /** Whoever stops waiting does not stand in the queue any more. Undefined where it is too long. */
+  /** Whoever stops waiting leaves the queue. Undefined where it is too long. */
   async #enter(deadline: Deadline): Promise<(() => void) | undefined> {
     const admission = this.#lane.enter()
     if (admission === undefined) return undefined

@@ -126,7 +126,7 @@ export class BudgetBook {
   async more({ budget, isAskedFor }: BudgetSpent, messages: number): Promise<boolean> {
     if (!budget.pool.hasFree) {
       await this.begin()
-      // It is none of this book's any more, which began anew.
+      // The book has begun anew, and this budget belongs to the one before.
       if (!budget.pool.hasFree) return true
       if (budget.left >= messages) return false
     }

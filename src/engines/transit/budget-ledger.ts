@@ -61,7 +61,7 @@ type BlockQuestion = Extract<BudgetQuestion, { readonly kind: 'block' }>
 
 export class BudgetLedger {
   readonly #transit: Transit
-  /** Lives of before this start: none of their threads is there any more. */
+  /** Lives of earlier starts: their threads are all gone. */
   #before: Promise<number> | undefined
   readonly #turns = new OneAtATime()
   /** Stored, and nobody's yet. */

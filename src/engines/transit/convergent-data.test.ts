@@ -124,7 +124,7 @@ for (const { type, made, before } of CONSTANTS) {
       const none = await client.write('encrypt/k', { plaintext, context })
       const empty = await client.write('encrypt/k', { plaintext, context, associated_data: '' })
       assert.equal(empty.data.ciphertext, none.data.ciphertext)
-      assert.deepEqual(nonceOf(none.data.ciphertext), nonceOf(before[version]), 'as ever')
+      assert.deepEqual(nonceOf(none.data.ciphertext), nonceOf(before[version]), 'as before')
     })
   }
 }

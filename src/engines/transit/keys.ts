@@ -284,8 +284,8 @@ export class Keys {
 const NONE: ReadonlyMap<string, number> = new Map()
 
 /**
- * Versions before `first`, or with 0 all, whose counts nobody needs any more: of a key that was never in a backup, so
- * that no restore brings them back.
+ * Versions before `first`, or with 0 all, whose counts are of no use: the key was never in a backup, so that no restore
+ * brings them back.
  */
 function gone({ header, secrets }: StoredRing, first: number): string[] {
   if (header.backup !== undefined || header.restore !== undefined) return []

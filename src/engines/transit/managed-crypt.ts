@@ -1,4 +1,4 @@
-// What encrypt, decrypt, rewrap and datakey do with a key that is in a device; for every other key they go on as ever.
+// What encrypt, decrypt, rewrap and datakey do with a key that is in a device.
 import { fail } from '../../api/errors.ts'
 import type { ManagedKey, ManagedUse } from '../../api/managed-keys.ts'
 import { maxDeviceOaepBytes, sealDeviceOaep } from '../../crypto/device-oaep.ts'
@@ -53,7 +53,7 @@ export function decryptAnywhere(
 /** Whether `decryptAnywhere` gives promises. */
 export const opensElsewhere = (ring: LoadedRing): boolean => isManaged(ring) || decryptsSlowly(ring)
 
-/** @throws Refusal where it is gone, not for this mount any more, or not for this use */
+/** @throws Refusal where it is gone, not allowed to this mount, or not for this use */
 export async function managedKeyOf(transit: Transit, version: LoadedVersion, use: ManagedUse): Promise<ManagedKey> {
   const keys = requireOffered(transit.managedKeys)
   const id = version.header.managedKey?.id

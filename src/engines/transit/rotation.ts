@@ -21,7 +21,7 @@ export function requireRotatable(ring: { readonly header: RingHeader }): void {
 const NO_REFERENCE = { managed_key_name: '', managed_key_id: '' }
 
 /**
- * Adds a version, which encrypts from now on. `allow` is asked before the version is made, and again in the
+ * Adds a version, which becomes the latest. `allow` is asked before the version is made, and again in the
  * transaction: what it throws leaves the key as it was.
  * `reference`: of a key of type managed_key, which managed key the version is. Undefined where no key has the name.
  * @throws Refusal

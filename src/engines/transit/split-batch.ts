@@ -122,7 +122,7 @@ async function runSplit<R>(
   const others: Promise<BatchRun<R>>[] = []
   for (let at = size; at < items.length; at += size) others.push(runElsewhere(ring, items.slice(at, at + size), work))
   const rest = Promise.all(others)
-  // Where this thread's own part fails, nobody asks any more how the others ended.
+  // Where this thread's own part fails, nobody asks how the others ended.
   rest.catch(() => {})
   return together([runBatch(items.slice(0, size), work.whole, work.failed), ...(await rest)])
 }

@@ -1,4 +1,4 @@
-// A log that cannot be written must not end the server: a full device, and a pipe that nobody reads any more.
+// A log that cannot be written must not end the server: a full device, and a pipe without a reader.
 import { strict as assert } from 'node:assert'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

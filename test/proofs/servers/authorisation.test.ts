@@ -66,7 +66,7 @@ const CHECKS_ITSELF = 'ui-mounts-read'
 const directory = temporaryDirectory()
 let server: ServerProcess
 let powerless: string
-/** Tokens that could do everything, by why they cannot any more. */
+/** Tokens that could do everything, by what ended that. */
 let gone: Readonly<Record<string, string>>
 before(async () => {
   server = await startServerProcess({ directory: join(directory.path, 'data') })

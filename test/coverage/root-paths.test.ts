@@ -1,9 +1,10 @@
-// Which endpoints need `sudo` besides their capability: those that the API's contract names, and those said here.
+// Which endpoints need `sudo` besides their capability: those for which the reference products ask for it,
+// and those said here.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { missingName, PLACED_ENDPOINTS, pathsOf } from '../fixtures/endpoint-table.ts'
 
-/** Of the contract; one that ends in a star is about all that begins so. */
+/** Of the reference products; one that ends in a star is about all that begins so. */
 const ROOT_PATHS = [
   'sys/auth/*',
   'sys/remount',
@@ -32,14 +33,14 @@ const ROOT_PATHS = [
   'sys/replication/performance/reindex',
   'sys/replication/dr/reindex',
   'sys/storage/raft/snapshot-auto/config/*',
-  // Their handlers ask for it in the products that the contract describes.
+  // Here the handlers ask for it.
   'sys/seal',
   'sys/step-down',
   'auth/token/revoke-orphan/*',
   'auth/token/accessors*',
 ]
 
-/** Ours, or stricter than the contract, and why. */
+/** Ours, or stricter than the reference, and why. */
 const ALSO: Readonly<Record<string, string>> = {
   'sys/audit-streams': 'tells how the log of all requests is checked',
   'sys/rekey/backup': 'hands out shares of the unseal key, though encrypted',
@@ -62,7 +63,7 @@ const isRootPath = (path: string): boolean => isAmong(ROOT_PATHS, path)
 
 for (const placed of PLACED_ENDPOINTS) {
   const { id, sudo, capability } = placed.endpoint
-  test(`${id} ${sudo === true ? 'needs' : 'does not need'} sudo, as the contract has it`, () => {
+  test(`${id} ${sudo === true ? 'needs' : 'does not need'} sudo, as the lists say`, () => {
     for (const path of pathsOf(placed, missingName(placed))) {
       if (sudo === true) assert.ok(isRootPath(path) || isAmong(Object.keys(ALSO), path), `${path} is no root path`)
       else assert.ok(!isRootPath(path) || capability === 'none', `${path} is a root path`)

@@ -16,6 +16,8 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['crypto', ['lib']],
   ['storage', ['lib', 'crypto']],
   ['api', ['lib']],
+  // How threads, processes and later nodes ask each other: below all that has somebody to ask.
+  ['rpc', ['lib', 'api']],
   ['auth', ['lib', 'crypto', 'storage', 'api']],
   ['hardening', ['lib', 'crypto', 'storage']],
   ['audit', ['lib', 'crypto', 'storage', 'api']],

@@ -37,7 +37,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ],
   ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication', 'telemetry', 'quotas']],
   ['http', ['lib', 'api', 'core']],
-  ['threads', ['lib', 'api', 'core', 'storage']],
+  ['threads', ['lib', 'rpc', 'api', 'core', 'storage']],
   // Runs where none of the others do: in browsers, in programs of others.
   ['client', ['lib']],
   ['cli', ['lib', 'crypto', 'api', 'client']],
@@ -49,6 +49,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
     'assembly',
     [
       'lib',
+      'rpc',
       'crypto',
       'storage',
       'api',
@@ -61,7 +62,6 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
       'engines',
       'system',
       'core',
-      'threads',
       'config',
       VERSION,
     ],

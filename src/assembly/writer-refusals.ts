@@ -3,7 +3,7 @@
 import { fail } from '../api/errors.ts'
 import type { AskWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
-import { WriterGone } from '../threads/writer-link.ts'
+import { Unreachable } from '../rpc/errors.ts'
 
 type Forward = (request: WireRequest) => Promise<WireResponse>
 
@@ -16,5 +16,5 @@ export function askOrRefuse(ask: AskWriter): AskWriter {
 }
 
 function refused(cause: unknown): never {
-  throw cause instanceof WriterGone ? fail('writer_gone', [], cause) : cause
+  throw cause instanceof Unreachable ? fail('writer_gone', [], cause) : cause
 }

@@ -11,7 +11,7 @@ import { StorageClosed } from '../storage/contract.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { ReplaceableReader } from '../storage/replaceable-store.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
-import { WriterLink } from '../threads/writer-link.ts'
+import { WriterLink, type WriterService } from '../threads/writer-link.ts'
 import { ServingState } from './serving-state.ts'
 
 /** What waits for nothing but promises and messages within this thread has come; no clock says so. */
@@ -19,14 +19,21 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
 }
 
+const SERVICE: WriterService = {
+  handle: async () => ({ status: 200, body: undefined }),
+  answer: async () => undefined,
+  log: () => {},
+}
+
 /** A link whose news are taken over by `state`, in the order in which they come. */
 function linked(port: MessagePort, state: ServingState): Promise<void>[] {
   const taken: Promise<void>[] = []
-  new WriterLink<SealNews>(port, (news) => {
+  const take = (news: SealNews): Promise<void> => {
     const done = state.take(news)
     taken.push(done)
     return done
-  })
+  }
+  new WriterLink<SealNews>(port, take, () => {})
   return taken
 }
 
@@ -65,10 +72,7 @@ async function sealedStatus() {
 test('a thread that joins while the store is away opens it only when it is back', async (context) => {
   const status = await sealedStatus()
   let place: 'here' | 'away' = 'away'
-  const links = new ServingLinks<SealNews>(
-    async () => ({ status: 200, body: undefined }),
-    () => ({ status, keyring: undefined, store: place }),
-  )
+  const links = new ServingLinks<SealNews>(SERVICE, () => ({ status, keyring: undefined, store: place }))
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const { did, store, state } = stage()
@@ -94,10 +98,7 @@ test('a store that is just being opened when it is wanted back is closed before 
   const status = await sealedStatus()
   const { promise: opening, resolve } = Promise.withResolvers<void>()
   const { did, state } = stage({ opening })
-  const links = new ServingLinks<SealNews>(
-    async () => ({ status: 200, body: undefined }),
-    () => ({ status, keyring: undefined, store: 'here' }),
-  )
+  const links = new ServingLinks<SealNews>(SERVICE, () => ({ status, keyring: undefined, store: 'here' }))
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const taken = linked(port1, state)

@@ -114,10 +114,11 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
       process.exit(1)
     },
   })
-  const link = new WriterLink<SealNews>(data.writer, (news) => {
+  const takeOver = (news: SealNews): Promise<void> => {
     status = news.status
     return state.take(news)
-  })
+  }
+  const link = new WriterLink<SealNews>(data.writer, takeOver, log)
   await state.ready
   const reloads = new ReloadList<ReloadState>()
   if (data.reloaded !== undefined) await reloads.run(data.reloaded, log)

@@ -88,9 +88,12 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   }
   let place: 'here' | 'away' = 'here'
   const links: ServingLinks<SealNews> = new ServingLinks<SealNews>(
-    (request) => house.core.handle(request),
+    {
+      handle: (request) => house.core.handle(request),
+      answer: (mount, question) => house.answer(mount, question),
+      log: own.log,
+    },
     () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
-    (mount, question) => house.answer(mount, question),
   )
   const asker = new ReloadAsker(parent)
   const counts = new EntryCounts(store, own.telemetry.row, world.timers.sleep)

@@ -1,27 +1,21 @@
 // In the thread that writes: all threads that serve. Each hears the state as it is when it joins, and from then on
 // every change; `S` is that state, opaque here.
-import type { WireRequest, WireResponse } from '../core/exchange.ts'
-import { type Answerer, answerNothing, type Port, ServingLink } from './writer-link.ts'
+import type { Port } from '../rpc/ports.ts'
+import { ServingLink, type WriterService } from './writer-link.ts'
 
 export class ServingLinks<S> {
   readonly #links = new Set<ServingLink<S>>()
-  readonly #handle: (request: WireRequest) => Promise<WireResponse>
+  readonly #service: WriterService
   readonly #current: () => S
-  readonly #answer: Answerer
 
-  /** `current` gives what a thread that joins has to know, `answer` what its engines ask. */
-  constructor(
-    handle: (request: WireRequest) => Promise<WireResponse>,
-    current: () => S,
-    answer: Answerer = answerNothing,
-  ) {
-    this.#handle = handle
+  /** `current` gives what a thread that joins has to know. */
+  constructor(service: WriterService, current: () => S) {
+    this.#service = service
     this.#current = current
-    this.#answer = answer
   }
 
   add(port: Port): void {
-    const link = new ServingLink<S>(port, this.#handle, this.#answer)
+    const link = new ServingLink<S>(port, this.#service)
     this.#links.add(link)
     port.on('close', () => this.#links.delete(link))
     void link.tell(this.#current())

@@ -5,7 +5,7 @@ import { type MountedTransit, mountTransit } from '../../../test/fixtures/mounte
 import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogFields } from '../../lib/log.ts'
-import type { ListOptions } from '../../storage/contract.ts'
+import { type ListOptions, Sealed } from '../../storage/contract.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 
 const HOUR_MS = 3_600_000
@@ -214,6 +214,26 @@ test('one key that cannot be rotated holds up no other, and is tried again', asy
   one.view.plant('key/b', broken)
   await one.transit.upkeep()
   assert.equal(await latest(one, 'b'), 2)
+})
+
+test('a look that is under way while the server is sealed ends with it, and says nothing', async () => {
+  const view = new MemoryView()
+  let isSealed = false
+  const sealable: View = {
+    get: (path) => view.get(path),
+    list: (path: string, options?: ListOptions) => view.list(path, options),
+    transaction: async (work) => {
+      if (isSealed) throw new Sealed('the keys are gone')
+      return view.transaction(work)
+    },
+  }
+  const one = mounted({}, false, view, sealable)
+  for (const name of ['a', 'b']) await one.client.write(`keys/${name}`, { auto_rotate_period: '1h' })
+  await one.transit.upkeep()
+  one.clock.nowMs += 2 * HOUR_MS
+  isSealed = true
+  await assert.rejects(one.transit.upkeep(), Sealed)
+  assert.deepEqual(one.lines, [])
 })
 
 test('keys of before there was a schedule come into it, once', async () => {

@@ -23,6 +23,19 @@ test('versions are addressed by number, v and number, or latest; without one all
     assert.match(await versions(tail), /invalid key/)
 })
 
+for (const type of ['aes256-gcm96', 'ecdsa-p256']) {
+  test(`every version of a rotated ${type} key has an HMAC secret of its own`, async () => {
+    const { client, view } = mountTransit()
+    await client.write('keys/k', { type, exportable: true })
+    for (const _ of [2, 3]) await client.write('keys/k/rotate')
+    for (const { client: each } of [mountTransit(view), { client }]) {
+      const secrets: string[] = Object.values((await each.read('export/hmac-key/k')).data.keys)
+      assert.equal(new Set(secrets).size, 3)
+      assert.ok(secrets.every((secret) => Buffer.from(secret, 'base64').some((byte) => byte !== 0)))
+    }
+  })
+}
+
 const FORMATS = [
   { type: 'aes256-gcm96', kind: 'encryption-key', written: ['', 'raw'] },
   { type: 'hmac', kind: 'hmac-key', written: ['', 'raw'] },

@@ -20,7 +20,7 @@ import {
 import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { until } from '../../fixtures/until.ts'
@@ -447,20 +447,18 @@ function neverSleep({ home }: Checkout): void {
 test('an owner that has ended, and that nobody asks how, is gone', async (context) => {
   const checkout = makeCheckout(context, INSTALLS)
   neverSleep(checkout)
-  // What takes the place of the shell knows of no child. The shell itself would: the child ends only afterwards.
-  const parent = spawn('sh', ['-c', 'read line <&3 & echo $!; exec cat'], {
-    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
-  })
+  // What takes the place of the shell knows of no child. The child ends after that: of one that ended before, the shell
+  // may have asked how.
+  const words = ['-c', 'cat <&3 & echo $!; exec cat 3<&-']
+  const parent = spawn('sh', words, { stdio: ['pipe', 'pipe', 'inherit', 'pipe'] })
   context.after(() => parent.kill())
-  const [line] = await once(parent.stdout, 'data')
+  const [stdin, stdout, , gate] = parent.stdio as unknown as [Writable, Readable, null, Writable]
+  const [line] = await once(stdout, 'data')
   const id = String(line).trim()
-  const shown = (what: string, of: string): string =>
-    spawnSync('ps', ['-o', `${what}=`, '-p', of], { encoding: 'utf8' }).stdout.trim()
-  await until(() => shown('comm', String(parent.pid)) === 'cat', 'the other program')
-  const [, , , gate] = parent.stdio
-  assert(gate instanceof Writable)
-  gate.end('go\n')
-  await until(() => shown('stat', id).startsWith('Z'), 'its end')
+  stdin.write('it is cat\n')
+  await once(stdout, 'data')
+  gate.end()
+  await until(() => spawnSync('ps', ['-o', 'stat=', '-p', id], { encoding: 'utf8' }).stdout.startsWith('Z'), 'its end')
   leaveTurn(checkout, id)
   const { status, said } = run(checkout, TOOL)
   assert.equal(status, 0, said)
@@ -484,6 +482,8 @@ test('a turn that has no owner is taken over after a while', (context) => {
 test('a turn is not waited for without end', (context) => {
   const checkout = makeCheckout(context, INSTALLS)
   neverSleep(checkout)
+  // Asked 900 times how the owner is, the real one would take half a minute of the processor.
+  script(join(checkout.home, '../commands/ps'), 'echo S')
   leaveTurn(checkout, String(process.pid))
   const { status, said } = run(checkout, TOOL)
   assert.equal(status, 1)

@@ -10,13 +10,6 @@ export function sha256(data: Buffer, ...more: Buffer[]): Buffer {
   return digest.digest()
 }
 
-/** Of the first bytes, and of all. */
-export function sha256OfBoth(data: Buffer, firstBytes: number): { readonly first: Buffer; readonly all: Buffer } {
-  const digest = createHash('sha256').update(data.subarray(0, firstBytes))
-  const first = digest.copy().digest()
-  return { first, all: digest.update(data.subarray(firstBytes)).digest() }
-}
-
 /** RFC 2104. */
 export function hmacSha256(key: KeyObject, ...parts: Buffer[]): Buffer {
   const hmac = createHmac('sha256', key)

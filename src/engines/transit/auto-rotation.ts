@@ -75,7 +75,7 @@ export class AutoRotation {
       await complete(
         storage,
         (after, limit) => keys.list({ after, limit }),
-        (tx, name) => keys.readIn(tx, name, ({ header }) => header).catch(passOverCorrupt),
+        async (tx, name) => (await keys.headIn(tx, name).catch(passOverCorrupt))?.header,
       )
     }
     this.#isComplete = true

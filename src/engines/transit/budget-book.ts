@@ -33,6 +33,9 @@ export class BudgetBook {
   /** Number of this thread among all that there were with this mount. */
   #life: number | undefined
   #beginning: Promise<number> | undefined
+  /** Keys some of whose budgets hold no more. */
+  readonly #loose = new Set<string>()
+  #beginnings = 0
 
   constructor(ask: AskLedger) {
     this.#ask = ask
@@ -53,6 +56,21 @@ export class BudgetBook {
     return this.#pools.get(pool.identity) === pool && pool.names.has(name)
   }
 
+  /** How often the book began anew: no budget of before holds. */
+  get beginnings(): number {
+    return this.#beginnings
+  }
+
+  /** Whether all budgets hold that a key was given when it was loaded last, with so many beginnings. */
+  holdsAll(name: string, beginnings: number): boolean {
+    return this.#beginnings === beginnings && !this.#loose.has(name)
+  }
+
+  /** All versions of the key were given budgets that hold. */
+  heldBy(name: string): void {
+    this.#loose.delete(name)
+  }
+
   #poolOf({ identity, countedFrom }: CountedVersion): BudgetPool {
     const known = this.#pools.get(identity)
     if (known !== undefined) return known
@@ -66,6 +84,7 @@ export class BudgetBook {
   takeNames(identity: string): string[] {
     const names = this.#pools.get(identity)?.names
     const taken = [...(names ?? [])]
+    for (const name of taken) this.#loose.add(name)
     names?.clear()
     return taken
   }
@@ -76,6 +95,8 @@ export class BudgetBook {
 
   #beginAnew(): void {
     this.#pools.clear()
+    this.#loose.clear()
+    this.#beginnings += 1
     this.#life = undefined
     this.#beginning = undefined
   }

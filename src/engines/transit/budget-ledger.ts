@@ -15,9 +15,8 @@ import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { StorageCorrupt, StorageFull } from '../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { identityOf } from './counted-version.ts'
-import type { StoredRing } from './key-ring.ts'
 import { WARN_MESSAGES } from './message-budget.ts'
-import { firstStoredVersion, type RingHeader } from './ring-header.ts'
+import type { VersionHeader } from './ring-header.ts'
 import { rotate } from './rotation.ts'
 import type { Transit } from './transit.ts'
 
@@ -119,18 +118,19 @@ export class BudgetLedger {
 
   async #grant(tx: ViewTransaction, { name, version, identity, wanted, atLeast }: BlockQuestion): Promise<Granted> {
     const life = await readLives(tx)
-    const found = await this.#transit.keys.readIn(tx, name, (ring) => ({
-      header: ring.header,
-      isSame: identityIn(ring, version) === identity,
+    const found = await this.#transit.keys.versionIn(tx, name, version, (header, its, secrets) => ({
+      latestVersion: header.latestVersion,
+      its,
+      isSame: identityOf(secrets) === identity,
     }))
     if (found?.isSame !== true) return { life, granted: 0, total: 0, latestVersion: 0, isOther: true }
-    const { header } = found
+    const { latestVersion, its } = found
     const before = await readGranted(tx, identity)
-    const total = countOf(header, before, version, life)
+    const total = countOf(its, before, life)
     const room = MOST_MESSAGES - total
     const granted = room < atLeast ? 0 : Math.min(wanted, room)
     if (granted > 0) putGranted(tx, identity, before + granted)
-    return { life, granted, total: total + granted, latestVersion: header.latestVersion, isOther: false }
+    return { life, granted, total: total + granted, latestVersion, isOther: false }
   }
 
   /** The new latest version; undefined where the key does not rotate by itself. */
@@ -173,14 +173,8 @@ class RotatedMeanwhile extends Error {
   }
 }
 
-function identityIn({ header, secrets }: StoredRing, version: number): string | undefined {
-  const one = secrets[version - firstStoredVersion(header)]
-  return one && identityOf(one)
-}
-
 /** Messages that a version can have sealed at most. */
-export function countOf(header: RingHeader, granted: number, version: number, lives: number): number {
-  const { countedFrom = 0 } = header.versions[version - firstStoredVersion(header)] ?? {}
+export function countOf({ countedFrom = 0 }: VersionHeader, granted: number, lives: number): number {
   return granted + FREE_MESSAGES * Math.max(0, lives - countedFrom)
 }
 

@@ -21,13 +21,13 @@ export class CountReader {
   }
 
   /** Of the versions that can be used; nothing for a type whose messages are not counted. @throws StorageCorrupt */
-  async read({ header, type, versions }: LoadedRing): Promise<EncryptionCounts> {
+  async read({ type, versions }: LoadedRing): Promise<EncryptionCounts> {
     if (!isCounted(type)) return {}
     const lives = await this.#kept.get(LIVES, this.#load)
     const counts: Record<string, number> = {}
-    for (const { number, identity } of versions) {
+    for (const { number, identity, header } of versions) {
       const granted = await this.#kept.get(USE_FOLDER + identity, this.#load)
-      counts[number] = countOf(header, granted ?? 0, number, lives ?? 0)
+      counts[number] = countOf(header, granted ?? 0, lives ?? 0)
     }
     return { encryption_counts: counts }
   }

@@ -4,10 +4,11 @@ import { inspect } from 'node:util'
 import { rotatedRing } from '../../../test/fixtures/rotated-ring.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
 import { NoncePool } from '../../crypto/nonce-pool.ts'
+import { Secret } from '../../crypto/secret.ts'
 import { inlineWork } from '../../lib/slow-work.ts'
 import { realWorld } from '../../lib/world.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
-import { decodeRing, encodeRing, type StoredRing, wipeRing } from './key-ring.ts'
+import { MAX_TRANSACTION_BYTES, MAX_VALUE_BYTES, StorageCorrupt } from '../../storage/contract.ts'
+import { BLOCK_VERSIONS, decodeRing, encodeRing, layOut, type StoredRing, wipeRing } from './key-ring.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import { newRing, newSecrets } from './new-key.ts'
 import { assertSuccessor, type RingHeader } from './ring-header.ts'
@@ -125,8 +126,24 @@ for (const { name, change } of WRONG_HEADERS) {
 
 test('a stored ring of another format is refused by number', async () => {
   const encoded = encodeRing(await makeRing(1))
-  encoded[0] = 3
-  assert.throws(() => decodeRing(encoded), /format 3, known are 1 and 2/)
+  encoded[0] = 4
+  assert.throws(() => decodeRing(encoded), /format 4, known are 1 to 3/)
+})
+
+test('part 4: a key of 10,000 versions of RSA-4096 is written anew within the bounds of one transaction', () => {
+  // As PKCS #8 a private key has 2,376 bytes at most.
+  const secrets = { material: new Secret(Buffer.alloc(2_376, 1)), hmac: new Secret(Buffer.alloc(32, 2)) }
+  const version = { createdAtMs: 1_700_000_000_123, createdNanos: 456_789, convergentVersion: 0, countedFrom: 99_999 }
+  const versions = 10_000
+  const { entry, blocks } = layOut({
+    header: { ...ONE_VERSION.header, latestVersion: versions, versions: Array(versions).fill(version) },
+    secrets: Array(versions).fill(secrets),
+  })
+  const sizes = [entry, ...blocks.values()].map(({ length }) => length)
+  assert.equal(blocks.size, Math.floor((versions - 1) / BLOCK_VERSIONS))
+  const all = sizes.reduce((sum, size) => sum + size, 0)
+  assert.ok(Math.max(...sizes) < 200_000 && 200_000 < MAX_VALUE_BYTES)
+  assert.ok(all < MAX_TRANSACTION_BYTES / 4, `${all}`)
 })
 
 test('C-02 a ring is not loaded whose versions have another convergent algorithm or type', async () => {

@@ -7,6 +7,7 @@ import type { View } from '../../storage/sealed-storage.ts'
 import { FREE_MESSAGES } from './budget-ledger.ts'
 import { MAX_NAME_CHARACTERS } from './keys.ts'
 import { LoadedRing } from './loaded-ring.ts'
+import { nameAt } from './ring-store.ts'
 
 const plaintext = base64('the quick brown fox')
 
@@ -165,29 +166,40 @@ test('P-19 a change that takes back what cannot be disabled is not stored, whoev
 test('N-10 bytes with keys in them are wiped once they were loaded or written', async () => {
   const memory = new MemoryView()
   const seen: Buffer[] = []
+  const isOfRing = (path: string) => nameAt(path) !== undefined
   const note = <T extends Buffer | undefined>(bytes: T): T => {
     if (bytes !== undefined) seen.push(bytes)
     return bytes
   }
   const view: View = {
-    get: async (path) => (path.startsWith('key/') ? note(await memory.get(path)) : memory.get(path)),
+    get: async (path) => (isOfRing(path) ? note(await memory.get(path)) : memory.get(path)),
     list: (path, options) => memory.list(path, options),
     transaction: (work) =>
       memory.transaction((tx) =>
         work({
           ...tx,
-          get: async (path) => (path.startsWith('key/') ? note(await tx.get(path)) : tx.get(path)),
+          get: async (path) => (isOfRing(path) ? note(await tx.get(path)) : tx.get(path)),
           put: (path, value) => {
-            tx.put(path, path.startsWith('key/') ? note(value) : value)
+            tx.put(path, isOfRing(path) ? note(value) : value)
           },
         }),
       ),
   }
-  const { client } = mountTransit(memory, view)
+  const { client, transit } = mountTransit(memory, view)
   await client.write('keys/k')
   await client.write('keys/k/rotate')
   await client.write('encrypt/new', { plaintext })
   assert.ok(seen.length >= 6)
+  // With blocks: grown, loaded anew, laid out anew, and damaged.
+  for (let time = 0; time < 140; time += 1) await client.write('keys/k/rotate')
+  transit.reset()
+  assert.equal((await client.read('keys/k')).status, 200)
+  await client.write('keys/k/config', { min_decryption_version: 70, min_encryption_version: 70 })
+  await client.write('keys/k/trim', { min_available_version: 70 })
+  const [block = ''] = [...memory.entries.keys()].filter((path) => path.startsWith('key-block/'))
+  memory.plant(block, Buffer.from('damaged'))
+  transit.reset()
+  await assert.rejects(client.read('keys/k'), StorageCorrupt)
   for (const bytes of seen) assert.ok(bytes.every((byte) => byte === 0))
 })
 

@@ -7,24 +7,28 @@ import type { BudgetBook } from './budget-book.ts'
 import { readGranted, USE_FOLDER } from './budget-ledger.ts'
 import { cacheSize } from './cache-setting.ts'
 import { identityOf, isCounted } from './counted-version.ts'
+import { decodeHead, layOutGrown, type StoredRing, type VersionSecrets, wipeRing } from './key-ring.ts'
+import { type Last, LoadedBefore } from './loaded-before.ts'
+import { type Before, type Budgets, keyTypeOf, LoadedRing, type LoadedVersion } from './loaded-ring.ts'
+import { assertSuccessor, firstStoredVersion, type RingHead, type RingHeader } from './ring-header.ts'
 import {
-  decodeGrown,
-  decodeHeader,
-  decodeRing,
-  encodeGrown,
-  encodeRing,
+  deleteRing,
+  FOLDER,
   type GrownRing,
-  type StoredRing,
-  type VersionSecrets,
-  wipeRing,
-} from './key-ring.ts'
-import { LoadedBefore } from './loaded-before.ts'
-import { type Budgets, keyTypeOf, LoadedRing } from './loaded-ring.ts'
-import { assertSuccessor, firstStoredVersion, type RingHeader } from './ring-header.ts'
+  nameAt,
+  putLaidOut,
+  type ReadVersion,
+  readGrown,
+  readHead,
+  readRing,
+  readVersion,
+  replaceRing,
+  storeRing,
+  type WholeRing,
+  withEntry,
+} from './ring-store.ts'
 import { reschedule } from './rotation-schedule.ts'
 
-/** One stored entry per key. */
-const FOLDER = 'key/'
 /** Where the setting of the mount names no number. About 1 KB each with one version. */
 const USUAL_CACHED_RINGS = 10_000
 /** Storage bounds the whole stored key, of which the name is the last part. */
@@ -58,45 +62,49 @@ export class Keys {
     // Names in bodies are not held to what a path may be.
     if (name.length > MAX_NAME_CHARACTERS || !name.isWellFormed()) return undefined
     await this.#size()
-    const bytes = await this.#storage.get(FOLDER + name)
-    if (bytes === undefined) return undefined
-    const { ring: stored, known, mark, before } = this.#takeGrown(name, bytes)
+    const last = this.#loaded.find(name)
+    const grown = await readGrown(this.#storage, name, last && { header: last.ring.header, mark: last.mark })
+    if (grown === undefined) return undefined
     try {
-      const granted = isCounted(keyTypeOf(stored.header)) ? await this.#grantedOf(stored, known, before) : NONE
-      const ring = new LoadedRing(stored, this.#budgetsOf(name, granted), before && { ring: before, count: known })
-      this.#loaded.keep(name, ring, mark)
-      if (isCounted(ring.type)) this.#budgets.beginAhead()
+      const before = (): Before | undefined => last && this.#beforeOf(name, grown, last)
+      const isCounting = isCounted(keyTypeOf(grown.ring.header))
+      const granted = isCounting ? await this.#grantedOf(grown, before) : NONE
+      const { beginnings } = this.#budgets
+      const ring = new LoadedRing(grown.ring, this.#budgetsOf(name, granted), before())
+      this.#budgets.heldBy(name)
+      this.#loaded.keep(name, { ring, mark: grown.mark, beginnings })
+      if (isCounting) this.#budgets.beginAhead()
       return ring
     } finally {
-      wipeRing(stored)
+      wipeRing(grown.ring)
     }
   }
 
-  /** `before`: the ring as it was loaded the last time, where it is this one with fewer versions. */
-  #takeGrown(name: string, bytes: Buffer): GrownRing & { readonly before: LoadedRing | undefined } {
-    try {
-      const last = this.#loaded.find(name)
-      const grown = decodeGrown(bytes, last && { header: last.ring.header, mark: last.mark })
-      return { ...grown, before: grown.known === 0 ? undefined : last?.ring }
-    } finally {
-      bytes.fill(0)
-    }
+  /** The ring as it was loaded the last time, where what is stored is this one with more versions, or with as many. */
+  #beforeOf(name: string, { known, unchanged }: GrownRing, last: Last): Before | undefined {
+    if (known === 0) return undefined
+    // Else what is known of its budgets is of another one.
+    const isLatest = this.#loaded.find(name)?.ring === last.ring
+    return { ring: last.ring, count: known, same: isLatest && this.#holdsAll(name, last) ? unchanged : 0 }
+  }
+
+  #holdsAll(name: string, { ring, beginnings }: Last): boolean {
+    return !isCounted(ring.type) || this.#budgets.holdsAll(name, beginnings)
   }
 
   /** Of the versions that can be used, by their identities, but of those whose budgets hold. @throws StorageCorrupt */
   async #grantedOf(
-    { header, secrets }: StoredRing,
-    known: number,
-    before: LoadedRing | undefined,
+    { ring: { header, secrets }, known }: GrownRing,
+    before: () => Before | undefined,
   ): Promise<ReadonlyMap<string, number>> {
     const unused = header.minDecryptionVersion - firstStoredVersion(header)
     const fresh = secrets.slice(Math.max(0, unused - known)).map(identityOf)
     const granted = new Map<string, number>()
     const missing = (): string[] => {
-      const loaded = before?.versions.filter(({ number, budget }) => {
-        return number >= header.minDecryptionVersion && (budget === undefined || !this.#budgets.holds(budget))
+      const loaded = usedAgain(before(), header).filter(({ budget }) => {
+        return budget === undefined || !this.#budgets.holds(budget)
       })
-      return [...(loaded ?? []).map(({ identity }) => identity), ...fresh].filter((one) => !granted.has(one))
+      return [...loaded.map(({ identity }) => identity), ...fresh].filter((one) => !granted.has(one))
     }
     // What was stored meanwhile is asked for, too: then fewer hold.
     for (let asked = missing(); asked.length > 0; asked = missing())
@@ -138,9 +146,10 @@ export class Keys {
   async add(name: string, ring: StoredRing): Promise<LoadedRing> {
     const taken = await this.#storeWhereFree(name, ring)
     if (taken !== undefined) return taken
-    const bytes = await this.#storage.get(FOLDER + name)
+    const stored = await readGrown(this.#storage, name)
     // What does not parse shows before the caller is told of success (threats P-15). Who removed it came later.
-    const added = bytes === undefined ? new LoadedRing(ring) : useStored(bytes, (stored) => new LoadedRing(stored))
+    const added =
+      stored === undefined ? new LoadedRing(ring) : await useRing(stored.ring, (read) => new LoadedRing(read))
     if (isCounted(added.type)) this.#budgets.beginAhead()
     return added
   }
@@ -167,10 +176,10 @@ export class Keys {
   ): Promise<LoadedRing | undefined> {
     requireNameLength(name)
     return this.#storage.transaction(async (tx) => {
-      const existing = await tx.get(FOLDER + name)
-      if (existing !== undefined) return useStored(existing, (before) => new LoadedRing(before))
+      const existing = await readRing(tx, name)
+      if (existing !== undefined) return useRing(existing, (before) => new LoadedRing(before))
       await check?.(tx)
-      store(tx, name, ring)
+      await storeRing(tx, name, ring, undefined)
       reschedule(tx, name, undefined, ring.header)
       return undefined
     })
@@ -184,11 +193,10 @@ export class Keys {
   async place(name: string, ring: StoredRing, replaces: boolean): Promise<void> {
     requireNameLength(name)
     await this.#storage.transaction(async (tx) => {
-      const bytes = await tx.get(FOLDER + name)
-      if (bytes !== undefined && !replaces) throw fail('bad_request', [`key "${name}" already exists`])
-      const before = bytes && useStored(bytes, (other) => other.header)
-      store(tx, name, ring)
-      reschedule(tx, name, before, ring.header)
+      const before = await readHead(tx, name)
+      if (before !== undefined && !replaces) throw fail('bad_request', [`key "${name}" already exists`])
+      await storeRing(tx, name, ring, before)
+      reschedule(tx, name, before?.header, ring.header)
     })
     await this.#readBack(name)
   }
@@ -199,48 +207,59 @@ export class Keys {
    */
   async update(name: string, change: (ring: StoredRing) => StoredRing): Promise<LoadedRing | undefined> {
     const stored = await this.#storage.transaction(async (tx) => {
-      const bytes = await tx.get(FOLDER + name)
-      if (bytes === undefined) return undefined
-      const replaced = useStored(bytes, (before) => replace(tx, name, before, change(before)))
-      await forgetCounts(tx, replaced.gone)
-      return replaced.after
+      const before = await readRing(tx, name)
+      return before && useRing(before, () => this.#replace(tx, name, before, change(before)))
     })
     if (stored !== undefined) await this.#readBack(name)
     return stored
   }
 
+  async #replace(tx: ViewTransaction, name: string, before: WholeRing, after: StoredRing): Promise<LoadedRing> {
+    if (after === before) return new LoadedRing(before)
+    try {
+      assertSuccessor(before.header, after.header)
+      await replaceRing(tx, name, before, after)
+      reschedule(tx, name, before.header, after.header)
+      await forgetCounts(tx, gone(before, firstStoredVersion(after.header)))
+      return new LoadedRing(after)
+    } finally {
+      wipeRing(after)
+    }
+  }
+
   /**
-   * Adds a version of `fresh`, with the header that `change` makes of the one that is stored; where it throws, all
-   * stays as it was. The secrets of the other versions are not looked at, so that a key with thousands of them is
-   * rotated as quickly as storage takes it. The ring as it is then; undefined where no key has the name.
+   * Adds a version of `fresh`, with the header that `change` makes of the one that is stored, whose list may have the
+   * newest versions alone; where it throws, all stays as it was. The secrets of other versions are not looked at, and
+   * what stands in blocks is not read, so that a key with thousands of versions is rotated as quickly as one with few.
+   * The ring as it is then; undefined where no key has the name.
    */
   async grow(
     name: string,
     fresh: VersionSecrets,
     change: (header: RingHeader) => RingHeader,
   ): Promise<LoadedRing | undefined> {
-    const after = await this.#storage.transaction(async (tx) => {
-      const bytes = await tx.get(FOLDER + name)
-      if (bytes === undefined) return undefined
-      try {
-        const before = decodeHeader(bytes)
+    const after = await this.#storage.transaction((tx) =>
+      withEntry(tx, name, (bytes) => {
+        const { header: before, older } = decodeHead(bytes)
         const header = change(before)
         assertSuccessor(before, header)
-        put(tx, name, encodeGrown(bytes, header, fresh))
+        putLaidOut(tx, name, layOutGrown(bytes, { header, older }, fresh))
         reschedule(tx, name, before, header)
         return header
-      } finally {
-        bytes.fill(0)
-      }
-    })
+      }),
+    )
     // What does not parse shows before the caller is told of success (threats P-15).
     return after && (await this.find(name))
   }
 
-  /** What `read` makes of the ring, which it must not keep; undefined where no key has the name. */
-  async readIn<T>(tx: ViewTransaction, name: string, read: (ring: StoredRing) => T): Promise<T | undefined> {
-    const bytes = await tx.get(FOLDER + name)
-    return bytes && useStored(bytes, read)
+  /** What is known of the key besides its older versions; undefined where no key has the name. */
+  headIn(tx: ViewTransaction, name: string): Promise<RingHead | undefined> {
+    return readHead(tx, name)
+  }
+
+  /** What `read` makes of one version, of which it must keep nothing; undefined where there is none. */
+  versionIn<T>(tx: ViewTransaction, name: string, number: number, read: ReadVersion<T>): Promise<T | undefined> {
+    return readVersion(tx, name, number, read)
   }
 
   /** The key is read anew when it is asked for. */
@@ -251,12 +270,12 @@ export class Keys {
   /** Removes the key unless `refuse` throws. False where no key has the name. */
   delete(name: string, refuse: (header: RingHeader) => void): Promise<boolean> {
     return this.#storage.transaction(async (tx) => {
-      const bytes = await tx.get(FOLDER + name)
-      if (bytes === undefined) return false
-      const { header, deleted } = useStored(bytes, (stored) => ({ header: stored.header, deleted: gone(stored, 0) }))
-      refuse(header)
-      tx.delete(FOLDER + name)
-      reschedule(tx, name, header, undefined)
+      const stored = await readRing(tx, name)
+      if (stored === undefined) return false
+      const deleted = await useRing(stored, () => gone(stored, 0))
+      refuse(stored.header)
+      await deleteRing(tx, name, stored)
+      reschedule(tx, name, stored.header, undefined)
       await forgetCounts(tx, deleted)
       return true
     })
@@ -269,7 +288,8 @@ export class Keys {
 
   /** `path` is relative to the mount. */
   changed(path: string): void {
-    if (path.startsWith(FOLDER)) this.#cache.forget(path.slice(FOLDER.length))
+    const key = nameAt(path)
+    if (key !== undefined) this.#cache.forget(key)
     if (path.startsWith(USE_FOLDER))
       for (const name of this.#budgets.takeNames(path.slice(USE_FOLDER.length))) this.#cache.forget(name)
   }
@@ -303,48 +323,19 @@ function requireNameLength(name: string): void {
     throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
 }
 
-/** The caller wipes it. */
-function takeStored(bytes: Buffer): StoredRing {
-  try {
-    return decodeRing(bytes)
-  } finally {
-    bytes.fill(0)
-  }
+/** Of the versions that were loaded before and can be used: those that are not the very same. */
+function usedAgain(before: Before | undefined, header: RingHeader): readonly LoadedVersion[] {
+  if (before === undefined) return []
+  const { ring, same } = before
+  const first = Math.max(header.minDecryptionVersion, firstStoredVersion(header) + same)
+  return ring.versions.slice(first - ring.header.minDecryptionVersion)
 }
 
-/** Gives what was decoded to `use` and wipes it afterwards. */
-function useStored<T>(bytes: Buffer, use: (stored: StoredRing) => T): T {
-  const stored = takeStored(bytes)
+/** Gives the ring to `use`, and wipes it when that is done. */
+async function useRing<T>(ring: StoredRing, use: (ring: StoredRing) => T | Promise<T>): Promise<T> {
   try {
-    return use(stored)
+    return await use(ring)
   } finally {
-    wipeRing(stored)
-  }
-}
-
-type Replaced = { readonly after: LoadedRing; readonly gone: readonly string[] }
-
-function replace(tx: ViewTransaction, name: string, before: StoredRing, after: StoredRing): Replaced {
-  if (after === before) return { after: new LoadedRing(before), gone: [] }
-  assertSuccessor(before.header, after.header)
-  try {
-    store(tx, name, after)
-    reschedule(tx, name, before.header, after.header)
-    return { after: new LoadedRing(after), gone: gone(before, firstStoredVersion(after.header)) }
-  } finally {
-    wipeRing(after)
-  }
-}
-
-function store(tx: ViewTransaction, name: string, ring: StoredRing): void {
-  put(tx, name, encodeRing(ring))
-}
-
-/** Storage seals at once, so the bytes in clear are needed no longer. */
-function put(tx: ViewTransaction, name: string, bytes: Buffer): void {
-  try {
-    tx.put(FOLDER + name, bytes)
-  } finally {
-    bytes.fill(0)
+    wipeRing(ring)
   }
 }

@@ -39,8 +39,14 @@ export type Budgets = {
   readonly holds: (budget: MessageBudget) => boolean
 }
 
-/** The ring as it was loaded before: its first `count` versions, of all that are stored, are those of the other. */
-export type Before = { readonly ring: LoadedRing; readonly count: number }
+/** The ring as it was loaded before. */
+export type Before = {
+  readonly ring: LoadedRing
+  /** So many of its stored versions, from the first, are those of the other: their keys are used again. */
+  readonly count: number
+  /** Of them so many in front are the very same, with all that is said of them and with their budgets. */
+  readonly same: number
+}
 
 /** @throws StorageCorrupt where a newer program stored a type that this one does not know */
 export function keyTypeOf(header: RingHeader): KeyType {
@@ -67,16 +73,20 @@ export class LoadedRing {
     this.type = keyTypeOf(header)
     const counting = isCounted(this.type) ? budgets : undefined
     const first = firstStoredVersion(header)
+    const lowest = header.minDecryptionVersion
     const count = before?.count ?? 0
     if (count + secrets.length !== header.versions.length) throw new StorageCorrupt('A key ring misses secrets')
-    this.#versions = header.versions.slice(header.minDecryptionVersion - first).map((version, index) => {
-      const number = header.minDecryptionVersion + index
+    // Without a look at each: there may be thousands.
+    const same = before === undefined ? [] : sameVersions(before, lowest, first)
+    const others = header.versions.slice(lowest - first + same.length).map((version, index) => {
+      const number = lowest + same.length + index
       const one = secrets[number - first - count]
       if (one === undefined) return again(required(before).ring.version(number), version, counting)
       const loaded = loadVersion(this.type, number, version, one)
       const budget = counting?.of(number, version, loaded.identity)
       return { ...loaded, use: keyUseOf(header, version, this.type), budget }
     })
+    this.#versions = same.concat(others)
   }
 
   /** Those that can be used. */
@@ -95,6 +105,12 @@ export class LoadedRing {
     assert(version !== undefined, 'the version rules allow only loaded versions')
     return version
   }
+}
+
+/** From the version `lowest` on; `first` is the first that is stored. */
+function sameVersions({ ring, same }: Before, lowest: number, first: number): readonly LoadedVersion[] {
+  const loadedFrom = ring.header.minDecryptionVersion
+  return ring.versions.slice(lowest - loadedFrom, Math.max(0, first + same - loadedFrom))
 }
 
 /** The very same where nothing of it changed: what is derived from its keys is kept by them. */

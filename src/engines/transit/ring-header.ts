@@ -91,23 +91,22 @@ export function assertSuccessor(before: RingHeader, after: RingHeader): void {
 }
 
 /**
- * Whether `after` can be `before` with more versions behind its own, as far as what their keys are loaded by goes. The
- * secrets have to be the same as well.
+ * Whether `after`, whose first stored version is `first`, can be `before` with more versions behind its own, as far as
+ * what their keys are loaded by goes. The versions themselves have to be the same as well.
  */
-export function isGrownFrom(before: RingHeader, after: RingHeader): boolean {
+export function isGrownFrom(before: RingHeader, after: RingHeader, first: number): boolean {
   return (
     after.type === before.type &&
     after.derived === before.derived &&
     after.convergent === before.convergent &&
     after.kdf === before.kdf &&
-    firstStoredVersion(after) === firstStoredVersion(before) &&
-    after.versions.length >= before.versions.length &&
-    after.minDecryptionVersion >= before.minDecryptionVersion &&
-    before.versions.every((version, index) => isLoadedAlike(version, after.versions[index]))
+    firstStoredVersion(before) === first &&
+    after.latestVersion >= before.latestVersion &&
+    after.minDecryptionVersion >= before.minDecryptionVersion
   )
 }
 
-function isLoadedAlike(one: VersionHeader, other: VersionHeader | undefined): boolean {
+export function isLoadedAlike(one: VersionHeader, other: VersionHeader | undefined): boolean {
   return (
     one.isPublic === other?.isPublic &&
     one.convergentVersion === other?.convergentVersion &&
@@ -116,11 +115,34 @@ function isLoadedAlike(one: VersionHeader, other: VersionHeader | undefined): bo
   )
 }
 
+/** Where the older versions of a ring stand whose header lists the newest alone (key-ring.ts). */
+export type OlderVersions = {
+  /** The first of all that are stored. */
+  readonly first: number
+  /** Of the block that has the newest of them. */
+  readonly digest: string
+}
+
+export type RingHead = {
+  readonly header: RingHeader
+  /** Missing: the header lists all versions. */
+  readonly older?: OlderVersions | undefined
+}
+
+/** What a block says besides its secrets. */
+export type BlockHead = {
+  readonly versions: readonly VersionHeader[]
+  /** Digest of the block before it; missing in the first. */
+  readonly before?: string
+}
+
+export type RingFormat = 1 | 2 | 3
+
 /** Format 1 had none of these. */
 const FORMAT_1: JsonObject = { ...MADE_HERE, keySizeBytes: 0 }
 
 /** @throws StorageCorrupt where a member is missing or cannot be */
-export function headerFromJson(value: JsonValue, format: 1 | 2): RingHeader {
+export function headFromJson(value: JsonValue, format: RingFormat): RingHead {
   const object = format === 1 ? { ...FORMAT_1, ...requireObject(value) } : requireObject(value)
   const header: RingHeader = {
     type: text(object, 'type'),
@@ -144,11 +166,27 @@ export function headerFromJson(value: JsonValue, format: 1 | 2): RingHeader {
     ...optionalNote(object, 'restore'),
     versions: list(object, 'versions').map(versionFromJson),
   }
-  const first = firstStoredVersion(header)
+  const older = format === 3 ? olderFromJson(object.older, firstStoredVersion(header)) : undefined
+  const first = older?.first ?? firstStoredVersion(header)
   if (first < 1 || header.minDecryptionVersion < first || header.minDecryptionVersion > header.latestVersion) {
     throw corrupt('versions')
   }
-  return header
+  return { header, older }
+}
+
+/** `listed`: the first version that the header lists. */
+function olderFromJson(value: JsonValue | undefined, listed: number): OlderVersions {
+  const object = requireObject(value ?? null)
+  const older = { first: count(object, 'first'), digest: text(object, 'digest') }
+  if (older.first >= listed) throw corrupt('older')
+  return older
+}
+
+/** @throws StorageCorrupt where a member is missing or cannot be */
+export function blockFromJson(value: JsonValue): BlockHead {
+  const object = requireObject(value)
+  const versions = list(object, 'versions').map(versionFromJson)
+  return object.before === undefined ? { versions } : { versions, before: text(object, 'before') }
 }
 
 function versionFromJson(value: JsonValue): VersionHeader {

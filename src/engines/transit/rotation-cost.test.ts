@@ -1,13 +1,19 @@
-// What a rotation does does not grow with the versions of the key, but for the bytes that hold them.
+// What a rotation does does not grow with the versions of the key.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { materialOf } from '../../../test/fixtures/known-material.ts'
 import { MemoryView } from '../../../test/fixtures/memory-view.ts'
 import { base64, type MountedTransit, mountTransit, plantKey } from '../../../test/fixtures/mounted-transit.ts'
 import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { Secret } from '../../crypto/secret.ts'
 import type { ListOptions } from '../../storage/contract.ts'
 import type { View } from '../../storage/sealed-storage.ts'
-import { decodeRing, encodeRing, type StoredRing } from './key-ring.ts'
+import { BudgetBook, type CountedVersion } from './budget-book.ts'
+import { BLOCK_VERSIONS, decodeRing, encodeRing, type StoredRing } from './key-ring.ts'
+import type { MessageBudget } from './message-budget.ts'
+import { MADE_HERE, type RingHeader } from './ring-header.ts'
+import { rotate as rotateKey } from './rotation.ts'
+import { FIRST_BOUNDS } from './versions.ts'
 
 const plaintext = base64('the quick brown fox')
 
@@ -58,6 +64,132 @@ for (const name of ['aes256-gcm96', 'xchacha20-poly1305', 'ecdsa-p256', 'ed25519
     assert.ok(few.parsed <= 2 && few.read <= 6, JSON.stringify(few))
   })
 }
+
+/** Stores a key of so many versions as one entry, as it was before there were blocks; each has secrets of its own. */
+function plantVersions(view: MemoryView, versions: number): void {
+  const header: RingHeader = {
+    ...FIRST_BOUNDS,
+    ...MADE_HERE,
+    type: 'aes256-gcm96',
+    derived: false,
+    convergent: false,
+    exportable: false,
+    allowPlaintextBackup: false,
+    deletionAllowed: false,
+    autoRotatePeriodSeconds: 0,
+    keySizeBytes: 0,
+    latestVersion: versions,
+    versions: Array(versions).fill({ createdAtMs: 1_700_000_000_123, convergentVersion: 0 }),
+  }
+  const secrets = header.versions.map((_, at) => ({
+    material: new Secret(Buffer.alloc(32, `material ${at}`)),
+    hmac: new Secret(Buffer.alloc(32, `hmac ${at}`)),
+  }))
+  view.plant('key/k', encodeRing({ header, secrets }))
+}
+
+type Cost = {
+  read: number
+  readBytes: number
+  written: number
+  writtenBytes: number
+  parsedBytes: number
+  loaded: number
+  budgets: number
+}
+
+/** The most that any of 130 rotations costs, of a key that had so many versions, here and in another thread. */
+async function costOfRotations(t: TestContext, versions: number): Promise<Cost> {
+  const view = new MemoryView()
+  plantVersions(view, versions)
+  // Each version notes the number of threads: of as many digits in all.
+  view.plant('lives', Buffer.from('{"format":1,"lives":1000}'))
+  const none: Cost = { read: 0, readBytes: 0, written: 0, writtenBytes: 0, parsedBytes: 0, loaded: 0, budgets: 0 }
+  let cost = { ...none }
+  const noteRead = (bytes: Buffer | undefined) => {
+    cost.read += 1
+    cost.readBytes += bytes?.length ?? 0
+    return bytes
+  }
+  const counting: View = {
+    get: async (path) => noteRead(await view.get(path)),
+    list: async (path, options) => {
+      const names = await view.list(path, options)
+      cost.read += names.length + 1
+      return names
+    },
+    transaction: (work) =>
+      view.transaction((tx) =>
+        work({
+          ...tx,
+          get: async (path) => noteRead(await tx.get(path)),
+          put: (path, value) => {
+            cost.written += 1
+            cost.writtenBytes += value.length
+            tx.put(path, value)
+          },
+          delete: (path) => {
+            cost.written += 1
+            tx.delete(path)
+          },
+        }),
+      ),
+  }
+  const writer = mountTransit(view, counting)
+  const reader = mountTransit(view, counting)
+  const most = { ...none }
+  let held: unknown[] = []
+  const rotate = async (): Promise<void> => {
+    cost = { ...none }
+    // Not through a client: the answer tells of all versions, as recorded.
+    assert.ok(await rotateKey(writer.transit, 'k'))
+    const rings = [await writer.transit.keys.find('k'), await reader.transit.keys.find('k')]
+    assert.ok(rings.every((ring) => ring?.versions.length === ring?.header.latestVersion))
+    held = rings
+  }
+  for (let time = 0; time < 2; time += 1) await rotate()
+  const type = KEY_TYPES.get('aes256-gcm96') ?? assert.fail()
+  const { load } = type
+  const { parse } = JSON
+  const { of, holds } = BudgetBook.prototype
+  t.mock.method(type, 'load', (material: Buffer) => {
+    cost.loaded += 1
+    return load(material)
+  })
+  t.mock.method(JSON, 'parse', (text: string) => {
+    cost.parsedBytes += text.length
+    return parse(text)
+  })
+  t.mock.method(BudgetBook.prototype, 'of', function (this: BudgetBook, version: CountedVersion) {
+    cost.budgets += 1
+    return of.call(this, version)
+  })
+  t.mock.method(BudgetBook.prototype, 'holds', function (this: BudgetBook, budget: MessageBudget) {
+    cost.budgets += 1
+    return holds.call(this, budget)
+  })
+  for (let time = 0; time < 2 * BLOCK_VERSIONS + 2; time += 1) {
+    await rotate()
+    for (const name of Object.keys(most) as (keyof Cost)[]) most[name] = Math.max(most[name], cost[name])
+  }
+  t.mock.restoreAll()
+  assert.equal(held.length, 2)
+  return most
+}
+
+test('part 4: a rotation of a key of 10,000 versions reads, writes, parses and loads what one of 2 does', async (t) => {
+  const few = await costOfRotations(t, 2)
+  assert.ok(few.written === 2 && few.read < 20 && few.loaded < 6, JSON.stringify(few))
+  for (const versions of [BLOCK_VERSIONS, BLOCK_VERSIONS + 1, 10_000]) {
+    const many = await costOfRotations(t, versions)
+    // The digits of longer numbers.
+    const digits = { readBytes: 64, writtenBytes: 64, parsedBytes: 64 }
+    for (const [name, more] of Object.entries({ ...digits, read: 0, written: 0, loaded: 0, budgets: 0 })) {
+      const [one, other] = [few[name as keyof Cost], many[name as keyof Cost]]
+      assert.ok(other <= one + more, `${name} of ${versions}: ${other}, of 2: ${one}`)
+    }
+  }
+})
 
 /** As a thread sees the key that has to load all of it. */
 const elsewhere = ({ view }: MountedTransit): MountedTransit => mountTransit(view)

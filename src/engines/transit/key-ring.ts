@@ -170,11 +170,18 @@ export function markOf(bytes: Buffer): SecretsMark {
   return { bytes: secrets.length, digest: sha256(secrets) }
 }
 
-/** Whether the secrets of an entry or block begin with those of the mark. */
-export function beginsWith(bytes: Buffer, { bytes: length, digest }: SecretsMark): boolean {
-  const secrets = bytes.subarray(secretsAtOf(bytes))
-  return length <= secrets.length && sha256(secrets.subarray(0, length)).equals(digest)
+/** Whether the secrets of blocks and entry, one behind the other, begin with those of the mark. */
+export function beginWith(stored: readonly Buffer[], mark: SecretsMark): boolean {
+  let left = mark.bytes
+  const parts = stored.map((bytes) => {
+    const secrets = bytes.subarray(secretsAtOf(bytes)).subarray(0, left)
+    left -= secrets.length
+    return secrets
+  })
+  return left === 0 && sha256(NOTHING, ...parts).equals(mark.digest)
 }
+
+const NOTHING = Buffer.alloc(0)
 
 /** Of each version all that is stored of its secrets: parts of `bytes`. @throws StorageCorrupt */
 function storedSecrets(bytes: Buffer, versions: number): Buffer[] {

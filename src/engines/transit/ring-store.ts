@@ -11,7 +11,7 @@ import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import {
   BLOCK_VERSIONS,
   type Block,
-  beginsWith,
+  beginWith,
   decodeBlock,
   decodeHead,
   encodeRing,
@@ -175,9 +175,12 @@ async function readGrownBehind(
   try {
     const read: Part[] = [...blocks.read, { bytes, versions: header.versions }]
     const unchanged = blocks.from - first
-    const newest = isKnownIn(read[0], before, unchanged) ? before.header.versions.length - unchanged : 0
-    const secrets = read.flatMap((part, at) => secretsOf(part.bytes, part.versions.length, at === 0 ? newest : 0))
-    const versions = (before?.header.versions ?? []).slice(0, unchanged).concat(read.flatMap((part) => part.versions))
+    const behind = read.flatMap(({ versions }) => versions)
+    const newest = isKnownIn(read, behind, before, unchanged) ? before.header.versions.length - unchanged : 0
+    const secrets = read.flatMap(({ bytes: stored, versions }, at) =>
+      secretsOf(stored, versions.length, Math.max(0, newest - at * BLOCK_VERSIONS)),
+    )
+    const versions = (before?.header.versions ?? []).slice(0, unchanged).concat(behind)
     return {
       mark: { older, newest: markOf(bytes) },
       known: unchanged + newest,
@@ -193,17 +196,23 @@ async function readGrownBehind(
 type Part = { readonly bytes: Buffer; readonly versions: readonly VersionHeader[] }
 
 /**
- * Whether the versions behind the blocks that the ring had before begin the part, their secrets and what they are
- * loaded by: `unchanged` are those in blocks.
+ * Whether what was read begins with the versions that the entry had before, with their secrets and with what they are
+ * loaded by: `behind` are the versions that were read, `unchanged` is the number of those before them.
  */
-function isKnownIn(part: Part | undefined, before: KnownRing | undefined, unchanged: number): before is KnownRing {
-  if (part === undefined || before === undefined) return false
+function isKnownIn(
+  read: readonly Part[],
+  behind: readonly VersionHeader[],
+  before: KnownRing | undefined,
+  unchanged: number,
+): before is KnownRing {
+  if (before === undefined) return false
   if (unchanged !== (before.mark.older === undefined ? 0 : versionsInBlocks(before.header))) return false
-  const newest = before.header.versions.slice(unchanged)
   return (
-    newest.length <= part.versions.length &&
-    newest.every((version, at) => isLoadedAlike(version, part.versions[at])) &&
-    beginsWith(part.bytes, before.mark.newest)
+    before.header.versions.slice(unchanged).every((version, at) => isLoadedAlike(version, behind[at])) &&
+    beginWith(
+      read.map(({ bytes }) => bytes),
+      before.mark.newest,
+    )
   )
 }
 

@@ -177,6 +177,19 @@ async function costOfRotations(t: TestContext, versions: number): Promise<Cost> 
   return most
 }
 
+test('part 4: where a long key of before is split into blocks, its keys are not loaded again', async (t) => {
+  const view = new MemoryView()
+  plantVersions(view, 1_000)
+  const { transit } = mountTransit(view)
+  const held = await transit.keys.find('k')
+  const load = t.mock.method(KEY_TYPES.get('aes256-gcm96') ?? assert.fail(), 'load')
+  const rotated = (await rotateKey(transit, 'k')) ?? assert.fail()
+  assert.deepEqual([rotated.versions.length, view.entries.has(`key-block/k/${'1'.padStart(16, '0')}`)], [1_001, true])
+  // The new one, when it is proven and when it is loaded.
+  assert.equal(load.mock.callCount(), 2)
+  assert.equal(rotated.version(1).key, held?.version(1).key)
+})
+
 test('part 4: a rotation of a key of 10,000 versions reads, writes, parses and loads what one of 2 does', async (t) => {
   const few = await costOfRotations(t, 2)
   assert.ok(few.written === 2 && few.read < 20 && few.loaded < 6, JSON.stringify(few))

@@ -171,3 +171,37 @@ test('a mount is not moved to a path that no request reaches', async () => {
   assert.equal((await server.call('GET', 'sys/mounts/reachable')).status, 200)
   await unmount('reachable')
 })
+
+test('P-41: of a path of two thousand segments no beginning is looked for that is longer than a mount', async (t) => {
+  await mount('deep/down/here')
+  const { mounts } = server.house
+  const { get } = Map.prototype
+  let looks = 0
+  t.mock.method(Map.prototype, 'get', function (this: Map<unknown, unknown>, key: unknown) {
+    looks++
+    return get.call(this, key)
+  })
+  const served = (path: string) => mounts.serving(path)?.path
+  const found = [served('a/'.repeat(2_000)), served(`deep/down/here/${'a/'.repeat(2_000)}`)]
+  const looked = looks
+  t.mock.restoreAll()
+  assert.deepEqual(found, [undefined, 'deep/down/here/'])
+  assert.ok(looked < 200, `${looked}`)
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['deep/down/here', 'deep/down/here/'],
+    ['deep/down/here/', 'deep/down/here/'],
+    ['deep/down/herex', undefined],
+    ['deep/down/her', undefined],
+    ['deep/down/here//x', 'deep/down/here/'],
+    ['sys', 'sys/'],
+    ['sys/x', 'sys/'],
+    ['auth/token', 'auth/token/'],
+    ['auth', undefined],
+    ['', undefined],
+    ['/', undefined],
+    ['/sys/x', undefined],
+    ['//', undefined],
+  ]
+  for (const [path, wanted] of rows) assert.equal(served(path), wanted, path)
+  await unmount('deep/down/here')
+})

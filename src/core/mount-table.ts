@@ -27,6 +27,8 @@ export class MountTable implements Mounts {
   readonly #given: EngineSurroundings
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
+  /** Of all paths there were since the start: longer ones have no mount. */
+  #longestPath = 0
   #passedHeaders: readonly string[] = []
   #stale = true
   #isStarted = false
@@ -45,6 +47,7 @@ export class MountTable implements Mounts {
   ) {
     this.#always = always
     this.#mounted.set(always.entry.path, always)
+    this.#longestPath = always.entry.path.length
     this.#types = new Map(types.map((type) => [type.type, type]))
     this.#stored = new StoredMounts(storage)
     this.#given = given
@@ -142,8 +145,11 @@ export class MountTable implements Mounts {
 
   /** The mount with the longest path that `path` begins with; 'transit' finds 'transit/'. */
   route(path: string): Mounted | undefined {
-    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const found = this.#mounted.get(path[end - 1] === '/' ? path.slice(0, end) : `${path.slice(0, end)}/`)
+    // No beginning is looked for that is longer than any mount: a path of a thousand segments has as many.
+    const most = this.#longestPath
+    const last = path.length < most ? path.length : path.lastIndexOf('/', most - 1) + 1
+    for (let end = last; end > 0; end = end > 1 ? path.lastIndexOf('/', end - 2) + 1 : 0) {
+      const found = this.#mounted.get(path[end - 1] === '/' ? path.slice(0, end) : `${path}/`)
       if (found !== undefined) return found
     }
     return undefined
@@ -193,6 +199,7 @@ export class MountTable implements Mounts {
     if (known === undefined && this.#isStarted) engine.start?.()
     const mounted = { entry, router: type.router, engine }
     this.#mounted.set(entry.path, mounted)
+    this.#longestPath = Math.max(this.#longestPath, entry.path.length)
     this.#byUuid.set(entry.uuid, mounted)
   }
 

@@ -296,3 +296,18 @@ test('a field tells of itself, and of what is inside', () => {
   )
   assert.equal(lenientItems().members?.text?.required, false)
 })
+
+test('H-02: of a text with more commas than a list has items no longer list is made', (t) => {
+  const { split } = String.prototype
+  const lengths: number[] = []
+  t.mock.method(String.prototype, 'split', function (this: string, by: string, limit?: number) {
+    const parts = split.call(this, by as never, limit)
+    lengths.push(parts.length)
+    return parts
+  })
+  const field = strings('')
+  assert.equal(field.decode('a,'.repeat(999), 'list')?.length, 1_000)
+  for (const text of ['a,'.repeat(1_000), 'a,'.repeat(100_000)])
+    assert.throws(() => field.decode(text, 'list'), /at most 1000 items/)
+  assert.ok(Math.max(...lengths) <= 1_001, `${Math.max(...lengths)}`)
+})

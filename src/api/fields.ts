@@ -160,9 +160,10 @@ export const MAX_ITEM_CHARACTERS = 131_072
 /** What is kept of several lists still fits into one stored value. */
 const MAX_LIST_CHARACTERS = 1_048_576
 
+/** One more than may be there says that there are too many: of 32 MB of commas a list would fill the memory. */
 function splitAtCommas(text: string): string[] {
   const trimmed = text.trim()
-  return trimmed === '' ? [] : trimmed.split(',').map((item) => item.trim())
+  return trimmed === '' ? [] : trimmed.split(',', MAX_LIST_ITEMS + 1).map((item) => item.trim())
 }
 
 /** Seconds; text may be a duration such as 90m or 1h30m. Negative is refused, an empty text is 0. */
@@ -189,8 +190,9 @@ export function strings<const O extends Common<readonly string[]>>(description: 
   const schema = { type: 'array', items: { type: 'string' } }
   return define<readonly string[], O>('strings', description, options, schema, (value, name) => {
     if (value === null) return undefined
-    const texts = Array.isArray(value) ? value.map((item) => toText(item, name)) : splitAtCommas(toText(value, name))
-    if (texts.length > MAX_LIST_ITEMS) throw invalid(name, `must have at most ${MAX_LIST_ITEMS} items`)
+    const items = Array.isArray(value) ? value : splitAtCommas(toText(value, name))
+    if (items.length > MAX_LIST_ITEMS) throw invalid(name, `must have at most ${MAX_LIST_ITEMS} items`)
+    const texts = items.map((item) => toText(item, name))
     if (texts.some((text) => text.length > MAX_ITEM_CHARACTERS)) {
       throw invalid(name, `has an item of more than ${MAX_ITEM_CHARACTERS} characters`)
     }

@@ -25,7 +25,9 @@ export function normalizeCidr(text: string): string {
   return bits === BITS[family] ? address : `${address}/${bits}`
 }
 
-function parse(text: string): { readonly address: string; readonly family: Family; readonly bits: number } {
+type Block = { readonly address: string; readonly family: Family; readonly bits: number }
+
+function parse(text: string): Block {
   const slash = text.indexOf('/')
   const address = slash === -1 ? text : text.slice(0, slash)
   const family = familyOf(address)
@@ -39,23 +41,45 @@ function parse(text: string): { readonly address: string; readonly family: Famil
   return { address, family, bits }
 }
 
+/** By the list of a token's entry, which is the same one at each of its requests: a list may have a thousand blocks. */
+const MATCHERS = new WeakMap<readonly string[], (address: string) => boolean>()
+
 /** Whether `address`, as a socket shows it, lies in one of the blocks. No blocks: any address does. */
 export function isInCidrs(address: string, cidrs: readonly string[]): boolean {
-  return cidrs.length === 0 || cidrMatcher(cidrs)(address)
+  if (cidrs.length === 0) return true
+  const known = MATCHERS.get(cidrs) ?? cidrMatcher(cidrs)
+  MATCHERS.set(cidrs, known)
+  return known(address)
 }
 
 /** The same for many addresses, and no blocks hold none. @throws CidrError */
 export function cidrMatcher(cidrs: readonly string[]): (address: string) => boolean {
+  const holds = cidrs.length > LISTED_BLOCKS ? holdsByIndex(cidrs) : holdsByList(cidrs)
+  return (address) => {
+    const plain = plainAddress(address)
+    const family = familyOf(plain)
+    return family !== undefined && holds(plain, family)
+  }
+}
+
+/** A list of the runtime looks at each block: quicker for these, and for a thousand it takes milliseconds. */
+const LISTED_BLOCKS = 32
+
+type Holds = (address: string, family: Family) => boolean
+
+function holdsByList(cidrs: readonly string[]): Holds {
   const list = new BlockList()
   for (const cidr of cidrs) {
     const block = parse(cidr)
     list.addSubnet(block.address, block.bits, block.family)
   }
-  return (address) => {
-    const plain = plainAddress(address)
-    const family = familyOf(plain)
-    return family !== undefined && list.check(plain, family)
-  }
+  return (address, family) => list.check(address, family)
+}
+
+/** Gives the same answers: an IPv4 address lies in a block of IPv6 in the form that it has there. */
+function holdsByIndex(cidrs: readonly string[]): Holds {
+  const index = new BlockIndex(cidrs.map((cidr) => bitsOf(parse(cidr))))
+  return (address, family) => index.holds(bitsOf({ address, family, bits: BITS[family] }))
 }
 
 /** An IPv4 peer of a socket that takes both families as IPv4 writes it; every other text as it is. */
@@ -65,21 +89,74 @@ export function plainAddress(address: string): string {
 
 /** The addresses that lie in both lists, as blocks of them; no block where none does. Neither list may be empty. */
 export function intersectCidrs(some: readonly string[], others: readonly string[]): readonly string[] {
+  const [these, those] = [indexOf(some), indexOf(others)]
   // Two blocks lie one in the other, or apart.
-  const narrower = some.flatMap((one) =>
-    others.flatMap((other) => (isWithin(one, other) ? [one] : isWithin(other, one) ? [other] : [])),
-  )
+  const narrower = [
+    ...some.filter((one) => those.holds(kindOf(one))),
+    ...others.filter((one) => these.holds(kindOf(one))),
+  ]
   return [...new Set(narrower)]
 }
 
-/** Whether every address of a block lies in another one. */
-export function isWithin(inner: string, outer: string): boolean {
-  const [a, b] = [parse(inner), parse(outer)]
-  return a.family === b.family && a.bits >= b.bits && blockOf(b).check(a.address, a.family)
+/** Whether each of the blocks lies in one of the others. */
+export function areWithin(inner: readonly string[], outer: readonly string[]): boolean {
+  const index = indexOf(outer)
+  return inner.every((block) => index.holds(kindOf(block)))
 }
 
-function blockOf({ address, bits, family }: ReturnType<typeof parse>): BlockList {
-  const list = new BlockList()
-  list.addSubnet(address, bits, family)
-  return list
+/** A block of one family lies in none of the other. */
+function kindOf(cidr: string): string {
+  const block = parse(cidr)
+  return `${block.family} ${bitsOf(block)}`
+}
+
+const indexOf = (cidrs: readonly string[]): BlockIndex => new BlockIndex(cidrs.map(kindOf))
+
+/** Blocks by what all addresses in them begin with: of a thousand none is looked at by itself. */
+class BlockIndex {
+  readonly #beginnings: ReadonlySet<string>
+  readonly #lengths: readonly number[]
+
+  constructor(beginnings: readonly string[]) {
+    this.#beginnings = new Set(beginnings)
+    this.#lengths = [...new Set(beginnings.map(({ length }) => length))]
+  }
+
+  /** Whether what begins so lies in one of them. */
+  holds(beginning: string): boolean {
+    return this.#lengths.some((length) => this.#beginnings.has(beginning.slice(0, length)))
+  }
+}
+
+/** The bits that all addresses of a block begin with; of IPv4 in the form that they have in IPv6. */
+function bitsOf({ address, family, bits }: Block): string {
+  if (family === 'ipv4') return MAPPED_BITS + digits(octetsOf(address), OCTET_BITS).slice(0, bits)
+  return digits(groupsOf(address), GROUP_BITS).slice(0, bits)
+}
+
+const OCTET_BITS = 8
+const GROUPS = 8
+const GROUP_BITS = 16
+const MAPPED_BITS = '0'.repeat(80) + '1'.repeat(16)
+
+const digits = (values: readonly number[], width: number): string =>
+  values.map((value) => value.toString(2).padStart(width, '0')).join('')
+
+const octetsOf = (address: string): number[] => address.split('.').map(Number)
+
+function groupsOf(address: string): number[] {
+  const [head = '', tail = ''] = address.split('::')
+  const [first, last] = [hexGroups(head), hexGroups(tail)]
+  const zeros = Array.from({ length: GROUPS - first.length - last.length }, () => 0)
+  return [...first, ...zeros, ...last]
+}
+
+/** The last one may be written as an IPv4 address, which is two. */
+function hexGroups(text: string): number[] {
+  if (text === '') return []
+  return text.split(':').flatMap((group) => {
+    if (!group.includes('.')) return [Number.parseInt(group, 16)]
+    const [a = 0, b = 0, c = 0, d = 0] = octetsOf(group)
+    return [a * 256 + b, c * 256 + d]
+  })
 }

@@ -8,7 +8,7 @@ import { DONE, type RequestInfo } from '../../api/request.ts'
 import { integer, listOf, mapOf, text } from '../../api/shape.ts'
 import { keptCidr } from '../../api/spelling.ts'
 import { blocks } from '../../api/token-settings.ts'
-import { isWithin } from '../../lib/cidr.ts'
+import { areWithin } from '../../lib/cidr.ts'
 import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts'
 import type { Approle } from './approle.ts'
 import { MAX_SECRET_CHARACTERS, roleField } from './role-endpoints.ts'
@@ -99,7 +99,7 @@ function requireLong(secretId: string, { customSecretIdMinCharacters: least = SE
 /** Whoever may make a secret id may narrow what its role says, not widen it. @throws Refusal naming the field */
 function blocksWithin(field: string, given: readonly string[] = [], ofRole: readonly string[]): readonly string[] {
   const asked = blocks(given, field)
-  if (ofRole.length > 0 && !asked.every((block) => ofRole.some((wide) => isWithin(block, wide))))
+  if (ofRole.length > 0 && !areWithin(asked, ofRole))
     throw fail('field_invalid', [field, 'must lie within the addresses of the role'])
   return asked
 }

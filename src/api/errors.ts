@@ -336,8 +336,14 @@ export function permissionDenied(hint: string): Refusal {
   return new Refusal('permission_denied', row.status, row.message(), undefined, hint)
 }
 
+/** A path has half of that. What a caller sent is repeated in sentences, and those stand in clear in the audit. */
+const MAX_MESSAGE_CHARACTERS = 8_192
+
+const bounded = (message: string): string =>
+  message.length <= MAX_MESSAGE_CHARACTERS ? message : `${message.slice(0, MAX_MESSAGE_CHARACTERS)}…`
+
 /** The refusal of a row, to be thrown: `throw fail('field_missing', ['name'])`. */
 export function fail<C extends ErrorCode>(code: C, args: MessageArgs<C>, cause?: unknown): Refusal {
   const row = ERRORS[code] as { status: number; message: (...args: unknown[]) => string }
-  return new Refusal(code, row.status, row.message(...args), cause)
+  return new Refusal(code, row.status, bounded(row.message(...args)), cause)
 }

@@ -12,7 +12,7 @@ import { LongText } from '../lib/long-text.ts'
 import { exceeds, LIMITS_WITH_TOKEN } from './data-size.ts'
 import { redactWhole } from './redactor.ts'
 
-const LIMITS = { texts: 10, others: 100 }
+const LIMITS = { texts: 10, others: 100, nameCharacters: 1_000 }
 const texts = (count: number): string[] => Array.from({ length: count }, (_, at) => `t${at}`)
 const nested = (items: readonly unknown[]): unknown => items.reduce((inner, item) => ({ inner, item }), null)
 
@@ -27,6 +27,9 @@ const SIZES: readonly { readonly name: string; readonly value: unknown; readonly
   { name: 'one long run of bytes', value: Buffer.alloc(1_000_000), over: false },
   { name: 'names without texts', value: Object.fromEntries(texts(51).map((name) => [name, 1])), over: true },
   { name: 'empty objects', value: Array.from({ length: 101 }, () => ({})), over: true },
+  { name: 'names of as many characters as allowed', value: { a: { ['n'.repeat(999)]: 1 } }, over: false },
+  { name: 'one more', value: { a: { ['n'.repeat(1_000)]: 1 } }, over: true },
+  { name: 'long names of a Map', value: [new Map([['n'.repeat(1_001), 1]])], over: true },
   { name: 'numbers', value: Array.from({ length: 99 }, (_, at) => at), over: false },
   { name: 'what it turns itself into', value: { toJSON: () => texts(11) }, over: true },
 ]
@@ -143,6 +146,44 @@ test('a device that writes in clear records what is too large as a whole, too', 
     assert.deepEqual(Object.keys(await dataOf({ many: texts(10_001) })), ['hmac', 'bytes'])
     assert.deepEqual(Object.keys(await dataOf({ password: 'A'.repeat(70_000) }, LOGIN)), ['hmac', 'bytes'])
     assert.ok(readFileSync(file).length < 100_000)
+  } finally {
+    await house.house.audit.stop()
+    directory.cleanUp()
+  }
+})
+
+test('P-39: names that a caller made up fill no log, neither as data nor in warnings and errors', async () => {
+  const directory = temporaryDirectory()
+  const file = join(directory.path, 'names.log')
+  const house = await startMemoryHouse()
+  try {
+    assert.equal((await house.call('PUT', 'sys/audit/f', { type: 'file', options: { file_path: file } })).status, 204)
+    assert.equal((await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })).status, 204)
+    const written = async (path: string, body: object, token?: string): Promise<number> => {
+      const before = readFileSync(file).length
+      await house.call('POST', path, body, token)
+      return readFileSync(file).length - before
+    }
+    // Of two bytes in the request, and six in a line.
+    const long = 'é'.repeat(100_000)
+    const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`${at}${'é'.repeat(100)}`, 1]))
+    for (const [path, body, token] of [
+      [LOGIN, { password: 'p', [long]: 1 }, ''],
+      ['sys/tools/hash', { input: '', [`${long}${long}${long}`]: 1 }, 'root'],
+      ['sys/tools/hash', { input: '', ...many }, 'root'],
+      ['sys/tools/hash', { input: '', nested: [many] }, 'root'],
+      // The refusal names the field.
+      ['auth/token/create', { meta: { [`${long}${long}${long}`]: [] } }, 'root'],
+    ] as const) {
+      const bytes = await written(path, body, token)
+      assert.ok(bytes > 0 && bytes < 65_536, `${path} ${Object.keys(body).length}: ${bytes}`)
+    }
+    // As many names as a mistake has are told, and how many are left out.
+    const { warnings } = (await house.call('POST', 'sys/tools/hash', { input: '', b: 1, a: 2 })).body
+    assert.deepEqual(warnings, ['Endpoint ignored these unrecognized parameters: [a b]'])
+    const told = String((await house.call('POST', 'sys/tools/hash', { input: '', ...many })).body.warnings)
+    assert.match(told, / and 89\d\d more$/)
+    assert.ok(told.length < 2_000)
   } finally {
     await house.house.audit.stop()
     directory.cleanUp()

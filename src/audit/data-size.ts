@@ -8,16 +8,18 @@ export type DataLimits = {
   readonly texts: number
   /** Names of members, and values that are no texts: lists and objects, too. */
   readonly others: number
+  /** Characters of all names together: they stay readable, and a caller chooses them. */
+  readonly nameCharacters: number
   /** Of all texts and names together, where they are written as they are; missing: any. */
   readonly characters?: number
 }
 
 /** Holds what a batch of thousands needs. */
-export const LIMITS_WITH_TOKEN: DataLimits = { texts: 10_000, others: 100_000 }
+export const LIMITS_WITH_TOKEN: DataLimits = { texts: 10_000, others: 100_000, nameCharacters: 262_144 }
 /** An answer has several texts for each item that was sent, most of them empty. */
-export const LIMITS_OF_ANSWER: DataLimits = { texts: 40_000, others: 200_000 }
+export const LIMITS_OF_ANSWER: DataLimits = { texts: 40_000, others: 200_000, nameCharacters: 2_097_152 }
 /** A login has a handful. */
-export const LIMITS_WITHOUT_TOKEN: DataLimits = { texts: 200, others: 2_000 }
+export const LIMITS_WITHOUT_TOKEN: DataLimits = { texts: 200, others: 2_000, nameCharacters: 4_096 }
 
 /** The same for a device that writes texts as they are: there a long one makes a long line. */
 export const inClear = (limits: DataLimits): DataLimits => ({
@@ -30,13 +32,13 @@ const CHARACTERS_WITHOUT_TOKEN = 1 << 16
 /** Deeper than any body; whoever redacts it stops there, too. */
 const MAX_DEPTH = 128
 
-type Left = { texts: number; others: number; characters: number }
+type Left = { texts: number; others: number; nameCharacters: number; characters: number }
 
 /** Whether more is in the value, at any depth. Looks at no more than the limits allow. Throws nothing. */
 export function exceeds(value: unknown, limits: DataLimits): boolean {
-  const { texts, others, characters = Number.POSITIVE_INFINITY } = limits
+  const { texts, others, nameCharacters, characters = Number.POSITIVE_INFINITY } = limits
   try {
-    return !isWithin(value, { texts, others, characters }, 0)
+    return !isWithin(value, { texts, others, nameCharacters, characters }, 0)
   } catch {
     // A member that throws when it is read ends its redaction, too.
     return false
@@ -58,8 +60,11 @@ const base64Length = ({ byteLength }: { readonly byteLength: number }): number =
 
 /** Of a member, as one of `others`. */
 function isNameWithin(name: unknown, left: Left): boolean {
-  if (typeof name === 'string') left.characters -= name.length
-  return --left.others >= 0 && left.characters >= 0
+  if (typeof name === 'string') {
+    left.nameCharacters -= name.length
+    left.characters -= name.length
+  }
+  return --left.others >= 0 && left.nameCharacters >= 0 && left.characters >= 0
 }
 
 function isText(value: unknown): boolean {

@@ -55,6 +55,6 @@ export interface LoginMethod extends Engine {
    * @throws Refusal where the caller would not be let in
    */
   renewLogin(renewal: JsonObject): Promise<Pick<Login, 'settings'> & { readonly groups?: readonly string[] }>
-  /** The role that a login is for, by what was sent, for quotas of roles; missing where there are no roles. */
-  roleOf?(input: JsonObject): Promise<string | undefined>
+  /** The role that a login is for, by its decoded fields, for quotas of roles; missing where there are no roles. */
+  roleOf?(args: Readonly<Record<string, unknown>>): Promise<string | undefined>
 }

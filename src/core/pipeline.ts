@@ -144,8 +144,10 @@ const readBody = (exchange: Exchange, around: Surroundings): void => {
   // An endpoint that needs no token is open to all, so its body is read too; else whoever gets here has the right.
   if (exchange.method !== 'update' || (body === undefined && isBodyCut !== true) || body?.length === 0) return
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
-  // What parsing may cost is bounded by who asks: without a token, a few milliseconds.
-  if (body === undefined || (exchange.token === undefined && body.length > MAX_OPEN_BODY_BYTES))
+  // What parsing may cost is bounded by who asks: without a token, a few milliseconds. A token that is sent along makes
+  // no login larger: quotas of roles read none that is.
+  const needsToken = exchange.token !== undefined && exchange.endpoint?.capability !== 'none'
+  if (body === undefined || (!needsToken && body.length > MAX_OPEN_BODY_BYTES))
     throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
   // Before a byte of it is looked at: nothing larger is kept.
   if (exchange.endpoint?.takesAnyFields === true && body.length > around.mostFreeBytes)

@@ -3,8 +3,8 @@
 // a login, one of entities needs the token.
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { fail, Refusal } from '../api/errors.ts'
+import { decodeFields } from '../api/fields.ts'
 import type { LoginMethod } from '../api/login.ts'
-import type { JsonObject } from '../lib/json.ts'
 import { isEntityGrouping, type QuotaConfig, type RateQuota } from '../quotas/quota.ts'
 import type { QuotaRules } from '../quotas/quota-rules.ts'
 import { parseBody } from './body.ts'
@@ -57,21 +57,24 @@ const spelledIn = (exchange: Exchange, { mounts }: Surroundings): Pick<Exchange,
 
 type Mount = Exchange['mounted']
 
-/** Of a login; undefined for everything else, and where its method knows no such role. */
-async function roleOf({ endpoint, mounted, request }: Exchange): Promise<string | undefined> {
+/**
+ * Of a login; undefined for everything else, and where its method knows no such role. What was sent is read as the login
+ * will read it: a role id of digits may come as a number.
+ */
+async function roleOf({ endpoint, mounted, pathParameters, request }: Exchange): Promise<string | undefined> {
   const { body, headers } = request
   const method = mounted?.engine as LoginMethod | undefined
   if (endpoint?.givesToken !== true || endpoint.capability !== 'none' || body === undefined) return undefined
   if (method?.roleOf === undefined || body.length > MAX_OPEN_BODY_BYTES) return undefined
-  let input: JsonObject
+  let args: Readonly<Record<string, unknown>>
   try {
-    input = parseBody(body, headers.contentType) ?? {}
+    args = decodeFields(endpoint.fields, parseBody(body, headers.contentType), pathParameters)
   } catch (cause) {
     // It is refused for its body later, and counts until then.
     if (cause instanceof Refusal) return undefined
     throw cause
   }
-  return method.roleOf(input)
+  return method.roleOf(args)
 }
 
 function count(

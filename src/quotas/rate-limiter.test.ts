@@ -53,3 +53,15 @@ test('by entity where there is one, and else by address, or together', () => {
   assert.deepEqual(allowed('entity_then_ip', callers), [true, false, true, true, true, false])
   assert.deepEqual(allowed('entity_then_none', callers), [true, false, true, true, false, false])
 })
+
+test('A-08: whoever has a network of IPv6 is one caller, and IPv4 is the same in either form', () => {
+  const callers = [
+    ['2001:db8::1'],
+    ['2001:db8:0:0:ffff::2'],
+    ['2001:db8:0:1::1'],
+    ['10.0.0.1'],
+    ['::ffff:10.0.0.1'],
+  ] as const
+  for (const groupBy of ['ip', 'entity_then_ip'] as const)
+    assert.deepEqual(allowed(groupBy, callers), [true, false, true, true, false], groupBy)
+})

@@ -1,5 +1,6 @@
 // Counts requests against a quota.
 import { digestNumbers } from '../crypto/token-digest.ts'
+import { countedAddress } from '../lib/counted-address.ts'
 import type { Clock } from '../lib/world.ts'
 import { type Charge, charge, type LimitMemory } from './limit-table.ts'
 import { isEntityGrouping, type RateQuota } from './quota.ts'
@@ -40,7 +41,7 @@ export class RateLimiter {
 /** Whom a request is counted with. */
 function groupOf({ groupBy }: RateQuota, { remoteAddress, entityId }: Caller): string {
   if (groupBy === 'none') return 'all'
-  if (groupBy === 'ip') return `ip ${remoteAddress}`
+  if (groupBy === 'ip') return `ip ${countedAddress(remoteAddress)}`
   if (entityId !== undefined) return `entity ${entityId}`
-  return groupBy === 'entity_then_ip' ? `ip ${remoteAddress}` : 'all'
+  return groupBy === 'entity_then_ip' ? `ip ${countedAddress(remoteAddress)}` : 'all'
 }

@@ -64,7 +64,7 @@ export class Approle implements LoginMethod {
     return { settings: role.settings }
   }
 
-  async roleOf({ role_id: roleId }: JsonObject): Promise<string | undefined> {
+  async roleOf({ role_id: roleId }: Readonly<Record<string, unknown>>): Promise<string | undefined> {
     return typeof roleId === 'string' ? (await this.roles.findByRoleId(roleId))?.name : undefined
   }
 

@@ -185,7 +185,7 @@ export class CloudAuth implements LoginMethod {
     return { settings: role.settings }
   }
 
-  async roleOf({ role }: JsonObject): Promise<string | undefined> {
+  async roleOf({ role }: Readonly<Record<string, unknown>>): Promise<string | undefined> {
     if (typeof role !== 'string' || role === '') return undefined
     return (await this.roles.find(role)) === undefined ? undefined : asciiLowerCase(role)
   }

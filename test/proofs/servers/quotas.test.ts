@@ -212,6 +212,21 @@ test('enable_rate_limit_audit_logging: what a quota refuses is recorded where th
   assert.equal((await server.call('DELETE', 'sys/audit/log')).status, 204)
 })
 
+test('A-08: a quota of a role counts its logins in every form, and however large they are', async () => {
+  await server.call('POST', 'sys/auth/numbered', { type: 'approle' })
+  await server.call('POST', 'auth/numbered/role/digits', {
+    role_id: '4711',
+    bind_secret_id: false,
+    secret_id_bound_cidrs: '127.0.0.0/8',
+  })
+  await write('digits', { path: 'auth/numbered/', role: 'digits', rate: 2, interval: 600 })
+  assert.deepEqual(await statuses(4, 'auth/numbered/login', { role_id: 4711 }), { 200: 2, 429: 2 })
+  // With a token a body may be larger than those that are looked into.
+  const large = { role_id: '4711', padding: 'x'.repeat(300_000) }
+  const { status } = await server.call('POST', 'auth/numbered/login', large)
+  assert.equal(status, 413)
+})
+
 test('a login whose body is no JSON counts, without a role', async () => {
   await server.call('POST', 'sys/auth/again', { type: 'approle' })
   await write('of-role', { path: 'auth/again/', role: 'r', rate: 100, interval: 600 })

@@ -337,3 +337,22 @@ test('T-18: secret ids that an interrupted removal left do not open a new role o
   assert.deepEqual(await stored(), [])
   assert.equal((await logIn(await roleIdOf('again'), secret_id)).status, 400)
 })
+
+test('A-07: the accessor of a secret id that is over names no later one of the same text', async () => {
+  await role('again')
+  const make = async (ttl: string) => {
+    const made = await house.call('POST', at('again', 'custom-secret-id'), { secret_id: 'the same text', ttl })
+    return String(made.body.data?.secret_id_accessor)
+  }
+  const old = await make('1m')
+  house.advance(61)
+  const accessor = await make('1h')
+  const by = (act: string, secret_id_accessor: string) =>
+    house.call('POST', at('again', `secret-id-accessor/${act}`), { secret_id_accessor })
+  assert.equal((await by('lookup', old)).status, 404)
+  await by('destroy', old)
+  assert.equal((await logIn(await roleIdOf('again'), 'the same text')).status, 200)
+  assert.equal((await by('lookup', accessor)).body.data?.secret_id_accessor, accessor)
+  await by('destroy', accessor)
+  assert.equal((await logIn(await roleIdOf('again'), 'the same text')).status, 400)
+})

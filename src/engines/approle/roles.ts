@@ -136,9 +136,12 @@ export class Roles {
     await this.#storage.transaction(async (tx) => {
       if ((await tx.get(ROLES + key)) === undefined) throw fail('not_found', [])
       const digest = keyedDigest(salt, secretId)
-      const before = await tx.get(`secret/${key}/${digest}`)
-      if (before !== undefined && !isOver(decodeSecretId(before), this.#world.clock.nowMs()))
+      const bytes = await tx.get(`secret/${key}/${digest}`)
+      const before = bytes === undefined ? undefined : decodeSecretId(bytes)
+      if (before !== undefined && !isOver(before, this.#world.clock.nowMs()))
         throw fail('bad_request', ['SecretID is already registered'])
+      // Its accessor must not name the new one.
+      if (before !== undefined) removeSecret(tx, key, digest, keyedDigest(salt, before.accessor))
       tx.put(`secret/${key}/${digest}`, encodeSecretId(secret))
       tx.put(`accessor/${key}/${keyedDigest(salt, secret.accessor)}`, Buffer.from(digest))
     })
@@ -150,7 +153,8 @@ export class Roles {
     const digest = await digestOf(this.#storage, key, salt, by)
     const bytes = digest === undefined ? undefined : await this.#storage.get(`secret/${key}/${digest}`)
     const secret = bytes === undefined ? undefined : decodeSecretId(bytes)
-    return secret === undefined || isOver(secret, this.#world.clock.nowMs()) ? undefined : secret
+    if (secret === undefined || isOver(secret, this.#world.clock.nowMs())) return undefined
+    return isNamed(secret, by) ? secret : undefined
   }
 
   /** Accessors of the role's secret ids, those that are over left out. */
@@ -193,7 +197,8 @@ export class Roles {
       const digest = await digestOf(tx, key, salt, by)
       const bytes = digest === undefined ? undefined : await tx.get(`secret/${key}/${digest}`)
       if (digest === undefined || bytes === undefined) return
-      removeSecret(tx, key, digest, keyedDigest(salt, decodeSecretId(bytes).accessor))
+      const secret = decodeSecretId(bytes)
+      if (isNamed(secret, by)) removeSecret(tx, key, digest, keyedDigest(salt, secret.accessor))
     })
   }
 
@@ -249,6 +254,9 @@ async function digestOf(
   if ('secretId' in by) return keyedDigest(salt, by.secretId)
   return (await from.get(`accessor/${role}/${keyedDigest(salt, by.accessor)}`))?.toString()
 }
+
+/** Older versions left the accessor of one that was over, where the same text became a secret id again. */
+const isNamed = ({ accessor }: SecretId, by: SecretName): boolean => 'secretId' in by || by.accessor === accessor
 
 async function hasSecrets(tx: ViewTransaction, role: string): Promise<boolean> {
   for (const folder of SECRET_FOLDERS) if ((await tx.keys(`${folder}${role}/`, '', 1)).length > 0) return true

@@ -125,6 +125,11 @@ export class Acl {
     return this.#root !== undefined
   }
 
+  /** What it takes of memory grows with them. */
+  get ruleCount(): number {
+    return this.#sources.length
+  }
+
   /** What is granted or denied by path, in no order; empty for root. */
   entries(): readonly Permissions[] {
     return this.#rules.all

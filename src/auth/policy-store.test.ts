@@ -5,7 +5,7 @@ import type { LogFields } from '../lib/log.ts'
 import { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { AclOperation } from './permissions.ts'
-import { POLICY_FOLDER, PolicyStore, type PolicySubject } from './policy-store.ts'
+import { CACHED_RULES, POLICY_FOLDER, PolicyStore, type PolicySubject } from './policy-store.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 
@@ -208,4 +208,16 @@ test('a policy that expired is nothing to replace: no version is asked for, and 
   assert.equal(await write(1), false)
   assert.equal(await write(-1), true)
   assert.equal((await store.read('p'))?.version, 1)
+})
+
+test('A-09: sets of many rules are not kept without bound: whoever makes tokens chooses the sets', async () => {
+  const rules = 5_000
+  await written(
+    'large',
+    Array.from({ length: rules }, (_, at) => `path "p/${at}" { capabilities = ["read"] }`).join('\n'),
+  )
+  const sets = Array.from({ length: CACHED_RULES / rules + 2 }, (_, at) => ['large', `none-${at}`])
+  for (const names of sets) await store.acl(names)
+  const isKept = (names: readonly string[] | undefined): boolean => !(store.acl(names ?? []) instanceof Promise)
+  assert.deepEqual([isKept(sets[0]), isKept(sets.at(-1))], [false, true])
 })

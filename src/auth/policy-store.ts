@@ -2,6 +2,7 @@
 // once, until any policy changes.
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { Log } from '../lib/log.ts'
+import { WeighedCache } from '../lib/weighed-cache.ts'
 import type { Clock } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -14,7 +15,11 @@ import { type Policy, parsePolicy } from './policy.ts'
 import { fillPattern, isTemplated, type TemplateResolver } from './policy-path.ts'
 
 export const POLICY_FOLDER = `${ROOT_NAMESPACE}/sys/policy/`
+/** Of each kind that is kept. Whoever makes tokens chooses which policies are joined, so it is bounded by rules as well. */
 const CACHED_ACLS = 10_000
+export const CACHED_RULES = 250_000
+/** As much of the names of a set as a rule takes. */
+const NAMES_PER_RULE = 500
 const LOOKED_AT_ONCE = 100
 
 /** Whom the templates in the paths are about. */
@@ -57,10 +62,10 @@ export class PolicyStore {
   readonly #log: Log
   /** By the list that a token's entry has: joining a hundred names costs more than finding what they grant. */
   readonly #keys = new WeakMap<readonly string[], string>()
-  readonly #parsed = new Map<string, Policy | undefined>()
-  readonly #combined = new Map<string, Combined>()
+  readonly #parsed = new WeighedCache<Policy | undefined>({ entries: CACHED_ACLS, weight: CACHED_RULES })
+  readonly #combined = new WeighedCache<Combined>({ entries: CACHED_ACLS, weight: CACHED_RULES })
   /** Of templated rules, by subject. */
-  readonly #filled = new Map<string, Acl>()
+  readonly #filled = new WeighedCache<Acl>({ entries: CACHED_ACLS, weight: CACHED_RULES })
   #onEnd: (atMs: number) => void = () => {}
   /** Grows with every change: what was read before it is not kept. */
   #generation = 0
@@ -190,10 +195,12 @@ export class PolicyStore {
     const isTemplatedSet = policies.some(({ rules }) => rules.some(({ path }) => isTemplated(path)))
     const nowMs = this.#clock.nowMs()
     const acl = buildAcl(policies, undefined, nowMs)
-    if (generation === this.#generation) keep(this.#combined, key, { acl, isTemplated: isTemplatedSet })
+    if (generation === this.#generation)
+      this.#combined.keep(key, { acl, isTemplated: isTemplatedSet }, weightOf(key, acl.ruleCount))
     if (!isTemplatedSet || subject === undefined) return acl
     const own = buildAcl(policies, subject.resolve, nowMs)
-    if (generation === this.#generation) keep(this.#filled, `${subject.key}\n${key}`, own)
+    const ownKey = `${subject.key}\n${key}`
+    if (generation === this.#generation) this.#filled.keep(ownKey, own, weightOf(ownKey, own.ruleCount))
     this.#logUnsafe(policies, subject.resolve)
     return own
   }
@@ -215,7 +222,7 @@ export class PolicyStore {
     const stored = decoded(await this.#view.get(name)) ?? builtin(name)
     const policy =
       stored === undefined ? undefined : { ...parsePolicy(stored.text), name, expiresAtMs: stored.expiresAtMs }
-    if (generation === this.#generation) keep(this.#parsed, name, policy)
+    if (generation === this.#generation) this.#parsed.keep(name, policy, weightOf(name, policy?.rules.length ?? 0))
     return policy
   }
 
@@ -256,14 +263,4 @@ function decoded(bytes: Buffer | undefined): StoredPolicy | undefined {
   }
 }
 
-/** The one that has been kept longest goes for it where there are too many. */
-function keep<T>(cache: Map<string, T>, key: string, value: T): void {
-  cache.delete(key)
-  if (cache.size >= CACHED_ACLS) {
-    for (const oldest of cache.keys()) {
-      cache.delete(oldest)
-      break
-    }
-  }
-  cache.set(key, value)
-}
+const weightOf = (key: string, rules: number): number => 1 + rules + Math.floor(key.length / NAMES_PER_RULE)

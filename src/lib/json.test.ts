@@ -184,3 +184,19 @@ test('N-07: a member __proto__ changes no prototype', () => {
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
   assert.deepEqual(Object.keys(value), ['__proto__'])
 })
+
+test('H-02: a text of escaped quotes is not searched anew for each of them', (t) => {
+  const { indexOf } = Buffer.prototype
+  let searches = 0
+  t.mock.method(Buffer.prototype, 'indexOf', function (this: Buffer, value: number, from?: number) {
+    searches++
+    return indexOf.call(this, value, from)
+  })
+  for (const part of ['"', 'a"', '\\"', `${'x'.repeat(61)}"`, `${'x'.repeat(62)}\\`, `${'x'.repeat(63)}"`]) {
+    const text = part.repeat(1_000)
+    searches = 0
+    assert.deepEqual(parseJson(Buffer.from(JSON.stringify({ text, more: part }))), { text, more: part })
+    const bytes = JSON.stringify(text).length
+    assert.ok(searches <= bytes / 64 + 2, `${JSON.stringify(part)}: ${searches} in ${bytes} bytes`)
+  }
+})

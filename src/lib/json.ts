@@ -76,18 +76,21 @@ function scan(bytes: Buffer, limits: JsonLimits): void {
   }
 }
 
-const SHORT_STRING_BYTES = 64
+const NEAR_BYTES = 64
 
-/** Index of the quote that ends the string beginning at `start`; long strings are crossed by a native search. */
+/**
+ * Index of the quote that ends the string beginning at `start`. What is near is looked at byte by byte, and what is far
+ * is crossed by a native search: after each quote that ends nothing anew, since a string may hold a million of those.
+ */
 function endOfString(bytes: Buffer, start: number): number {
-  const near = Math.min(bytes.length, start + SHORT_STRING_BYTES)
   let i = start + 1
-  for (; i < near; i++) {
-    const byte = bytes[i]
-    if (byte === QUOTE) return i
-    if (byte === BACKSLASH) i++
-  }
   for (;;) {
+    const near = Math.min(bytes.length, i + NEAR_BYTES)
+    for (; i < near; i++) {
+      const byte = bytes[i]
+      if (byte === QUOTE) return i
+      if (byte === BACKSLASH) i++
+    }
     const quote = bytes.indexOf(QUOTE, i)
     if (quote === -1) throw new JsonError('unexpected end inside a string')
     let backslashes = 0

@@ -60,6 +60,10 @@ const ALLOWED = [
   { name: 'a heading in code', path: 'docs/b.md', text: '[x](page.md#get-v1x-it-and-more)' },
   { name: 'a place in the same page', path: 'docs/b.md', text: '# Here it is\n[x](#here-it-is)' },
   { name: 'a file beside the pages', path: 'docs/b.md', text: '[x](../src/lib/a.ts), [y](api/)' },
+  { name: 'a file in a comment', path: 'src/b.ts', text: '// src/lib/a.ts says so' },
+  { name: 'a file in the text of a page', path: 'docs/b.md', text: '`src/lib/a.ts`, `docs/api/`, `src/**/*.test.ts`' },
+  { name: 'a file of a test that makes its own', path: 'src/b.test.ts', text: `'src/lib/none.ts'` },
+  { name: 'a case in a page', path: 'docs/b.md', text: '`a.test.ts` (L1, L3)' },
   { name: 'an address', path: 'docs/b.md', text: '[x](https://www.rfc-editor.org/rfc/rfc9325#section-1)' },
   { name: 'a page in a test that makes its own', path: 'tools/citations.test.ts', text: '// docs/none.md, N-99' },
 ]
@@ -186,6 +190,24 @@ const REFUSED = [
     path: 'src/a.ts',
     text: '// docs/page.md#no-heading',
     finding: 'src/a.ts:1: docs/page.md has no heading #no-heading: cite one that it has',
+  },
+  {
+    name: 'a file that is gone',
+    path: 'src/b.ts',
+    text: '// as src/lib/none.ts has it',
+    finding: 'src/b.ts:1: src/lib/none.ts is not there: cite a file that is',
+  },
+  {
+    name: 'a folder that is gone',
+    path: 'docs/b.md',
+    text: 'Kept in `src/none/`.',
+    finding: 'docs/b.md:1: src/none is not there: cite a file that is',
+  },
+  {
+    name: 'a case that nobody wrote',
+    path: 'docs/b.md',
+    text: '`a.test.ts` (L1, L4)',
+    finding: 'docs/b.md:1: L4 has no row in docs/threats.md: give it one at the end of the page',
   },
   {
     name: 'a link to nothing',

@@ -1,5 +1,5 @@
 // Refuses a source that nobody outside can follow. What a comment, a test's name or a page cites is a row of
-// docs/threats.md, a section of docs/interface.md, a decision record or a place in a page of the repository.
+// docs/threats.md, a section of docs/interface.md, a decision record, a file, or a place in a page of the repository.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { type Finding, isTest, readTree, type Tree } from './tree.ts'
@@ -158,6 +158,17 @@ const KINDS: readonly Kind[] = [
     judge: ([target], sources) => judgeTarget(target, sources),
   },
   {
+    pattern:
+      /(?<![\w/.-])(?:src|test|tools|bench|emulator|examples|deploy|bin)\/[\w./-]*(?:\.(?:ts|js|json)\b|\/(?=`))/g,
+    applies: (path) => isPage(path) || (path.endsWith('.ts') && !isTest(path)),
+    judge: ([target], sources) => judgeTarget(target, sources),
+  },
+  {
+    pattern: /\(((?:[A-Z]\d{1,3}(?:, )?)+)\)/g,
+    applies: isPage,
+    judge: ([, cited = ''], { ids }) => judgeRows(cited.split(', '), ids),
+  },
+  {
     pattern: /\]\((?!https?:|mailto:)([^)\s]+)\)/g,
     applies: isPage,
     judge: ([, target = ''], sources, path) =>
@@ -170,13 +181,15 @@ const KINDS: readonly Kind[] = [
       const strange = STRANGE_HEAD.exec(name)?.[0]
       if (strange !== undefined) return `"${strange}" is a row of a paper that is not here: say what the test is about`
       const head = HEAD.exec(name)?.[0] ?? ''
-      const missing = (head.match(/[A-Z]\d{1,3}|part \d+/g) ?? []).find((id) => !ids.has(id))
-      return missing === undefined
-        ? undefined
-        : `${missing} has no row in ${THREATS}: give it one at the end of the page`
+      return judgeRows(head.match(/[A-Z]\d{1,3}|part \d+/g) ?? [], ids)
     },
   },
 ]
+
+function judgeRows(cited: readonly string[], ids: ReadonlySet<string>): string | undefined {
+  const missing = cited.find((id) => !ids.has(id))
+  return missing === undefined ? undefined : `${missing} has no row in ${THREATS}: give it one at the end of the page`
+}
 
 function judgePaper([cited]: RegExpExecArray): string {
   return `"${cited}" is a paper that is not here: give the reason itself, an RFC, or a page of docs`

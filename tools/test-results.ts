@@ -15,7 +15,7 @@ export type Counts = {
   todo: number
 }
 export type Failure = {
-  /** `src/lib/a.test.ts:12 outer > inner` */
+  /** `src/lib/json.test.ts:12 outer > inner` */
   readonly title: string
   /** The whole cause, with its stack. */
   readonly text: string

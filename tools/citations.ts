@@ -11,9 +11,9 @@ const INTERFACE = 'docs/interface.md'
 const CITING = [
   '*.md',
   '{docs,changes,emulator,examples,deploy,bench,test}/**/*.md',
+  'native/*/*.md',
   'bin/*',
   'deploy/*',
-  'native/*/package.json',
 ]
 
 /** Files that name sources which are not there on purpose. */

@@ -66,16 +66,17 @@ function inOrder(path: string, distances: ReadonlyMap<string, number>): string[]
     .map(([test]) => test)
 }
 
-/** Its own test, then those of its name, of its room, of its room by name, of recorded exchanges, and the others. */
+/** Its own test, then those of its name or a folder of it, its room, its room by name, recorded exchanges, and others. */
 function rank(path: string, test: string): number {
   const stem = path.replace(/\.[jt]s$/, '')
   const folder = posix.dirname(path)
   if (test === `${stem}.test.ts`) return 0
   if (LAST.test(test)) return 6
   const words = posix.basename(stem).split('-')
-  if (words.some((word) => word.length >= LEAST_WORD && posix.basename(test).includes(word))) return 1
+  const [room, testsRoom] = [posix.basename(folder), posix.basename(posix.dirname(test))]
+  const name = testsRoom === room ? posix.basename(test) : `${testsRoom}/${posix.basename(test)}`
+  if (words.some((word) => word.length >= LEAST_WORD && name.includes(word))) return 1
   if (posix.dirname(test) === folder) return 2
-  const room = posix.basename(folder)
-  if (posix.basename(posix.dirname(test)) === room || posix.basename(test).includes(room)) return 3
+  if (testsRoom === room || posix.basename(test).includes(room)) return 3
   return EARLY.test(test) ? 4 : 5
 }

@@ -284,6 +284,22 @@ test('what cannot be stored is not used: a full device refuses when nothing is l
   assert.equal((await thread.client.write('encrypt/k', { plaintext })).status, 200)
 })
 
+test('a key is made where its count cannot be begun, which shows when it is used', async () => {
+  const { client, view } = mountTransit()
+  let commits = 0
+  view.beforeCommit = () => {
+    commits += 1
+    if (commits > 1) throw new StorageFull('no space')
+  }
+  assert.equal((await client.write('keys/k')).status, 200)
+  // What nobody waits for fails in this turn.
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(commits, 2)
+  await assert.rejects(client.write('encrypt/k', { plaintext }), StorageFull)
+  view.beforeCommit = () => {}
+  assert.equal((await client.write('encrypt/k', { plaintext })).status, 200)
+})
+
 test('a thread that comes while the device is full encrypts all the same', async () => {
   const writer = mountTransit()
   await writer.client.write('keys/k')

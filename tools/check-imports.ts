@@ -71,6 +71,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
     'process',
     [
       'lib',
+      'rpc',
       'crypto',
       'storage',
       'hardening',

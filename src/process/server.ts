@@ -3,7 +3,10 @@ import { Worker } from 'node:worker_threads'
 import { newBoardMemory } from '../audit/stream-board.ts'
 import { runSelfTests } from '../crypto/self-test.ts'
 import type { ReloadPart } from '../lib/reload.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { threadChannel } from '../rpc/ports.ts'
 import { newPublishedIndex } from '../threads/change-follower.ts'
+import { faultLog } from '../threads/fault-log.ts'
 import { ReloadDesk } from '../threads/reload-desk.ts'
 import { exitOf } from '../threads/thread-exit.ts'
 import { ThreadGroup } from '../threads/thread-group.ts'
@@ -15,15 +18,13 @@ import { type RunningServer, type ServerOptions, sharedTelemetry, shown } from '
 import { ServingThreads, servingThreads } from './serving-threads.ts'
 import { startSlowPool } from './slow-pool.ts'
 import { StartError } from './start-error.ts'
+import { WANTED_CALLS, WRITING_CALLS, type WritingPeer } from './thread-calls.ts'
 import { TlsFileError } from './tls-files.ts'
 import { TlsState } from './tls-state.ts'
-import type { DevelopmentFacts, WriterData, WriterOrder, WriterStarted } from './writer.ts'
+import type { DevelopmentFacts, WriterData, WriterStarted } from './writer.ts'
 
 export type { RunningServer, ServerOptions }
 export { StartError }
-
-/** How long a reload waits for a thread that is busy. */
-const RELOAD_PATIENCE_MS = 10_000
 
 /** @throws StartError */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -68,11 +69,22 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     stdout: false,
     stderr: false,
   })
-  const reloads = new ReloadDesk<ReloadState>(world.timers, RELOAD_PATIENCE_MS, log)
-  reloads.add(writer, (state) => ({ ...state, tls: [] }))
-  const place = { config, world, writer, directory, published, shared, board, reloads }
+  const reloads = new ReloadDesk<ReloadState>(log)
+  const writing = connectPeer({
+    channel: threadChannel(writer),
+    asks: WRITING_CALLS,
+    answers: WANTED_CALLS,
+    handlers: { reload: (part) => reloads.wanted(part) },
+    timers: world.timers,
+    onFault: faultLog(log),
+  })
+  reloads.add(
+    (order) => writing.call('reload', order),
+    (state) => ({ ...state, tls: [] }),
+  )
+  const place = { config, world, log, writing, directory, published, shared, board, reloads }
   const serving = new ServingThreads({ ...place, slow: pool.place, devices: devices.place, tls: () => tls.materials })
-  const writing = writerStarted(writer)
+  const started = writerStarted(writer)
   // Beside the writer, since most of a start is the loading of modules.
   const start = () => serving.start()
   const parts = { count: serving.count, start, clock: world.clock, log, onFatal: options.onFatal }
@@ -80,7 +92,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   // Heard below: that the writer could not start is said first.
   serves.catch(() => {})
   try {
-    const development = await writing
+    const development = await started
     watchWriter(writer, options.onFatal)
     // Not before the writer has the store: of two servers at once, the one that looks must not stop the other.
     await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
@@ -97,7 +109,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
       stop: async () => {
         tls.stop()
         await group.stop()
-        await stopWriter(writer)
+        await stopWriter(writer, writing)
         await pool.stop()
         await devices.stop()
       },
@@ -116,10 +128,10 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
 /** Writers that end because they were told to. */
 const stopping = new WeakSet<Worker>()
 
-async function stopWriter(writer: Worker): Promise<void> {
+async function stopWriter(writer: Worker, writing: WritingPeer): Promise<void> {
   const ended = exitOf(writer)
   stopping.add(writer)
-  writer.postMessage({ kind: 'stop' } satisfies WriterOrder)
+  writing.tell('stop', undefined)
   await ended
 }
 

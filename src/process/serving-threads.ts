@@ -4,11 +4,15 @@ import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { BoardMemory } from '../audit/stream-board.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { newSharedFigures, type SharedFigures } from '../http/shared-figures.ts'
+import type { Log } from '../lib/log.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import type { World } from '../lib/world.ts'
+import type { Frame } from '../rpc/frames.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { threadChannel } from '../rpc/ports.ts'
 import { Rows } from '../telemetry/rows.ts'
-import { QuestionDesk } from '../threads/ask-all.ts'
 import type { PublishedIndex } from '../threads/change-follower.ts'
+import { faultLog } from '../threads/fault-log.ts'
 import type { SlowPlace } from '../threads/pooled-work.ts'
 import type { ReloadDesk } from '../threads/reload-desk.ts'
 import { exitOf } from '../threads/thread-exit.ts'
@@ -16,22 +20,20 @@ import type { GroupThread } from '../threads/thread-group.ts'
 import type { DevicePlace } from './device-host.ts'
 import { ListenFailed, type ListenPlace, type TlsMaterials } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
-import type { ServingData, ServingOrder, ServingStarted } from './serving.ts'
+import type { ServingData, ServingStarted } from './serving.ts'
 import { StartError } from './start-error.ts'
-import type { WriterOrder } from './writer.ts'
+import { flightsOfAll, SERVING_CALLS, type ServingPeer, WATCHER_CALLS, type WritingPeer } from './thread-calls.ts'
 
 /** Where the system spreads the connections of one port over several sockets. */
 const SHARES_PORTS = process.platform === 'linux'
 
 export const servingThreads = ({ threads }: ServerConfig): number => (SHARES_PORTS ? threads : 1)
 
-/** How long threads are waited for that are asked what they do. */
-const ASK_PATIENCE_MS = 250
-
 export type ServingPlace = {
   readonly config: ServerConfig
   readonly world: World
-  readonly writer: Worker
+  readonly log: Log
+  readonly writing: WritingPeer
   readonly directory: string
   readonly published: PublishedIndex
   readonly shared: SharedTelemetry
@@ -58,7 +60,7 @@ export class ServingThreads {
   readonly #freeRows: number[]
   /** Of metrics. */
   readonly #metricRows: Rows
-  readonly #desk: QuestionDesk<unknown>
+  readonly #peers = new Set<ServingPeer>()
   /** The thread that has the Unix sockets; who takes its place takes them over. */
   #unixHolder: Worker | undefined
   #reloaded: ReloadState | undefined
@@ -72,7 +74,6 @@ export class ServingThreads {
     this.#figures = newSharedFigures(this.count, place.world.random)
     this.#freeRows = Array.from({ length: this.count }, (_, row) => row)
     this.#metricRows = new Rows(place.shared.metrics)
-    this.#desk = new QuestionDesk<unknown>(place.world.timers, ASK_PATIENCE_MS)
     this.#ports = place.config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0))
   }
 
@@ -96,7 +97,8 @@ export class ServingThreads {
   }
 
   renewTls(tls: TlsMaterials): void {
-    this.#tell({ kind: 'tls', tls })
+    // What comes before a thread listens waits for it.
+    for (const peer of this.#peers) peer.tell('renewTls', tls)
   }
 
   /** Until then those that start load what they need, and hear nothing of the writing thread. */
@@ -113,11 +115,11 @@ export class ServingThreads {
   /** @throws StartError, ListenFailed */
   async start(): Promise<GroupThread> {
     if (this.#isAbandoned) throw new StartError('The writing thread has ended')
-    const { config, writer, directory, published, shared, board } = this.#place
+    const { config, world, log, writing, directory, published, shared, board } = this.#place
     const { port1, port2 } = new MessageChannel()
     void this.#allowed.promise.then(() => {
       try {
-        writer.postMessage({ kind: 'link', port: port1 } satisfies WriterOrder, [port1])
+        writing.tell('link', port1)
       } catch {
         // The thread ended while it loaded, and with it both ends of the channel; who started it is told of that.
       }
@@ -154,10 +156,18 @@ export class ServingThreads {
     worker.on('error', (cause) => {
       reason = cause instanceof Error ? cause.name : 'unknown'
     })
-    const leave = this.#desk.add(worker)
-    const leaveReloads = this.#place.reloads.add(worker)
+    const peer = connectPeer({
+      channel: threadChannel(worker),
+      asks: SERVING_CALLS,
+      answers: WATCHER_CALLS,
+      handlers: { allFlights: () => flightsOfAll(this.#peers) },
+      timers: world.timers,
+      onFault: faultLog(log),
+    })
+    this.#peers.add(peer)
+    const leaveReloads = this.#place.reloads.add((order) => peer.call('reload', order))
     const ended = exitOf(worker).then(() => {
-      leave()
+      this.#peers.delete(peer)
       leaveReloads()
       this.#metricRows.giveBack(metricRow)
       this.#workers.delete(worker)
@@ -169,7 +179,7 @@ export class ServingThreads {
     return {
       ended,
       stop: async () => {
-        worker.postMessage({ kind: 'stop' } satisfies ServingOrder)
+        peer.tell('stop', undefined)
         await ended
       },
     }
@@ -179,19 +189,14 @@ export class ServingThreads {
     const tls = this.#place.tls()
     return { ports: this.#ports, sharePorts: SHARES_PORTS, holdsUnixSockets, figures: this.#figures, row, tls }
   }
-
-  /** What comes before a thread listens waits for it. */
-  #tell(order: ServingOrder): void {
-    for (const worker of this.#workers) worker.postMessage(order)
-  }
 }
 
 /** @throws StartError, ListenFailed */
 export function servingStarted(worker: StartingThread, ended: Promise<string>): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
     // A thread that starts is already asked what it does: its answers come before its own news.
-    const take = (message: ServingStarted | { readonly kind: 'ask' | 'told' | 'reloaded' }): void => {
-      if (message.kind !== 'listening' && message.kind !== 'failed') return
+    const take = (message: ServingStarted | Frame): void => {
+      if (!('kind' in message)) return
       worker.off('message', take)
       worker.off('error', fail)
       if (message.kind === 'listening') resolve(message.ports)

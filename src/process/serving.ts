@@ -9,20 +9,21 @@ import type { ServerConfig } from '../config/config.ts'
 import { cloudEnvironment } from '../engines/cloud/settings.ts'
 import { ReloadList } from '../lib/reload.ts'
 import { TurnEnd } from '../lib/turn-end.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { portChannel } from '../rpc/ports.ts'
 import { ReplaceableReader } from '../storage/replaceable-store.ts'
 import { openSqliteReader } from '../storage/sqlite-store.ts'
 import type { SealStatus } from '../system/seal.ts'
-import type { ShownFlight } from '../telemetry/flights.ts'
-import { Questioner } from '../threads/ask-all.ts'
 import { ChangeFollower, type PublishedIndex } from '../threads/change-follower.ts'
 import { EarlyOrders } from '../threads/early-orders.ts'
+import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type SlowPlace } from '../threads/pooled-work.ts'
-import { type ReloadOrder, reportReload } from '../threads/reload-desk.ts'
 import { WriterLink } from '../threads/writer-link.ts'
 import { type DevicePlace, devicesOf } from './device-host.ts'
-import { ListenFailed, type ListenPlace, ThreadListeners, type TlsMaterials } from './listening.ts'
+import { ListenFailed, type ListenPlace, ThreadListeners } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { ServingState } from './serving-state.ts'
+import { askFlights, SERVING_CALLS, WATCHER_CALLS } from './thread-calls.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, trafficOf, watchThread } from './thread-telemetry.ts'
 
 export type ServingData = {
@@ -40,12 +41,6 @@ export type ServingData = {
   /** What the other threads were told last; undefined: nothing since the start. */
   readonly reloaded: ReloadState | undefined
 }
-
-/** What the starting thread says. */
-export type ServingOrder =
-  | ReloadOrder<ReloadState>
-  | { readonly kind: 'tls'; readonly tls: TlsMaterials }
-  | { readonly kind: 'stop' }
 
 /** What the starting thread is told. */
 export type ServingStarted =
@@ -66,15 +61,19 @@ const UNKNOWN: SealStatus = {
 
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const { config } = data
-  const orders = new EarlyOrders<ServingOrder>(parent)
-  const questioner = new Questioner<ShownFlight[]>(
-    parent,
-    () => own.telemetry.ownFlights(),
-    (...line) => own.log(...line),
-  )
-  const own: ThreadTelemetry = threadTelemetry(data.shared, data.metricRow, config, async () => {
-    const { answers, silent } = await questioner.ask()
-    return { flights: answers.flat(), silent }
+  const own: ThreadTelemetry = threadTelemetry(data.shared, data.metricRow, config, () => askFlights(watcher))
+  const orders = new EarlyOrders()
+  const watcher = connectPeer({
+    channel: portChannel(parent),
+    asks: WATCHER_CALLS,
+    answers: SERVING_CALLS,
+    handlers: {
+      flights: () => own.telemetry.ownFlights(),
+      reload: ({ state, part }) => orders.run(() => reloads.run(state, log, part)),
+      renewTls: (tls) => void orders.run(() => listeners.renewTls(tls)),
+      stop: () => void orders.run(stop),
+    },
+    onFault: faultLog(own.log),
   })
   const { world, log } = own
   let status = UNKNOWN
@@ -140,19 +139,15 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   watchThread(own, house)
   reloads.add('audit', () => house.audit.reopen())
   reloads.add('tls', (reloaded) => listeners.renewTls(reloaded.tls))
-  orders.begin((order) => {
-    if (order.kind === 'reload')
-      void reloads.run(order.state, log, order.part).then((isWhole) => reportReload(parent, order.id, isWhole))
-    else if (order.kind === 'tls') listeners.renewTls(order.tls)
-    else if (order.kind === 'stop') {
-      void listeners
-        .stop()
-        .then(() => own.flush())
-        .then(() => house.audit.stop())
-        .then(() => store.close())
-        .finally(() => process.exit(0))
-    }
-  })
+  const stop = (): void => {
+    void listeners
+      .stop()
+      .then(() => own.flush())
+      .then(() => house.audit.stop())
+      .then(() => store.close())
+      .finally(() => process.exit(0))
+  }
+  orders.begin()
   parent.postMessage({ kind: 'listening', ports: listeners.ports } satisfies ServingStarted)
 }
 

@@ -12,6 +12,8 @@ import type { ServerConfig } from '../config/config.ts'
 import { ConfigError } from '../config/values.ts'
 import { namedLog } from '../lib/log.ts'
 import { RELOAD_PARTS, ReloadList } from '../lib/reload.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { portChannel } from '../rpc/ports.ts'
 import { StorageError } from '../storage/contract.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 import { storedBytes } from '../storage/sqlite-files.ts'
@@ -21,12 +23,13 @@ import { CELL, WRITING_ROW } from '../telemetry/cells.ts'
 import { EntryCounts } from '../telemetry/entry-counts.ts'
 import { tracedStore } from '../telemetry/traced-store.ts'
 import { forgetCommits, type PublishedIndex, publishIndex } from '../threads/change-follower.ts'
+import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type SlowPlace } from '../threads/pooled-work.ts'
-import { type ReloadAnswer, ReloadAsker, type ReloadOrder, reportReload } from '../threads/reload-desk.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
 import { type DevicePlace, devicesOf } from './device-host.ts'
 import type { ReloadState } from './reload-state.ts'
 import { restorableStore } from './restorable-store.ts'
+import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
 import { poolMeterOf, threadTelemetry, watchThread } from './thread-telemetry.ts'
 
 export type WriterData = {
@@ -45,12 +48,6 @@ export type WriterData = {
 export type WriterStarted =
   | { readonly kind: 'started'; readonly development: DevelopmentFacts | undefined }
   | { readonly kind: 'failed'; readonly message: string }
-/** What the starting thread says. */
-export type WriterOrder =
-  | { readonly kind: 'link'; readonly port: MessagePort }
-  | ReloadOrder<ReloadState>
-  | ReloadAnswer
-  | { readonly kind: 'stop' }
 export type DevelopmentFacts = DevelopmentKeys
 
 /** Storage could not make a write durable: nothing more can be promised, so the process ends (threats P-02). */
@@ -95,7 +92,6 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     },
     () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
   )
-  const asker = new ReloadAsker(parent)
   const counts = new EntryCounts(store, own.telemetry.row, world.timers.sleep)
   const house: WriterHouse = await buildWriterHouse({
     store: own.isTracing ? tracedStore(store) : store,
@@ -121,7 +117,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       if (news.store === 'here') publishIndex(data.published, await store.lastIndex())
     },
     restorable: restorableStore(data.directory, store, reopen),
-    configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => asker.ask(part)])),
+    configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => watcher.call('reload', part)])),
   })
   forgetCommits(store, house.invalidation)
   publishIndex(data.published, await store.lastIndex())
@@ -137,18 +133,23 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   })
   const reloads = new ReloadList<ReloadState>()
   reloads.add('audit', () => house.audit.reopen())
-  parent.on('message', (order: WriterOrder) => {
-    if (order.kind === 'stop') {
-      void house
-        .rest()
-        .then(() => own.flush())
-        .then(() => house.audit.stop())
-        .then(() => store.close())
-        .finally(() => process.exit(0))
-    } else if (order.kind === 'reload') {
-      void reloads.run(order.state, own.log, order.part).then((isWhole) => reportReload(parent, order.id, isWhole))
-    } else if (order.kind === 'reload-done') asker.take(order)
-    else links.add(order.port)
+  const watcher = connectPeer({
+    channel: portChannel(parent),
+    asks: WANTED_CALLS,
+    answers: WRITING_CALLS,
+    handlers: {
+      link: (port) => links.add(port),
+      reload: ({ state, part }) => reloads.run(state, own.log, part),
+      stop: () => {
+        void house
+          .rest()
+          .then(() => own.flush())
+          .then(() => house.audit.stop())
+          .then(() => store.close())
+          .finally(() => process.exit(0))
+      },
+    },
+    onFault: faultLog(own.log),
   })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 }

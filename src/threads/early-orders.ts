@@ -1,27 +1,21 @@
-// Orders to a thread that is still starting. The first listener on a port makes all of its messages flow, whoever they
-// are for: so this one is attached first, and keeps what cannot be carried out yet.
+// Orders to a thread that is still starting: they are kept until it can carry them out.
 
-/** As much of a message port as is needed. */
-export type OrderPort<O> = {
-  on(event: 'message', listener: (order: O) => void): unknown
-}
+export class EarlyOrders {
+  /** Undefined once it has begun. */
+  #early: (() => void)[] | undefined = []
 
-export class EarlyOrders<O> {
-  #early: O[] = []
-  #carryOut: ((order: O) => void) | undefined
-
-  constructor(port: OrderPort<O>) {
-    port.on('message', (order) => {
-      if (this.#carryOut === undefined) this.#early.push(order)
-      else this.#carryOut(order)
-    })
+  /** Carries it out, when this thread can; orders keep their order. */
+  run<T>(order: () => T | Promise<T>): Promise<T> {
+    if (this.#early === undefined) return Promise.try(order)
+    const { promise, resolve } = Promise.withResolvers<T>()
+    this.#early.push(() => resolve(Promise.try(order)))
+    return promise
   }
 
-  /** What came before is carried out first, in its order. */
-  begin(carryOut: (order: O) => void): void {
-    const early = this.#early
-    this.#early = []
-    this.#carryOut = carryOut
-    for (const order of early) carryOut(order)
+  /** What came before is carried out first. */
+  begin(): void {
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const order of early) order()
   }
 }

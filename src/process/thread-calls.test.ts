@@ -1,0 +1,126 @@
+import { strict as assert } from 'node:assert'
+import { after, test } from 'node:test'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { steppedTime } from '../../test/fixtures/stepped-time.ts'
+import { until } from '../../test/fixtures/until.ts'
+import type { Log } from '../lib/log.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { portChannel } from '../rpc/ports.ts'
+import type { ShownFlight } from '../telemetry/flights.ts'
+import { faultLog } from '../threads/fault-log.ts'
+import {
+  askFlights,
+  FLIGHTS_TIMEOUT_MS,
+  flightsOfAll,
+  MOST_FLIGHTS_ASKED,
+  SERVING_CALLS,
+  type ServingPeer,
+  WATCHER_CALLS,
+} from './thread-calls.ts'
+
+const ports: MessagePort[] = []
+after(() => {
+  for (const port of ports) port.close()
+})
+
+const flight = (id: string) => ({ id }) as unknown as ShownFlight
+
+/** Threads that answer so, undefined for one that is busy. The time stands still until the test moves it. */
+function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () => {}) {
+  const time = steppedTime(0)
+  const peers = new Set<ServingPeer>()
+  let given = 0
+  const threads = answers.map((answer) => {
+    const { port1, port2 } = new MessageChannel()
+    ports.push(port1, port2)
+    const peer = connectPeer({
+      channel: portChannel(port1),
+      asks: SERVING_CALLS,
+      answers: WATCHER_CALLS,
+      handlers: { allFlights: () => flightsOfAll(peers) },
+      timers: time.timers,
+      onFault: () => {},
+    })
+    peers.add(peer)
+    const watcher = connectPeer({
+      channel: portChannel(port2),
+      asks: WATCHER_CALLS,
+      answers: SERVING_CALLS,
+      handlers: {
+        flights: () => {
+          given += 1
+          return (answer === undefined ? new Promise(() => {}) : answer()) as ShownFlight[]
+        },
+        reload: () => true,
+        renewTls: () => {},
+        stop: () => {},
+      },
+      onFault: faultLog(log),
+    })
+    return { leave: () => peers.delete(peer), end: () => port2.close(), ask: () => askFlights(watcher) }
+  })
+  /** The patience ends after so many were asked, whose answers have come by then. */
+  const endPatience = async (asked: number): Promise<void> => {
+    await until(() => given === asked, 'the questions')
+    await time.advance(FLIGHTS_TIMEOUT_MS - 1)
+    await time.advance(1)
+  }
+  return { threads, endPatience }
+}
+
+const says = (id: string) => () => [flight(id)]
+const idsOf = ({ flights }: { readonly flights: readonly ShownFlight[] }) => flights.map(({ id }) => id).toSorted()
+
+test('everybody is asked, whoever asks', async () => {
+  const { threads } = stage([says('a'), says('b'), says('c')])
+  for (const { ask } of threads) {
+    const found = await ask()
+    assert.deepEqual([idsOf(found), found.silent], [['a', 'b', 'c'], 0])
+  }
+})
+
+test('several questions at once get each its own answers', async () => {
+  const [first, second] = stage([says('a'), says('b')]).threads
+  const asked = Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? first : second)?.ask())
+  for (const one of await Promise.all(asked)) assert.deepEqual([one?.flights.length, one?.silent], [2, 0])
+})
+
+test('who does not answer in time is counted, and who has ended is not asked', async () => {
+  const { endPatience, threads } = stage([says('a'), undefined])
+  const [asker, busy] = threads
+  const asked = asker?.ask()
+  await endPatience(2)
+  assert.deepEqual(await asked, { flights: [flight('a')], silent: 1 })
+  busy?.leave()
+  assert.deepEqual(await asker?.ask(), { flights: [flight('a')], silent: 0 })
+})
+
+test('who ends while it is asked is counted at once', async () => {
+  // The time stands still: who waited for the patience would wait for good.
+  const [asker, ends] = stage([says('a'), () => new Promise(() => {})]).threads
+  const asked = asker?.ask()
+  ends?.end()
+  assert.deepEqual(await asked, { flights: [flight('a')], silent: 1 })
+})
+
+test('questions that nobody answers do not pile up', async () => {
+  const { endPatience, threads } = stage([says('a'), undefined])
+  const asked = Array.from({ length: MOST_FLIGHTS_ASKED + 1 }, () => threads[0]?.ask())
+  assert.deepEqual(await asked.at(-1), { flights: [], silent: 1 })
+  await endPatience(2 * MOST_FLIGHTS_ASKED)
+  const found = await Promise.all(asked)
+  assert.equal(found.filter((one) => one?.flights.length === 1).length, MOST_FLIGHTS_ASKED)
+})
+
+test('A3: a thread whose answer cannot be sent is silent at once, says why, and answers again', async () => {
+  const lines: string[] = []
+  const log: Log = (level, message, details) => void lines.push(`${level} ${message} ${details?.cause}`)
+  const answers: (() => unknown)[] = [() => [() => 'a secret'], says('text')]
+  const { threads } = stage([() => answers.shift()?.(), says('other')], log)
+  const asked = await threads[1]?.ask()
+  assert.deepEqual(asked, { flights: [flight('other')], silent: 1 })
+  assert.match(lines.join(), /^error What this thread was asked it could not answer DataCloneError/)
+  assert.doesNotMatch(lines.join(), /secret/)
+  const again = await threads[1]?.ask()
+  assert.deepEqual(again && [idsOf(again), again.silent], [['other', 'text'], 0])
+})

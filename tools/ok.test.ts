@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, constants, getPriority, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 
@@ -326,6 +326,46 @@ test('tests: what is skipped is one line a reason, and a failure where everythin
   assert.equal(strict.status, 1, strict.said)
   assert.match(strict.said, /^skipped, though nothing may be: bench\/b\.test\.ts:3 needs wrk: the Debian package wrk /m)
   assert.match(strict.said, /^# skipped 2$/m)
+})
+
+test('tests: with --times FILE it says how long each file took, the longest first', (context) => {
+  const root = makeProject(context, {
+    'src/a.test.ts': PASSING,
+    'src/b.test.ts': PASSING,
+    'test/proofs/c.test.ts': unsteady(MARKS, 'timed'),
+  })
+  for (const tool of ['run-tests.ts', 'ok.ts']) {
+    const times = join(root, `${tool}.times`)
+    const { status, said } = call(tool, root, ['--times', times, 'src/a.test.ts', 'test/proofs'])
+    assert.equal(status, 0, said)
+    const rows = [...readFileSync(times, 'utf8').matchAll(/^(\d+\.\d) (\S+)\n/gm)]
+    assert.deepEqual(rows.map(([, , path]) => path).toSorted(), ['src/a.test.ts', 'test/proofs/c.test.ts'])
+    const seconds = rows.map((row) => Number(row[1]))
+    assert.ok(
+      seconds.every((each, i) => each > 0 && each <= (seconds[i - 1] ?? each)),
+      seconds.join(),
+    )
+  }
+})
+
+test('tests: an exact file that runs beside proofs leaves them the cores, and one alone does not', (context) => {
+  // The proof waits until the other file has begun, and that one ends first.
+  const mark = join(MARKS, 'priority')
+  const priority = `import { writeFileSync } from 'node:fs'\nimport { getPriority } from 'node:os'\n${HEAD}
+test('writes', () => writeFileSync('${mark}', String(getPriority())))\n`
+  const waiting = `import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'\n${HEAD}
+test('waits', async () => {\n  while (!existsSync('${mark}')) await sleep(5)\n})\n`
+  const files = { 'src/a.test.ts': priority, 'test/proofs/b.test.ts': waiting }
+  const more = Object.fromEntries(
+    Array.from({ length: availableParallelism() }, (_, i) => [`test/proofs/c${i}.test.ts`, waiting]),
+  )
+  const beside = call('run-tests.ts', makeProject(context, { ...files, ...more }))
+  assert.equal(beside.status, 0, beside.said)
+  assert.equal(Number(readFileSync(mark, 'utf8')), Math.min(constants.priority.PRIORITY_LOW, getPriority() + 5))
+  const alone = call('run-tests.ts', makeProject(context, { 'src/a.test.ts': priority }))
+  assert.equal(alone.status, 0, alone.said)
+  assert.equal(Number(readFileSync(mark, 'utf8')), getPriority())
 })
 
 test('tests: each file runs with the flags of the server', (context) => {

@@ -1,11 +1,12 @@
 // Everything that a merge needs, as `npm test` and `npm run ok`: one line a phase, and the first that fails ends it.
 // With arguments only the tests that they name run: npm test -- src/auth
+// npm test -- --times FILE writes how long each test file took.
 import { spawnSync } from 'node:child_process'
 import { checkImports, runtimePackages } from './check-imports.ts'
 import { citationFindings } from './citations.ts'
 import { GENERATED, staleOutputs } from './generated.ts'
 import { lookUpLines } from './look-ups.ts'
-import { runTests } from './run-tests.ts'
+import { readTestOptions, runTests, type TestOptions } from './run-tests.ts'
 import { formatSizes, oversizes } from './sizes.ts'
 import { tidy } from './tidy.ts'
 import { formatFinding, readTree } from './tree.ts'
@@ -69,15 +70,15 @@ function runPhases(): boolean {
   })
 }
 
-async function ok(patterns: readonly string[]): Promise<boolean> {
-  if (patterns.length === 0) {
+async function ok(options: TestOptions): Promise<boolean> {
+  if (options.patterns.length === 0) {
     if (!runPhases()) return false
     console.log(formatSizes(oversizes(tree), 0))
   }
   const startMs = performance.now()
-  const well = await runTests(root, patterns)
+  const well = await runTests(root, options)
   closePhase('tests', well, startMs)
   return well
 }
 
-process.exitCode = (await ok(process.argv.slice(2))) ? 0 : 1
+process.exitCode = (await ok(readTestOptions(process.argv.slice(2)))) ? 0 : 1

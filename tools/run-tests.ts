@@ -1,30 +1,36 @@
 // Runs the tests, each file in a process of its own, with the flags that the server has. A proof that fails is run once
 // more, by itself, when all have ended.
-//   sh bin/with-runtime tools/run-tests.ts [part of a path, or a pattern with *]...
+//   sh bin/with-runtime tools/run-tests.ts [--times FILE] [part of a path, or a pattern with *]...
+// FILE gets a line for each test file: the seconds that it took in its first run, its path; the longest first.
 // With KEYWRIGHT_REQUIRE=all a skipped test is a failure: where everything is installed, nothing may be left out.
-import { once } from 'node:events'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, matchesGlob } from 'node:path'
-import { run } from 'node:test'
-import { spec } from 'node:test/reporters'
-import { closingLines, failureLine, isWell, outputLines } from './test-report.ts'
-import { type FileResult, TestResults } from './test-results.ts'
+import { parseArgs } from 'node:util'
+import { runTestFile } from './test-file.ts'
+import { runInLanes } from './test-lanes.ts'
+import { closingLines, isWell, outputLines, type Times, timeLines } from './test-report.ts'
+import type { FileResult } from './test-results.ts'
 import { failedProofs, judge, type KnownUnsteady } from './test-verdict.ts'
 import { isProof } from './tree.ts'
 
 const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
-/** Those that take longest, a minute and more: begun first, so that no core waits for one of them in the end. */
+/** Those that take longest, by `--times`: begun first, so that no core waits for one of them in the end. */
 export const LONGEST: readonly string[] = [
   'test/proofs/torture/kill.test.ts',
   'test/proofs/pages/runbooks.test.ts',
+  'test/proofs/bench/run.test.ts',
   'test/proofs/start/snapshot.test.ts',
   'test/proofs/torture/power/power.test.ts',
   'test/proofs/faults/overload.test.ts',
   'test/proofs/start/lifecycle.test.ts',
+  'test/proofs/start/start-failures.test.ts',
+  'test/proofs/servers/generated-requests.test.ts',
+  'test/proofs/servers/authorisation.test.ts',
+  'test/proofs/model/model.test.ts',
+  'test/proofs/faults/audit-devices.test.ts',
+  'tools/ok.test.ts',
 ]
-/** A file that hangs is ended, and named, before whoever waits for the run loses patience. */
-const MOST_FILE_MS = 10 * 60 * 1000
 /** As the program has it: the types are taken out of a file once, not in every process and thread of the tests. */
 const COMPILE_CACHE = 'node_modules/.cache/keywright'
 
@@ -34,7 +40,7 @@ const MOST_AGAIN = 6
 export const KNOWN_UNSTEADY = 'test/proofs/unsteady.json'
 
 /** Whether all is well; on a terminal everything is shown, elsewhere only what is not well. */
-export async function runTests(root: string, patterns: readonly string[]): Promise<boolean> {
+export async function runTests(root: string, { patterns, timesPath }: TestOptions): Promise<boolean> {
   const startMs = performance.now()
   const files = findTests(root, patterns)
   if (files.length === 0) {
@@ -42,11 +48,13 @@ export async function runTests(root: string, patterns: readonly string[]): Promi
     return false
   }
   process.env.NODE_COMPILE_CACHE ??= join(root, COMPILE_CACHE)
-  const first = await runFiles(root, inOrder(files), availableParallelism())
+  const times: Times = new Map()
+  const first = await runFiles(root, inOrder(files), times)
+  if (timesPath !== undefined) writeFileSync(timesPath, timeLines(times))
   const second = new Map<string, FileResult>()
   for (const file of failedProofs(first).slice(0, MOST_AGAIN)) {
     console.log(`\nonce more, by itself: ${file}`)
-    for (const [path, result] of await runFiles(root, [file], 1)) second.set(path, result)
+    for (const [path, result] of await runFiles(root, [file], times)) second.set(path, result)
   }
   const known = readKnownUnsteady(root)
   const verdict = judge({ first, second }, known, new Date().toISOString().slice(0, 10))
@@ -59,33 +67,25 @@ export async function runTests(root: string, patterns: readonly string[]): Promi
     root,
     requireAll,
     durationMs: performance.now() - startMs,
-    shown: process.stdout.isTTY,
   })
   for (const line of lines) console.log(line)
   return isWell(verdict, requireAll)
 }
 
-/** The results by path from `root`; what fails is printed at once. */
+/** The results by path from `root`. */
 async function runFiles(
   root: string,
   paths: readonly string[],
-  concurrency: number,
+  times: Times,
 ): Promise<ReadonlyMap<string, FileResult>> {
-  const events = run({
-    files: paths.map((path) => join(root, path)),
-    cwd: root,
-    concurrency,
-    execArgv: runtimeFlags(root),
-    timeout: MOST_FILE_MS,
+  const results = new Map<string, FileResult>()
+  await runInLanes(paths, availableParallelism(), async (path, isBeside) => {
+    const { result, seconds } = await runTestFile(root, path, isBeside)
+    results.set(path, result)
+    times.set(path, seconds)
   })
-  const terminal = process.stdout.isTTY
-  const results = new TestResults(root, (failure) => terminal || console.log(failureLine(failure)))
-  events.on('data', (event) => results.take(event))
-  const last = terminal ? events.compose(spec).on('data', (text) => process.stdout.write(text)) : events
-  await once(last, 'end')
-  results.requireWhole(paths)
-  if (!terminal) for (const line of outputLines(results.files())) console.log(line)
-  return results.files()
+  if (!process.stdout.isTTY) for (const line of outputLines(results)) console.log(line)
+  return results
 }
 
 /** None where there is no such file. */
@@ -115,13 +115,24 @@ export function inOrder(files: readonly string[]): string[] {
   return files.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** The flags of bin/runtime.flags: one a line, with a reason behind it. */
-function runtimeFlags(root: string): string[] {
-  const lines = readFileSync(join(root, 'bin/runtime.flags'), 'utf8').split('\n')
-  return lines.filter((line) => line.startsWith('--')).map((line) => line.split(' ')[0] ?? '')
+/** What was said on the command line. */
+export type TestOptions = {
+  /** Parts of paths, or patterns with *; none: all files. */
+  readonly patterns: readonly string[]
+  /** Where to write how long each file took. */
+  readonly timesPath: string | undefined
+}
+
+export function readTestOptions(args: readonly string[]): TestOptions {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { times: { type: 'string' } },
+    allowPositionals: true,
+  })
+  return { patterns: positionals, timesPath: values.times }
 }
 
 if (import.meta.main) {
-  const well = await runTests(process.cwd(), process.argv.slice(2))
+  const well = await runTests(process.cwd(), readTestOptions(process.argv.slice(2)))
   process.exitCode = well ? 0 : 1
 }

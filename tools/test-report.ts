@@ -8,6 +8,15 @@ import { isProof } from './tree.ts'
 const RECALLED = 5
 const RECALLED_CHARACTERS = 700
 
+/** Seconds by path. */
+export type Times = Map<string, number>
+
+/** `12.3 test/proofs/start/snapshot.test.ts`, a line for each file, the longest first. */
+export function timeLines(times: ReadonlyMap<string, number>): string {
+  const longestFirst = [...times].sort(([, a], [, b]) => b - a)
+  return longestFirst.map(([path, seconds]) => `${seconds.toFixed(1)} ${path}\n`).join('')
+}
+
 export function failureLine({ title, text }: Failure): string {
   return `\n✖ ${title}\n${text}`
 }
@@ -26,19 +35,17 @@ export type Closing = {
   /** A skipped test is a failure. */
   readonly requireAll: boolean
   readonly durationMs: number
-  /** Another reporter has printed the counts. */
-  readonly shown: boolean
 }
 
 /** The end of a run, a line each. The counts are in the form of the runner's own. */
-export function closingLines(verdict: Verdict, { root, requireAll, durationMs, shown }: Closing): string[] {
+export function closingLines(verdict: Verdict, { root, requireAll, durationMs }: Closing): string[] {
   return [
     ...(requireAll ? skippedTests(verdict) : skippedReasons(verdict)),
     ...packagesToInstall(
       root,
       skippedOf(verdict).map(({ reason }) => reason),
     ),
-    ...(shown ? [] : countLines(verdict, durationMs)),
+    ...countLines(verdict, durationMs),
     kindsLine(verdict),
     ...verdict.failures.slice(0, RECALLED).map(recalled),
     ...verdict.unsteady.flatMap(unsteadyLines),

@@ -73,3 +73,27 @@ test('each link of each page leads to a file of the repository, and to a heading
     [],
   )
 })
+
+/** Paths from the project's directory that a page names as code; NAME stands for any. */
+function pathsIn(text: string): string[] {
+  const code = [...text.matchAll(/`([^`\n]+)`/g)].map(([, each = '']) => each)
+  return code.filter((each) => /^(?:bench|changes|deploy|docs|emulator|examples|src|test|tools)\/[\w./-]+$/.test(each))
+}
+
+test('each file and folder that CONTRIBUTING.md names is there, and each script that it has npm run', () => {
+  const page = read('CONTRIBUTING.md')
+  const paths = pathsIn(page).filter((path) => !path.includes('NAME'))
+  assert.ok(paths.length > 20)
+  assert.deepEqual(
+    paths.filter((path) => !existsSync(join(PROJECT, path))),
+    [],
+  )
+  assert.deepEqual(pathsIn('`src/none.ts` src/no-code.ts `npm test -- src/auth` `aead.ts`'), ['src/none.ts'])
+  const { scripts } = JSON.parse(read('package.json'))
+  const named = [...page.matchAll(/npm run ([\w:]+)/g)].map(([, name = '']) => name)
+  assert.ok(named.length > 5)
+  assert.deepEqual(
+    named.filter((name) => !(name in scripts)),
+    [],
+  )
+})

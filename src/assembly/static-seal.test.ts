@@ -9,10 +9,11 @@ import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-h
 import type { StaticSealConfig } from '../config/seal.ts'
 import { realWorld } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
-import type { Store } from '../storage/contract.ts'
+import { StorageFull, type Store } from '../storage/contract.ts'
 import { MemoryBackend } from '../storage/memory-backend.ts'
 import { openStore } from '../storage/transactional-store.ts'
 import { AutoSealFailed } from '../system/auto-seal.ts'
+import { Seal } from '../system/seal.ts'
 import { staticSeal } from './static-seal.ts'
 
 const KEY_A = Buffer.alloc(32, 0xa1)
@@ -105,6 +106,16 @@ test('the static key is changed by naming the old one as the previous; then only
         'The store is sealed by the static key "b", which is neither current_key_id nor previous_key_id',
     },
   ])
+})
+
+test('where the new static key cannot be stored the server stays sealed, with nothing left open', async () => {
+  const { store } = await start(A)
+  const seal = new Seal(store, realWorld(), staticSeal(config('b', KEY_B, { keyId: 'a', key: A.key }), {}))
+  await seal.load()
+  store.transaction = () => Promise.reject(new StorageFull('no room'))
+  await assert.rejects(seal.openByItself(), StorageFull)
+  assert.equal(seal.status().sealed, true)
+  assert.throws(() => seal.rootKey, { name: 'Refusal', code: 'sealed' })
 })
 
 test('S-03: a wrong key leaves the server sealed, with one sentence that has no byte of it', async () => {

@@ -518,6 +518,25 @@ for (const { name, rule, data, operation = 'update', reason } of PARAMETERS) {
   })
 }
 
+test('A6: rules on what is not read yet are left for later, and the decision says whether there are any', () => {
+  const acl = aclOf(`path "a" { capabilities = ["update", "delete"] required_parameters = ["reason"] }
+    path "b" { capabilities = ["update"] }
+    path "c" { capabilities = ["list"] pagination_limit = 5 }`)
+  const decided = (request: AclRequest) => {
+    const { reason, judgesData } = acl.check(request)
+    return [reason, judgesData]
+  }
+  const isUnread = true
+  assert.deepEqual(decided({ operation: 'update', path: 'a', isUnread }), ['granted', true])
+  assert.deepEqual(decided({ operation: 'update', path: 'a', isUnread: false }), ['parameter-required', false])
+  assert.deepEqual(decided({ operation: 'delete', path: 'a', isUnread }), ['granted', false])
+  assert.deepEqual(decided({ operation: 'update', path: 'b', isUnread }), ['granted', false])
+  const parameters = { limit: 6 }
+  assert.deepEqual(decided({ operation: 'list', path: 'c', isUnread, parameters }), ['granted', true])
+  assert.deepEqual(decided({ operation: 'list', path: 'c', parameters }), ['page-limit', false])
+  assert.deepEqual(decided({ operation: 'read', path: 'a', isUnread }), ['capability-missing', false])
+})
+
 const VALUES: readonly { listed: string; equal: readonly unknown[]; other: readonly unknown[] }[] = [
   { listed: '"a"', equal: ['a'], other: ['A', 'ab', ['a'], 1, null, true, { a: 'a' }] },
   { listed: '"a*"', equal: ['a', 'ab'], other: ['ba', ['ab']] },

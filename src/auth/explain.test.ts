@@ -92,6 +92,7 @@ test('a list is explained with the fallbacks that it has', () => {
   const text = 'path "x" { capabilities = ["list"] }\npath "x/*" { capabilities = ["deny"] }'
   const exact = explained({ p: text }, { operation: 'list', path: 'x' })
   assert.deepEqual([exact.allowed, exact.roles], [true, ['p:1 decides', 'p:2 less-specific']])
+  assert.deepEqual(explained({ p: text }, { operation: 'list', path: 'x/' }), exact)
   assert.equal(explained({ p: text }, { operation: 'read', path: 'x/y' }).rule, 'p:2 x/*')
 })
 

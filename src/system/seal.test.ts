@@ -16,6 +16,9 @@ test('the name of a cluster is short and printable: everybody is shown it', asyn
   const keys = (await init('Zürich, 2nd floor')).body.keys_base64 as readonly string[]
   await call('PUT', 'sys/unseal', { key: keys[0] })
   assert.equal((await call('GET', 'sys/health', undefined, '')).body.cluster_name, 'Zürich, 2nd floor')
+  const other = await startMemoryHouse({ shares: 0 })
+  const longest = { secret_shares: 1, secret_threshold: 1, cluster_name: 'é'.repeat(128) }
+  assert.equal((await other.call('PUT', 'sys/init', longest)).status, 200)
 })
 
 test('P-58: a sealed server answers its status and nothing else, and opens with enough shares', async () => {

@@ -62,7 +62,8 @@ const ALLOWED = [
   { name: 'a file beside the pages', path: 'docs/b.md', text: '[x](../src/lib/a.ts), [y](api/)' },
   { name: 'a file in a comment', path: 'src/b.ts', text: '// src/lib/a.ts says so' },
   { name: 'a file in the text of a page', path: 'docs/b.md', text: '`src/lib/a.ts`, `docs/api/`, `src/**/*.test.ts`' },
-  { name: 'a file of a test that makes its own', path: 'src/b.test.ts', text: `'src/lib/none.ts'` },
+  { name: 'files of a test that makes its own', path: 'src/b.test.ts', text: `['src/none.ts', 'docs/none.md']` },
+  { name: 'a file that the reader is to make', path: 'docs/b.md', text: '`src/cli/commands/NAME.ts`, `src/ROOM/`' },
   { name: 'a case in a page', path: 'docs/b.md', text: '`a.test.ts` (L1, L3)' },
   { name: 'an address', path: 'docs/b.md', text: '[x](https://www.rfc-editor.org/rfc/rfc9325#section-1)' },
   { name: 'a page in a test that makes its own', path: 'tools/citations.test.ts', text: '// docs/none.md, N-99' },
@@ -196,6 +197,12 @@ const REFUSED = [
     path: 'src/b.ts',
     text: '// as src/lib/none.ts has it',
     finding: 'src/b.ts:1: src/lib/none.ts is not there: cite a file that is',
+  },
+  {
+    name: 'a page that is gone, in a comment of a test',
+    path: 'src/b.test.ts',
+    text: `// docs/page.md says so\n'a' // docs/none.md`,
+    finding: 'src/b.test.ts:2: docs/none.md is not there: cite a file that is',
   },
   {
     name: 'a folder that is gone',

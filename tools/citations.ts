@@ -2,6 +2,7 @@
 // docs/threats.md, a section of docs/interface.md, a decision record, a file, or a place in a page of the repository.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { readSource } from './source-text.ts'
 import { type Finding, isTest, readTree, type Tree } from './tree.ts'
 
 const THREATS = 'docs/threats.md'
@@ -37,9 +38,10 @@ export function checkCitations(tree: Tree, isThere: (path: string) => boolean): 
   const sources = readSources(tree, isThere)
   const cited = [...tree].flatMap(([path, text]) => {
     if (Object.hasOwn(EXCEPT, path)) return []
-    const found = KINDS.flatMap(({ pattern, applies, judge }) => {
+    const remarks = isTest(path) && !isPage(path) ? readSource(text).comments : text
+    const found = KINDS.flatMap(({ pattern, applies, judge, isOfFiles }) => {
       if (!applies(path)) return []
-      return [...text.matchAll(pattern)].flatMap((match) => {
+      return [...(isOfFiles === true ? remarks : text).matchAll(pattern)].flatMap((match) => {
         const message = judge(match, sources, path)
         return message === undefined ? [] : [{ path, line: lineOf(text, match.index), message }]
       })
@@ -96,6 +98,8 @@ function readSources(tree: Tree, isThere: (path: string) => boolean): Sources {
 type Kind = {
   readonly pattern: RegExp
   readonly applies: (path: string) => boolean
+  /** Of a test the comments alone are read: its texts name files that it makes. */
+  readonly isOfFiles?: boolean
   /** What is wrong, and what to do; undefined where the source is there. */
   readonly judge: (match: RegExpExecArray, sources: Sources, path: string) => string | undefined
 }
@@ -107,6 +111,8 @@ const isAny = (): boolean => true
 const HEAD = /^(?:(?:[A-Z]\d{1,3}|part \d+)(?:,| and|:)? )+/
 /** The same, of a paper that is not here. */
 const STRANGE_HEAD = /^(?:rows?|traps?|issue|point|finding) \d+/
+/** In capitals: a file that the reader is to make. */
+const PLACEHOLDER = /\/[A-Z][A-Z-]+(?:[./]|$)/
 
 const KINDS: readonly Kind[] = [
   {
@@ -155,13 +161,14 @@ const KINDS: readonly Kind[] = [
   {
     pattern: /(?<![\w/.])docs\/[\w./-]+?\.md(?:#([\w-]+))?/g,
     applies: (path) => !isPage(path),
+    isOfFiles: true,
     judge: ([target], sources) => judgeTarget(target, sources),
   },
   {
-    pattern:
-      /(?<![\w/.-])(?:src|test|tools|bench|emulator|examples|deploy|bin)\/[\w./-]*(?:\.(?:ts|js|json)\b|\/(?=`))/g,
-    applies: (path) => isPage(path) || (path.endsWith('.ts') && !isTest(path)),
-    judge: ([target], sources) => judgeTarget(target, sources),
+    pattern: /(?<![\w/.-])(?:src|test|tools|bench|emulator|examples|deploy|bin)\/[\w./-]*(?:\.(?:ts|js)\b|\/(?=`))/g,
+    applies: (path) => isPage(path) || path.endsWith('.ts'),
+    isOfFiles: true,
+    judge: ([target], sources) => (PLACEHOLDER.test(target) ? undefined : judgeTarget(target, sources)),
   },
   {
     pattern: /\(((?:[A-Z]\d{1,3}(?:, )?)+)\)/g,

@@ -5,7 +5,7 @@ import { type KnownLookUps, lookUps } from './look-ups.ts'
 
 const ROOT = '/program'
 
-/** Lines of src/core/a.ts that are refused. */
+/** Lines of the file at `path` that are refused. */
 function refused(text: string, known: KnownLookUps = {}, path = 'src/core/a.ts'): number[] {
   const compilerOptions = { strict: true, target: 'esnext', lib: ['esnext'], types: [], noEmit: true }
   const fs = createVirtualFileSystem({

@@ -2,7 +2,7 @@
 //   npm run client              writes the folder client-package, which git ignores
 //   npm run client -- FOLDER    writes another; `npm pack FOLDER` makes a tarball of it
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const PROJECT = join(import.meta.dirname, '..')
@@ -10,6 +10,7 @@ const FOLDER = 'client-package'
 const ENTRY = 'src/client/keywright.ts'
 /** What the client is tested with, and later ones. */
 const NODE = '>=20'
+const DESCRIPTION = 'Client for Keywright, an open key-management service; it needs nothing but fetch'
 
 /** The types of browsers alone, so that whatever belongs to Node.js is an error. */
 const COMPILER_OPTIONS =
@@ -17,8 +18,9 @@ const COMPILER_OPTIONS =
   '--rewriteRelativeImportExtensions --verbatimModuleSyntax --strict --exactOptionalPropertyTypes --declaration ' +
   '--rootDir src'
 
-/** Whatever was in the folder goes. @throws Error with what the compiler says */
+/** An earlier package in the folder goes. @throws Error where something else is in it; with what the compiler says */
 export function buildClientPackage(folder: string): void {
+  if (!isFree(folder)) throw new Error(`${folder} holds something else: name an empty folder, or one that is not there`)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const options = [...COMPILER_OPTIONS.split(' '), '--types', '', '--outDir', folder]
@@ -32,7 +34,7 @@ export function buildClientPackage(folder: string): void {
   const manifest = {
     name,
     version,
-    description: 'Client for Keywright, an open key-management service; it needs nothing but fetch',
+    description: DESCRIPTION,
     license,
     type: 'module',
     engines: { node: NODE },
@@ -46,8 +48,15 @@ export function buildClientPackage(folder: string): void {
   writeFileSync(join(folder, 'README.md'), withoutLinks(readFileSync(join(PROJECT, 'docs/client.md'), 'utf8')))
 }
 
+/** Whether it is not there, is empty, or holds what was built before. */
+function isFree(folder: string): boolean {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return true
+  const manifest = join(folder, 'package.json')
+  return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).description === DESCRIPTION
+}
+
 /** Links into the repository lead nowhere in the package: their texts stay. */
-export function withoutLinks(page: string): string {
+function withoutLinks(page: string): string {
   return page.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1')
 }
 

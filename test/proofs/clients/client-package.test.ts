@@ -87,7 +87,19 @@ test('client package: it holds JavaScript, types, licence and page, and its expo
   const named: readonly string[] = Object.values<Record<string, string>>(manifest.exports).flatMap(Object.values)
   assert.equal(named.length, 2)
   for (const path of named) assert.ok(files.includes(path.replace('./', '')), path)
+  const page = readFileSync(join(installed, 'README.md'), 'utf8')
+  assert.ok(!page.includes(']('))
+  for (const { name } of EXAMPLES) assert.ok(page.includes(readFileSync(join(PROJECT, `examples/${name}.ts`), 'utf8')))
   assert.equal(readFileSync(join(installed, 'LICENSE'), 'utf8'), readFileSync(join(PROJECT, 'LICENSE'), 'utf8'))
+})
+
+test('client package: it is not built into a folder that holds something else, but again into its own', () => {
+  assert.throws(() => buildClientPackage(app), /holds something else/)
+  assert.ok(globSync('*', { cwd: app }).includes('node_modules'))
+  const built = join(folder.path, 'built')
+  writeFileSync(join(built, 'client/old.js'), '')
+  buildClientPackage(built)
+  assert.deepEqual(globSync('client/old.js', { cwd: built }), [])
 })
 
 const CALLER = `

@@ -683,6 +683,9 @@ test('threats A-08: a page limit holds for every way to write a limit', () => {
   assert.deepEqual([check({}).pageLimit, check(undefined).pageLimit], [10, 10])
   assert.equal(acl.check({ operation: 'scan', path: 'a', parameters: new Map([['limit', 11]]) }).reason, 'page-limit')
   assert.equal(acl.check({ operation: 'read', path: 'a/', parameters: { limit: 11 } }).pageLimit, 0)
+  const single = aclOf('path "a/" { capabilities = ["list"] pagination_limit = 1 }')
+  const reasons = [1, 2].map((limit) => single.check({ operation: 'list', path: 'a/', parameters: { limit } }).reason)
+  assert.deepEqual(reasons, ['granted', 'page-limit'])
 })
 
 test('rules with an expiration hold until then', () => {

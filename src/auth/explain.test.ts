@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildAcl } from './acl.ts'
-import { explainAccess } from './explain.ts'
+import { explainAccess, neededFor } from './explain.ts'
 import type { AclRequest } from './permissions.ts'
 import { type Policy, parsePolicy } from './policy.ts'
 import type { TemplateResolver } from './policy-path.ts'
@@ -79,6 +79,7 @@ path "b/" {
 }`
   const sudo = explained({ p: text }, { operation: 'read', path: 'a', sudoRequired: true })
   assert.deepEqual([sudo.reason, sudo.needed], ['sudo-missing', ['read', 'sudo']])
+  assert.deepEqual(neededFor({ operation: 'update', path: 'a', sudoRequired: true }), ['sudo', 'update'])
   const bare = explained({ p: text }, { operation: 'read', path: 'a' })
   assert.deepEqual([bare.reason, bare.rule], ['wrapping-required', 'p:2 a'])
   const long = explained({ p: text }, { operation: 'read', path: 'a', wrapTtlSeconds: 61 })

@@ -141,6 +141,7 @@ test('check-and-set: what is written replaces what the writer has read, or nothi
   assert.equal(await write(3, false), true)
   assert.equal(await write(undefined), true)
   assert.equal((await store.read('p'))?.version, 5)
+  assert.equal((await store.read('default'))?.casRequired, false)
   assert.equal(
     await store.write('default', { text, cas: 0, casRequired: undefined }),
     true,

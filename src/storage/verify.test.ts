@@ -175,6 +175,12 @@ const CASES: readonly {
     always: true,
   },
   {
+    name: 'a tree that was saved behind another record',
+    damage: flip('checkpoint', 'chain', 'idx = 31', 3),
+    says: [/saved behind another record 31 than the last/, /record 31 is not the one that the saved tree stands for/],
+    always: true,
+  },
+  {
     name: 'a damaged page of the tree',
     damage: sql("UPDATE tree SET digests = x'00'"),
     says: [/tree is damaged/],

@@ -30,7 +30,7 @@ function stage(also: AlsoWrites = async () => {}) {
 
 const ZEROS = Buffer.alloc(KEY_BYTES)
 
-test('unseal, root, leaf and data key are wiped when they are stored, and the share is left to the caller', async () => {
+test('unseal, root, leaf and data key are wiped when they are stored, the share is not', async () => {
   const { drawn, create } = stage()
   const { shares } = await create()
   assert.deepEqual(drawn, [ZEROS, ZEROS, ZEROS, ZEROS])

@@ -2,6 +2,9 @@ import { strict as assert } from 'node:assert'
 import { createPublicKey, verify } from 'node:crypto'
 import { test } from 'node:test'
 import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { generateEs512 } from '../crypto/es512.ts'
+import { realWorld } from '../lib/world.ts'
+import { systemScope } from '../storage/contract.ts'
 
 const ADDRESS = 'https://keys.example:8200'
 const POLICY = 'path "sys/*" { capabilities = ["read"] }'
@@ -108,4 +111,19 @@ test('the key is one for ever: after a seal and a restart the same signs', async
   const again = await startMemoryHouse({ store: house.store, key: share, facts: { apiAddress: ADDRESS } })
   assert.deepEqual(await pem(again), before)
   assert.equal((await again.call('POST', 'sys/wrapping/unwrap', { token: jwt })).status, 200)
+})
+
+test('another key that comes into the store signs from then on and is published', async () => {
+  const house = await stage()
+  const pem = async () => (await house.call('GET', 'sys/wrapping/pubkey', undefined, '')).body.data?.public_key
+  const [before, jwt] = [await pem(), await wrappedPolicy(house)]
+  const view = house.house.storage.view(systemScope, 'root/core/')
+  await view.transaction(async (tx) => tx.put('wrapping-key', generateEs512(realWorld().random.bytes)))
+  const after = String(await pem())
+  assert.notEqual(after, before)
+  const again = await wrappedPolicy(house)
+  const dot = again.lastIndexOf('.')
+  const key = { key: createPublicKey(after), dsaEncoding: 'ieee-p1363' } as const
+  assert.ok(verify('sha512', Buffer.from(again.slice(0, dot)), key, Buffer.from(again.slice(dot + 1), 'base64url')))
+  assert.equal((await house.call('POST', 'sys/wrapping/unwrap', { token: jwt })).status, 400)
 })

@@ -214,3 +214,12 @@ test('V-07: no answer has a word of the cloud, of the configuration, or an odd c
   assert.ok(!text.includes('configured.example'))
   await house.configure()
 })
+
+test('of many audiences of a token five are told', async () => {
+  const aud = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'), { claims: { aud } })
+  const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
+  const { status, body } = await house.login({ role: 'any', jwt, ...place })
+  assert.equal(status, 403)
+  assert.match(String((body.errors as string[])[0]), /audience: "a", "b", "c", "d", "e" is not the resource/)
+})

@@ -65,6 +65,8 @@ type Common<E, F extends Fields> = {
   }
   /** Where the body names what a path could name; what is optional in the path itself need not be said. */
   readonly alsoNames?: readonly AlsoNamed[]
+  /** Other paths of the same mount that do the same: what a rule denies there stays denied here. */
+  readonly twins?: (path: Readonly<Record<string, string>>) => readonly string[]
   readonly summary: string
   readonly describe?: string
   readonly fields: F

@@ -42,6 +42,26 @@ export function refusedByName(naming: Naming, acl: Acl, mounts: Pick<Mounts, 'sp
   return undefined
 }
 
+type Place = Pick<Naming, 'endpoint' | 'mountPath' | 'path' | 'pathParameters' | 'wrapTtlSeconds'>
+
+/**
+ * What is asked of another path that does the same, where a rule denies it there: who was kept from one door must not
+ * take the other (threats T-09). A rule that is about both has had its say.
+ */
+export function deniedAtTwin(
+  { endpoint, mountPath, path, pathParameters, wrapTtlSeconds }: Place,
+  operation: AclRequest['operation'],
+  acl: Acl,
+  mounts: Pick<Mounts, 'spelled'>,
+): AclRequest | undefined {
+  if (endpoint.twins === undefined || acl.isRoot) return undefined
+  for (const twin of endpoint.twins(pathParameters)) {
+    const request = { operation, ...mounts.spelled(mountPath + twin), isUnread: true, wrapTtlSeconds }
+    if (acl.refusalBeside(request, path)?.reason === 'denied-by-rule') return request
+  }
+  return undefined
+}
+
 /** As the endpoint understands them, by all names of the field; what it refuses or ignores names nothing. */
 function namesIn(endpoint: Endpoint, input: JsonObject, field: string): readonly string[] {
   return [field, ...(endpoint.otherNames?.get(field) ?? [])].flatMap((name) => {

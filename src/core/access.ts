@@ -1,7 +1,7 @@
 // Who asks, and whether they may: the steps of the pipeline that decide about access.
 import { fail, permissionDenied, type Refusal } from '../api/errors.ts'
 import type { Acl } from '../auth/acl.ts'
-import { refusedByName } from '../auth/named-paths.ts'
+import { deniedAtTwin, refusedByName } from '../auth/named-paths.ts'
 import type { AclDecision, AclRequest } from '../auth/permissions.ts'
 import { refusalHint } from '../auth/refusal-hint.ts'
 import { united } from '../auth/rights.ts'
@@ -106,6 +106,15 @@ function judge(exchange: Exchange, acl: Acl, around: Surroundings): void {
   exchange.acl = acl
   const { judgesData } = allowed(exchange, acl, around, true)
   exchange.isDataJudged = judgesData
+  const denied = twinOf(exchange, acl, around)
+  if (denied !== undefined) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, denied) : '')
+}
+
+function twinOf(exchange: Exchange, acl: Acl, { mounts }: Surroundings): AclRequest | undefined {
+  const { endpoint, mounted, operation, pathParameters, path, wrapTtlSeconds } = exchange
+  if (endpoint?.twins === undefined || mounted === undefined) return undefined
+  const place = { endpoint, mountPath: mounted.entry.path, pathParameters, path, wrapTtlSeconds }
+  return deniedAtTwin(place, operation, acl, mounts)
 }
 
 /** Of what was sent, where a policy says something of it, and of what it names. */

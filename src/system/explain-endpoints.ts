@@ -6,7 +6,7 @@ import { anyObject, duration, string, strings } from '../api/fields.ts'
 import type { Answer } from '../api/request.ts'
 import { flag, group, integer, listOf, nullable, type Shapes, text } from '../api/shape.ts'
 import type { RuleRole } from '../auth/explain.ts'
-import { refusedByName } from '../auth/named-paths.ts'
+import { deniedAtTwin, refusedByName } from '../auth/named-paths.ts'
 import type { AclReason, AclRequest } from '../auth/permissions.ts'
 import { normalizePolicyName, PolicyError } from '../auth/policy.ts'
 import type { Rights } from '../auth/rights.ts'
@@ -105,16 +105,21 @@ async function explain(system: System, { policies, subject }: Rights, args: Args
   }
   const ofPath = await system.policies.explain(policies, request, subject)
   let named: AclRequest | undefined
-  if (ofPath.allowed && routed !== undefined && args.parameters !== undefined) {
-    const naming = { ...routed, path, input: args.parameters, wrapTtlSeconds: args.wrap_ttl }
-    named = refusedByName(naming, await system.policies.acl(policies, subject), system.mounts)
+  let twin: AclRequest | undefined
+  if (ofPath.allowed && routed !== undefined) {
+    const acl = await system.policies.acl(policies, subject)
+    const naming = { ...routed, path, input: args.parameters ?? {}, wrapTtlSeconds: args.wrap_ttl }
+    twin = deniedAtTwin(naming, operation, acl, system.mounts)
+    named = twin === undefined ? refusedByName(naming, acl, system.mounts) : undefined
   }
-  const decisive = named === undefined ? ofPath : await system.policies.explain(policies, named, subject)
+  const other = twin ?? named
+  const also = twin === undefined ? 'The parameters name' : 'The same is done by'
+  const decisive = other === undefined ? ofPath : await system.policies.explain(policies, other, subject)
   const { allowed, reason, needed, rule, considered, omitted } = decisive
   const data = {
     allowed,
     reason,
-    explanation: (named === undefined ? '' : `The parameters name ${named.path}, too. `) + REASONS[reason],
+    explanation: (other === undefined ? '' : `${also} ${other.path}, too. `) + REASONS[reason],
     path: args.path,
     operation,
     needed,

@@ -50,11 +50,40 @@ const list = endpoint({
     namesAnswer(await system.leases.list(prefix, after, limit)),
 })
 
+/** The newer and the older path of one thing, each beside the other. */
+const BESIDE: ReadonlyMap<string, string> = new Map(
+  ['renew', 'revoke', 'revoke-prefix', 'revoke-force'].flatMap((old) => [
+    [old, `leases/${old}`] as const,
+    [`leases/${old}`, old] as const,
+  ]),
+)
+
+const twinsOf =
+  (path: string, field: 'lease_id' | 'prefix') =>
+  (names: Readonly<Record<string, string>>): readonly string[] => {
+    const twin = BESIDE.get(path) ?? ''
+    return [names[field] === undefined ? twin : `${twin}/${names[field]}`]
+  }
+
+/** The same where the body names the lease. */
+const leaseTwins = (path: string) => ({
+  twins: twinsOf(path, 'lease_id'),
+  alsoNames: [
+    {
+      field: 'lease_id',
+      operation: 'update' as const,
+      at: (id: string) => `${BESIDE.get(path)}/${id}`,
+      onlyDenials: true as const,
+    },
+  ],
+})
+
 const renew = (id: string, path: string) =>
   endpoint({
     id,
     operation: 'update',
     path: `${path}(/:lease_id...)`,
+    ...leaseTwins(path),
     capability: 'update',
     runsOn: 'writer',
     summary: 'Prolongs a lease: the token that it belongs to',
@@ -71,6 +100,7 @@ const revoke = (id: string, path: string) =>
     id,
     operation: 'update',
     path: `${path}(/:lease_id...)`,
+    ...leaseTwins(path),
     capability: 'update',
     runsOn: 'writer',
     summary: 'Ends a lease: the token that it belongs to, with its children; one that is not there is no error',
@@ -86,6 +116,7 @@ const revokePrefix = (id: string, path: string, summary: string) =>
     id,
     operation: 'update',
     path: `${path}/:prefix...`,
+    twins: twinsOf(path, 'prefix'),
     capability: 'update',
     sudo: true,
     runsOn: 'writer',

@@ -68,6 +68,8 @@ function endpointsOf(of: Kind): readonly Endpoint[] {
   const pathOf = (path: string): string => prefix + folder(path)
   const common = { fields: pathField, ...(sudo ? { sudo } : {}) }
 
+  const twins = twinsOf(of, '')
+
   const list = endpoint({
     id: `${under}-list`,
     operation: 'read',
@@ -86,6 +88,7 @@ function endpointsOf(of: Kind): readonly Endpoint[] {
     id: `${under}-read`,
     operation: 'read',
     path: `${under}/:path...`,
+    twins,
     capability: 'read',
     body: 'both',
     runsOn: 'any-node',
@@ -170,10 +173,21 @@ function endpointsOf(of: Kind): readonly Endpoint[] {
   return [list, read, mount, unmount, ...tuneEndpoints(of)]
 }
 
+/** A login method is read and tuned below both; it is made and removed below `auth` alone. */
+function twinsOf({ under }: Kind, end: '' | '/tune') {
+  return ({ path = '' }: Readonly<Record<string, string>>): readonly string[] => {
+    if (under === 'auth') return [`mounts/auth/${path}${end}`]
+    return path.startsWith('auth/') ? [path + end] : []
+  }
+}
+
 const TOKEN_MOUNT = 'auth/token/'
 
 /** `sys/mounts/auth/PATH/tune` is in use as well. */
-function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endpoint[] {
+function tuneEndpoints(of: Kind): readonly Endpoint[] {
+  const { kind, under, prefix, sudo, what } = of
+  const twins = twinsOf(of, '/tune')
+
   const find = (system: System, path: string, { caller }: RequestInfo): MountEntry => {
     const entry = system.mounts.find(prefix + folder(path))
     // Wire text.
@@ -188,6 +202,7 @@ function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endp
     id: `${under}-tune-read`,
     operation: 'read',
     path: `${under}/:path.../tune`,
+    twins,
     capability: 'read',
     ...(sudo ? { sudo } : {}),
     body: 'both',
@@ -202,6 +217,7 @@ function tuneEndpoints({ kind, under, prefix, sudo, what }: Kind): readonly Endp
     id: `${under}-tune-write`,
     operation: 'update',
     path: `${under}/:path.../tune`,
+    twins,
     capability: 'update',
     ...(sudo ? { sudo } : {}),
     runsOn: 'writer',

@@ -122,10 +122,15 @@ async function page(system: System, { after, limit }: Page): Promise<string[]> {
   return limit > 0 ? names.slice(0, limit) : names
 }
 
+type Names = Readonly<Record<string, string>>
+const ACL = { twins: ({ name }: Names) => [name === undefined ? 'policies/acl' : `policies/acl/${name}`] }
+const OLD = { twins: ({ name }: Names) => [name === undefined ? 'policy' : `policy/${name}`] }
+
 const listAcl = endpoint({
   id: 'policies-list',
   operation: 'list',
   path: 'policies/acl',
+  ...OLD,
   capability: 'list',
   runsOn: 'any-node',
   summary: 'Names of the policies',
@@ -138,6 +143,7 @@ const readAcl = endpoint({
   id: 'policies-read',
   operation: 'read',
   path: 'policies/acl/:name...',
+  ...OLD,
   capability: 'read',
   runsOn: 'any-node',
   summary: 'Text of a policy',
@@ -167,6 +173,7 @@ const writeAcl = endpoint({
   id: 'policies-write',
   operation: 'update',
   path: 'policies/acl/:name...',
+  ...OLD,
   capability: 'update',
   runsOn: 'writer',
   summary: 'Creates or replaces a policy',
@@ -185,6 +192,7 @@ const deleteAcl = endpoint({
   id: 'policies-delete',
   operation: 'delete',
   path: 'policies/acl/:name...',
+  ...OLD,
   capability: 'delete',
   runsOn: 'writer',
   summary: 'Removes a policy; one that is not there is no error',
@@ -199,6 +207,7 @@ const listOld = (operation: 'read' | 'list') =>
     id: `policy-${operation}`,
     operation,
     path: 'policy',
+    ...ACL,
     capability: operation,
     body: 'both',
     runsOn: 'any-node',
@@ -215,6 +224,7 @@ const readOld = endpoint({
   id: 'policy-read-one',
   operation: 'read',
   path: 'policy/:name...',
+  ...ACL,
   capability: 'read',
   body: 'both',
   runsOn: 'any-node',
@@ -231,6 +241,7 @@ const writeOld = endpoint({
   id: 'policy-write',
   operation: 'update',
   path: 'policy/:name...',
+  ...ACL,
   capability: 'update',
   body: 'both',
   runsOn: 'writer',
@@ -253,6 +264,7 @@ const deleteOld = endpoint({
   id: 'policy-delete',
   operation: 'delete',
   path: 'policy/:name...',
+  ...ACL,
   capability: 'delete',
   runsOn: 'writer',
   summary: 'Removes a policy, for old clients',

@@ -294,3 +294,64 @@ test('A10: explain judges what the parameters name as requests do', async () => 
     assert.match(String(data.explanation), /^The parameters name transit\/sign\/explained\/sha1, too\. /)
   }
 })
+
+test('T-09: what is denied by one path of a thing is not to be had by its other path', async () => {
+  await done(house.call('POST', 'sys/policies/acl/guarded', { policy: 'path "x" { capabilities = ["read"] }' }))
+  const statuses = async (denied: string, rows: readonly (readonly [string, string, object?])[]) => {
+    const token = await tokenWith({ 'sys/*': EVERYTHING, [denied]: DENIED })
+    const found: number[] = []
+    for (const [method, path, body] of rows) found.push((await house.call(method, path, body, token)).status)
+    return found
+  }
+  const policy = { policy: 'path "y" { capabilities = ["read"] }' }
+  const all = (path: string, other: string) =>
+    [
+      ['GET', `sys/${path}/guarded`],
+      ['POST', `sys/${path}/guarded`, policy],
+      ['DELETE', `sys/${path}/Guarded`],
+      ['GET', `sys/${path}/${other}`],
+    ] as const
+  for (const [path, twin] of [
+    ['policy', 'policies/acl'],
+    ['policies/acl', 'policy'],
+  ] as const) {
+    assert.deepEqual(await statuses(`sys/${twin}/guarded`, all(path, 'default')), [403, 403, 403, 200], path)
+    assert.deepEqual(await statuses(`sys/${twin}/*`, [['LIST', `sys/${path}`]]), [403], path)
+  }
+  const lease = { lease_id: 'auth/token/create/h1' }
+  for (const act of ['renew', 'revoke', 'revoke-prefix', 'revoke-force'])
+    for (const [path, twin] of [
+      [act, `leases/${act}`],
+      [`leases/${act}`, act],
+    ] as const) {
+      const below = ['POST', `sys/${path}/auth/token/create/h1`, {}] as const
+      const other = ['POST', `sys/${path}/auth/other/h1`, {}] as const
+      const wanted = act.includes('-') ? [403, 204] : [403, act === 'renew' ? 400 : 204]
+      assert.deepEqual(await statuses(`sys/${twin}/auth/token/*`, [below, other]), wanted, path)
+      if (!act.includes('-'))
+        assert.deepEqual(await statuses(`sys/${twin}/auth/token/*`, [['POST', `sys/${path}`, lease]]), [403], path)
+    }
+  const tune = { description: 'changed' }
+  for (const [path, twin] of [
+    ['mounts/auth/approle', 'auth/approle'],
+    ['auth/approle', 'mounts/auth/approle'],
+  ] as const) {
+    const rows = [
+      ['GET', `sys/${path}`],
+      ['POST', `sys/${path}/tune`, tune],
+      ['GET', `sys/${path}/tune`],
+    ] as const
+    assert.deepEqual(await statuses(`sys/${twin}*`, rows), [403, 403, 403], path)
+    assert.deepEqual(await statuses(`sys/${twin}/tune`, rows), [200, 403, 403], path)
+  }
+  // A rule about both has had its say, and so has one that grants less without denying.
+  const token = await tokenWith({ 'sys/pol*': DENIED, 'sys/policy/guarded': EVERYTHING })
+  assert.equal((await house.call('GET', 'sys/policy/guarded', undefined, token)).status, 200)
+  const lesser = await tokenWith({ 'sys/policies/acl/guarded': grant('list'), 'sys/policy/guarded': grant('read') })
+  assert.equal((await house.call('GET', 'sys/policy/guarded', undefined, lesser)).status, 200)
+  const explain = { path: 'sys/policy/guarded', operation: 'read', policies: ['tested'] }
+  await tokenWith({ 'sys/*': EVERYTHING, 'sys/policies/acl/guarded': DENIED })
+  const { data } = await done(house.call('POST', 'sys/policies/explain', explain)).then(({ body }) => body)
+  assert.equal(data?.allowed, false)
+  assert.match(String(data?.explanation), /sys\/policies\/acl\/guarded/)
+})

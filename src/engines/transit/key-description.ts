@@ -1,5 +1,4 @@
 // What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
-import type { KeyObject } from 'node:crypto'
 import type { Answer } from '../../api/request.ts'
 import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { KeyType, PublicPart } from '../../crypto/key-type.ts'
@@ -112,21 +111,19 @@ function describeVersions(
     described[version.number] =
       type.publicPart === undefined
         ? Math.floor(createdAtMs / 1000)
-        : describePair(
-            type.publicPart.name,
-            header.derived ? derivedPublicKey(type, version, context) : publicText(type.publicPart, version.key),
-            version.header,
-          )
+        : header.derived
+          ? describePair(type.publicPart.name, derivedPublicKey(type, version, context), version.header)
+          : describedPair(type.publicPart, version)
   }
   return described
 }
 
-/** Of each key once: a key with thousands of versions is described by every rotation. */
-const publicTexts = new WeakMap<KeyObject, string>()
+/** Of each version once: a key with thousands of them is described by every rotation. */
+const describedPairs = new WeakMap<LoadedVersion, object>()
 
-function publicText({ text }: PublicPart, key: KeyObject): string {
-  const known = publicTexts.get(key) ?? text(key)
-  publicTexts.set(key, known)
+function describedPair({ name, text }: PublicPart, version: LoadedVersion): object {
+  const known = describedPairs.get(version) ?? Object.freeze(describePair(name, text(version.key), version.header))
+  describedPairs.set(version, known)
   return known
 }
 

@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LOGINS_AT_ONCE, WAITING_LOGINS_OF_ADDRESS } from '../../src/api/login-turns.ts'
-import { inlineWork, type SlowWork } from '../../src/lib/slow-work.ts'
+import type { SlowWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { quickWork } from '../fixtures/quick-work.ts'
 import { until } from '../fixtures/until.ts'
 
 /** While it is held, work that was begun waits for `step`. */
 function heldWork() {
-  const inline = inlineWork(realWorld())
+  const inline = quickWork(realWorld())
   const held: { readonly name: string; readonly go: () => void }[] = []
   const state = { isHeld: false }
   const slow: SlowWork = {

@@ -15,7 +15,7 @@ import { type Policy, parsePolicy } from './policy.ts'
 import { fillPattern, isTemplated, type TemplateResolver } from './policy-path.ts'
 
 export const POLICY_FOLDER = `${ROOT_NAMESPACE}/sys/policy/`
-/** Of each kind that is kept. Whoever makes tokens chooses which policies are joined, so it is bounded by rules as well. */
+/** Of each kind that is kept. Whoever makes tokens chooses which policies are joined, so rules are bounded as well. */
 const CACHED_ACLS = 10_000
 export const CACHED_RULES = 250_000
 /** As much of the names of a set as a rule takes. */

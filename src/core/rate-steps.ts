@@ -58,8 +58,8 @@ const spelledIn = (exchange: Exchange, { mounts }: Surroundings): Pick<Exchange,
 type Mount = Exchange['mounted']
 
 /**
- * Of a login; undefined for everything else, and where its method knows no such role. What was sent is read as the login
- * will read it: a role id of digits may come as a number.
+ * Of a login; undefined for everything else, and where its method knows no such role. What was sent is read as the
+ * login will read it: a role id of digits may come as a number.
  */
 async function roleOf({ endpoint, mounted, pathParameters, request }: Exchange): Promise<string | undefined> {
   const { body, headers } = request

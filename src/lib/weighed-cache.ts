@@ -1,5 +1,5 @@
-// A cache that is bounded by what its values weigh, too: where a value may be a thousand times as large as another, their
-// number alone bounds nothing.
+// A cache that is bounded by what its values weigh, too: where a value may be a thousand times as large as another,
+// their number alone bounds nothing.
 
 export type CacheLimits = { readonly entries: number; readonly weight: number }
 

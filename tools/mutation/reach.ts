@@ -66,7 +66,7 @@ function inOrder(path: string, distances: ReadonlyMap<string, number>): string[]
     .map(([test]) => test)
 }
 
-/** Its own test, then those of its name or a folder of it, its room, its room by name, recorded exchanges, and others. */
+/** Its own test, then those of its name or a folder of it, its room, its room by name, recorded exchanges, others. */
 function rank(path: string, test: string): number {
   const stem = path.replace(/\.[jt]s$/, '')
   const folder = posix.dirname(path)

@@ -69,6 +69,18 @@ test('C9: an ended lease is not listed, not for a second either, nor the folder 
   assert.equal(ended.status, 404)
 })
 
+test('leases of a path that has more of them than one page are all listed, each once', async () => {
+  let rests = 0
+  const sleep = async () => assert.ok(++rests < 10, 'it goes round')
+  const server = await startMemoryHouse({ world: { timers: { after: () => ({ cancel: () => {} }), sleep } } })
+  const tokens: string[] = []
+  for (let number = 0; number < 501; number++) tokens.push(await make(server))
+  rests = 0
+  const leaves = tokens.map((token) => `h${server.house.tokens.idOf(token)}`).sort()
+  assert.deepEqual(listed(await server.call('LIST', 'sys/leases/lookup/auth/token/create')), leaves)
+  assert.ok(rests > 0, 'others have no turn between pages')
+})
+
 test('T-14: only the exact name of a lease ends a token', async () => {
   const server = await startMemoryHouse()
   const token = await make(server)

@@ -187,6 +187,18 @@ test('a policy grants and denies until its end, by the clock alone, and is remov
   assert.deepEqual(await store.list(), ['all', 'default', 'later', 'root'])
 })
 
+test('an end is told to who waits for it, but not that of a write that is refused', async () => {
+  const ends: number[] = []
+  store.onEnd((atMs) => ends.push(atMs))
+  const write = (cas: number, expiresAtMs?: number) =>
+    store.write('p', { text: 'path "a" { capabilities = ["read"] }', cas, casRequired: true, expiresAtMs })
+  assert.deepEqual(
+    [await write(-1), await write(7, START_MS + 1_000), await write(1, START_MS + 2_000)],
+    [true, false, true],
+  )
+  assert.deepEqual(ends, [START_MS + 2_000])
+})
+
 test('a rule ends with its policy or before it, whichever comes first', async () => {
   const at = (seconds: number) => new Date(START_MS + seconds * 1_000).toISOString()
   const text = `path "early" { capabilities = ["read"] expiration = "${at(1)}" }

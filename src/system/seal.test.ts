@@ -170,6 +170,17 @@ test('init refuses shares that make no sense, and a second time', async () => {
   }
 })
 
+test('S-06: keys are made once, also where two ask before either is done', async () => {
+  const { house } = await startMemoryHouse({ shares: 0 })
+  const make = () => house.seal.initialise({ shares: 1, threshold: 1 }, '', async () => {})
+  const [first, second] = await Promise.allSettled([make(), make()])
+  assert.deepEqual([first.status, second.status], ['fulfilled', 'rejected'])
+  await assert.rejects(make(), { name: 'Refusal', code: 'bad_request', message: /already initialized/ })
+  const [share] = first.status === 'fulfilled' ? first.value : []
+  await house.seal.openWith(share ?? assert.fail('there is one'))
+  assert.equal(house.seal.status().sealed, false)
+})
+
 test('init refuses what is for shares of another seal, each by itself', async () => {
   const { call } = await startMemoryHouse({ shares: 0 })
   for (const recovery of [{ recovery_shares: 1 }, { recovery_threshold: 1 }, { recovery_pgp_keys: ['a'] }]) {

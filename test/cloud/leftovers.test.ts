@@ -117,6 +117,16 @@ test('of two names of which nothing was heard each is watched for its own ten mi
   assert.equal(await proceed(), 'nothing')
 })
 
+test('names that are given up at the same time are forgotten together', async () => {
+  const action = { kind: 'status', status: 500 } as const
+  house.emulator.faults.add({ service: 'graph', path: '**/addPassword', action, times: 2 })
+  for (let i = 0; i < 2; i++) await assert.rejects(engine().rotation.begin())
+  assert.equal((await leftovers()).length, 2)
+  house.advance(601)
+  assert.equal(await proceed(), 'nothing')
+  assert.deepEqual(await leftovers(), [])
+})
+
 test('after a change of application the secret is removed where it is', async () => {
   const own = await rotate()
   const secretText = 'another application’s secret'

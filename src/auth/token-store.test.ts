@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { CACHED_CHARACTERS } from './token-store.ts'
 
 test('a token whose parent is revoked between the request and its storing is not made', async () => {
   const house = await startMemoryHouse()
@@ -24,4 +25,18 @@ test('a token whose parent is revoked between the request and its storing is not
   assert.deepEqual([child.status, revoked], [403, 1])
   const left = (await stored()).filter((key) => !before.includes(key) && !key.includes('/policy/'))
   assert.deepEqual(left, [])
+})
+
+test('A-09: tokens with much that their maker chose are not all kept in memory', async () => {
+  const { tokens, tokenService } = await startMemoryHouse().then(({ house }) => house)
+  const large = { text: 'x'.repeat(500_000) }
+  const texts = Array.from({ length: CACHED_CHARACTERS / large.text.length + 5 }, (_, at) => `token-${at}`)
+  for (const text of texts) {
+    const entry = { ...tokenService.rootEntry(), meta: large }
+    assert.ok(await tokens.insert(text, entry))
+    assert.ok((await tokens.find(text)) !== undefined)
+  }
+  const isKept = (text = ''): boolean => !(tokens.find(text) instanceof Promise)
+  assert.deepEqual([isKept(texts[0]), isKept(texts.at(-1))], [false, true])
+  assert.ok((await tokens.find(texts[0] as string)) !== undefined)
 })

@@ -29,8 +29,9 @@ import { type Belongings, TokenRemoval } from './token-removal.ts'
 import { newAccessorText, newTokenText } from './token-text.ts'
 import { countBelow } from './view-walk.ts'
 
-/** The largest entry (meta, policies) is some 50 KB, most are half of one. */
+/** Most entries are half a KB, the largest (meta, policies, addresses) some 80: all together are bounded as well. */
 const CACHED_TOKENS = 20_000
+export const CACHED_CHARACTERS = 50_000_000
 const KEY_BYTES = 32
 const NOTHING = Buffer.alloc(0)
 
@@ -42,7 +43,7 @@ export class TokenStore {
   readonly removal: TokenRemoval
   readonly #world: World
   readonly #barrier: Barrier
-  readonly #entries = new CoherentCache<TokenEntry>(CACHED_TOKENS)
+  readonly #entries = new CoherentCache<TokenEntry>(CACHED_TOKENS, { of: charactersOf, most: CACHED_CHARACTERS })
   readonly #lines = new TokenLines()
   /** From a digest under a key of this process alone to the storage name: spares the slower keyed hash. */
   readonly #ids = new Map<string, string>()
@@ -333,4 +334,11 @@ export class TokenStore {
       this.#lastUses.delete(id)
     }
   }
+}
+
+/** Of what its maker chose how long it is. */
+function charactersOf({ meta, policies, boundCidrs, login }: TokenEntry): number {
+  const texts = [...Object.entries(meta ?? {}).flat(), ...policies, ...boundCidrs]
+  const ofLogin = login === null ? 0 : JSON.stringify(login.renewal).length
+  return texts.reduce((sum, text) => sum + text.length, ofLogin)
 }

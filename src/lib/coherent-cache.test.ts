@@ -92,3 +92,22 @@ test('a smaller capacity holds from the next value on, also where all were used'
   for (let index = 0; index < 100; index += 1) if (!(cache.get(`k${index}`, load) instanceof Promise)) kept += 1
   assert.equal(kept, 9)
 })
+
+test('A-09: values that weigh more than all may go for each other, whatever their number', async () => {
+  const cache = new CoherentCache<string>(100, { of: (text) => text.length, most: 10 })
+  const load = (text: string) => async () => text
+  const isKept = (name: string): boolean => !(cache.get(name, async () => undefined) instanceof Promise)
+  for (const name of ['a', 'b', 'c']) await cache.get(name, load('xxx'))
+  assert.deepEqual(['a', 'b', 'c'].map(isKept), [true, true, true])
+  // All were used: the oldest goes.
+  await cache.get('d', load('xxxx'))
+  assert.deepEqual(['a', 'b', 'c', 'd'].map(isKept), [false, true, true, true])
+  cache.forget('b')
+  await cache.get('e', load('xxx'))
+  assert.deepEqual(['c', 'd', 'e'].map(isKept), [true, true, true])
+  await cache.get('f', load('x'.repeat(11)))
+  assert.deepEqual(['c', 'd', 'e', 'f'].map(isKept), [false, false, false, true])
+  cache.clear()
+  for (const name of ['g', 'h']) await cache.get(name, load('xxxxx'))
+  assert.deepEqual(['g', 'h'].map(isKept), [true, true])
+})

@@ -8,12 +8,17 @@ export type Lookups = { readonly hits: number; readonly misses: number }
 type Load<T> = (name: string) => Promise<T | undefined>
 
 /** A value, and whether it was asked for since it was last considered to go. */
-type Kept<T> = { readonly value: T; isUsed: boolean }
+type Kept<T> = { readonly value: T; readonly weight: number; isUsed: boolean }
+
+/** Where values may be much larger than most: what each takes, and what all may take together. */
+export type Weights<T> = { readonly of: (value: T) => number; readonly most: number }
 
 export class CoherentCache<T> {
   readonly #values = new Map<string, Kept<T>>()
   readonly #loading = new Map<string, Promise<T | undefined>>()
+  readonly #weights: Weights<T> | undefined
   #capacity: number
+  #weight = 0
   /** Look-ups since the beginning, for metrics. */
   hits = 0
   misses = 0
@@ -22,8 +27,9 @@ export class CoherentCache<T> {
    * Beyond `capacity` values one goes that was not asked for since the last time it could have gone: close to the one
    * that was least recently used, and a hit moves nothing.
    */
-  constructor(capacity: number) {
+  constructor(capacity: number, weights?: Weights<T>) {
     this.#capacity = capacity
+    this.#weights = weights
   }
 
   /** From the next value on. */
@@ -64,27 +70,41 @@ export class CoherentCache<T> {
   }
 
   #keep(name: string, value: T): void {
-    while (this.#values.size >= this.#capacity) this.#makeRoom()
-    this.#values.set(name, { value: freezePlain(value), isUsed: false })
+    const { of, most = Number.POSITIVE_INFINITY } = this.#weights ?? {}
+    const weight = of?.(value) ?? 0
+    this.#drop(name)
+    while (this.#values.size > 0 && (this.#values.size >= this.#capacity || this.#weight + weight > most))
+      this.#makeRoom()
+    this.#values.set(name, { value: freezePlain(value), weight, isUsed: false })
+    this.#weight += weight
+  }
+
+  #drop(name: string): void {
+    this.#weight -= this.#values.get(name)?.weight ?? 0
+    this.#values.delete(name)
   }
 
   /** The value in front goes, or comes to the end where it was used: then it goes the next time. */
   #makeRoom(): void {
     for (const [name, kept] of this.#values) {
+      if (!kept.isUsed) {
+        this.#drop(name)
+        return
+      }
       this.#values.delete(name)
-      if (!kept.isUsed) return
       kept.isUsed = false
       this.#values.set(name, kept)
     }
   }
 
   forget(name: string): void {
-    this.#values.delete(name)
+    this.#drop(name)
     this.#loading.delete(name)
   }
 
   clear(): void {
     this.#values.clear()
+    this.#weight = 0
     this.#loading.clear()
   }
 }

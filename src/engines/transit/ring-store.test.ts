@@ -461,6 +461,38 @@ test('part 4: a message budget of an old version reads its block alone, and name
   assert.ok(!('failed' in (await ask(65))))
 })
 
+const allHold = (transit: MountedTransit['transit'], { versions }: LoadedRing): boolean =>
+  versions.every(({ budget }) => budget !== undefined && transit.budgets.holds(budget))
+
+test('C-13 part 4: versions in blocks keep their budgets, unless more was given of one meanwhile', async () => {
+  const { view, transit } = await keyOf(140)
+  const before = (await transit.keys.find('k')) ?? assert.fail()
+  assert.equal(before.version(3).budget?.isNearLimit, false)
+  view.plant(`use/${before.version(3).identity}`, Buffer.from(`{"format":1,"granted":${2 ** 31}}`))
+  const after = (await transit.keys.find('k')) ?? assert.fail()
+  assert.deepEqual(
+    after.versions.filter(({ budget }) => budget?.isNearLimit === true).map(({ number }) => number),
+    [3],
+  )
+  assert.ok(allHold(transit, after))
+  transit.keys.forget('k')
+  const again = (await transit.keys.find('k')) ?? assert.fail()
+  assert.ok(again !== after && again.version(3) === after.version(3) && again.version(65) === before.version(65))
+})
+
+test('C-13 part 4: where the book of budgets began anew, no version in a block keeps a budget of before', async () => {
+  const { transit } = await keyOf(140)
+  const before = (await transit.keys.find('k')) ?? assert.fail()
+  const { beginnings } = transit.budgets
+  for (let count = 0; transit.budgets.beginnings === beginnings; count += 1) {
+    assert.ok(count < 60_000)
+    transit.budgets.of({ name: 'other', version: count, identity: `other ${count}`, granted: 0, countedFrom: 0 })
+  }
+  assert.ok(!allHold(transit, before))
+  transit.keys.forget('k')
+  assert.ok(allHold(transit, (await transit.keys.find('k')) ?? assert.fail()))
+})
+
 test('part 4: the path of an entry and of a block name their key, whatever it is called', () => {
   for (const name of ['k', 'key', 'key-block', '0000000000000001', 'a.b', '__proto__']) {
     assert.equal(nameAt(`key/${name}`), name)

@@ -25,7 +25,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['telemetry', ['lib', 'storage', 'api']],
   ['quotas', ['lib', 'crypto', 'storage', 'api']],
   // Where managed keys are: the registry, and the process that calls devices.
-  ['managed-keys', ['lib', 'crypto', 'storage', 'api']],
+  ['managed-keys', ['lib', 'rpc', 'crypto', 'storage', 'api']],
   // It knows what tokens and policies ask of it.
   ['identity', ['lib', 'storage', 'api', 'auth']],
   // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.

@@ -2,28 +2,28 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import type { Timers } from '../lib/world.ts'
-import { DeviceDesk, type DeviceProcess } from './device-desk.ts'
-import { DeviceLink, type DevicePort } from './device-link.ts'
+import { DeviceDesk, type DevicePort, type DeviceProcess } from './device-desk.ts'
+import { DeviceLink } from './device-link.ts'
 import type { DeviceOrder, FromDevices, ToDevices } from './orders.ts'
 
 const random = (count: number): DeviceOrder => ({ do: 'random', library: 'hsm', count })
 
 /** Two ends that hand messages over in the next microtask. */
 function ports(): [DevicePort, DevicePort] {
-  const listeners: Record<'message' | 'close', (message: unknown) => void>[] = [newEnd(), newEnd()]
+  const listeners = [newEnd(), newEnd()]
   const end = (own: number): DevicePort => ({
-    postMessage: (message) => queueMicrotask(() => listeners[1 - own]?.message(structuredClone(message))),
-    on: (event, listener) => {
-      const mine = listeners[own]
-      if (mine !== undefined) mine[event] = listener
-    },
+    postMessage: (message) =>
+      queueMicrotask(() => {
+        for (const hear of listeners[1 - own]?.message ?? []) hear(structuredClone(message))
+      }),
+    on: (event, listener) => listeners[own]?.[event].push(listener),
     close: () => {
-      for (const one of listeners) one.close(undefined)
+      for (const one of listeners) for (const hear of one.close) hear(undefined)
     },
   })
   return [end(0), end(1)]
 }
-const newEnd = () => ({ message: (_: unknown) => {}, close: (_: unknown) => {} })
+const newEnd = (): Record<'message' | 'close', ((message: unknown) => void)[]> => ({ message: [], close: [] })
 
 class FakeProcess implements DeviceProcess {
   readonly sent: ToDevices[] = []

@@ -2,7 +2,10 @@
 // that does not answer is given up with its process, so that nothing else waits for it.
 import type { Log } from '../lib/log.ts'
 import type { Timer, Timers } from '../lib/world.ts'
-import type { DevicePort, FromThread, ToThread } from './device-link.ts'
+import { NO_CALLS } from '../rpc/calls.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { type Port, portChannel } from '../rpc/ports.ts'
+import { DEVICE_CALLS, type Refused } from './device-link.ts'
 import type { DeviceOrder, FromDevices, Outcome, ToDevices } from './orders.ts'
 
 /** The process, as far as it is needed. */
@@ -33,7 +36,11 @@ const PATIENCE_MS = 30_000
 /** Orders that wait; at 5 ms each the last one is answered within two seconds. */
 const MOST_WAITING = 400
 
-type Waiting = { readonly port: DevicePort; readonly id: number; readonly order: DeviceOrder }
+/** A thread's way here. */
+export type DevicePort = Port & { close?(): void }
+
+type Answer = Outcome | { readonly refused: Refused }
+type Waiting = { readonly port: DevicePort; readonly order: DeviceOrder; readonly answer: (answer: Answer) => void }
 
 export class DeviceDesk {
   readonly #parts: DeskParts
@@ -51,7 +58,18 @@ export class DeviceDesk {
   /** A thread joins, until its port closes. */
   addThread(port: DevicePort): void {
     this.#ports.add(port)
-    port.on('message', (message) => this.#asked(port, message as FromThread))
+    connectPeer({
+      channel: portChannel(port),
+      asks: NO_CALLS,
+      answers: DEVICE_CALLS,
+      handlers: {
+        order: (order) => this.#ordered(port, order),
+        forgive: () => this.#forgive(),
+        forget: () => this.#forget(),
+      },
+      onFault: (call, cause) =>
+        this.#parts.log('error', 'What this thread was asked it could not answer', { call, cause: nameOf(cause) }),
+    })
     port.on('close', () => {
       this.#ports.delete(port)
       const kept = this.#queue.filter((one) => one.port !== port)
@@ -66,21 +84,23 @@ export class DeviceDesk {
     for (const port of this.#ports) port.close?.()
   }
 
-  #asked(port: DevicePort, message: FromThread): void {
-    if (message.kind === 'forget') {
-      for (const one of this.#queue.splice(0)) refuse(one, 'forgotten')
-      void this.#end('forgotten').then(() => {
-        port.postMessage({ kind: 'forgotten', id: message.id } satisfies ToThread)
-      })
-    } else if (message.kind === 'forgive') {
-      this.#refusedPins.clear()
-      this.#process?.send({ kind: 'forgive' })
-    } else {
-      const waiting: Waiting = { port, id: message.id, order: message.order }
-      if (this.#queue.length >= MOST_WAITING) refuse(waiting, 'overloaded')
-      else this.#queue.push(waiting)
-      this.#next()
-    }
+  #ordered(port: DevicePort, order: DeviceOrder): Promise<Answer> {
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    const waiting: Waiting = { port, order, answer: resolve }
+    if (this.#queue.length >= MOST_WAITING) refuse(waiting, 'overloaded')
+    else this.#queue.push(waiting)
+    this.#next()
+    return promise
+  }
+
+  #forgive(): void {
+    this.#refusedPins.clear()
+    this.#process?.send({ kind: 'forgive' })
+  }
+
+  async #forget(): Promise<void> {
+    for (const one of this.#queue.splice(0)) refuse(one, 'forgotten')
+    await this.#end('forgotten')
   }
 
   #next(): void {
@@ -130,7 +150,7 @@ export class DeviceDesk {
     if (current?.number !== message.id) return
     current.timer.cancel()
     this.#current = undefined
-    answer(current, message.outcome)
+    current.answer(message.outcome)
     this.#next()
   }
 
@@ -145,14 +165,8 @@ export class DeviceDesk {
   }
 }
 
-type Refused = Extract<ToThread, { readonly kind: 'refused' }>['why']
-
-function answer({ port, id }: Waiting, outcome: Outcome): void {
-  port.postMessage({ kind: 'outcome', id, outcome } satisfies ToThread)
-}
-
-function refuse({ port, id }: Waiting, why: Refused): void {
-  port.postMessage({ kind: 'refused', id, why } satisfies ToThread)
+function refuse({ answer }: Waiting, refused: Refused): void {
+  answer({ refused })
 }
 
 const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : 'unknown')

@@ -1,7 +1,10 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { DeviceLink, type FromThread } from './device-link.ts'
+import { NO_CALLS } from '../rpc/calls.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { portChannel } from '../rpc/ports.ts'
+import { DEVICE_CALLS, DeviceLink } from './device-link.ts'
 import type { DeviceOrder, Outcome } from './orders.ts'
 
 test('A3: an order that cannot be sent fails alone and is not waited for', async (context) => {
@@ -9,9 +12,9 @@ test('A3: an order that cannot be sent fails alone and is not waited for', async
   context.after(() => port1.close())
   const link = new DeviceLink(port1, ['lib'])
   const outcome: Outcome = { fault: 'failed', detail: 'as asked' }
-  port2.on('message', (message: FromThread) => {
-    if (message.kind === 'order') port2.postMessage({ kind: 'outcome', id: message.id, outcome })
-  })
+  const handlers = { order: () => outcome, forgive: () => {}, forget: () => {} }
+  const onFault = (): void => {}
+  connectPeer({ channel: portChannel(port2), asks: NO_CALLS, answers: DEVICE_CALLS, handlers, onFault })
   const order: DeviceOrder = { do: 'random', library: 'lib', count: 1 }
   let settled = 0
   const unsendable = { ...order, count: (() => {}) as unknown as number }

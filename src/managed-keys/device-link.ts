@@ -1,23 +1,20 @@
 // The end in a thread that has something to do with devices.
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
+import { call, NO_CALLS, notice } from '../rpc/calls.ts'
+import { PeerGone } from '../rpc/errors.ts'
+import { connectPeer, type Peer } from '../rpc/peer.ts'
+import { type Port, portChannel } from '../rpc/ports.ts'
 import type { DeviceOrder, Outcome } from './orders.ts'
 
-/** As much of a message port as is needed. */
-export type DevicePort = {
-  postMessage(message: unknown): void
-  on(event: 'message' | 'close', listener: (message: unknown) => void): unknown
-  close?(): void
-}
+/** Why an order has no outcome. 'late': the device did not answer; 'died': its process ended; 'forgotten': at seal. */
+export type Refused = 'overloaded' | 'late' | 'died' | 'forgotten'
 
-export type FromThread =
-  | { readonly kind: 'order'; readonly id: number; readonly order: DeviceOrder }
-  | { readonly kind: 'forget'; readonly id: number }
-  | { readonly kind: 'forgive' }
-export type ToThread =
-  | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
-  /** 'late': the device did not answer; 'died': its process ended; 'forgotten': the server was sealed. */
-  | { readonly kind: 'refused'; readonly id: number; readonly why: 'overloaded' | 'late' | 'died' | 'forgotten' }
-  | { readonly kind: 'forgotten'; readonly id: number }
+/** What the watching thread is asked, which has the process of the devices. */
+export const DEVICE_CALLS = {
+  order: call<DeviceOrder, Outcome | { readonly refused: Refused }>(),
+  forgive: notice<void>(),
+  forget: call<void, void>(),
+}
 
 /** The devices of a server. */
 export interface Devices {
@@ -42,58 +39,46 @@ export const NO_DEVICES: Devices = {
   forget: async () => {},
 }
 
-type Waiting = { readonly resolve: (outcome: Outcome) => void; readonly reject: (cause: Error) => void }
-
 export class DeviceLink implements Devices {
   readonly libraries: readonly string[]
-  readonly #port: DevicePort
-  readonly #waiting = new Map<number, Waiting>()
-  #lastId = 0
-  #isGone = false
+  readonly #peer: Peer<typeof DEVICE_CALLS>
 
-  constructor(port: DevicePort, libraries: readonly string[]) {
+  constructor(port: Port, libraries: readonly string[]) {
     this.libraries = libraries
-    this.#port = port
-    port.on('message', (message) => this.#heard(message as ToThread))
-    port.on('close', () => {
-      this.#isGone = true
-      for (const { resolve } of this.#waiting.values()) resolve(ENDED)
-      this.#waiting.clear()
+    // It is asked nothing, so nothing can go wrong while it answers.
+    const onFault = (): void => {}
+    this.#peer = connectPeer({
+      channel: portChannel(port),
+      asks: DEVICE_CALLS,
+      answers: NO_CALLS,
+      handlers: {},
+      onFault,
     })
   }
 
-  ask(order: DeviceOrder): Promise<Outcome> {
-    return this.#send((id) => ({ kind: 'order', id, order }))
+  async ask(order: DeviceOrder): Promise<Outcome> {
+    const outcome = await this.#peer.call('order', order).catch(endedOrThrow)
+    if (!('refused' in outcome)) return outcome
+    const { refused } = outcome
+    if (refused === 'overloaded') throw new Overloaded('More waits for a device than it does soon')
+    if (refused === 'forgotten') throw new JobForgotten('The server was sealed meanwhile')
+    return { fault: 'failed', detail: REASONS[refused] }
   }
 
   forgive(): void {
-    if (!this.#isGone) this.#port.postMessage({ kind: 'forgive' } satisfies FromThread)
+    this.#peer.tell('forgive', undefined)
   }
 
   async forget(): Promise<void> {
-    await this.#send((id) => ({ kind: 'forget', id }))
-  }
-
-  #send(message: (id: number) => FromThread): Promise<Outcome> {
-    if (this.#isGone) return Promise.resolve(ENDED)
-    const id = ++this.#lastId
-    return new Promise((resolve, reject) => {
-      // Sent before it is noted: one that cannot be sent must not be waited for.
-      this.#port.postMessage(message(id))
-      this.#waiting.set(id, { resolve, reject })
-    })
-  }
-
-  #heard(message: ToThread): void {
-    const waiting = this.#waiting.get(message.id)
-    this.#waiting.delete(message.id)
-    if (message.kind === 'outcome') waiting?.resolve(message.outcome)
-    else if (message.kind === 'forgotten') waiting?.resolve(ENDED)
-    else if (message.why === 'overloaded') waiting?.reject(new Overloaded('More waits for a device than it does soon'))
-    else if (message.why === 'forgotten') waiting?.reject(new JobForgotten('The server was sealed meanwhile'))
-    else waiting?.resolve({ fault: 'failed', detail: REASONS[message.why] })
+    await this.#peer.call('forget', undefined).catch(endedOrThrow)
   }
 }
 
 const REASONS = { late: 'the device did not answer in time', died: 'the process of the devices ended' } as const
 const ENDED: Outcome = { fault: 'failed', detail: REASONS.died }
+
+/** The process of the devices ends with the thread that has it. */
+function endedOrThrow(cause: unknown): Outcome {
+  if (cause instanceof PeerGone) return ENDED
+  throw cause
+}

@@ -5,3 +5,8 @@ import type { Log } from '../lib/log.ts'
 export function faultLog(log: Log): (call: string, cause: unknown) => void {
   return (call, cause) => log('error', 'What this thread was asked it could not answer', { call, cause: nameOf(cause) })
 }
+
+/** Where a thread has no log: a defect ends it, as does any other that nobody catches. */
+export function faultEndsThread(_call: string, cause: unknown): never {
+  throw cause
+}

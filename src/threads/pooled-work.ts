@@ -4,6 +4,10 @@
 import type { MessagePort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { type Job, JobFailed, JobForgotten, Overloaded, type SlowWork, type Split } from '../lib/slow-work.ts'
+import { PeerGone } from '../rpc/errors.ts'
+import { connectPeer, type Peer } from '../rpc/peer.ts'
+import { type Port, portChannel } from '../rpc/ports.ts'
+import { faultEndsThread } from './fault-log.ts'
 import {
   beginSplit,
   depthOf,
@@ -16,7 +20,7 @@ import {
   wasAt,
   workersOf,
 } from './load.ts'
-import type { FromClient, JobAnswer, JobOrder, LaneEnd, SlowPort, Takes, ToClient } from './slow-messages.ts'
+import { CLIENT_CALLS, type JobAnswer, type JobOrder, type LaneEnd, POOL_CALLS, type Takes } from './slow-messages.ts'
 
 /** What a thread is given to have slow work done. */
 export type SlowPlace<P = MessagePort> = { readonly port: P; readonly load: Load; readonly seat: number }
@@ -68,31 +72,41 @@ type Line = { readonly waiting: Task[]; readonly lanes: Set<Lane>; isStarting: b
 const newLine = (): Line => ({ waiting: [], lanes: new Set(), isStarting: false })
 
 export class PooledWork implements SlowWork {
-  readonly #pool: SlowPort
+  readonly #pool: Peer<typeof POOL_CALLS>
   readonly #load: Load
   readonly #seat: number
   readonly #limits: QueueLimits
   readonly #meter: PoolMeter | undefined
   readonly #lines: Readonly<Record<Takes, Line>> = { short: newLine(), long: newLine() }
-  readonly #forgetting = new Map<number, PromiseWithResolvers<void>>()
   /** How long the last job of each kind took. */
   readonly #tookMs = new Map<string, number>()
-  #lastForget = 0
   #isForgetting = false
-  /** The forgetting whose confirmation is still owed. */
-  #owedRound: number | undefined
+  /** That nothing of this thread is on a lane, where that is still owed. */
+  #owedIdle: PromiseWithResolvers<void> | undefined
   #isGone = false
 
   constructor(
-    { port, load, seat }: SlowPlace<SlowPort>,
+    { port, load, seat }: SlowPlace<Port>,
     { limits = LIMITS, meter }: { readonly limits?: QueueLimits; readonly meter?: PoolMeter } = {},
   ) {
-    this.#pool = port
+    this.#pool = connectPeer({
+      channel: portChannel(port),
+      asks: POOL_CALLS,
+      answers: CLIENT_CALLS,
+      handlers: {
+        lane: (end) => this.#open(end, end.takes),
+        rest: () => this.#rest(),
+        collect: collectGarbage,
+        goOn: () => {
+          this.#isForgetting = false
+        },
+      },
+      onFault: faultEndsThread,
+    })
     this.#load = load
     this.#seat = seat
     this.#limits = limits
     this.#meter = meter
-    port.on('message', (message) => this.#received(message as ToClient))
     port.on('close', () => this.#closed())
   }
 
@@ -129,12 +143,9 @@ export class PooledWork implements SlowWork {
   }
 
   forget(): Promise<void> {
-    if (this.#isGone) return Promise.reject(new JobFailed(POOL_ENDED))
-    const id = ++this.#lastForget
-    const forgotten = Promise.withResolvers<void>()
-    this.#forgetting.set(id, forgotten)
-    this.#tell({ kind: 'forget', id })
-    return forgotten.promise
+    return this.#pool.call('forget', undefined).catch((cause: unknown) => {
+      throw cause instanceof PeerGone ? new JobFailed(POOL_ENDED) : cause
+    })
   }
 
   #idle(): number {
@@ -145,37 +156,23 @@ export class PooledWork implements SlowWork {
     return idle
   }
 
-  #tell(message: FromClient): void {
-    this.#pool.postMessage(message, [])
+  #rest(): Promise<void> {
+    this.#isForgetting = true
+    for (const takes of KINDS) this.#refuse(takes, () => new JobForgotten(SEALED_BEFORE))
+    this.#owedIdle ??= Promise.withResolvers<void>()
+    const { promise } = this.#owedIdle
+    this.#confirmIdle()
+    return promise
   }
 
-  #received(message: ToClient): void {
-    switch (message.kind) {
-      case 'lane':
-        this.#open(message, message.takes)
-        break
-      case 'not started':
-        this.#lines[message.takes].isStarting = false
-        this.#refuse(message.takes, () => new JobFailed(THREAD_ENDED))
-        break
-      case 'forget':
-        this.#isForgetting = true
-        this.#owedRound = message.round
-        for (const takes of KINDS) this.#refuse(takes, () => new JobForgotten(SEALED_BEFORE))
-        this.#confirmIdle()
-        break
-      case 'collect':
-        collectGarbage()
-        this.#tell({ kind: 'collected' })
-        break
-      case 'go on':
-        this.#isForgetting = false
-        break
-      case 'forgotten':
-        this.#forgetting.get(message.id)?.resolve()
-        this.#forgetting.delete(message.id)
-        break
-    }
+  async #start(takes: Takes): Promise<void> {
+    const line = this.#lines[takes]
+    line.isStarting = true
+    const isStarted = await this.#pool.call('start', takes).catch(() => false)
+    // Where the pool has ended there is nothing more to refuse.
+    if (isStarted) return
+    line.isStarting = false
+    this.#refuse(takes, () => new JobFailed(THREAD_ENDED))
   }
 
   #open({ port, slot }: LaneEnd, takes: Takes): void {
@@ -244,8 +241,7 @@ export class PooledWork implements SlowWork {
       return
     }
     if (line.waiting.length > 0 && line.lanes.size === 0 && !line.isStarting) {
-      line.isStarting = true
-      this.#tell({ kind: 'start', takes })
+      void this.#start(takes)
     }
     this.#meter?.waiting(takes, line.waiting.length)
   }
@@ -306,11 +302,11 @@ export class PooledWork implements SlowWork {
   }
 
   #confirmIdle(): void {
-    if (this.#owedRound === undefined) return
+    if (this.#owedIdle === undefined) return
     const isAtWork = KINDS.some((takes) => [...this.#lines[takes].lanes].some(({ tasks }) => tasks.length > 0))
     if (isAtWork) return
-    this.#tell({ kind: 'idle', round: this.#owedRound })
-    this.#owedRound = undefined
+    this.#owedIdle.resolve()
+    this.#owedIdle = undefined
   }
 
   #closed(): void {
@@ -319,8 +315,6 @@ export class PooledWork implements SlowWork {
       this.#refuse(takes, () => new JobFailed(POOL_ENDED))
       for (const { port } of this.#lines[takes].lanes) port.close()
     }
-    for (const { reject } of this.#forgetting.values()) reject(new JobFailed(POOL_ENDED))
-    this.#forgetting.clear()
   }
 }
 

@@ -5,8 +5,19 @@ import type { MessagePort } from 'node:worker_threads'
 import { channel, settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
 import { until } from '../../test/fixtures/until.ts'
 import { JobFailed, JobForgotten } from '../lib/slow-work.ts'
+import { realWorld } from '../lib/world.ts'
+import { type Handlers, NO_CALLS } from '../rpc/calls.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { type Port, portChannel } from '../rpc/ports.ts'
 import { FIRST_SLOT, SLOTS } from './load.ts'
-import type { JobAnswer, ToClient, ToWorker } from './slow-messages.ts'
+import { CLIENT_CALLS, type ClientLane, type JobAnswer, POOL_CALLS, WORKER_CALLS } from './slow-messages.ts'
+
+/** A client of the test's own, which confirms whatever it is asked. */
+function falseClient(port: Port, does: Partial<Handlers<typeof CLIENT_CALLS>> = {}): void {
+  const handlers = { lane: () => {}, rest: () => {}, collect: () => {}, goOn: () => {}, ...does }
+  const onFault = assert.fail
+  connectPeer({ channel: portChannel(port), asks: POOL_CALLS, answers: CLIENT_CALLS, handlers, onFault })
+}
 
 test('forget: what waits is refused, what runs is answered, and it resolves only then', async () => {
   const { client, long, end, close } = stage({ workers: { short: 1, long: 1 } })
@@ -126,7 +137,9 @@ test('forget: jobs of a thread that is gone are not begun, by a worker that has 
 })
 
 test('forget: answers that a worker keeps go with the jobs they wait for, and it is at none', async () => {
-  const { pool, client, short, end, load, close } = stage({ workers: { short: 1, long: 0 } })
+  // No job takes any time: how long an answer is kept depends on the jobs that follow alone.
+  const clock = { ...realWorld().clock, monotonicMs: () => 1_000 }
+  const { pool, client, short, end, load, close } = stage({ workers: { short: 1, long: 0 }, clock })
   const one = client()
   const first = one.run(short, 'first')
   await settle()
@@ -137,14 +150,11 @@ test('forget: answers that a worker keeps go with the jobs they wait for, and it
   const [ours, theirs] = channel()
   const answered: number[] = []
   let lane: MessagePort | undefined
-  theirs.on('message', (received) => {
-    const message = received as ToClient
-    if (message.kind === 'lane') {
-      lane = message.port
-      lane.on('message', (answers: readonly JobAnswer[]) => answered.push(...answers.map(({ id }) => id)))
-    } else if (message.kind === 'forget') theirs.postMessage({ kind: 'idle', round: message.round }, [])
-    else if (message.kind === 'collect') theirs.postMessage({ kind: 'collected' }, [])
-  })
+  const join = ({ port }: ClientLane): void => {
+    lane = port
+    lane.on('message', (answers: readonly JobAnswer[]) => answered.push(...answers.map(({ id }) => id)))
+  }
+  falseClient(theirs, { lane: join })
   pool.addClient(ours)
   await settle()
   const post = (...ids: number[]): void =>
@@ -192,12 +202,8 @@ test('forget: each thread lets go, and another one that asks meanwhile waits for
   const heard: string[] = []
   const [ours, theirs] = channel()
   pool.addClient(ours)
-  theirs.on('message', (received) => {
-    const message = received as ToClient
-    heard.push(message.kind)
-    if (message.kind === 'forget') theirs.postMessage({ kind: 'idle', round: message.round }, [])
-    else if (message.kind === 'collect') theirs.postMessage({ kind: 'collected' }, [])
-  })
+  const hear = (what: string) => () => void heard.push(what)
+  falseClient(theirs, { lane: hear('lane'), rest: hear('rest'), collect: hear('collect'), goOn: hear('go on') })
   const one = client()
   const done = one.run(short, 'a')
   await settle()
@@ -206,7 +212,7 @@ test('forget: each thread lets go, and another one that asks meanwhile waits for
   end('a')
   await Promise.all([done, ...both])
   await settle()
-  assert.deepEqual(heard, ['lane', 'forget', 'collect', 'forget', 'collect', 'go on'])
+  assert.deepEqual(heard, ['lane', 'rest', 'collect', 'rest', 'collect', 'go on'])
   // Twice each time, in a worker, in a client and in the thread of the pool.
   assert.equal(collections, 2 * 2 * 3)
   close()
@@ -225,11 +231,14 @@ for (const dying of ['a worker', 'a client'] as const) {
     if (dying === 'a worker') leave = pool.addWorker(ours, 'short')
     else pool.addClient(ours)
     let isAsked = false
-    theirs.on('message', (received) => {
-      const message = received as ToClient | ToWorker
-      if (message.kind === 'forget') theirs.postMessage({ kind: 'idle', round: message.round }, [])
-      if (message.kind === 'collect') isAsked = true
-    })
+    const collect = (): Promise<void> => {
+      isAsked = true
+      return new Promise(() => {})
+    }
+    const handlers = { lane: () => {}, collect }
+    const worker = { channel: portChannel(theirs), asks: NO_CALLS, answers: WORKER_CALLS, handlers }
+    if (dying === 'a worker') connectPeer({ ...worker, onFault: assert.fail })
+    else falseClient(theirs, { collect })
     let isForgotten = false
     const forgotten = one.forget().then(() => {
       isForgotten = true

@@ -1,8 +1,12 @@
 // What the pool for slow work, its clients and its workers say to each other. The pool introduces every client to every
 // worker: jobs and their answers go straight from one to the other, on a lane of their own. Jobs go by their names: the
 // functions are in every thread.
+//
+// Lanes are no calls of rpc: jobs go in groups and outlive the worker that had them, answers are held back for others to
+// go with, and a worker says in shared memory, by its number, which job it is at.
 import type { MessagePort } from 'node:worker_threads'
 import type { Job } from '../lib/slow-work.ts'
+import { call, notice } from '../rpc/calls.ts'
 
 export type Takes = Job<never, never>['takes']
 
@@ -15,31 +19,26 @@ export type JobAnswer = { readonly id: number; readonly tookMs: number } & (
 )
 
 /** One end of a lane; `slot` is the place of the worker's number in the memory that is shared. */
-export type LaneEnd = { readonly kind: 'lane'; readonly slot: number; readonly port: MessagePort }
+export type LaneEnd = { readonly slot: number; readonly port: MessagePort }
+export type ClientLane = LaneEnd & { readonly takes: Takes }
 
-/** Let go of everything, and confirm: nothing that is still on a lane is anybody's. */
-export type Collect = { readonly kind: 'collect' }
-export type Collected = { readonly kind: 'collected' }
+const lane = { moves: ({ port }: LaneEnd) => [port] }
+/** Let go of everything: nothing that is still on a lane is anybody's. */
+const collect = call<void, void>()
 
-/** 'start': there is a first job; 'idle': nothing of this thread is on a lane, and nothing will be until 'go on'. */
-export type FromClient =
-  | { readonly kind: 'start'; readonly takes: Takes }
-  | { readonly kind: 'forget'; readonly id: number }
-  | { readonly kind: 'idle'; readonly round: number }
-  | Collected
-/** 'forget': refuse what waits and what comes, confirm when what is on a lane is answered. */
-export type ToClient =
-  | (LaneEnd & { readonly takes: Takes })
-  | { readonly kind: 'not started'; readonly takes: Takes }
-  | { readonly kind: 'forget'; readonly round: number }
-  | Collect
-  | { readonly kind: 'go on' }
-  | { readonly kind: 'forgotten'; readonly id: number }
-export type ToWorker = LaneEnd | Collect
-export type FromWorker = Collected
-
-/** As much of a message port, or of a worker, as is needed. */
-export type SlowPort = {
-  postMessage(message: unknown, moved: (ArrayBuffer | MessagePort)[]): void
-  on(event: 'message' | 'close', listener: (message: unknown) => void): unknown
+/** What the pool is asked by a thread that has slow work. */
+export const POOL_CALLS = {
+  /** There is a first job for them; false where they could not be started. */
+  start: call<Takes, boolean>(),
+  forget: call<void, void>(),
 }
+/** What a thread that has slow work is asked. */
+export const CLIENT_CALLS = {
+  lane: notice<ClientLane>(lane),
+  /** Refuse what waits and what comes; answered when nothing is on a lane, and nothing will be until `goOn`. */
+  rest: call<void, void>(),
+  collect,
+  goOn: notice<void>(),
+}
+/** What a worker is asked. */
+export const WORKER_CALLS = { lane: notice<LaneEnd>(lane), collect }

@@ -2,8 +2,13 @@
 // has work to every worker. Jobs do not pass here, so one thread that otherwise only watches can hold it.
 import { MessageChannel } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
+import { NO_CALLS } from '../rpc/calls.ts'
+import { PeerGone } from '../rpc/errors.ts'
+import { connectPeer, type Peer } from '../rpc/peer.ts'
+import { type Port, portChannel } from '../rpc/ports.ts'
+import { faultEndsThread } from './fault-log.ts'
 import { type Load, leaveSeat, takeSeat, takeSlot } from './load.ts'
-import type { FromClient, SlowPort, Takes, ToClient, ToWorker } from './slow-messages.ts'
+import { CLIENT_CALLS, POOL_CALLS, type Takes, WORKER_CALLS } from './slow-messages.ts'
 
 export type SlowPoolOptions = {
   /** Makes the workers for such jobs, each to be told by `addWorker`: called once, when there is a first job. */
@@ -11,132 +16,112 @@ export type SlowPoolOptions = {
   readonly load: Load
 }
 
-/** What somebody waits for that a thread is to confirm. */
-type Awaited = (() => void) | undefined
-type Client = { readonly port: SlowPort; idle: Awaited; collected: Awaited }
-type PoolWorker = { readonly port: SlowPort; readonly takes: Takes; readonly slot: number; collected: Awaited }
+type Client = Peer<typeof CLIENT_CALLS>
+type PoolWorker = { readonly peer: Peer<typeof WORKER_CALLS>; readonly takes: Takes; readonly slot: number }
 
 export class SlowPool {
   readonly #options: SlowPoolOptions
   readonly #workers = new Set<PoolWorker>()
   readonly #clients = new Set<Client>()
-  readonly #started = new Set<Takes>()
+  /** False once they could not be started. */
+  readonly #started = new Map<Takes, Promise<boolean>>()
   #workerCount = 0
   /** How many ask for it: nothing is begun meanwhile. One is done after the other. */
   #forgetting = 0
   #forgotten: Promise<void> = Promise.resolve()
-  #round = 0
 
   constructor(options: SlowPoolOptions) {
     this.#options = options
   }
 
   /** A thread that has work joins, until its port closes. Gives its seat in the memory that is shared. */
-  addClient(port: SlowPort): number {
+  addClient(port: Port): number {
     const seat = takeSeat(this.#options.load)
-    const client: Client = { port, idle: undefined, collected: undefined }
+    const client = connectPeer({
+      channel: portChannel(port),
+      asks: CLIENT_CALLS,
+      answers: POOL_CALLS,
+      handlers: { start: (takes) => this.#start(takes), forget: () => this.#begin() },
+      onFault: faultEndsThread,
+    })
     this.#clients.add(client)
-    port.on('message', (message) => this.#fromClient(client, message as FromClient))
     port.on('close', () => {
       this.#clients.delete(client)
       leaveSeat(this.#options.load, seat)
-      client.idle?.()
-      client.collected?.()
     })
-    if (this.#forgetting > 0) tell(client, { kind: 'forget', round: this.#round })
+    // Nobody waits for it: it joined with nothing on a lane.
+    if (this.#forgetting > 0) void unlessGone(client.call('rest', undefined))
     for (const worker of this.#workers) introduce(client, worker)
     return seat
   }
 
   /** Gives what is to be called when the worker has ended. Its lanes close with it. */
-  addWorker(port: SlowPort, takes: Takes): () => void {
+  addWorker(port: Port, takes: Takes): () => void {
     const slot = takeSlot(this.#options.load, this.#workerCount++)
-    const worker: PoolWorker = { port, takes, slot, collected: undefined }
-    this.#workers.add(worker)
-    port.on('message', () => {
-      worker.collected?.()
-      worker.collected = undefined
+    const peer = connectPeer({
+      channel: portChannel(port),
+      asks: WORKER_CALLS,
+      answers: NO_CALLS,
+      handlers: {},
+      onFault: faultEndsThread,
     })
+    const worker: PoolWorker = { peer, takes, slot }
+    this.#workers.add(worker)
     for (const client of this.#clients) introduce(client, worker)
     return () => {
       this.#workers.delete(worker)
-      worker.collected?.()
+      peer.close()
     }
   }
 
-  #fromClient(client: Client, message: FromClient): void {
-    switch (message.kind) {
-      case 'start':
-        this.#start(message.takes)
-        break
-      case 'forget':
-        this.#forgetting++
-        this.#forgotten = this.#forgotten
-          .then(() => this.#forget())
-          .then(() => tell(client, { kind: 'forgotten', id: message.id }))
-        break
-      case 'idle':
-        // Of one that joined in an earlier round it says nothing about this one.
-        if (message.round !== this.#round) break
-        client.idle?.()
-        client.idle = undefined
-        break
-      case 'collected':
-        client.collected?.()
-        client.collected = undefined
-        break
-    }
+  /** Where they are there, or on their way, the lanes come by themselves. */
+  #start(takes: Takes): Promise<boolean> {
+    const begun = this.#started.get(takes)
+    if (begun !== undefined) return begun
+    const started = this.#options.start(takes).then(
+      () => true,
+      () => {
+        this.#started.delete(takes)
+        return false
+      },
+    )
+    this.#started.set(takes, started)
+    return started
   }
 
-  #start(takes: Takes): void {
-    // Where they are there, or on their way, the lanes come by themselves.
-    if (this.#started.has(takes)) return
-    this.#started.add(takes)
-    this.#options.start(takes).catch(() => {
-      this.#started.delete(takes)
-      for (const client of this.#clients) tell(client, { kind: 'not started', takes })
-    })
+  /** Each in its turn. */
+  #begin(): Promise<void> {
+    this.#forgetting++
+    this.#forgotten = this.#forgotten.then(() => this.#forget())
+    return this.#forgotten
   }
 
   /** Nobody begins anything; then the workers let go of what was done, the threads whose answers it was, this one. */
   async #forget(): Promise<void> {
-    this.#round++
-    await this.#ofClients('idle', { kind: 'forget', round: this.#round })
+    await Promise.all([...this.#clients].map((client) => unlessGone(client.call('rest', undefined))))
     if (this.#started.size > 0) {
-      await Promise.all([...this.#workers].map(collectedBy))
-      await this.#ofClients('collected', { kind: 'collect' })
+      await Promise.all([...this.#workers].map(({ peer }) => unlessGone(peer.call('collect', undefined))))
+      await Promise.all([...this.#clients].map((client) => unlessGone(client.call('collect', undefined))))
       collectGarbage()
     }
     this.#forgetting--
     if (this.#forgetting > 0) return
-    for (const client of this.#clients) tell(client, { kind: 'go on' })
-  }
-
-  async #ofClients(what: 'idle' | 'collected', message: ToClient): Promise<void> {
-    const asked = [...this.#clients].map((client) => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      client[what] = resolve
-      tell(client, message)
-      return promise
-    })
-    await Promise.all(asked)
+    for (const client of this.#clients) client.tell('goOn', undefined)
   }
 }
 
 /** Gives each the end of a lane between them. */
-function introduce(client: Client, { port: worker, takes, slot }: PoolWorker): void {
+function introduce(client: Client, { peer, takes, slot }: PoolWorker): void {
   const { port1, port2 } = new MessageChannel()
-  worker.postMessage({ kind: 'lane', slot, port: port1 } satisfies ToWorker, [port1])
-  client.port.postMessage({ kind: 'lane', takes, slot, port: port2 } satisfies ToClient, [port2])
+  peer.tell('lane', { slot, port: port1 })
+  client.tell('lane', { takes, slot, port: port2 })
 }
 
-function tell(client: Client, message: ToClient): void {
-  client.port.postMessage(message, [])
-}
-
-function collectedBy(worker: PoolWorker): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  worker.collected = resolve
-  worker.port.postMessage({ kind: 'collect' } satisfies ToWorker, [])
-  return promise
+/** What has ended holds nothing, and is not waited for. */
+async function unlessGone(asked: Promise<void>): Promise<void> {
+  try {
+    await asked
+  } catch (cause) {
+    if (!(cause instanceof PeerGone)) throw cause
+  }
 }

@@ -2,8 +2,12 @@
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import type { AnyJob, Job, JobTools } from '../lib/slow-work.ts'
+import { NO_CALLS } from '../rpc/calls.ts'
+import { connectPeer } from '../rpc/peer.ts'
+import { type Port, portChannel } from '../rpc/ports.ts'
+import { faultEndsThread } from './fault-log.ts'
 import { jobDone, type Load, nowAt } from './load.ts'
-import type { FromWorker, JobAnswer, JobOrder, LaneEnd, SlowPort, ToWorker } from './slow-messages.ts'
+import { type JobAnswer, type JobOrder, type LaneEnd, WORKER_CALLS } from './slow-messages.ts'
 
 /** `held` are answers for the next message, `waiting` is how many jobs are here and not begun. */
 type Lane = LaneEnd & { readonly held: Answer[]; heldSinceMs: number; waiting: number }
@@ -16,16 +20,19 @@ type Answer = { readonly answer: JobAnswer; readonly moved: ArrayBuffer[] }
  */
 const HOLD_MS = 4
 
-export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>, tools: JobTools, load: Load): void {
+export function serveSlowWork(pool: Port, jobs: ReadonlyMap<string, AnyJob>, tools: JobTools, load: Load): void {
   const { clock } = tools
   const lanes = new Set<Lane>()
   const waiting: Task[] = []
-  let collections = 0
+  /** To be told when everything was let go of. */
+  const collections: (() => void)[] = []
   let isAtWork = false
-  pool.on('message', (received) => {
-    const message = received as ToWorker
-    if (message.kind === 'lane') open(message)
-    else collect()
+  connectPeer({
+    channel: portChannel(pool),
+    asks: NO_CALLS,
+    answers: WORKER_CALLS,
+    handlers: { lane: open, collect },
+    onFault: faultEndsThread,
   })
   pool.on('close', () => {
     for (const { port } of lanes) port.close()
@@ -46,7 +53,7 @@ export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>,
   }
 
   /** Who lives has nothing on a lane then: what is there was sent by threads that are no more, and is not begun. */
-  function collect(): void {
+  function collect(): Promise<void> {
     for (const { port, slot } of lanes) {
       for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) {
         for (let n = (left.message as readonly JobOrder[]).length; n > 0; n--) jobDone(load, slot)
@@ -57,8 +64,10 @@ export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>,
       lane.held.length = 0
       lane.waiting = 0
     }
-    collections++
+    const collected = Promise.withResolvers<void>()
+    collections.push(collected.resolve)
     begin()
+    return collected.promise
   }
 
   function begin(): void {
@@ -74,13 +83,14 @@ export function serveSlowWork(pool: SlowPort, jobs: ReadonlyMap<string, AnyJob>,
   async function next(): Promise<void> {
     const task = waiting.shift()
     if (task !== undefined) await run(task)
-    else if (collections > 0) {
-      collections--
+    else {
+      const collected = collections.shift()
+      if (collected === undefined) {
+        isAtWork = false
+        return
+      }
       collectGarbage()
-      pool.postMessage({ kind: 'collected' } satisfies FromWorker, [])
-    } else {
-      isAtWork = false
-      return
+      collected()
     }
     setImmediate(next)
   }

@@ -2,8 +2,8 @@
 // worker: jobs and their answers go straight from one to the other, on a lane of their own. Jobs go by their names: the
 // functions are in every thread.
 //
-// Lanes are no calls of rpc: jobs go in groups and outlive the worker that had them, answers are held back for others to
-// go with, and a worker says in shared memory, by its number, which job it is at.
+// Lanes are no calls of rpc: jobs go in groups and outlive the worker that had them, answers are held back until others
+// can go with them, and a worker says in shared memory, by its number, which job it is at.
 import type { MessagePort } from 'node:worker_threads'
 import type { Job } from '../lib/slow-work.ts'
 import { call, notice } from '../rpc/calls.ts'

@@ -41,3 +41,12 @@ test('tests that reach a file come in order: its own, by name, of its room, of t
     'test/conformance/storage.test.ts',
   ])
 })
+
+test('a file of which types come in one statement, and what runs in another, is reached', () => {
+  const tree = new Map([
+    ['src/auth/rules.ts', 'export const a = 1\n'],
+    ['src/auth/acl.ts', `import { a } from './rules.ts'\nexport type { A } from './rules.ts'\n`],
+    ['src/auth/acl.test.ts', `import { b } from './acl.ts'\n`],
+  ])
+  assert.deepEqual(reachOf(tree).testsOf('src/auth/rules.ts'), ['src/auth/acl.test.ts'])
+})

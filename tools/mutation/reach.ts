@@ -27,7 +27,9 @@ export function reachOf(tree: Tree): Reach {
     const source = readSource(text)
     const imports = readImports(source)
     for (const each of imports) add(all, target(path, each), path)
-    const typesOnly = new Set(imports.filter((each) => each.typeOnly).map(({ specifier }) => specifier))
+    // Of one file may come types in one statement, and what runs in another.
+    const atRun = new Set(imports.filter((each) => !each.typeOnly).map(({ specifier }) => specifier))
+    const typesOnly = new Set(imports.map(({ specifier }) => specifier)).difference(atRun)
     // Threads and processes are started by the names of their files.
     const named = source.strings.filter(({ text: name }) => /^\.\.?\/.*\.[jt]s$/.test(name) && !typesOnly.has(name))
     for (const { text: specifier } of named) add(running, target(path, { specifier }), path)

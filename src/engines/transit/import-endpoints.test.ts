@@ -310,6 +310,17 @@ test('of two makers the one that stored first wins', async () => {
   assert.equal(both[0].data.public_key, both[1].data.public_key)
 })
 
+test('of two imports of one name at once one makes the key, and the other replaces nothing', async () => {
+  const { client } = mounted()
+  const materials = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const bodies = materials.map((material) => ({ ciphertext: wrapped(material), exportable: true }))
+  const answers = await Promise.all(bodies.map((body) => client.write('keys/k/import', body)))
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [204, 400])
+  assert.match(answers.find(({ status }) => status === 400)?.errors.join() ?? '', /"k" already exists/)
+  const made = materials[answers.findIndex(({ status }) => status === 204)]
+  assert.equal((await client.read('export/encryption-key/k')).data.keys[1], made?.toString('base64'))
+})
+
 test('C-07 an import whose write fails leaves no key behind, and the name can be used', async () => {
   const { client, view } = mounted()
   view.beforeCommit = () => {

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { TreeCopy } from './mutation/copy.ts'
 import type { Record } from './mutation/record.ts'
 
 const PROJECT = join(import.meta.dirname, '..')
@@ -82,4 +83,13 @@ test('Q-26: faults that a test notices are told from others, and a run goes on w
     last,
     'seed 1: 11 planted, 11 noticed, 0 survived, 0 of them equivalent: 100.0 % noticed; 0 had wrong types',
   )
+})
+
+test('a test file is ended where the first of its tests failed', async (context) => {
+  const endless = `test('endless', () => new Promise(() => setInterval(() => {}, 1_000)))`
+  const text = `import { test } from 'node:test'\ntest('first', () => Promise.reject(new Error()))\n${endless}\n`
+  const copy = new TreeCopy(makeProject(context, { 'src/endless.test.ts': text }))
+  context.after(() => copy.remove())
+  const { passed, timedOut, failed } = await copy.run(['src/endless.test.ts'], 120)
+  assert.deepEqual({ passed, timedOut, failed }, { passed: false, timedOut: false, failed: 'first' })
 })

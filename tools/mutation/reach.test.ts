@@ -21,11 +21,13 @@ test('tests that reach a file come in order: its own, by name, of its room, of t
     ['test/wire/replay.test.ts', `import { b } from '../../src/core/core.ts'\n`],
     ['test/fixtures/server-process.ts', 'export const start = 1\n'],
     ['test/start/start.test.ts', `import { start } from '../fixtures/server-process.ts'\n`],
+    ['test/stores/all.test.ts', `import { b } from '../../src/core/core.ts'\n`],
     ['src/lib/bytes.test.ts', `import { d } from './bytes.ts'\n`],
   ])
   assert.deepEqual(reachOf(tree).testsOf('src/storage/store.ts'), [
     'src/storage/store.test.ts',
     'src/core/all-stores.test.ts',
+    'test/stores/all.test.ts',
     'src/storage/tree.test.ts',
     'test/conformance/storage.test.ts',
     'test/wire/replay.test.ts',

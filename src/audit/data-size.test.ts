@@ -181,6 +181,13 @@ test('P-39: names that a caller made up fill no log, neither as data nor in warn
     // As many names as a mistake has are told, and how many are left out.
     const { warnings } = (await house.call('POST', 'sys/tools/hash', { input: '', b: 1, a: 2 })).body
     assert.deepEqual(warnings, ['Endpoint ignored these unrecognized parameters: [a b]'])
+    const some = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, 1]))
+    const toldOf = async (body: object) =>
+      String((await house.call('POST', 'sys/tools/hash', { input: '', ...body })).body.warnings)
+    assert.match(await toldOf(some(50)), /n9\]$/)
+    assert.match(await toldOf(some(51)), /n8\] and 1 more$/)
+    assert.match(await toldOf({ ['x'.repeat(1_024)]: 1 }), /x\]$/)
+    assert.match(await toldOf({ ['x'.repeat(1_025)]: 1 }), /: \[\] and 1 more$/)
     const told = String((await house.call('POST', 'sys/tools/hash', { input: '', ...many })).body.warnings)
     assert.match(told, / and 89\d\d more$/)
     assert.ok(told.length < 2_000)

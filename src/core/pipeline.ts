@@ -146,8 +146,8 @@ const readBody = (exchange: Exchange, around: Surroundings): void => {
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
   // What parsing may cost is bounded by who asks: without a token, a few milliseconds. A token that is sent along makes
   // no login larger: quotas of roles read none that is.
-  const needsToken = exchange.token !== undefined && exchange.endpoint?.capability !== 'none'
-  if (body === undefined || (!needsToken && body.length > MAX_OPEN_BODY_BYTES))
+  const isLogin = exchange.endpoint?.capability === 'none' && exchange.endpoint.givesToken === true
+  if (body === undefined || ((exchange.token === undefined || isLogin) && body.length > MAX_OPEN_BODY_BYTES))
     throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
   // Before a byte of it is looked at: nothing larger is kept.
   if (exchange.endpoint?.takesAnyFields === true && body.length > around.mostFreeBytes)

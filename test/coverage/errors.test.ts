@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ERRORS } from '../../src/api/errors.ts'
+import { ERRORS, fail } from '../../src/api/errors.ts'
 import { isTest, readTree } from '../../tools/tree.ts'
 import { PROJECT } from '../fixtures/server-process.ts'
 
@@ -40,4 +40,10 @@ test('our own sentences end without a full stop', () => {
     // Wire text.
     if (!sentence.endsWith('route entry not found.')) assert.doesNotMatch(sentence, /\.$/)
   }
+})
+
+test('P-39: a refusal that repeats what was sent has an end', () => {
+  const messageOf = (length: number) => fail('bad_request', ['x'.repeat(length)]).message
+  assert.equal(messageOf(8_192), 'x'.repeat(8_192))
+  assert.equal(messageOf(8_193), `${'x'.repeat(8_192)}…`)
 })

@@ -2,6 +2,8 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { SAMPLE } from '../../../emulator/sample-plan.ts'
+import { inlineWork } from '../../../src/lib/slow-work.ts'
+import { realWorld } from '../../../src/lib/world.ts'
 import { startCloudHouse } from '../../fixtures/cloud-house.ts'
 import { processCpuMs } from '../../fixtures/measured.ts'
 import { startMemoryHouse } from '../../fixtures/memory-house.ts'
@@ -29,7 +31,7 @@ test('F13, L-09, L-10: tokens of clouds that only cost time are refused soon', a
 })
 
 test('M-01: a wrong name takes as long as a wrong password', async () => {
-  const house = await startMemoryHouse()
+  const house = await startMemoryHouse({ slow: inlineWork(realWorld()) })
   await house.call('POST', 'sys/auth/people', { type: 'userpass' })
   await house.call('POST', 'auth/people/users/known', { password: 'secret' })
   await house.call('POST', 'sys/auth/people/tune', { user_lockout_config: { lockout_disable: true } })

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { parseConfig } from '../../../src/config/config.ts'
 import { without } from '../../fixtures/debian-packages.ts'
 import { PROJECT, temporaryDirectory } from '../../fixtures/server-process.ts'
-import { assertRunnable, followPage, localLinks, readPage } from './follow-page.ts'
+import { assertRunnable, followPage, readPage } from './follow-page.ts'
 
 const PAGE = readPage(join(PROJECT, 'README.md'))
 
@@ -22,27 +22,6 @@ test('README shows configurations that are taken', () => {
     assert.notDeepEqual(parseConfig(text), {})
   }
 })
-
-test('README links to pages that exist', () => {
-  for (const target of localLinks(PAGE)) assert.ok(existsSync(join(PROJECT, target)), `${target} does not exist`)
-  const anchors = PAGE.text.split('](#').slice(1)
-  const headings = PAGE.text.split('\n').filter((line) => line.startsWith('#'))
-  for (const rest of anchors) {
-    const target = `#${rest.slice(0, rest.indexOf(')'))}`
-    assert.ok(
-      headings.some((line) => anchorOf(line) === target),
-      target,
-    )
-  }
-})
-
-function anchorOf(heading: string): string {
-  const words = heading.replace(/^#+ /, '').toLowerCase()
-  return `#${[...words]
-    .filter((c) => /[a-z0-9 -]/.test(c))
-    .join('')
-    .replaceAll(' ', '-')}`
-}
 
 test('README can be followed from top to bottom', {
   timeout: MOST_MS + 10_000,

@@ -73,7 +73,6 @@ export type EngineType<C> = {
   readonly create: (context: C) => Engine
 }
 
-/** The mounts as the endpoints under sys/ see them. */
 /** What a path leads to. */
 export type Routed = {
   readonly endpoint: Endpoint
@@ -81,6 +80,7 @@ export type Routed = {
   readonly pathParameters: Readonly<Record<string, string>>
 }
 
+/** The mounts as the endpoints under sys/ see them. */
 export interface Mounts {
   /** What can be mounted. */
   typesOf(kind: MountKind): readonly string[]

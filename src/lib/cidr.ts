@@ -47,9 +47,12 @@ const MATCHERS = new WeakMap<readonly string[], (address: string) => boolean>()
 /** Whether `address`, as a socket shows it, lies in one of the blocks. No blocks: any address does. */
 export function isInCidrs(address: string, cidrs: readonly string[]): boolean {
   if (cidrs.length === 0) return true
-  const known = MATCHERS.get(cidrs) ?? cidrMatcher(cidrs)
-  MATCHERS.set(cidrs, known)
-  return known(address)
+  let matches = MATCHERS.get(cidrs)
+  if (matches === undefined) {
+    matches = cidrMatcher(cidrs)
+    MATCHERS.set(cidrs, matches)
+  }
+  return matches(address)
 }
 
 /** The same for many addresses, and no blocks hold none. @throws CidrError */

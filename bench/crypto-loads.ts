@@ -11,7 +11,7 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import { type Cipher, type KeyType, PROOF_OPTIONS, type Signing } from '../src/crypto/key-type.ts'
+import { type Cipher, type KeyType, PROOF_OPTIONS, type Signing } from '../src/crypto/key-types/key-type.ts'
 
 export const INPUT_BYTES = 128
 

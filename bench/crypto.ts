@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { KEY_TYPES } from '../src/crypto/key-types.ts'
+import { KEY_TYPES } from '../src/crypto/key-types/key-types.ts'
 import { inlineWork } from '../src/lib/slow-work.ts'
 import { realWorld } from '../src/lib/world.ts'
 import { INPUT_BYTES, type Load, loadsOf } from './crypto-loads.ts'

@@ -2,8 +2,8 @@
 // and in need of a quiet machine, so it is no test: sh bin/with-runtime bench/shamir-timing.ts
 import assert from 'node:assert/strict'
 import { randomBytes, randomFillSync } from 'node:crypto'
-import { multiply } from '../src/crypto/galois-field.ts'
-import { combineShares } from '../src/crypto/shamir.ts'
+import { multiply } from '../src/crypto/primitives/galois-field.ts'
+import { combineShares } from '../src/crypto/primitives/shamir.ts'
 
 const SHARE_BYTES = 33
 const INPUTS = 4096

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { DEFAULT_CONFIG, parseConfig, type ServerConfig, settle } from '../src/config/config.ts'
 import { INNER_STANZA } from '../src/config/switches.ts'
 import { parseDurationSeconds } from '../src/lib/duration.ts'
-import { DEFAULT_RETENTION } from '../src/storage/retention.ts'
+import { DEFAULT_RETENTION } from '../src/storage/log/retention.ts'
 import { fencedBlocks } from '../test/pages/fenced-blocks.ts'
 import { configurationPage, STANZAS } from './configuration-page.ts'
 

@@ -21,11 +21,11 @@ import { Types } from './mutation/types.ts'
 import { readTree } from './tree.ts'
 
 const PLACES = [
-  'src/storage/*.ts',
-  'src/engines/transit/*.ts',
+  'src/storage/**/*.ts',
+  'src/engines/transit/**/*.ts',
   'src/auth/*.ts',
   'src/engines/cloud/*.ts',
-  'src/system/seal*.ts',
+  'src/system/seal/*.ts',
 ]
 
 /** Says with `--check` which pages are not those of the program. */

@@ -43,7 +43,7 @@ const YIELDERS = {
   'src/storage/': 'the commit queue gathers what arrives in one turn of the loop',
   'src/audit/turns.ts': 'a long list of devices lets other requests in between',
   'src/threads/': 'a long batch lets other requests in between its slices',
-  'src/engines/transit/rotation-schedule.ts': 'the first look at all keys of a mount lets requests in between',
+  'src/engines/transit/ring/rotation-schedule.ts': 'the first look at all keys of a mount lets requests in between',
 }
 
 const TIMER_MODULES = ['node:timers', 'node:timers/promises', 'timers', 'timers/promises']
@@ -245,7 +245,7 @@ export const RULES: readonly Rule[] = [
       'src/managed-keys/pkcs11-binding.ts':
         'what an operator installs who has a device (docs/decisions/0010-pkcs11.md)',
       'src/crypto/pgp.ts': 'a large library that most servers never need (docs/decisions/0005-openpgp.md)',
-      'src/crypto/ecdsa-over-digest.ts': 'the same (docs/decisions/0008-curves-and-ciphers.md)',
+      'src/crypto/signatures/ecdsa-over-digest.ts': 'the same (docs/decisions/0008-curves-and-ciphers.md)',
     },
   },
   {

@@ -9,11 +9,11 @@ import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-h
 import type { StaticSealConfig } from '../config/seal.ts'
 import { realWorld } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
+import { openStore } from '../storage/commit/transactional-store.ts'
 import { StorageFull, type Store } from '../storage/contract.ts'
 import { MemoryBackend } from '../storage/memory-backend.ts'
-import { openStore } from '../storage/transactional-store.ts'
-import { AutoSealFailed } from '../system/auto-seal.ts'
-import { Seal } from '../system/seal.ts'
+import { AutoSealFailed } from '../system/seal/auto-seal.ts'
+import { Seal } from '../system/seal/seal.ts'
 import { staticSeal } from './static-seal.ts'
 
 const KEY_A = Buffer.alloc(32, 0xa1)

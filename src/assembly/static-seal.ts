@@ -2,10 +2,10 @@
 // has it and the data has everything, so it belongs where the data are not.
 import { readFileSync } from 'node:fs'
 import type { StaticSealConfig } from '../config/seal.ts'
-import { decodeKeyText } from '../crypto/key-text.ts'
-import { importSecret } from '../crypto/secret-key.ts'
+import { decodeKeyText } from '../crypto/forms/key-text.ts'
+import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { own } from '../lib/own.ts'
-import { type AutoSeal, AutoSealFailed } from '../system/auto-seal.ts'
+import { type AutoSeal, AutoSealFailed } from '../system/seal/auto-seal.ts'
 
 export function staticSeal({ keyId, key, previous }: StaticSealConfig, env: NodeJS.ProcessEnv): AutoSeal {
   const sources = new Map([[keyId, key]])

@@ -3,7 +3,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { linkDigest } from '../crypto/digest.ts'
+import { linkDigest } from '../crypto/primitives/digest.ts'
 import { own } from '../lib/own.ts'
 import { lineStart, MOST_HEAD_CHARACTERS, readHead } from './line-head.ts'
 import { wholeLines } from './whole-lines.ts'

@@ -2,7 +2,7 @@
 // (threats P-34).
 import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
-import { publicKeyText } from '../crypto/text-signature.ts'
+import { publicKeyText } from '../crypto/signatures/text-signature.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReloadOutcome } from '../lib/reload.ts'
 import type { TurnEnd } from '../lib/turn-end.ts'

@@ -6,7 +6,7 @@
 //   root/core/audit-headers       which request headers are recorded
 //   root/core/audit-origin        of which history of the store it is (restored-state.ts)
 import { isCredentialHeader } from '../api/credential-headers.ts'
-import { importSigningKey, newSigningKey } from '../crypto/text-signature.ts'
+import { importSigningKey, newSigningKey } from '../crypto/signatures/text-signature.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/world.ts'

@@ -1,7 +1,7 @@
 // Which devices there are, in one thread: made from what is stored, opened, exchanged for others while requests are
 // between their two entries, and let go when the last of those is done.
-import { SaltedHmac } from '../crypto/salted-hmac.ts'
-import { publicKeyText, signText } from '../crypto/text-signature.ts'
+import { SaltedHmac } from '../crypto/primitives/salted-hmac.ts'
+import { publicKeyText, signText } from '../crypto/signatures/text-signature.ts'
 import { randomBase62 } from '../lib/base62.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReloadOutcome } from '../lib/reload.ts'

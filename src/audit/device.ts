@@ -1,5 +1,5 @@
 // What every audit device has, whatever it writes to: a salt, a form of entries, and the chain of its lines.
-import type { SaltedHmac } from '../crypto/salted-hmac.ts'
+import type { SaltedHmac } from '../crypto/primitives/salted-hmac.ts'
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
 import { quoted } from './ascii-json.ts'

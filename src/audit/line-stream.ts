@@ -1,7 +1,7 @@
 // One chain of lines (docs/audit-format.md): what one thread writes to one device from one opening on. Each line names
 // the hash of the one before it; now and then a signed one vouches for all before. Lines are gathered here until the
 // device writes them together, and the chain goes on from what was really stored.
-import { linkDigest } from '../crypto/digest.ts'
+import { linkDigest } from '../crypto/primitives/digest.ts'
 
 /** Of a line that is no entry of a request: `chain` holds what happened to the stream. */
 export const MARK = 'chain'

@@ -1,5 +1,5 @@
 // One chain as whoever verifies a log sees it: line after line, with what does not fit.
-import { importPublicKey, isSignatureOf } from '../crypto/text-signature.ts'
+import { importPublicKey, isSignatureOf } from '../crypto/signatures/text-signature.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import type { LineHead } from './line-head.ts'
 import { MOST_UNSIGNED_LINES, SIGNATURE, SIGNED_FOR } from './line-stream.ts'

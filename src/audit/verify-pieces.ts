@@ -1,6 +1,6 @@
 // What stands in a log and is no whole line: honest where a full disk or the end of the process cut a write short, and
 // that can be told; else somebody put it there, or spoiled a line.
-import { linkDigest } from '../crypto/digest.ts'
+import { linkDigest } from '../crypto/primitives/digest.ts'
 import { lineStart, readPlace } from './line-head.ts'
 import type { ChainCheck } from './verify-chain.ts'
 

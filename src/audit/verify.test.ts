@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { linkDigest } from '../crypto/digest.ts'
-import { importSigningKey, newSigningKey, publicKeyText, signText } from '../crypto/text-signature.ts'
+import { linkDigest } from '../crypto/primitives/digest.ts'
+import { importSigningKey, newSigningKey, publicKeyText, signText } from '../crypto/signatures/text-signature.ts'
 import { type EntryType, LineStream, MOST_UNSIGNED_LINES } from './line-stream.ts'
 import { type ServerChain, Verification, type VerifyReport } from './verify.ts'
 

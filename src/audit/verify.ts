@@ -1,8 +1,8 @@
 // Finds out what was changed in an audit log: lines that were edited, taken away, put in or moved. It needs nothing but
 // the files; with the public key of the cluster it also knows that nobody made the chains anew, and with what the
 // running server tells of its chains, that no end was cut off (docs/audit-format.md says what each can show).
-import { linkDigest } from '../crypto/digest.ts'
-import { importPublicKey } from '../crypto/text-signature.ts'
+import { linkDigest } from '../crypto/primitives/digest.ts'
+import { importPublicKey } from '../crypto/signatures/text-signature.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { ChainCheck, type FoundEnd, foundBy, type PlacedLine } from './verify-chain.ts'
 import { isPromised, type Piece, type Promised, pieceOf, unexplained } from './verify-pieces.ts'

@@ -2,7 +2,7 @@
 // it (threats P-26). token-keys.ts says what is stored where.
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../api/errors.ts'
-import { importSecret } from '../crypto/secret-key.ts'
+import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { fastDigest, keyedDigest } from '../crypto/token-digest.ts'
 import { CoherentCache, type Lookups } from '../lib/coherent-cache.ts'
 import type { World } from '../lib/world.ts'

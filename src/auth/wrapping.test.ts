@@ -4,8 +4,8 @@ import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
 import { type Called, LIMITS, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
 import { realWorld } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
+import { openStore } from '../storage/commit/transactional-store.ts'
 import { MemoryBackend } from '../storage/memory-backend.ts'
-import { openStore } from '../storage/transactional-store.ts'
 
 const wrapped = (house: MemoryHouse, method: string, path: string, body?: unknown, ttl = '60') =>
   house.call(method, path, body, 'root', { wrapTtl: ttl })

@@ -1,5 +1,5 @@
 // What of a file is signed: files of any size, of which only a hash travels.
-import { namedHashOf } from '../crypto/named-hash.ts'
+import { namedHashOf } from '../crypto/primitives/named-hash.ts'
 import type { Client } from './client.ts'
 import { memberOf } from './exact-json.ts'
 import { missingResult, type TransitValues, transitPath } from './transit-options.ts'

@@ -1,8 +1,8 @@
 // Files of any size, encrypted where they are: a key that only the server can open stands in front of segments that are
 // authenticated one by one, so that the whole never has to be in memory. docs/file-format.md says it byte by byte.
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { AEADS, AuthenticationFailed, open, seal } from '../crypto/aead.ts'
-import { hkdfExpand, hkdfExtract } from '../crypto/derivation.ts'
+import { AEADS, AuthenticationFailed, open, seal } from '../crypto/primitives/aead.ts'
+import { hkdfExpand, hkdfExtract } from '../crypto/primitives/derivation.ts'
 import type { ByteReader } from './byte-reader.ts'
 import { CliError } from './cli-error.ts'
 

@@ -1,7 +1,7 @@
 // The configuration as `sys/config/state/sanitized` shows it: by the names of the file, without anything that opens
 // something. A key that is not named here is not shown.
 
-import { DEFAULT_RETENTION } from '../storage/retention.ts'
+import { DEFAULT_RETENTION } from '../storage/log/retention.ts'
 import type { ServerConfig } from './config.ts'
 import { addressText, type ListenerConfig } from './listener.ts'
 import { NO_SWITCHES } from './switches.ts'

@@ -1,7 +1,7 @@
 // The stanza `storage`: where the data are, and how far back the log of changes is kept.
 
 import type { HclObject } from '../lib/hcl.ts'
-import { DEFAULT_RETENTION, type Retention } from '../storage/retention.ts'
+import { DEFAULT_RETENTION, type Retention } from '../storage/log/retention.ts'
 import { type Stanza, setting } from './setting.ts'
 import { ConfigError, checkKeys, integerIn, only, secondsIn, single } from './values.ts'
 

@@ -1,12 +1,12 @@
 // Sealing and opening many messages under one key: a part of a batch, for another thread to do.
 import type { KeyObject } from 'node:crypto'
 import { type Job, magnitude } from '../lib/slow-work.ts'
-import { AuthenticationFailed } from './aead.ts'
-import { type PaddingScheme, paddedCipher } from './key-type.ts'
-import { KEY_TYPES } from './key-types.ts'
+import { type Packed, pack, unpack, wipePacked } from './encoding/packed.ts'
+import { type PaddingScheme, paddedCipher } from './key-types/key-type.ts'
+import { KEY_TYPES } from './key-types/key-types.ts'
 import { type KeyUse, type MessageParts, openMessage, type Sealing, sealMessage } from './message.ts'
-import { NoncePool } from './nonce-pool.ts'
-import { type Packed, pack, unpack, wipePacked } from './packed.ts'
+import { AuthenticationFailed } from './primitives/aead.ts'
+import { NoncePool } from './primitives/nonce-pool.ts'
 
 export type ManyInput = {
   /** Name of a key type with a cipher. */

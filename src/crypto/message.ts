@@ -1,8 +1,8 @@
 // One message under one key version. How its key and its nonce come about is said in one word, so that it can travel
 // to another thread; the words are formats, which restored keys bring along.
 import type { KeyObject } from 'node:crypto'
-import type { Cipher, Convergent, Derivation, KeyType } from './key-type.ts'
-import type { NoncePool } from './nonce-pool.ts'
+import type { Cipher, Convergent, Derivation, KeyType } from './key-types/key-type.ts'
+import type { NoncePool } from './primitives/nonce-pool.ts'
 
 /**
  * 'plain': the key of the version itself. All others take a context.

@@ -2,8 +2,8 @@
 // that names its parameters: $argon2id$v=19$m=KIBIBYTES,t=PASSES,p=LANES$SALT$HASH
 import { argon2Sync } from 'node:crypto'
 import type { Job, SlowWork } from '../lib/slow-work.ts'
-import { constantTimeEqual } from './constant-time.ts'
-import { freshBytes, type RandomBytes } from './random-bytes.ts'
+import { constantTimeEqual } from './primitives/constant-time.ts'
+import { freshBytes, type RandomBytes } from './primitives/random-bytes.ts'
 
 type Cost = { readonly memoryKib: number; readonly passes: number; readonly lanes: number }
 

@@ -1,11 +1,11 @@
 // Known answers of every primitive in use, computed before the server does anything with a key (threats P-16): a
 // broken or replaced library then stops the start instead of writing what nobody can read.
 import { createSecretKey } from 'node:crypto'
-import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from './aead.ts'
-import { hkdfSha256 } from './derivation.ts'
-import { hmacSha256, sha256 } from './digest.ts'
-import { multiply } from './galois-field.ts'
-import { combineShares, splitSecret } from './shamir.ts'
+import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from './primitives/aead.ts'
+import { hkdfSha256 } from './primitives/derivation.ts'
+import { hmacSha256, sha256 } from './primitives/digest.ts'
+import { multiply } from './primitives/galois-field.ts'
+import { combineShares, splitSecret } from './primitives/shamir.ts'
 
 export class SelfTestFailed extends Error {
   override name = 'SelfTestFailed'

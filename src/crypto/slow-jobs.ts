@@ -1,15 +1,15 @@
 import type { AnyJob } from '../lib/slow-work.ts'
-import { POINT_OF } from './ec-private-key.ts'
-import { CHECK_ES512, SIGN_ES512 } from './es512.ts'
+import { POINT_OF } from './forms/ec-private-key.ts'
+import { CHECK_PRIMES } from './forms/rsa-parts.ts'
+import { UNWRAP_FROM_RSA, WRAP_FOR_RSA } from './forms/wrapped-key.ts'
+import { GENERATE_RSA } from './key-types/rsa-key-types.ts'
 import { OPEN_MANY, SEAL_MANY } from './many.ts'
 import { DERIVE_PASSWORD } from './password.ts'
 import { ENCRYPT_TO_PGP, READ_PGP_KEY } from './pgp.ts'
-import { GENERATE_RSA } from './rsa-key-types.ts'
-import { OPEN_OAEP } from './rsa-oaep.ts'
-import { CHECK_PRIMES } from './rsa-parts.ts'
-import { OPEN_PKCS1 } from './rsa-pkcs1.ts'
-import { SIGN, VERIFY } from './signing-jobs.ts'
-import { UNWRAP_FROM_RSA, WRAP_FOR_RSA } from './wrapped-key.ts'
+import { OPEN_OAEP } from './primitives/rsa-oaep.ts'
+import { CHECK_ES512, SIGN_ES512 } from './signatures/es512.ts'
+import { OPEN_PKCS1 } from './signatures/rsa-pkcs1.ts'
+import { SIGN, VERIFY } from './signatures/signing-jobs.ts'
 
 /** Every job that the pool does, by its name. A new one is a `Job` beside what it is about, and a place here. */
 export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([

@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import type { AnyJob, Job, SlowWork } from '../lib/slow-work.ts'
 import { inlineWork, magnitude } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
-import { PROOF_OPTIONS } from './key-type.ts'
-import { KEY_TYPES } from './key-types.ts'
+import { PROOF_OPTIONS } from './key-types/key-type.ts'
+import { KEY_TYPES } from './key-types/key-types.ts'
 import { OPEN_MANY, SEAL_MANY } from './many.ts'
-import { OPEN_OAEP } from './rsa-oaep.ts'
-import { signWith, verifyWith } from './signing-jobs.ts'
+import { OPEN_OAEP } from './primitives/rsa-oaep.ts'
+import { signWith, verifyWith } from './signatures/signing-jobs.ts'
 
 const world = realWorld()
 const inline = inlineWork(world)

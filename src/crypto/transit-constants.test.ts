@@ -2,9 +2,9 @@
 // give and read back for ever.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aes128Gcm96, aes256Gcm96, chacha20Poly1305, xchacha20Poly1305 } from './aead-key-types.ts'
-import { hkdfSha256 } from './derivation.ts'
-import type { Cipher, Derivation, KeyType } from './key-type.ts'
+import { aes128Gcm96, aes256Gcm96, chacha20Poly1305, xchacha20Poly1305 } from './key-types/aead-key-types.ts'
+import type { Cipher, Derivation, KeyType } from './key-types/key-type.ts'
+import { hkdfSha256 } from './primitives/derivation.ts'
 
 const MATERIAL = Buffer.from(Array.from({ length: 32 }, (_, at) => at))
 const PLAINTEXT = Buffer.from('the quick brown fox')

@@ -1,5 +1,5 @@
 // All checks, what they found, and what follows from it.
-import { databasePath } from '../storage/sqlite-files.ts'
+import { databasePath } from '../storage/sqlite/sqlite-files.ts'
 import { ACCOUNTABILITY_CHECKS } from './accountability-checks.ts'
 import { type Check, type Finding, GROUPS, type Result, type Verdict } from './check.ts'
 import { FILE_CHECKS } from './file-checks.ts'

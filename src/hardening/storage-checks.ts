@@ -1,5 +1,5 @@
 // The store as it lies there, and the clock that it was written by: B-08, B-15.
-import { measureSync, quickLook } from '../storage/quick-look.ts'
+import { measureSync, quickLook } from '../storage/sqlite/quick-look.ts'
 import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 

@@ -1,6 +1,6 @@
 // Which PINs a token has refused. A token counts failures and locks itself after a few: a PIN that was refused is not
 // shown to it again until an operator writes it anew.
-import { sha256 } from '../crypto/digest.ts'
+import { sha256 } from '../crypto/primitives/digest.ts'
 
 export class PinGuard {
   readonly #salt: Buffer

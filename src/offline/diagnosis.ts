@@ -16,7 +16,7 @@ import { realWorld } from '../lib/world.ts'
 import { hardeningSetting } from '../process/hardening-setting.ts'
 import { ListenFailed, requireFreeAddresses } from '../process/listening.ts'
 import { misplacedLogs } from '../process/misplaced-logs.ts'
-import { isInUse } from '../storage/sqlite-files.ts'
+import { isInUse } from '../storage/sqlite/sqlite-files.ts'
 
 /** What `keywright server` sets before all else. */
 const SERVER_UMASK = 0o077

@@ -9,12 +9,12 @@ import { asciiTrim } from '../lib/ascii.ts'
 import type { World } from '../lib/world.ts'
 import { Barrier } from '../storage/barrier.ts'
 import { type ReadStore, StorageReadOnly, type Store } from '../storage/contract.ts'
-import { openUncheckedReader } from '../storage/sqlite-store.ts'
-import { type VerifyKeys, verifyKeysOf } from '../storage/verify-keys.ts'
-import { AutoSealFailed } from '../system/auto-seal.ts'
-import { Seal } from '../system/seal.ts'
-import type { OpenedKeys } from '../system/seal-records.ts'
-import { decodeShare } from '../system/share-text.ts'
+import { openUncheckedReader } from '../storage/sqlite/sqlite-store.ts'
+import { type VerifyKeys, verifyKeysOf } from '../storage/verify/verify-keys.ts'
+import { AutoSealFailed } from '../system/seal/auto-seal.ts'
+import { Seal } from '../system/seal/seal.ts'
+import type { OpenedKeys } from '../system/seal/seal-records.ts'
+import { decodeShare } from '../system/seal/share-text.ts'
 
 /** Asks for shares until they open the store. @throws CliError where they do not; StorageError */
 export function openWithShares(directory: string, shares: AsyncIterable<string>, world: World): Promise<VerifyKeys> {

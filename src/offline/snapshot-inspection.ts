@@ -2,7 +2,7 @@
 import { CliError } from '../cli/cli-error.ts'
 import type { InspectSnapshot } from '../cli/io.ts'
 import { StorageError } from '../storage/contract.ts'
-import { readSnapshot } from '../storage/snapshot-stream.ts'
+import { readSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 
 /** @throws CliError where it is damaged */
 export const inspectSnapshot: InspectSnapshot = async (parts) => {

@@ -8,8 +8,8 @@ import { type CliIo, write } from '../cli/io.ts'
 import { printableLine } from '../cli/terminal-text.ts'
 import { realWorld } from '../lib/world.ts'
 import { StorageError } from '../storage/contract.ts'
-import { type VerifyProgress, type VerifyReport, verifyStore } from '../storage/verify.ts'
-import type { VerifyKeys } from '../storage/verify-keys.ts'
+import { type VerifyProgress, type VerifyReport, verifyStore } from '../storage/verify/verify.ts'
+import type { VerifyKeys } from '../storage/verify/verify-keys.ts'
 import { openWithKey, openWithShares, typedShares } from './offline-keys.ts'
 
 /** There was nothing to judge: not a store, or not its keys. */

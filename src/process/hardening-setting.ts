@@ -4,7 +4,7 @@ import { deviceSettings } from '../audit/device-options.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { addressText, isLoopback, type ListenerConfig } from '../config/listener.ts'
 import type { HardeningSetting, ListenerFacts } from '../hardening/setting.ts'
-import { quickLook } from '../storage/quick-look.ts'
+import { quickLook } from '../storage/sqlite/quick-look.ts'
 
 export type Start = {
   readonly isDevelopment: boolean

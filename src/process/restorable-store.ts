@@ -2,7 +2,7 @@
 import type { Restorable } from '../assembly/restore.ts'
 import type { Store } from '../storage/contract.ts'
 import type { ReplaceableStore } from '../storage/replaceable-store.ts'
-import { adoptStaged } from '../storage/staged-store.ts'
+import { adoptStaged } from '../storage/snapshot/staged-store.ts'
 import { checkStagedInThread } from '../threads/staged-check-thread.ts'
 
 /** `reopen` opens what is in the directory; it ends the process where it cannot. */

@@ -1,9 +1,10 @@
 // What one kind of storage has to do itself; everything that all kinds do alike (transactions, order, leaves, checks
 // of keys) stands above it, in transactional-store.ts. All of it may take its time: nothing above relies on order of
 // completion, except that appends take effect in the order in which they were called.
-import type { EncodedChange } from './change-record.ts'
+
 import type { Entry, StorageClass } from './contract.ts'
-import type { TreeClass, TreePage } from './tree.ts'
+import type { EncodedChange } from './log/change-record.ts'
+import type { TreeClass, TreePage } from './log/tree.ts'
 
 export interface BackendView {
   get(key: string): Promise<Buffer | undefined>

@@ -6,8 +6,8 @@
 //
 // Term 0 is no data key: it marks the two records around the keyring, sealed by the unseal key and the root key.
 import type { KeyObject } from 'node:crypto'
-import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/aead.ts'
-import { NoncePool } from '../crypto/nonce-pool.ts'
+import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/primitives/aead.ts'
+import { NoncePool } from '../crypto/primitives/nonce-pool.ts'
 import type { Random } from '../lib/world.ts'
 import { Sealed, StorageCorrupt, StorageRefused } from './contract.ts'
 import type { Keyring } from './keyring.ts'

@@ -4,7 +4,7 @@
 // A stored key is a path whose first segment is its namespace: `root/core/mounts/UUID`.
 
 import type { Position, StoredEntry } from './backend.ts'
-import type { Tree, TreeRoots } from './tree.ts'
+import type { Tree, TreeRoots } from './log/tree.ts'
 
 /** Where a written key belongs: replication selects and filters by it (paths filters name mounts). */
 export type Scope = {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { importSecret } from '../crypto/secret-key.ts'
+import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { realWorld } from '../lib/world.ts'
 import { Barrier } from './barrier.ts'
 import { StorageRefused } from './contract.ts'

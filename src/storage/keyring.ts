@@ -3,7 +3,7 @@
 //   stored (inside an envelope sealed by the root key, barrier.ts):
 //   format 1 | active term u32 | count u32 | count × ( term u32 | installed at, ms u64 | key 32 )
 import type { KeyObject } from 'node:crypto'
-import { exportSecret, importSecret } from '../crypto/secret-key.ts'
+import { exportSecret, importSecret } from '../crypto/primitives/secret-key.ts'
 import { StorageCorrupt } from './contract.ts'
 
 export type DataKey = { readonly key: KeyObject; readonly installedAtMs: number }

@@ -16,12 +16,12 @@ import {
   type SavedTree,
   type TreeSave,
 } from './backend.ts'
-import type { EncodedChange } from './change-record.ts'
 import { childNames } from './child-names.ts'
 import type { ChangeOperation, Entry } from './contract.ts'
 import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
-import { keptCheckpoints } from './retention.ts'
-import type { TreePage } from './tree.ts'
+import type { EncodedChange } from './log/change-record.ts'
+import { keptCheckpoints } from './log/retention.ts'
+import type { TreePage } from './log/tree.ts'
 
 type StoredEntry = EntryHead & { readonly value: Buffer }
 

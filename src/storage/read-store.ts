@@ -1,6 +1,5 @@
 // The reading half of a store, over any backend: checks what is asked, refuses after close, decodes the log.
 import type { BackendSnapshot, BackendView, Position, ReadBackend, StoredEntry } from './backend.ts'
-import { decodeRun } from './change-record.ts'
 import {
   type Change,
   type Entry,
@@ -12,6 +11,7 @@ import {
   StorageClosed,
   StorageRefused,
 } from './contract.ts'
+import { decodeRun } from './log/change-record.ts'
 
 /** Texts that are not well-formed would become other texts on their way to the device (threats N-18). */
 function requireText(text: string): void {

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { SeededRandom } from '../../test/conformance/seeded-random.ts'
 import { FIXTURE_FIRST_COMMIT_MS, FIXTURE_LEAF_KEY, FIXTURE_TRANSACTIONS } from '../../test/fixtures/make-store.ts'
-import { importSecret } from '../crypto/secret-key.ts'
+import { importSecret } from '../crypto/primitives/secret-key.ts'
 import type { Transaction } from './contract.ts'
-import { leafOf } from './leaf.ts'
-import { openSqliteReader, openSqliteStore } from './sqlite-store.ts'
+import { leafOf } from './log/leaf.ts'
+import { openSqliteReader, openSqliteStore } from './sqlite/sqlite-store.ts'
 
 const clock = { nowMs: () => FIXTURE_FIRST_COMMIT_MS, monotonicMs: () => 0 }
 const random = new SeededRandom(1)

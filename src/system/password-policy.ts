@@ -5,7 +5,7 @@
 //     charset   = "abcdefghijklmnopqrstuvwxyz"
 //     min-chars = 1
 //   }
-import type { RandomBytes } from '../crypto/random-bytes.ts'
+import type { RandomBytes } from '../crypto/primitives/random-bytes.ts'
 import { blocksOf, type HclBlock, HclError, type HclObject, itemsOf, parseHcl, scalar } from '../lib/hcl.ts'
 
 export type CharacterRule = { readonly characters: string; readonly minimum: number }

@@ -4,8 +4,8 @@ import { PgpKeyError, readPgpKey } from '../crypto/pgp.ts'
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
-import { MAX_SHARES } from './share-numbers.ts'
-import type { ReadPgpKey } from './token-attempt.ts'
+import { MAX_SHARES } from './seal/share-numbers.ts'
+import type { ReadPgpKey } from './seal/token-attempt.ts'
 
 /** Keys that shares are encrypted to: each may be as long as one can be. */
 export const pgpKeys = (description: string) => strings(description, { max: MAX_SHARES * MAX_ITEM_CHARACTERS })

@@ -2,13 +2,13 @@
 // changes, whatever its header says, which anybody can write. What another cluster sealed: only where a static key of
 // this server opens it, as it would after the restore.
 import type { KeyObject } from 'node:crypto'
-import { AuthenticationFailed } from '../crypto/aead.ts'
+import { AuthenticationFailed } from '../crypto/primitives/aead.ts'
 import type { Random } from '../lib/world.ts'
 import { Barrier } from '../storage/barrier.ts'
 import { StorageCorrupt } from '../storage/contract.ts'
 import type { Keyring } from '../storage/keyring.ts'
-import { decodeSealConfig, SEAL_CONFIG } from './seal-config.ts'
-import { KEYRING, openKeyring, openRootKey, ROOT_KEY } from './seal-records.ts'
+import { decodeSealConfig, SEAL_CONFIG } from './seal/seal-config.ts'
+import { KEYRING, openKeyring, openRootKey, ROOT_KEY } from './seal/seal-records.ts'
 
 export type SnapshotKeyring = {
   /** By stored key; the records that opening needs among them. */

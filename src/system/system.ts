@@ -19,14 +19,14 @@ import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import { AttemptLimits } from './attempt-limits.ts'
-import type { ShareConfig } from './key-shares.ts'
-import type { KeyringRotation } from './keyring-rotation.ts'
-import type { Rekey } from './rekey.ts'
-import type { SealStatus } from './seal.ts'
-import type { Cluster } from './seal-records.ts'
+import { AttemptLimits } from './seal/attempt-limits.ts'
+import type { ShareConfig } from './seal/key-shares.ts'
+import type { KeyringRotation } from './seal/keyring-rotation.ts'
+import type { Rekey } from './seal/rekey.ts'
+import type { SealStatus } from './seal/seal.ts'
+import type { Cluster } from './seal/seal-records.ts'
+import type { TokenAttempt } from './seal/token-attempt.ts'
 import type { SystemServices } from './services.ts'
-import type { TokenAttempt } from './token-attempt.ts'
 
 /** Sealing and unsealing of the whole server, all its threads; only the thread that writes can. */
 export interface SealOperations {
@@ -143,7 +143,7 @@ export class System implements Engine {
   readonly quotas: QuotaStore
   readonly telemetry: Telemetry
   readonly sealStatus: () => SealStatus
-  /** The store as it is at the call, as a stream (storage/snapshot-format.ts). */
+  /** The store as it is at the call, as a stream (storage/snapshot/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
   /** Whether an endpoint of a mount that every server has needs `sudo` for the operation; false for all other paths. */
   readonly needsSudo: (path: string, operation: AclOperation) => boolean

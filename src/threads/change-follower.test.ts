@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
 import { realWorld } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
+import { openStore } from '../storage/commit/transactional-store.ts'
 import { HistoryGone, type ReadStore, StorageFull, systemScope } from '../storage/contract.ts'
 import { Invalidation } from '../storage/invalidation.ts'
 import { MemoryBackend } from '../storage/memory-backend.ts'
-import { openStore } from '../storage/transactional-store.ts'
 import { ChangeFollower, newPublishedIndex, publishIndex } from './change-follower.ts'
 
 async function stage() {

@@ -2,9 +2,9 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { realWorld } from '../lib/world.ts'
 import { StorageError, StorageFailed, StorageFull } from '../storage/contract.ts'
-import { SnapshotDamaged } from '../storage/snapshot-format.ts'
-import { isFull } from '../storage/sqlite-errors.ts'
-import { checkStaged, type StagedCheck } from '../storage/staged-check.ts'
+import { SnapshotDamaged } from '../storage/snapshot/snapshot-format.ts'
+import { checkStaged, type StagedCheck } from '../storage/snapshot/staged-check.ts'
+import { isFull } from '../storage/sqlite/sqlite-errors.ts'
 import { exitOf } from './thread-exit.ts'
 
 type Verdict = { readonly kind: 'sound' } | { readonly kind: 'damaged' | 'full' | 'failed'; readonly message: string }

@@ -2,7 +2,7 @@
 // Each answer is that of one moment between question and answer; appends take effect in the order of their calls.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Backend, BackendSnapshot, BackendView } from '../../src/storage/backend.ts'
-import type { EncodedChange } from '../../src/storage/change-record.ts'
+import type { EncodedChange } from '../../src/storage/log/change-record.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 const MAX_TURNS = 3

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { KEY_TYPES } from '../../src/crypto/key-types.ts'
+import { KEY_TYPES } from '../../src/crypto/key-types/key-types.ts'
 import { keyTypeConformance, type VectorFile } from './key-type.ts'
 
 for (const type of KEY_TYPES.values()) keyTypeConformance(type, readVectors(type.name))

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import type { KeyType } from '../../src/crypto/key-type.ts'
-import { HMAC_HASH_NAMES, namedHmac } from '../../src/crypto/named-hmac.ts'
+import type { KeyType } from '../../src/crypto/key-types/key-type.ts'
+import { HMAC_HASH_NAMES, namedHmac } from '../../src/crypto/primitives/named-hmac.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { hash, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
+import { publicHalf, spkiDer } from '../../src/crypto/forms/public-keys.ts'
 import {
   InvalidKeyMaterial,
   type KeyType,
@@ -9,11 +10,10 @@ import {
   type SignatureOptions,
   type Signing,
   UnusableInput,
-} from '../../src/crypto/key-type.ts'
-import { KEY_TYPES } from '../../src/crypto/key-types.ts'
-import { publicHalf, spkiDer } from '../../src/crypto/public-keys.ts'
-import { signatureHash } from '../../src/crypto/signature-hashes.ts'
-import { signWith, verifyWith } from '../../src/crypto/signing-jobs.ts'
+} from '../../src/crypto/key-types/key-type.ts'
+import { KEY_TYPES } from '../../src/crypto/key-types/key-types.ts'
+import { signatureHash } from '../../src/crypto/signatures/signature-hashes.ts'
+import { signWith, verifyWith } from '../../src/crypto/signatures/signing-jobs.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { importSecret } from '../../src/crypto/secret-key.ts'
+import { importSecret } from '../../src/crypto/primitives/secret-key.ts'
 import type { Backend } from '../../src/storage/backend.ts'
+import type { StoreOptions } from '../../src/storage/commit/transactional-store.ts'
 import {
   type Change,
   HistoryGone,
@@ -19,8 +20,7 @@ import {
   systemScope,
   type Transaction,
 } from '../../src/storage/contract.ts'
-import type { StoreOptions } from '../../src/storage/transactional-store.ts'
-import { bucketKeyOf, Tree } from '../../src/storage/tree.ts'
+import { bucketKeyOf, Tree } from '../../src/storage/log/tree.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { Faults, faultyBackend } from './faulty-backend.ts'
 import { serialHistory } from './storage-history.ts'

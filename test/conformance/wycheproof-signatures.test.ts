@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
-import { InvalidKeyMaterial, type SignatureOptions } from '../../src/crypto/key-type.ts'
-import { KEY_TYPES } from '../../src/crypto/key-types.ts'
+import { InvalidKeyMaterial, type SignatureOptions } from '../../src/crypto/key-types/key-type.ts'
+import { KEY_TYPES } from '../../src/crypto/key-types/key-types.ts'
 import { fromHex, readGroups, withVectors } from '../fixtures/wycheproof.ts'
 import { digestOf, hashesItself, isValid, OPTIONS, type TypeOfPair } from './signing.ts'
 

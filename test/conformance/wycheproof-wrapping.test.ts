@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { unwrapKey, wrapKey } from '../../src/crypto/key-wrap.ts'
-import { openHead } from '../../src/crypto/wrapped-key.ts'
+import { openHead } from '../../src/crypto/forms/wrapped-key.ts'
+import { unwrapKey, wrapKey } from '../../src/crypto/primitives/key-wrap.ts'
 import { fromHex, type OaepGroup, readGroups, withVectors } from '../fixtures/wycheproof.ts'
 
 type WrapCase = {

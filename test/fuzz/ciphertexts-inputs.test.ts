@@ -3,9 +3,9 @@
 // FUZZ_INPUTS of each.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type KeyType, PADDING_SCHEMES } from '../../src/crypto/key-type.ts'
-import { KEY_TYPES } from '../../src/crypto/key-types.ts'
-import type { RingHeader } from '../../src/engines/transit/ring-header.ts'
+import { type KeyType, PADDING_SCHEMES } from '../../src/crypto/key-types/key-type.ts'
+import { KEY_TYPES } from '../../src/crypto/key-types/key-types.ts'
+import type { RingHeader } from '../../src/engines/transit/ring/ring-header.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { bytesIn, changedText, meaning, meaningOf } from '../fixtures/changed-texts.ts'
 import type { Reply } from '../fixtures/engine-client.ts'

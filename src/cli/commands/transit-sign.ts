@@ -1,4 +1,4 @@
-import { HASH_NAMES } from '../../crypto/named-hash.ts'
+import { HASH_NAMES } from '../../crypto/primitives/named-hash.ts'
 import { asciiTrim } from '../../lib/ascii.ts'
 import { ByteProgress } from '../byte-progress.ts'
 import { UsageError } from '../cli-error.ts'

@@ -1,8 +1,8 @@
 // Certificates for the public key of a version, as they are given: the leaf first, each by the one behind it.
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
-import { canonicalSpki } from '../../crypto/canonical-spki.ts'
-import { PemError, readPem } from '../../crypto/pem.ts'
+import { PemError, readPem } from '../../crypto/encoding/pem.ts'
+import { canonicalSpki } from '../../crypto/forms/canonical-spki.ts'
 
 /** Of one version. */
 export const MAX_CERTIFICATES = 10

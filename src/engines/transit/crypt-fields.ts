@@ -3,7 +3,7 @@ import { fail } from '../../api/errors.ts'
 import { int, string } from '../../api/fields.ts'
 import { group, integer, listOf, optional, type Shape, type Shapes, text } from '../../api/shape.ts'
 import type { BatchRun } from './batch.ts'
-import type { LoadedRing } from './loaded-ring.ts'
+import type { LoadedRing } from './ring/loaded-ring.ts'
 
 export const nameField = { name: string('Name of the key', { required: true }) }
 

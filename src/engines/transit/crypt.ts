@@ -1,17 +1,17 @@
 // One message through one key: what encrypt, decrypt, rewrap and datakey share, single or in a batch. Each part of a
 // request that a client got wrong is refused by its name.
 import { fail, type Refusal } from '../../api/errors.ts'
-import { AuthenticationFailed } from '../../crypto/aead.ts'
-import { type Cipher, PADDING_SCHEMES, type PaddingScheme, paddedCipher } from '../../crypto/key-type.ts'
+import { type Cipher, PADDING_SCHEMES, type PaddingScheme, paddedCipher } from '../../crypto/key-types/key-type.ts'
 import { type MessageParts, openMessage, sealMessage } from '../../crypto/message.ts'
-import type { NoncePool } from '../../crypto/nonce-pool.ts'
+import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
+import type { NoncePool } from '../../crypto/primitives/nonce-pool.ts'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import { base64Text, type LongText } from '../../lib/long-text.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { parseCiphertext } from './ciphertext.ts'
 import { CALLER_NONCE_BYTES } from './key-use.ts'
-import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from './loaded-ring.ts'
-import { decryptionVersion, encryptionVersion } from './versions.ts'
+import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from './ring/loaded-ring.ts'
+import { decryptionVersion, encryptionVersion } from './ring/versions.ts'
 
 /** As a client sends them, at the top level or in an item of a batch: base64, or empty for none. */
 export type CryptOptions = {

@@ -1,12 +1,12 @@
 // What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
 import type { Answer } from '../../api/request.ts'
 import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
-import type { KeyType, PublicPart } from '../../crypto/key-type.ts'
+import type { KeyType, PublicPart } from '../../crypto/key-types/key-type.ts'
 import { formatRfc3339 } from '../../lib/rfc3339.ts'
-import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 import { USUAL_LEAST_MAC_BYTES } from './mac.ts'
-import { schemeOf } from './managed-type.ts'
-import type { BackupNote, Kdf, VersionHeader } from './ring-header.ts'
+import { schemeOf } from './managed/managed-type.ts'
+import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
+import type { BackupNote, Kdf, VersionHeader } from './ring/ring-header.ts'
 
 const NOTE: Shapes = { time: text('RFC 3339'), version: integer('The latest version then') }
 

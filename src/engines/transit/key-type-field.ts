@@ -1,10 +1,10 @@
 // The type of a key that is to be made, and what else about it is fixed at its creation.
 import { fail } from '../../api/errors.ts'
 import { isName } from '../../api/pattern.ts'
-import type { KeyType } from '../../crypto/key-type.ts'
-import { KEY_TYPES } from '../../crypto/key-types.ts'
+import type { KeyType } from '../../crypto/key-types/key-type.ts'
+import { KEY_TYPES } from '../../crypto/key-types/key-types.ts'
 
-import { MANAGED_KEY, NEW_MANAGED_KEY } from './managed-type.ts'
+import { MANAGED_KEY, NEW_MANAGED_KEY } from './managed/managed-type.ts'
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 

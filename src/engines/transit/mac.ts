@@ -1,14 +1,14 @@
 // HMACs and CMACs with the versions of a key: made, and verified in constant time.
 import { fail } from '../../api/errors.ts'
-import { CMAC_BYTES } from '../../crypto/cmac.ts'
-import { constantTimeEqual } from '../../crypto/constant-time.ts'
-import type { KeyType } from '../../crypto/key-type.ts'
-import { HMAC_HASH_NAMES, namedHmac } from '../../crypto/named-hmac.ts'
+import type { KeyType } from '../../crypto/key-types/key-type.ts'
+import { CMAC_BYTES } from '../../crypto/primitives/cmac.ts'
+import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
+import { HMAC_HASH_NAMES, namedHmac } from '../../crypto/primitives/named-hmac.ts'
 import { Base64Error, decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import { parseCiphertext } from './ciphertext.ts'
 import { decodeField } from './crypt.ts'
-import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
-import { verificationVersion } from './versions.ts'
+import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
+import { verificationVersion } from './ring/versions.ts'
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 const NOTHING = Buffer.alloc(0)

@@ -1,6 +1,6 @@
 // The version of a signing key whose public half others are to certify.
 import { fail } from '../../api/errors.ts'
-import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
+import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 

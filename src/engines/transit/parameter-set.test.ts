@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { KEY_TYPES } from '../../crypto/key-types/key-types.ts'
 import { keyTypeName } from './parameter-set.ts'
 
 test('both spellings of a type with parameter sets name the same type', () => {

@@ -2,7 +2,7 @@
 // and described by the first.
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
-import { PARAMETER_SETS } from '../../crypto/ml-dsa.ts'
+import { PARAMETER_SETS } from '../../crypto/key-types/ml-dsa.ts'
 
 const FAMILY = 'ml-dsa'
 const SETS = PARAMETER_SETS.join(', ')

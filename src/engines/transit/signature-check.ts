@@ -3,9 +3,9 @@
 import { fail, Refusal } from '../../api/errors.ts'
 import type { Item } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
-import type { SignatureOptions } from '../../crypto/key-type.ts'
+import type { SignatureOptions } from '../../crypto/key-types/key-type.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
-import type { LoadedRing } from './loaded-ring.ts'
+import type { LoadedRing } from './ring/loaded-ring.ts'
 import { type PreparedSignature, prepareVerification, verify } from './signing.ts'
 
 /** The same options with one of them changed, and the field that changes it. */

@@ -1,8 +1,8 @@
 // How a signature is to be: what sign and verify have in common (Interface 4.3).
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, string } from '../../api/fields.ts'
-import type { KeyType, SignatureOptions } from '../../crypto/key-type.ts'
-import { SIGNATURE_HASHES } from '../../crypto/signature-hashes.ts'
+import type { KeyType, SignatureOptions } from '../../crypto/key-types/key-type.ts'
+import { SIGNATURE_HASHES } from '../../crypto/signatures/signature-hashes.ts'
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 

@@ -1,17 +1,17 @@
 // One message signed or verified with one key: what sign and verify share, single or in a batch.
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
-import { type KeyType, type SignatureOptions, UnusableInput } from '../../crypto/key-type.ts'
-import { signWith, verifyWith } from '../../crypto/signing-jobs.ts'
+import { type KeyType, type SignatureOptions, UnusableInput } from '../../crypto/key-types/key-type.ts'
+import { signWith, verifyWith } from '../../crypto/signatures/signing-jobs.ts'
 import { Base64Error, decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from '../../lib/base64.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { whenDone } from '../../lib/when-done.ts'
 import { parseCiphertext } from './ciphertext.ts'
 import { decodeField } from './crypt.ts'
-import { type LoadedRing, type LoadedVersion, privateKeyOf } from './loaded-ring.ts'
 import { decodeInput } from './mac.ts'
-import { verifyingType } from './managed-type.ts'
-import { encryptionVersion, verificationVersion } from './versions.ts'
+import { verifyingType } from './managed/managed-type.ts'
+import { type LoadedRing, type LoadedVersion, privateKeyOf } from './ring/loaded-ring.ts'
+import { encryptionVersion, verificationVersion } from './ring/versions.ts'
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 

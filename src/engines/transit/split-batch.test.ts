@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MemoryView } from '../../../test/fixtures/memory-view.ts'
 import { base64, flagsOf, hurriedWorld, KEY_KINDS, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
-import { KEY_TYPES } from '../../crypto/key-types.ts'
+import { KEY_TYPES } from '../../crypto/key-types/key-types.ts'
 import { type AnyJob, inlineWork, type Job, type SlowWork } from '../../lib/slow-work.ts'
 import { realWorld } from '../../lib/world.ts'
 

@@ -2,13 +2,13 @@
 // first one. What can be refused is refused here; what travels is bytes and the key. Very large ones go to the pool
 // whole, in slices: between two of them this thread answers others, who would wait for seconds.
 import type { Item } from '../../api/fields.ts'
+import { type Packed, pack, unpack, wipePacked } from '../../crypto/encoding/packed.ts'
 import type { ManyInput } from '../../crypto/many.ts'
-import { type Packed, pack, unpack, wipePacked } from '../../crypto/packed.ts'
 import type { SlowWork, Split } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import { type BatchRun, type Failed, requireItems, runBatch, Tally, type Work } from './batch.ts'
 import type { Prepared } from './crypt.ts'
-import type { LoadedRing } from './loaded-ring.ts'
+import type { LoadedRing } from './ring/loaded-ring.ts'
 import { Turns } from './turns.ts'
 
 /** What an endpoint does with an item, in one go and in steps. */

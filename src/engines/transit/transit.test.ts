@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
 import type { Endpoint } from '../../api/endpoint.ts'
-import { KEY_TYPES } from '../../crypto/key-types.ts'
-import { Secret } from '../../crypto/secret.ts'
+import { KEY_TYPES } from '../../crypto/key-types/key-types.ts'
+import { Secret } from '../../crypto/primitives/secret.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { decodeRing } from './key-ring.ts'
+import { decodeRing } from './ring/key-ring.ts'
 import { TRANSIT } from './transit.ts'
 
 const plaintext = base64('the quick brown fox')

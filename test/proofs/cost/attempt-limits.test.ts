@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { SPOILERS } from '../../../src/system/attempt-limits.ts'
+import { SPOILERS } from '../../../src/system/seal/attempt-limits.ts'
 import { processCpuMs } from '../../fixtures/measured.ts'
 import { startMemoryHouse, wireRequest } from '../../fixtures/memory-house.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PolicyError, parsePolicyDocument } from '../../../src/auth/policy.ts'
-import { DER, der, requireDer } from '../../../src/crypto/der.ts'
+import { DER, der, requireDer } from '../../../src/crypto/encoding/der.ts'
 import { HclError, parseHcl } from '../../../src/lib/hcl.ts'
 import { parseJson } from '../../../src/lib/json.ts'
 import { hclInput } from '../../fixtures/hcl-inputs.ts'

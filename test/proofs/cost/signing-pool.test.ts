@@ -1,8 +1,8 @@
 // How busy the thread is that serves while the threads of the pool sign.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { KEY_TYPES } from '../../../src/crypto/key-types.ts'
-import { signWith } from '../../../src/crypto/signing-jobs.ts'
+import { KEY_TYPES } from '../../../src/crypto/key-types/key-types.ts'
+import { signWith } from '../../../src/crypto/signatures/signing-jobs.ts'
 import { realWorld } from '../../../src/lib/world.ts'
 import { startSlowPool } from '../../../src/process/slow-pool.ts'
 import { PooledWork } from '../../../src/threads/pooled-work.ts'

@@ -4,7 +4,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { spkiDer } from '../../../src/crypto/public-keys.ts'
+import { spkiDer } from '../../../src/crypto/forms/public-keys.ts'
 import { attributesOf, FULL_REQUEST, isSelfSigned, takeApart } from '../../fixtures/certificate-requests.ts'
 import {
   type ApiAnswer,

@@ -6,7 +6,7 @@ import { createSecretKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { AEADS, seal } from '../../../src/crypto/aead.ts'
+import { AEADS, seal } from '../../../src/crypto/primitives/aead.ts'
 import { MASK, type SecretWork } from '../../fixtures/opens-records.ts'
 import { countInMemory } from '../../fixtures/process-memory.ts'
 

@@ -9,7 +9,7 @@ import { buildWriterHouse } from '../../../src/assembly/writer-house.ts'
 import type { TokenEntry } from '../../../src/auth/token-entry.ts'
 import { inlineWork } from '../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../src/lib/world.ts'
-import { openSqliteStore } from '../../../src/storage/sqlite-store.ts'
+import { openSqliteStore } from '../../../src/storage/sqlite/sqlite-store.ts'
 import { LIMITS } from '../../fixtures/memory-house.ts'
 import { api, type ServerProcess, startServerProcess, temporaryDirectory } from '../../fixtures/server-process.ts'
 

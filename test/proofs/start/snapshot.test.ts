@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { verifyStore } from '../../../src/storage/verify.ts'
+import { verifyStore } from '../../../src/storage/verify/verify.ts'
 import { pseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { testSeed } from '../../fixtures/seed.ts'
 import {

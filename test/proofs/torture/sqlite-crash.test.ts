@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { realWorld } from '../../../src/lib/world.ts'
 import type { Store } from '../../../src/storage/contract.ts'
-import { openSqliteStore } from '../../../src/storage/sqlite-store.ts'
+import { openSqliteStore } from '../../../src/storage/sqlite/sqlite-store.ts'
 import { SeededRandom } from '../../conformance/seeded-random.ts'
 import { testSeed } from '../../fixtures/seed.ts'
 

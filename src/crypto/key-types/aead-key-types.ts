@@ -1,0 +1,59 @@
+import { createSecretKey } from 'node:crypto'
+import * as aead from '../primitives/aead.ts'
+import {
+  bindingNonce,
+  convergentNonce,
+  deriveBindingKeys,
+  deriveConvergentKeys,
+  deriveConvergentKeysV2,
+  deriveKey,
+  deriveKeyByCounter,
+} from '../primitives/derivation.ts'
+import { freshBytes } from '../primitives/random-bytes.ts'
+import { type Derivation, InvalidKeyMaterial, type KeyType } from './key-type.ts'
+
+/** What the counter KDF gives; it knows no other length. */
+const COUNTER_KDF_BYTES = 32
+
+/** A symmetric key type: the material is the raw key. */
+export function aeadKeyType(name: string, algorithm: aead.AeadAlgorithm): KeyType {
+  const { keyBytes, nonceBytes } = algorithm
+  return {
+    name,
+    generate: (random) => freshBytes(random, keyBytes),
+    load: (material) => {
+      if (material.length !== keyBytes) throw new InvalidKeyMaterial(`A key of type ${name} has ${keyBytes} bytes`)
+      return createSecretKey(material)
+    },
+    cipher: {
+      nonceBytes,
+      takesAssociatedData: true,
+      seal: (key, nonce, plaintext, associatedData) => aead.seal(algorithm, key, nonce, plaintext, associatedData),
+      sealWithNonce: (key, nonce, plaintext, associatedData) =>
+        aead.sealWithNonce(algorithm, key, nonce, plaintext, associatedData),
+      open: (key, nonce, sealed, associatedData) => aead.open(algorithm, key, nonce, sealed, associatedData),
+      openWithNonce: (key, sealed, associatedData) => aead.openWithNonce(algorithm, key, sealed, associatedData),
+    },
+    derivation: aeadDerivation(keyBytes, nonceBytes),
+  }
+}
+
+function aeadDerivation(keyBytes: number, nonceBytes: number): Derivation {
+  return {
+    derive: (key, context) => deriveKey(key, context, keyBytes),
+    ...(keyBytes === COUNTER_KDF_BYTES ? { deriveByCounter: deriveKeyByCounter } : {}),
+    convergent: {
+      deriveV3: (key, context) => deriveConvergentKeys(key, context, keyBytes),
+      deriveV2: (key, context) => deriveConvergentKeysV2(key, context, keyBytes),
+      nonce: (keys, plaintext) => convergentNonce(keys.nonceKey, plaintext, nonceBytes),
+      deriveBinding: (key, context) => deriveBindingKeys(key, context, keyBytes),
+      bindingNonce: (keys, plaintext, associatedData) =>
+        bindingNonce(keys.nonceKey, plaintext, associatedData, nonceBytes),
+    },
+  }
+}
+
+export const aes128Gcm96 = aeadKeyType('aes128-gcm96', aead.AEADS.aes128Gcm)
+export const aes256Gcm96 = aeadKeyType('aes256-gcm96', aead.AEADS.aes256Gcm)
+export const chacha20Poly1305 = aeadKeyType('chacha20-poly1305', aead.AEADS.chacha20Poly1305)
+export const xchacha20Poly1305 = aeadKeyType('xchacha20-poly1305', aead.AEADS.xchacha20Poly1305)

@@ -1,0 +1,23 @@
+// Keys for AES-CMAC: the material is the raw key.
+import { createSecretKey } from 'node:crypto'
+import { aesCmac } from '../primitives/cmac.ts'
+import { freshBytes } from '../primitives/random-bytes.ts'
+import { InvalidKeyMaterial, type KeyType } from './key-type.ts'
+
+export function cmacKeyType(keyBits: 128 | 192 | 256): KeyType {
+  const name = `aes${keyBits}-cmac`
+  const keyBytes = keyBits / 8
+  return {
+    name,
+    generate: (random) => freshBytes(random, keyBytes),
+    load: (material) => {
+      if (material.length !== keyBytes) throw new InvalidKeyMaterial(`A key of type ${name} has ${keyBytes} bytes`)
+      return createSecretKey(material)
+    },
+    cmac: aesCmac,
+  }
+}
+
+export const aes128Cmac = cmacKeyType(128)
+export const aes192Cmac = cmacKeyType(192)
+export const aes256Cmac = cmacKeyType(256)

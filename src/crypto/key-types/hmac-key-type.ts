@@ -1,0 +1,19 @@
+// Keys for HMACs alone: the material is the key, of a length that is chosen when it is made.
+import { createSecretKey } from 'node:crypto'
+import { freshBytes } from '../primitives/random-bytes.ts'
+import { InvalidKeyMaterial, type KeyType } from './key-type.ts'
+
+/** Bytes (Interface 8). The usual ones are as long as the output of SHA-256 (RFC 2104 section 3). */
+const SIZES = { usual: 32, min: 32, max: 512 } as const
+
+export const hmac: KeyType = {
+  name: 'hmac',
+  sizes: SIZES,
+  generate: (random, _slow, keyBytes) => freshBytes(random, keyBytes || SIZES.usual),
+  load: (material) => {
+    if (material.length < SIZES.min || material.length > SIZES.max)
+      throw new InvalidKeyMaterial(`A key of type hmac has ${SIZES.min} to ${SIZES.max} bytes`)
+    return createSecretKey(material)
+  },
+  isHmacKey: true,
+}

@@ -1,0 +1,54 @@
+// ML-DSA (FIPS 204, pure, with an empty context: the algorithm hashes by itself, and the name of a hash is not looked
+// at). The material is PKCS #8 with the seed alone (RFC 9881 section 6).
+import { type KeyObject, sign, verify } from 'node:crypto'
+import { loadPkcs8 } from '../forms/private-keys.ts'
+import { loadSpki, publicHalf } from '../forms/public-keys.ts'
+import { freshBytes } from '../primitives/random-bytes.ts'
+import { InvalidKeyMaterial, type KeyType } from './key-type.ts'
+
+export const PARAMETER_SETS = ['44', '65', '87'] as const
+export type ParameterSet = (typeof PARAMETER_SETS)[number]
+
+const SEED_BYTES = 32
+
+/** All that stands before the seed: version 0, OID 2.16.840.1.101.3.4.3.n, the lengths. */
+const pkcs8Head = (oidEnd: string): Buffer => Buffer.from(`3034020100300b06096086480165030403${oidEnd}04228020`, 'hex')
+
+export function mlDsaKeyType(parameterSet: ParameterSet, oidEnd: string): KeyType {
+  const name = `ml-dsa-${parameterSet}`
+  const head = pkcs8Head(oidEnd)
+  return {
+    name,
+    generate: (random) => {
+      const seed = freshBytes(random, SEED_BYTES)
+      const material = Buffer.alloc(head.length + SEED_BYTES)
+      head.copy(material)
+      seed.copy(material, head.length)
+      seed.fill(0)
+      return material
+    },
+    load: (material) => requireMlDsa(name, loadPkcs8(name, material)),
+    signing: {
+      sign: (key, input) => sign(null, input, key),
+      verify: (key, input, signature) => verify(null, input, key, signature),
+      // 0.5 to 1 ms, by chance now and then a multiple; verifying 0.1 to 0.25 ms.
+      signsSlowly: true,
+      hashesItself: true,
+    },
+    publicPart: {
+      name,
+      text: (key) => publicHalf(key).export({ format: 'raw-public' }).toString('base64'),
+      load: (spki) => requireMlDsa(name, loadSpki(name, spki)),
+    },
+  }
+}
+
+function requireMlDsa(name: string, key: KeyObject): KeyObject {
+  if (key.asymmetricKeyType !== name)
+    throw new InvalidKeyMaterial(`A key of type ${name} is one for ML-DSA with this parameter set`)
+  return key
+}
+
+export const mlDsa44 = mlDsaKeyType('44', '11')
+export const mlDsa65 = mlDsaKeyType('65', '12')
+export const mlDsa87 = mlDsaKeyType('87', '13')

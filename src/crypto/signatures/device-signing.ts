@@ -1,0 +1,82 @@
+// Signatures with a private key that stays in a device: hashing and encoding are done here, exactly as for keys that
+// are here, so that nobody can tell the two apart; the device does the one step that needs the key.
+import { hash } from 'node:crypto'
+import { P256, P384, P521, scalarBytes } from '../forms/ec-curves.ts'
+import { type SignatureOptions, UnusableInput } from '../key-types/key-type.ts'
+import { requireEcdsaDigest } from './ecdsa-digest.ts'
+import { writeEcdsaDer } from './ecdsa-signature.ts'
+import { maxSaltBytes } from './emsa-pss.ts'
+import { requireDigest, type SignatureHash, signatureHash } from './signature-hashes.ts'
+
+export type DeviceHashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'
+
+/** The steps of a device. */
+export type DeviceSigner = {
+  /** Of PKCS #1 v1.5 what stands behind the padding, of ECDSA the hash; ECDSA gives r ‖ s. */
+  signBlock(block: Buffer): Promise<Buffer>
+  signPss(digest: Buffer, hash: DeviceHashName, saltBytes: number): Promise<Buffer>
+}
+
+export type DeviceScheme = 'rsa-pkcs1' | 'rsa-pss' | 'ecdsa'
+
+/** RFC 8017 section 9.2: 00 01, eight times ff or more, 00. */
+const LEAST_PKCS1_BYTES = 11
+const DEVICE_HASHES: readonly string[] = ['sha1', 'sha224', 'sha256', 'sha384', 'sha512']
+const isDeviceHash = (name: string): name is DeviceHashName => DEVICE_HASHES.includes(name)
+
+/**
+ * `bits`: of the modulus, or of the order of the curve.
+ * @throws UnusableInput for what the caller got wrong, and what the device throws
+ */
+export async function signWithDevice(
+  device: DeviceSigner,
+  { scheme, bits }: { readonly scheme: DeviceScheme; readonly bits: number },
+  input: Buffer,
+  options: SignatureOptions,
+): Promise<Buffer> {
+  if (scheme === 'ecdsa') return signEcdsa(device, bits, input, options)
+  const modulusBytes = Math.ceil(bits / 8)
+  if (scheme === 'rsa-pkcs1') return device.signBlock(pkcs1Block(modulusBytes, input, options))
+  const used = signatureHash(options.hash)
+  if (!isDeviceHash(used.algorithm)) {
+    throw new UnusableInput(`"hash_algorithm": devices have RSA-PSS with sha1 and sha2 only, not with ${used.name}`)
+  }
+  return device.signPss(digestOf(used, input, options), used.algorithm, saltBytesOf(modulusBytes, used, options))
+}
+
+async function signEcdsa(device: DeviceSigner, bits: number, input: Buffer, options: SignatureOptions) {
+  const curve = [P256, P384, P521].find(({ order }) => Math.ceil(bits / 8) === order.length)
+  if (curve === undefined) throw new RangeError('No curve has an order of so many bits')
+  if (options.prehashed) requireEcdsaDigest(input, options)
+  const digest = options.prehashed ? input : digestOf(signatureHash(options.hash), input, options)
+  // FIPS 186-5 section 6.4.1: of a longer hash the first bits count. Not every device cuts it itself.
+  const both = await device.signBlock(digest.subarray(0, scalarBytes(curve)))
+  return options.marshaling === 'jws' ? both : writeEcdsaDer(both)
+}
+
+function pkcs1Block(modulusBytes: number, input: Buffer, options: SignatureOptions): Buffer {
+  if (options.hash !== 'none') {
+    const used = signatureHash(options.hash)
+    return Buffer.concat([used.digestInfo, digestOf(used, input, options)])
+  }
+  const most = modulusBytes - LEAST_PKCS1_BYTES
+  if (input.length > most)
+    throw new UnusableInput(`"input": without a hash this key signs at most ${most} bytes, not ${input.length}`)
+  return input
+}
+
+function digestOf(used: SignatureHash, input: Buffer, { prehashed }: SignatureOptions): Buffer {
+  if (!prehashed) return hash(used.algorithm, input, 'buffer')
+  requireDigest(used, input)
+  return input
+}
+
+function saltBytesOf(modulusBytes: number, used: SignatureHash, { saltLength }: SignatureOptions): number {
+  const most = maxSaltBytes(modulusBytes, used)
+  if (saltLength === 'auto') return most
+  const bytes = saltLength === 'hash' ? used.bytes : saltLength
+  if (bytes >= 0 && bytes <= most && Number.isInteger(bytes)) return bytes
+  throw new UnusableInput(
+    `"salt_length": requested salt length ${bytes} is invalid, with ${used.name} this key takes 0 to ${most} bytes`,
+  )
+}

@@ -1,0 +1,27 @@
+// RSAES-PKCS1-v1_5 (RFC 8017 section 7.2), for callers that need it: nothing is encrypted so unless it is asked for.
+//
+// A ciphertext with wrong padding opens, to bytes that follow from the ciphertext and the key and that nobody can tell
+// from a message: the implicit rejection of OpenSSL (draft-irtf-cfrg-rsa-guidance section 7). So neither the
+// answer nor its time says whether the padding was right, which is all that an attacker with many guesses needs.
+import { constants, type KeyObject, publicEncrypt } from 'node:crypto'
+import type { Job } from '../../lib/slow-work.ts'
+import { openingJob, openRsa, type RsaOpening } from '../primitives/rsa-opening.ts'
+
+const PKCS1 = { padding: constants.RSA_PKCS1_PADDING } as const
+/** RFC 8017 section 7.2.1: k - 11. */
+const LEAST_PADDING_BYTES = 11
+
+export function maxPkcs1PlaintextBytes(modulusBits: number): number {
+  return modulusBits / 8 - LEAST_PADDING_BYTES
+}
+
+/** Needs only the public half of the key. The plaintext has at most `maxPkcs1PlaintextBytes`. */
+export function sealPkcs1(key: KeyObject, plaintext: Buffer): Buffer {
+  return publicEncrypt({ key, ...PKCS1 }, plaintext)
+}
+
+/** Slow, as `openOaep`. As `openRsa`. */
+export const openPkcs1 = (key: KeyObject, sealed: Buffer): Buffer => openRsa(key, sealed, PKCS1)
+
+/** Undefined where it does not open. */
+export const OPEN_PKCS1: Job<RsaOpening, ArrayBuffer | undefined> = openingJob('rsa-pkcs1-open', openPkcs1)

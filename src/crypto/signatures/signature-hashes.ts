@@ -1,0 +1,57 @@
+// The hashes that a signature can be made with. SHA-1 is among them, for signatures that others check with nothing
+// newer: only who asks for it gets it.
+import { UnusableInput } from '../key-types/key-type.ts'
+
+export type SignatureHash = {
+  /** As the API writes it. */
+  readonly name: string
+  /** As the runtime calls it. */
+  readonly algorithm: string
+  readonly bytes: number
+  /** RFC 8017 section 9.2, note 1: what stands before the hash in a signature of PKCS #1 v1.5, in DER. */
+  readonly digestInfo: Buffer
+}
+
+/** Object identifiers: 1.3.14.3.2.26, and 2.16.840.1.101.3.4.2.n of NIST. */
+const SHA1_OID = Buffer.from('06052b0e03021a', 'hex')
+const nistOid = (n: number): Buffer => Buffer.from(`06096086480165030402${n.toString(16).padStart(2, '0')}`, 'hex')
+
+const ALL: readonly SignatureHash[] = [
+  row('sha1', 'sha1', 20, SHA1_OID),
+  row('sha2-224', 'sha224', 28, nistOid(4)),
+  row('sha2-256', 'sha256', 32, nistOid(1)),
+  row('sha2-384', 'sha384', 48, nistOid(2)),
+  row('sha2-512', 'sha512', 64, nistOid(3)),
+  row('sha3-224', 'sha3-224', 28, nistOid(7)),
+  row('sha3-256', 'sha3-256', 32, nistOid(8)),
+  row('sha3-384', 'sha3-384', 48, nistOid(9)),
+  row('sha3-512', 'sha3-512', 64, nistOid(10)),
+]
+const BY_NAME: ReadonlyMap<string, SignatureHash> = new Map(ALL.map((hash) => [hash.name, hash]))
+
+/** Besides them there is 'none', for PKCS #1 v1.5 alone. */
+export const SIGNATURE_HASHES: readonly string[] = ALL.map(({ name }) => name)
+
+/** @throws UnusableInput */
+export function signatureHash(name: string): SignatureHash {
+  const hash = BY_NAME.get(name)
+  if (hash === undefined) throw new UnusableInput(`a signature needs a hash: ${SIGNATURE_HASHES.join(', ')}`)
+  return hash
+}
+
+/** @throws UnusableInput for a digest that is not as long as the hash gives */
+export function requireDigest({ name, bytes }: SignatureHash, digest: Buffer): void {
+  if (digest.length !== bytes) throw notHashed(`${bytes} bytes of ${name}`, digest)
+}
+
+/** `takes` says what a digest is. */
+export function notHashed(takes: string, { length }: Buffer): UnusableInput {
+  return new UnusableInput(`"input": input must be hashed message, as prehashed says: ${takes}, not ${length}`)
+}
+
+/** SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING of `bytes` }, up to the octets: all lengths fit into one byte. */
+function row(name: string, algorithm: string, bytes: number, oid: Buffer): SignatureHash {
+  const identifier = Buffer.from([0x30, oid.length + 2, ...oid, 0x05, 0x00])
+  const digestInfo = Buffer.from([0x30, identifier.length + 2 + bytes, ...identifier, 0x04, bytes])
+  return { name, algorithm, bytes, digestInfo }
+}

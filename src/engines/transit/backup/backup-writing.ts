@@ -1,0 +1,128 @@
+// A key ring as a backup: base64 of JSON that the products whose API this is restore as well, member for member in
+// their order. Everything secret is in it in clear, and as text, which nothing can wipe: that is what a caller asks for
+// who set allow_plaintext_backup.
+import { fail } from '../../../api/errors.ts'
+import type { MaterialForm } from '../../../crypto/forms/material-form.ts'
+import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
+import { crtParts, type RsaParts } from '../../../crypto/forms/rsa-parts.ts'
+import { exactInteger } from '../../../lib/json.ts'
+import { formatRfc3339 } from '../../../lib/rfc3339.ts'
+import type { StoredRing, VersionSecrets } from '../ring/key-ring.ts'
+import { keyTypeOf, publicPartOf } from '../ring/loaded-ring.ts'
+import { type BackupNote, firstStoredVersion, type RingHeader, type VersionHeader } from '../ring/ring-header.ts'
+import { backupTypeId } from './backup-types.ts'
+
+/** The time that other programs write for none. */
+const NO_TIME = '0001-01-01T00:00:00Z'
+const NANOS_PER_SECOND = 1_000_000_000n
+/** Stands for "each version has its own". */
+const CONVERGENT_BY_VERSION = -1
+
+/** @throws Refusal for a type that is not backed up */
+export function writeBackup(name: string, ring: StoredRing): string {
+  const { header, secrets } = ring
+  const form = MATERIAL_FORMS.get(header.type)
+  const typeId = backupTypeId(header.type)
+  if (form === undefined || typeId === undefined)
+    throw fail('bad_request', [`keys of type ${header.type} cannot be backed up`])
+  const entries = secrets.map((one, index) => entryOf(form, header, index, one))
+  const first = firstStoredVersion(header)
+  const usable = entries.slice(header.minDecryptionVersion - first)
+  const keys = Object.fromEntries(usable.map((entry, index) => [header.minDecryptionVersion + index, entry]))
+  // The archive begins with version 0, which there is never, until versions were trimmed.
+  const archived = header.minAvailableVersion === 0 ? [NO_ENTRY, ...entries] : entries
+  const policy = policyOf(name, header, typeId, keys)
+  return Buffer.from(`${JSON.stringify({ policy, archived_keys: { keys: archived } })}\n`).toString('base64')
+}
+
+function policyOf(name: string, header: RingHeader, type: number, keys: object): object {
+  return {
+    name,
+    ...(header.keySizeBytes > 0 ? { key_size: header.keySizeBytes } : {}),
+    keys,
+    derived: header.derived,
+    kdf: header.derived && header.kdf === 'hkdf' ? 1 : 0,
+    convergent_encryption: header.convergent,
+    exportable: header.exportable,
+    min_decryption_version: header.minDecryptionVersion,
+    min_encryption_version: header.minEncryptionVersion,
+    latest_version: header.latestVersion,
+    archive_version: header.latestVersion,
+    archive_min_version: header.minAvailableVersion,
+    min_available_version: header.minAvailableVersion,
+    deletion_allowed: header.deletionAllowed,
+    convergent_version: header.convergent ? CONVERGENT_BY_VERSION : 0,
+    type,
+    backup_info: noteOf(header.backup),
+    restore_info: noteOf(header.restore),
+    allow_plaintext_backup: header.allowPlaintextBackup,
+    version_template: '',
+    storage_prefix: '',
+    auto_rotate_period: exactInteger(BigInt(header.autoRotatePeriodSeconds) * NANOS_PER_SECOND),
+    Imported: header.imported,
+    AllowImportedKeyRotation: header.allowImportedRotation,
+    soft_deleted: header.softDeleted,
+  }
+}
+
+const noteOf = (note: BackupNote | undefined): object | null =>
+  note === undefined ? null : { time: formatRfc3339(note.atMs, note.nanos), version: note.version }
+
+const NO_ENTRY = entry({}, { time: NO_TIME, creation_time: 0 })
+
+function entryOf(form: MaterialForm, header: RingHeader, index: number, secrets: VersionSecrets): object {
+  const version = header.versions[index] as VersionHeader
+  const type = keyTypeOf(header)
+  const material = secrets.material.reveal()
+  const key = version.isPublic === true ? publicPartOf(type).load(material) : type.load(material)
+  const parts = form.toBackup(key)
+  const own = parts.key?.toString('base64')
+  parts.key?.fill(0)
+  const members = {
+    ...(own === undefined ? {} : { key: own }),
+    hmac_key: type.isHmacKey === true && own !== undefined ? own : secrets.hmac.reveal().toString('base64'),
+    ...(parts.ec === undefined ? {} : { ec_x: exactInteger(parts.ec.x), ec_y: exactInteger(parts.ec.y) }),
+    ...(parts.ec?.d === undefined ? {} : { ec_d: exactInteger(parts.ec.d) }),
+    ...(parts.rsa === undefined ? {} : { rsa_key: rsaOf(parts.rsa) }),
+    ...(parts.rsaPublic === undefined
+      ? {}
+      : { rsa_public_key: { N: exactInteger(parts.rsaPublic.n), E: exactInteger(parts.rsaPublic.e) } }),
+    public_key: parts.publicText,
+    convergent_version: version.convergentVersion,
+    certificate_chain: version.certificates ?? null,
+  }
+  return entry(members, {
+    time: formatRfc3339(version.createdAtMs, version.createdNanos),
+    creation_time: Math.floor(version.createdAtMs / 1000),
+  })
+}
+
+/** All members, in the order of other programs. */
+function entry(members: object, { time, creation_time }: { time: string; creation_time: number }): object {
+  const order = {
+    key: null,
+    hmac_key: null,
+    time,
+    ec_x: null,
+    ec_y: null,
+    ec_d: null,
+    rsa_key: null,
+    rsa_public_key: null,
+    public_key: '',
+    convergent_version: 0,
+    creation_time,
+    certificate_chain: null,
+  }
+  return Object.assign(order, members)
+}
+
+function rsaOf(parts: RsaParts): object {
+  const { dp, dq, qInverse } = crtParts(parts)
+  return {
+    N: exactInteger(parts.n),
+    E: exactInteger(parts.e),
+    D: exactInteger(parts.d),
+    Primes: [exactInteger(parts.p), exactInteger(parts.q)],
+    Precomputed: { Dp: exactInteger(dp), Dq: exactInteger(dq), Qinv: exactInteger(qInverse), CRTValues: [] },
+  }
+}

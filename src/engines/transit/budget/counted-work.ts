@@ -1,0 +1,50 @@
+// Work that seals messages: where a thread has used up what it may seal under a key version, the request waits until
+// there is more, and begins anew. Nothing of it was answered by then.
+import { fail } from '../../../api/errors.ts'
+import type { Item } from '../../../api/fields.ts'
+import type { LoadedRing } from '../ring/loaded-ring.ts'
+import type { Transit } from '../transit.ts'
+import { BudgetSpent } from './message-budget.ts'
+
+/** Times that a request may find everything used up by others again. */
+const MAX_TURNS = 100
+
+/**
+ * `messages`: about how many are sealed. `work` finds its key itself.
+ * @throws Refusal where the version has sealed as many as it may
+ */
+export function counted<T>(transit: Transit, messages: number, work: () => T | Promise<T>): T | Promise<T> {
+  try {
+    const result = work()
+    return result instanceof Promise
+      ? result.catch((cause: unknown) => again(transit, messages, work, cause, 1))
+      : result
+  } catch (cause) {
+    return again(transit, messages, work, cause, 1)
+  }
+}
+
+async function again<T>(
+  transit: Transit,
+  messages: number,
+  work: () => T | Promise<T>,
+  cause: unknown,
+  turn: number,
+): Promise<T> {
+  if (!(cause instanceof BudgetSpent)) throw cause
+  if (turn > MAX_TURNS) throw fail('overloaded', [], cause)
+  if (await transit.budgets.more(cause, messages)) transit.keys.forget(cause.budget.name)
+  try {
+    return await work()
+  } catch (next) {
+    return again(transit, messages, work, next, turn + 1)
+  }
+}
+
+/** A batch asks at once for what it needs, instead of item after item. @throws BudgetSpent */
+export function requireBudget(ring: LoadedRing, items: readonly Item[]): void {
+  // Items that name versions are rare, and counted one by one.
+  if (items[0]?.key_version !== undefined && items[0].key_version !== 0) return
+  const { budget } = ring.version(ring.header.latestVersion)
+  if (budget !== undefined && budget.left < items.length) throw new BudgetSpent(budget, false)
+}

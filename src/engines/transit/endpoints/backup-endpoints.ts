@@ -1,0 +1,120 @@
+// backup/:name and restore(/:name) (Interface 4.2): whole keys in clear, with all versions and settings.
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { bool, string } from '../../../api/fields.ts'
+import { DONE } from '../../../api/request.ts'
+import { text } from '../../../api/shape.ts'
+import { InvalidKeyMaterial } from '../../../crypto/key-types/key-type.ts'
+import { maxRestoredVersions, readBackup } from '../backup/backup-reading.ts'
+import { writeBackup } from '../backup/backup-writing.ts'
+import { nameField } from '../crypt-fields.ts'
+import { proveOrRefuse } from '../ring/imported-material.ts'
+import { type StoredRing, wipeRing } from '../ring/key-ring.ts'
+import { keyTypeOf, requireUsable } from '../ring/loaded-ring.ts'
+import type { RingHeader } from '../ring/ring-header.ts'
+import type { Transit } from '../transit.ts'
+import { Turns } from '../turns.ts'
+
+const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
+
+const backupKey = endpoint({
+  id: 'transit-backup',
+  operation: 'read',
+  path: 'backup/:name',
+  capability: 'read',
+  // It is noted in the key that it was backed up.
+  runsOn: 'writer',
+  summary: 'Shows a key with all its versions and settings in clear, for restore',
+  describe:
+    'The key has to be exportable, with allow_plaintext_backup. Keep what is shown as safe as the keys. A warning ' +
+    'says where there are more versions than restore takes.',
+  fields: nameField,
+  response: { backup: text('What restore takes') },
+  handler: async (transit: Transit, { name }) => {
+    let backup = ''
+    const found = await transit.keys.update(name, (ring) => {
+      requireBackup(ring)
+      const note = { atMs: transit.world.clock.nowMs(), version: ring.header.latestVersion }
+      const noted: StoredRing = { ...ring, header: { ...ring.header, backup: note } }
+      backup = writeBackup(name, noted)
+      return noted
+    })
+    if (found === undefined) throw fail('no_such_key', [name])
+    return { data: { backup }, warnings: warningsOf(name, found.header) }
+  },
+})
+
+/** A backup that no server of this kind restores has to be known of while the key is still there. */
+function warningsOf(name: string, header: RingHeader): readonly string[] {
+  const count = header.versions.length
+  const max = maxRestoredVersions(keyTypeOf(header))
+  if (count <= max) return []
+  const what = `this backup holds ${count} versions, and restore takes at most ${max} of a key of type ${header.type}`
+  return [`${what}: trim the key first (keys/${name}/trim), then back it up again`]
+}
+
+function requireBackup(ring: { readonly header: RingHeader }): void {
+  requireUsable(ring)
+  const { exportable, allowPlaintextBackup } = ring.header
+  if (!exportable) throw refuse('exporting is disallowed on the policy: the key was made without exportable')
+  if (!allowPlaintextBackup)
+    throw refuse('plaintext backup is disallowed on the policy: the key was made without allow_plaintext_backup')
+}
+
+const restoreKey = endpoint({
+  id: 'transit-restore',
+  operation: 'update',
+  path: 'restore(/:name...)',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Makes a key of a backup, with all its versions and settings',
+  describe: 'Also of one that was made by another server of this API. All flags are as they were.',
+  fields: {
+    name: string('Name of the key; without it the one in the backup', { default: '' }),
+    backup: string('What backup showed', { default: '', secret: true }),
+    force: bool('Takes the place of a key of that name', { default: false }),
+  },
+  handler: async (transit: Transit, args, { caller }) => {
+    if (args.backup === '') throw refuse("'backup' must be supplied")
+    const { name: itsName, ring } = await readBackup(args.backup, transit.world)
+    try {
+      const name = requireName(args.name, itsName)
+      if (caller?.isRefusedAt(`restore/${name}`) === true) throw fail('permission_denied', [])
+      await proveVersions(transit, ring)
+      const restore = { atMs: transit.world.clock.nowMs(), version: ring.header.latestVersion }
+      await transit.keys.place(name, { ...ring, header: { ...ring.header, restore } }, args.force)
+      return DONE
+    } finally {
+      wipeRing(ring)
+    }
+  },
+})
+
+/** Of the characters that names have, or '-' and '.' at an end, as the reference takes them. */
+const RESTORED_NAME = /^[\w.-]+$/
+
+/** Never a path (threats C-06). @throws Refusal */
+function requireName(asked: string, inBackup: string): string {
+  const name = asked === '' ? inBackup : asked
+  if (RESTORED_NAME.test(name) && name !== '.' && name !== '..') return name
+  const which = asked === '' ? 'policy.name of the backup' : '"name"'
+  const what = 'letters, digits, _, - and .'
+  throw refuse(`${which} is no name of a key: key names cannot be paths, they are of ${what}`)
+}
+
+async function proveVersions(transit: Transit, { header, secrets }: StoredRing): Promise<void> {
+  const type = keyTypeOf(header)
+  const turns = new Turns(transit.world)
+  for (const [index, { material }] of secrets.entries()) {
+    if (header.versions[index]?.isPublic === true) continue
+    try {
+      await proveOrRefuse(transit, type, material.reveal())
+      await turns.pause()
+    } catch (cause) {
+      if (!(cause instanceof InvalidKeyMaterial)) throw cause
+      throw refuse(`"backup": a version is no key of type ${type.name}. ${cause.message}`, cause)
+    }
+  }
+}
+
+export const BACKUP_ENDPOINTS: readonly Endpoint[] = [backupKey, restoreKey]

@@ -1,0 +1,72 @@
+// cmac/:name(/:mac_length): with keys that are for it alone.
+import { endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { type Args, batch, type Item, int, string } from '../../../api/fields.ts'
+import type { Answer } from '../../../api/request.ts'
+import { text } from '../../../api/shape.ts'
+import { whenDone } from '../../../lib/when-done.ts'
+import { allOptional, keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
+import { cmacOf, makeMac } from '../mac.ts'
+import { runPatiently } from '../patient-batch.ts'
+import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
+import { encryptionVersion } from '../ring/versions.ts'
+import type { Transit } from '../transit.ts'
+
+const CMAC = { cmac: text('vault:vN: and base64') }
+
+const fields = {
+  ...nameField,
+  mac_length: int('Bytes of the CMAC, from its first: 1 to 16; 0 is all of it', { default: 0 }),
+  input: string('What to authenticate, base64, and not empty', { secret: true }),
+  key_version: int('Version of the key that makes the CMAC; 0 is the latest', { default: 0 }),
+  batch_input: batch(
+    'Items instead of input',
+    {
+      fields: { input: 'string', mac_length: 'int', reference: 'string' },
+      required: 'input',
+      lenient: true,
+      nulls: 'empty',
+    },
+    { secret: true },
+  ),
+}
+
+type CmacArgs = Args<typeof fields>
+type CmacResult = { readonly cmac?: string; readonly reference: string; readonly error?: string }
+
+export const cmacEndpoint = endpoint({
+  id: 'transit-cmac',
+  operation: 'update',
+  path: 'cmac/:name(/:mac_length)',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Makes an AES-CMAC with a named key',
+  describe:
+    'The key is of type aes128-cmac, aes192-cmac or aes256-cmac. An item of a batch may have a mac_length of its ' +
+    'own. Each byte that is left out makes it 256 times easier to guess a CMAC.',
+  fields,
+  response: singleOrBatch(CMAC, allOptional(CMAC)),
+  handler: (transit: Transit, args) =>
+    whenDone(transit.keys.find(args.name), (ring) => {
+      if (ring === undefined) throw keyNotFound(args.name)
+      return authenticate(transit, ring, args)
+    }),
+})
+
+function authenticate(transit: Transit, ring: LoadedRing, args: CmacArgs): Answer | Promise<Answer> {
+  requireUsable(ring)
+  const version = ring.version(encryptionVersion(ring.header, args.key_version, 'CMAC'))
+  const usual = cmacOf(ring.type, args.mac_length)
+  const make = ({ input, mac_length: bytes }: Item): string => {
+    if (input === undefined || input === '') throw fail('bad_request', ['missing input for CMAC'])
+    return makeMac(bytes === undefined ? usual : cmacOf(ring.type, Number(bytes)), version, String(input))
+  }
+  if (args.batch_input === undefined) return { data: { cmac: make({ input: args.input }) } }
+  const run = runPatiently<CmacResult>(
+    args.batch_input,
+    (item, reference) => ({ cmac: make(item), reference }),
+    (error, reference) => ({ error, reference }),
+    transit.world,
+  )
+  return whenDone(run, ({ results }) => ({ data: { batch_results: results } }))
+}

@@ -1,0 +1,73 @@
+// config/keys and cache-config: settings of the whole mount (Interface 2.4).
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { bool, int } from '../../../api/fields.ts'
+import { flag, integer } from '../../../api/shape.ts'
+import { cacheSize, LEAST_CACHE_SIZE, storeCacheSize } from '../cache-setting.ts'
+import type { Transit } from '../transit.ts'
+import { storeUpsertDisabled, upsertDisabled } from '../upsert-setting.ts'
+
+const response = { disable_upsert: flag('Whether encrypt makes no keys') }
+
+const readConfig = endpoint({
+  id: 'transit-keys-config-read',
+  operation: 'read',
+  path: 'config/keys',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Shows the settings for all keys',
+  fields: {},
+  response,
+  handler: async (transit: Transit) => ({ data: { disable_upsert: await upsertDisabled(transit.storage) } }),
+})
+
+const writeConfig = endpoint({
+  id: 'transit-keys-config-write',
+  operation: 'update',
+  path: 'config/keys',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Changes the settings for all keys',
+  fields: { disable_upsert: bool('Whether encrypt makes no keys', { default: false }) },
+  response,
+  handler: async (transit: Transit, { disable_upsert }) => {
+    await transit.storage.transaction(async (tx) => storeUpsertDisabled(tx, disable_upsert))
+    return { data: { disable_upsert } }
+  },
+})
+
+const SIZE = 'Keys that each thread keeps ready for use; 0: as many as is usual, 10000'
+const cacheResponse = { size: integer(SIZE) }
+
+const readCache = endpoint({
+  id: 'transit-cache-config-read',
+  operation: 'read',
+  path: 'cache-config',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Shows how many keys are kept ready for use',
+  fields: {},
+  response: cacheResponse,
+  handler: async (transit: Transit) => ({ data: { size: await cacheSize(transit.storage) } }),
+})
+
+const writeCache = endpoint({
+  id: 'transit-cache-config-write',
+  operation: 'update',
+  path: 'cache-config',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Changes how many keys are kept ready for use',
+  describe: 'It holds from the next reload of the mount (sys/plugins/reload/backend) on, or the next start.',
+  fields: { size: int(SIZE, { default: 0 }) },
+  response: cacheResponse,
+  handler: async (transit: Transit, { size }) => {
+    // Interface 7.11.
+    if (size !== 0 && size < LEAST_CACHE_SIZE)
+      throw fail('bad_request', [`"size": size must be 0 or a value greater or equal to ${LEAST_CACHE_SIZE}`])
+    await transit.storage.transaction(async (tx) => storeCacheSize(tx, size))
+    return { data: { size } }
+  },
+})
+
+export const CONFIG_ENDPOINTS: readonly Endpoint[] = [readConfig, writeConfig, readCache, writeCache]

@@ -1,0 +1,100 @@
+// keys/:name/csr: a certificate request for the public key of a version, signed with its private key.
+import { endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { string, version } from '../../../api/fields.ts'
+import { text } from '../../../api/shape.ts'
+import { DerError } from '../../../crypto/encoding/der.ts'
+import { PemError, readOnlyPem, writePem } from '../../../crypto/encoding/pem.ts'
+import { spkiDer } from '../../../crypto/forms/public-keys.ts'
+import {
+  EMPTY_TEMPLATE,
+  type RequestTemplate,
+  readRequestTemplate,
+  requestInfo,
+  signedRequest,
+} from '../../../crypto/signatures/certificate-request.ts'
+import { signWith } from '../../../crypto/signatures/signing-jobs.ts'
+import { RSA_PSS_X509, type X509Signature, x509SignatureOf } from '../../../crypto/signatures/x509-signatures.ts'
+import { whenDone } from '../../../lib/when-done.ts'
+import { keyNotFound, nameField } from '../crypt-fields.ts'
+import { signBytesInDevice } from '../managed/managed-signing.ts'
+import { isManaged, schemeOf, verifyingType } from '../managed/managed-type.ts'
+import { pairVersion } from '../pair-version.ts'
+import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
+import type { Transit } from '../transit.ts'
+
+/** Of a template: a key and a signature of any kind, and some hundred names. */
+const MAX_CHARACTERS = 65_536
+/** RFC 7468 section 7 has the first; the other is an older one of the same. */
+const LABELS = ['CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST'] as const
+
+const refuse = (sentence: string, cause: unknown) => fail('bad_request', [`"csr": ${sentence}`], cause)
+
+export const csrEndpoint = endpoint({
+  id: 'transit-key-csr',
+  operation: 'update',
+  path: 'keys/:name/csr',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Signs a certificate request (PKCS #10) for the public key of a version',
+  describe:
+    'Subject and attributes of a template, and with them the extensions that it asks for, are copied as they are; ' +
+    'its public key is replaced, and its signature, which is not checked. So a template can ask for more than was ' +
+    'thought of, for an authority (CA:TRUE) as well: who signs the certificate decides. Without a template the ' +
+    'subject is empty. ' +
+    'RSA signs with PKCS #1 v1.5 and SHA-256, ECDSA with SHA-256, SHA-384 for P-384 and SHA-512 for P-521. ' +
+    'What the authority makes of the request is for set-certificate.',
+  fields: {
+    ...nameField,
+    version: version('Version of the key that the request is for, and that signs it; 0 is the latest'),
+    csr: string('Template: another certificate request in PEM', { default: '', max: MAX_CHARACTERS }),
+  },
+  response: {
+    name: text('Name of the key'),
+    type: text('Type of the key'),
+    csr: text('The request in PEM'),
+  },
+  handler: (transit: Transit, { name, version: requested, csr }) => {
+    const template = csr === '' ? EMPTY_TEMPLATE : readTemplate(csr)
+    return whenDone(transit.keys.find(name), (ring) => {
+      if (ring === undefined) throw keyNotFound(name, 'signing key')
+      requireUsable(ring)
+      return whenDone(request(transit, ring, pairVersion(ring, requested), template), (signed) => ({
+        data: { name, type: ring.type.name, csr: writePem(LABELS[0], signed) },
+      }))
+    })
+  },
+})
+
+/** @throws Refusal */
+function readTemplate(pem: string): RequestTemplate {
+  try {
+    return readRequestTemplate(readOnlyPem(pem, LABELS, MAX_CHARACTERS))
+  } catch (cause) {
+    if (cause instanceof PemError) throw refuse(`it is no certificate request in PEM: ${cause.message}`, cause)
+    if (cause instanceof DerError) throw refuse(`it is no certificate request (PKCS #10): ${cause.message}`, cause)
+    throw cause
+  }
+}
+
+/** In DER. @throws Refusal for a version whose private key is not to be had */
+function request(
+  transit: Transit,
+  ring: LoadedRing,
+  version: LoadedVersion,
+  template: RequestTemplate,
+): Buffer | Promise<Buffer> {
+  const { algorithm, options } = x509SignatureFor(ring, version)
+  const key = isManaged(ring) ? undefined : privateKeyOf(version)
+  const info = requestInfo(spkiDer(version.key), template)
+  const signature =
+    key === undefined
+      ? signBytesInDevice(transit, version, info, options)
+      : signWith(ring.type, transit.slow, key, info, options)
+  return whenDone(signature, (bytes) => signedRequest(info, algorithm, bytes))
+}
+
+/** A mechanism of a device has one padding. */
+function x509SignatureFor({ header, type }: LoadedRing, { key }: LoadedVersion): X509Signature {
+  return schemeOf(header) === 'rsa-pss' ? RSA_PSS_X509 : x509SignatureOf(verifyingType(type, key).name)
+}

@@ -1,0 +1,134 @@
+// datakey/:type/:name (Interface 4.3): a random key for the caller's own use, encrypted with a named key; datakeys
+// gives many at once. The type is part of the path so that policies can tell who may see it.
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { type Args, int, string } from '../../../api/fields.ts'
+import type { Answer } from '../../../api/request.ts'
+import { group, integer, listOf, text } from '../../../api/shape.ts'
+import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
+import { encodeBase64 } from '../../../lib/base64.ts'
+import { whenDone } from '../../../lib/when-done.ts'
+import { AT_ONCE } from '../batch.ts'
+import { counted } from '../budget/counted-work.ts'
+import type { Encrypted } from '../crypt.ts'
+import {
+  allOptional,
+  DATA_KEY,
+  isGiven,
+  keyNotFound,
+  nameField,
+  optionFields,
+  paddingField,
+  versionField,
+  warningsOf,
+} from '../crypt-fields.ts'
+import { encryptAnywhere } from '../managed/managed-crypt.ts'
+import { isManaged } from '../managed/managed-type.ts'
+import { LoadedRing } from '../ring/loaded-ring.ts'
+import { thenWipe } from '../then-wipe.ts'
+import type { Transit } from '../transit.ts'
+
+const BITS = [128, 256, 512]
+/** As much work as a batch that one thread does in milliseconds. */
+const MAX_COUNT = 1_000
+
+const fields = {
+  type: string('plaintext: the key in clear and encrypted; wrapped: only encrypted', { required: true }),
+  ...nameField,
+  bits: int('Length of the key: 128, 256 or 512', { default: 256 }),
+  ...optionFields,
+  ...paddingField,
+  ...versionField,
+}
+type DatakeyArgs = Args<typeof fields>
+type Made = Encrypted & { readonly plaintext?: string }
+type Versioned = { readonly key_version: number }
+
+const datakey = endpoint({
+  id: 'transit-datakey',
+  operation: 'update',
+  path: 'datakey/:type/:name',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Makes a data key and encrypts it with a named key',
+  fields,
+  response: DATA_KEY,
+  handler: (transit: Transit, args) => withKey(transit, args, 1, (ring) => makeOne(transit, ring, args)),
+})
+
+const datakeys = endpoint({
+  id: 'transit-datakeys',
+  operation: 'update',
+  path: 'datakeys/:type/:name',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Makes many data keys and encrypts each with a named key',
+  fields: { ...fields, count: int('How many, 1 to 1000', { required: true, min: 1, max: MAX_COUNT }) },
+  response: {
+    key_pairs: listOf(
+      group(
+        { ciphertext: text('vault:vN: and base64'), ...allOptional({ plaintext: text('For type plaintext; base64') }) },
+        'A data key',
+      ),
+      'The data keys',
+    ),
+    key_version: integer('Version of the key that encrypted them'),
+  },
+  handler: (transit: Transit, args) =>
+    withKey(transit, args, args.count, (ring) =>
+      whenDone(makeMany(transit, ring, args, args.count), (made) => ({
+        key_pairs: made.map(({ ciphertext, plaintext }) =>
+          plaintext === undefined ? { ciphertext } : { ciphertext, plaintext },
+        ),
+        key_version: made[0]?.key_version ?? 0,
+      })),
+    ),
+})
+
+/** @throws Refusal */
+function withKey(
+  transit: Transit,
+  args: DatakeyArgs,
+  count: number,
+  make: (ring: LoadedRing) => Versioned | Promise<Versioned>,
+): Answer | Promise<Answer> {
+  if (args.type !== 'plaintext' && args.type !== 'wrapped') {
+    throw fail('bad_request', ["Invalid path, must be 'plaintext' or 'wrapped'"])
+  }
+  if (!BITS.includes(args.bits)) throw fail('bad_request', ['invalid bit length, "bits" must be 128, 256 or 512'])
+  const answer = (ring: LoadedRing | undefined): Answer | Promise<Answer> => {
+    if (ring === undefined) throw keyNotFound(args.name)
+    return whenDone(make(ring), (data) => ({
+      data,
+      warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+    }))
+  }
+  return counted(transit, count, () => {
+    const ring = transit.keys.find(args.name)
+    return ring instanceof LoadedRing ? answer(ring) : ring.then(answer)
+  })
+}
+
+function makeMany(transit: Transit, ring: LoadedRing, args: DatakeyArgs, count: number): Made[] | Promise<Made[]> {
+  if (isManaged(ring)) return makeInDevice(transit, ring, args, count)
+  return Array.from({ length: count }, () => makeOne(transit, ring, args) as Made)
+}
+
+/** Some at once, so that others come to the device meanwhile. */
+async function makeInDevice(transit: Transit, ring: LoadedRing, args: DatakeyArgs, count: number): Promise<Made[]> {
+  const made: Made[] = []
+  while (made.length < count) {
+    const length = Math.min(AT_ONCE, count - made.length)
+    made.push(...(await Promise.all(Array.from({ length }, () => makeOne(transit, ring, args)))))
+  }
+  return made
+}
+
+function makeOne(transit: Transit, ring: LoadedRing, args: DatakeyArgs): Made | Promise<Made> {
+  const key = freshBytes(transit.world.random.bytes, args.bits / 8)
+  const shown = (made: Encrypted): Made =>
+    args.type === 'plaintext' ? { ...made, plaintext: encodeBase64(key) } : made
+  return thenWipe(key, () => whenDone(encryptAnywhere(transit, ring, key, args), shown))
+}
+
+export const DATAKEY_ENDPOINTS: readonly Endpoint[] = [datakey, datakeys]

@@ -1,0 +1,124 @@
+// derive-key/:name: a key agreed on with another party, from the private half of an ECDSA key and their public key.
+import type { KeyObject } from 'node:crypto'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { int, string } from '../../../api/fields.ts'
+import { DONE } from '../../../api/request.ts'
+import { PemError, readPem } from '../../../crypto/encoding/pem.ts'
+import { canonicalSpki } from '../../../crypto/forms/canonical-spki.ts'
+import { InvalidKeyMaterial, type KeyType } from '../../../crypto/key-types/key-type.ts'
+import { agreedKey } from '../../../crypto/primitives/agreement.ts'
+import { nameField } from '../crypt-fields.ts'
+import { requireKeyType } from '../key-type-field.ts'
+import { pairVersion } from '../pair-version.ts'
+import { wipeRing } from '../ring/key-ring.ts'
+import { type LoadedRing, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
+import { proveMaterial } from '../ring/new-key.ts'
+import type { Transit } from '../transit.ts'
+import { importedRing } from './import-endpoints.ts'
+
+/** Bytes by type. */
+const KEY_BYTES: ReadonlyMap<string, number> = new Map([
+  ['aes128-gcm96', 16],
+  ['aes256-gcm96', 32],
+  ['chacha20-poly1305', 32],
+  ['xchacha20-poly1305', 32],
+])
+
+const lowerCased = (text: string): string => text.toLowerCase()
+
+const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
+
+export const deriveKeyEndpoint = endpoint({
+  id: 'transit-derive-key',
+  operation: 'update',
+  path: 'derive-key/:name',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Makes a key that another party can make as well, from an ECDSA key here and their public key',
+  describe:
+    'The key is HKDF-SHA-256, without salt and info, of the x coordinate that ECDH gives. It counts as imported and ' +
+    'is never rotated. The same two pairs always give the same key: take a new pair for each key.',
+  fields: {
+    ...nameField,
+    base_key_name: string('Name of the ECDSA key whose private half is used', { required: true }),
+    base_key_version: int('Its version; 0 is the latest', { default: 0 }),
+    peer_public_key: string('Public key of the other party, on the same curve: SubjectPublicKeyInfo in PEM', {
+      required: true,
+    }),
+    key_derivation_algorithm: string('How they agree on it: ecdh', { default: 'ecdh', canonical: lowerCased }),
+    derived_key_type: string(`Type of the new key: ${[...KEY_BYTES.keys()].join(', ')}`, {
+      default: 'aes256-gcm96',
+      canonical: lowerCased,
+    }),
+  },
+  handler: async (transit: Transit, args) => {
+    if (lowerCased(args.key_derivation_algorithm) !== 'ecdh')
+      throw refuse('"key_derivation_algorithm": not known, ecdh is the only one')
+    const { type, keyBytes } = requireDerivedType(args.derived_key_type)
+    const base = await transit.keys.find(args.base_key_name)
+    if (base === undefined) throw refuse(`"base_key_name": key not found: no key has the name "${args.base_key_name}"`)
+    const privateKey = baseKey(base, args.base_key_version)
+    const peer = readPeer(base.type, args.peer_public_key)
+    const material = agreedKey(privateKey, peer, keyBytes)
+    try {
+      return await placeDerived(transit, args.name, type, material)
+    } finally {
+      material.fill(0)
+    }
+  },
+})
+
+async function placeDerived(transit: Transit, name: string, type: KeyType, material: Buffer) {
+  await proveMaterial(type, material, transit)
+  const countedFrom = await transit.ledger.livesBefore()
+  const ring = importedRing(transit, type, { material, isPublic: false }, NO_FLAGS, countedFrom)
+  try {
+    // Differs: docs/differences.md#transit, a key of this name is never given a version that nobody asked for.
+    await transit.keys.place(name, ring, false)
+    return DONE
+  } finally {
+    wipeRing(ring)
+  }
+}
+
+const NO_FLAGS = {
+  derived: false,
+  exportable: false,
+  allow_plaintext_backup: false,
+  auto_rotate_period: 0,
+  allow_rotation: false,
+}
+
+/** @throws Refusal */
+function requireDerivedType(text: string): { readonly type: KeyType; readonly keyBytes: number } {
+  const name = lowerCased(text)
+  const keyBytes = KEY_BYTES.get(name)
+  if (keyBytes === undefined)
+    throw refuse(
+      `"derived_key_type": no key of such a type is derived, offered are ${[...KEY_BYTES.keys()].join(', ')}`,
+    )
+  return { type: requireKeyType(name, { derived: false, convergent: false }), keyBytes }
+}
+
+/** @throws Refusal */
+function baseKey(base: LoadedRing, requested: number): KeyObject {
+  requireUsable(base)
+  if (!base.type.name.startsWith('ecdsa-'))
+    throw refuse(`"base_key_name": it has to be an ECDSA key, this one is of type ${base.type.name}`)
+  return privateKeyOf(pairVersion(base, requested, 'base_key_version'))
+}
+
+/** @throws Refusal, for a point that is not on the curve too */
+function readPeer({ name, publicPart }: KeyType, pem: string): KeyObject {
+  if (publicPart === undefined) throw new Error(`A key of type ${name} has no public half`)
+  try {
+    return publicPart.load(canonicalSpki(publicPart.load(readPem(pem))))
+  } catch (cause) {
+    if (cause instanceof PemError)
+      throw refuse(`"peer_public_key": it is no public key in PEM: ${cause.message}`, cause)
+    if (cause instanceof InvalidKeyMaterial)
+      throw refuse(`"peer_public_key": it has to be on the curve of the base key. ${cause.message}`, cause)
+    throw cause
+  }
+}

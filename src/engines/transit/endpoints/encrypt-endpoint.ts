@@ -1,0 +1,189 @@
+// encrypt/:name (Interface 4.3): with a key, or with one that the request makes.
+import { endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { type Args, batch, bool, type Item, string } from '../../../api/fields.ts'
+import { type Answer, Reconsider, type RequestInfo } from '../../../api/request.ts'
+import { SEAL_MANY } from '../../../crypto/many.ts'
+import { whenDone } from '../../../lib/when-done.ts'
+import type { ViewTransaction } from '../../../storage/sealed-storage.ts'
+import { type BatchRun, batchAnswer, runSlowBatch } from '../batch.ts'
+import { FREE_MESSAGES, putGranted } from '../budget/budget-ledger.ts'
+import { identityOf, isCounted } from '../budget/counted-version.ts'
+import { counted, requireBudget } from '../budget/counted-work.ts'
+import { decodeField, type Encrypted, type EncryptOptions, encrypted, prepareEncryption } from '../crypt.ts'
+import {
+  ENCRYPTED_OR_BATCH,
+  isGiven,
+  keyNotFound,
+  nameField,
+  optionFields,
+  optionItems,
+  paddingField,
+  partialFailureField,
+  versionField,
+  warningsOf,
+  withWarnings,
+} from '../crypt-fields.ts'
+import { requireKeyType, UPSERTED } from '../key-type-field.ts'
+import { encryptAnywhere } from '../managed/managed-crypt.ts'
+import { isManaged } from '../managed/managed-type.ts'
+import { wipeRing } from '../ring/key-ring.ts'
+import { LoadedRing } from '../ring/loaded-ring.ts'
+import { type NewKey, newRing } from '../ring/new-key.ts'
+import { runLargeBatch } from '../split-batch.ts'
+import type { Transit } from '../transit.ts'
+import { upsertDisabled } from '../upsert-setting.ts'
+
+const NOTHING = Buffer.alloc(0)
+
+const fields = {
+  ...nameField,
+  plaintext: string('What to encrypt, base64; it may be empty', { secret: true }),
+  ...optionFields,
+  ...paddingField,
+  ...versionField,
+  batch_input: batch(
+    'Items to encrypt instead of plaintext, each with its own options',
+    {
+      fields: { plaintext: 'string', ...optionItems, padding_scheme: 'string', key_version: 'int' },
+      required: 'plaintext',
+    },
+    { secret: true },
+  ),
+  ...partialFailureField,
+  type: string('Type of the key, where the request makes it: one that is symmetric and authenticates', {
+    default: 'aes256-gcm96',
+  }),
+  convergent_encryption: bool('Whether the key is convergent, where the request makes it', { default: false }),
+}
+type EncryptArgs = Args<typeof fields>
+type EncryptInput = EncryptOptions & { readonly plaintext?: string | undefined }
+type EncryptResult = Partial<Encrypted> & { readonly reference: string; readonly error?: string }
+
+export const encryptEndpoint = endpoint({
+  id: 'transit-encrypt',
+  operation: 'update',
+  path: 'encrypt/:name',
+  capability: 'create-or-update',
+  runsOn: 'any-node',
+  summary: 'Encrypts data with a named key',
+  describe:
+    'Makes the key first where there is none, the token may create it, and config/keys does not forbid it: with ' +
+    'derivation exactly when a context is given.',
+  fields,
+  response: ENCRYPTED_OR_BATCH,
+  exists: (transit: Transit, { name = '' }) => {
+    const ring = transit.keys.find(name)
+    return ring instanceof LoadedRing ? true : ring.then((found) => found !== undefined)
+  },
+  handler: (transit: Transit, args, request) =>
+    counted(transit, args.batch_input?.length ?? 1, () => {
+      const ring = transit.keys.find(args.name)
+      // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.
+      if (ring instanceof LoadedRing) return encryptWith(transit, judged(ring, request), args)
+      return ring.then((found) =>
+        found ? encryptWith(transit, judged(found, request), args) : makeKeyAndEncrypt(transit, args, request),
+      )
+    }),
+})
+
+/** A key that was not there when the policy was asked for `create` is used only by one who may `update`. */
+function judged(ring: LoadedRing, request: RequestInfo): LoadedRing {
+  if (request.operation === 'create') throw new Reconsider('the key is there meanwhile')
+  return ring
+}
+
+function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
+  if (args.batch_input === undefined) return encryptOne(transit, ring, args)
+  return whenDone(encryptBatch(transit, ring, args.batch_input), (run) =>
+    batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code),
+  )
+}
+
+function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
+  if (args.plaintext === undefined) throw fail('bad_request', ['missing plaintext to encrypt'])
+  return whenDone(encryptText(transit, ring, args), (data) => ({
+    data,
+    warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+  }))
+}
+
+type Run = BatchRun<EncryptResult>
+
+function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  requireBudget(ring, items)
+  const failed = (error: string, reference: string): EncryptResult => ({ error, reference })
+  if (isManaged(ring)) {
+    const work = async (item: Item, reference: string) => ({
+      ...(await encryptText(transit, ring, item as EncryptInput)),
+      reference,
+    })
+    return runSlowBatch<EncryptResult>(items, work, failed)
+  }
+  return runLargeBatch<EncryptResult>(transit, ring, items, {
+    whole: (item, reference) => ({ ...(encryptText(transit, ring, item as EncryptInput) as Encrypted), reference }),
+    prepare: (item) => prepareEncryption(ring, decodePlaintext(item as EncryptInput), item as EncryptInput),
+    elsewhere: (input, moved) => transit.slow.run(SEAL_MANY, input, moved),
+    finish: ({ version }, sealed, reference) => {
+      if (sealed === undefined) throw new Error('A message was not sealed')
+      return { ...encrypted(version, sealed), reference }
+    },
+    failed,
+  })
+}
+
+function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): Encrypted | Promise<Encrypted> {
+  return encryptAnywhere(transit, ring, decodePlaintext(input), input)
+}
+
+function decodePlaintext({ plaintext }: EncryptInput): Buffer {
+  return decodeField('plaintext', plaintext) ?? NOTHING
+}
+
+/**
+ * Encrypts with a key that is stored only then: a request that fails leaves no key behind. Where another request was
+ * faster, this one is judged anew: its key is there now.
+ */
+async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: RequestInfo): Promise<Answer> {
+  if (request.operation !== 'create') throw keyNotFound(args.name)
+  const wanted = wantedKey(args)
+  const requireAllowed = async (tx: ViewTransaction): Promise<void> => {
+    if (await upsertDisabled(tx)) throw keyNotFound(args.name)
+  }
+  const made = await newRing(wanted, transit)
+  try {
+    const ring = new LoadedRing(made)
+    const run = args.batch_input && (await encryptBatch(transit, ring, args.batch_input))
+    const answer = run
+      ? batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code)
+      : await encryptOne(transit, ring, args)
+    if (run?.succeeded === 0) return answer
+    // What was sealed counts before anybody has it.
+    const sealed = run?.succeeded ?? 1
+    if (isCounted(wanted.type)) await transit.budgets.begin()
+    const taken = await transit.keys.addForUse(args.name, made, async (tx) => {
+      await requireAllowed(tx)
+      if (isCounted(wanted.type) && sealed > FREE_MESSAGES)
+        for (const secrets of made.secrets) putGranted(tx, identityOf(secrets), sealed)
+    })
+    if (taken !== undefined) throw new Reconsider('another request made the key')
+    if (sealed <= FREE_MESSAGES) (await transit.keys.find(args.name))?.version(1).budget?.spend(sealed)
+    return answer
+  } finally {
+    wipeRing(made)
+  }
+}
+
+/** Interface 4.3: derivation is on exactly when a context is given. */
+function wantedKey(args: EncryptArgs): NewKey {
+  const derived = isGiven(args.batch_input === undefined ? args.context : args.batch_input[0]?.context)
+  return {
+    type: requireKeyType(args.type, { derived, convergent: args.convergent_encryption }, UPSERTED),
+    derived,
+    convergent: args.convergent_encryption,
+    exportable: false,
+    allowPlaintextBackup: false,
+    autoRotatePeriodSeconds: 0,
+    keySizeBytes: 0,
+  }
+}

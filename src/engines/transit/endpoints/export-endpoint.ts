@@ -1,0 +1,139 @@
+// export/:type/:name (Interface 4.2): keys in clear, each as others of its kind are written. What is answered is text,
+// which nothing can wipe; audit hashes it, as all data of answers.
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { string } from '../../../api/fields.ts'
+import { orNotFound } from '../../../api/named-things.ts'
+import { mapOf, type Shapes, text } from '../../../api/shape.ts'
+import type { ExportFormat, MaterialForm } from '../../../crypto/forms/material-form.ts'
+import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
+import { SYMMETRIC_FORM } from '../../../crypto/forms/symmetric-form.ts'
+import { nameField } from '../crypt-fields.ts'
+import { certificateChain } from '../key-description.ts'
+import { chosenVersionField, chosenVersions } from '../ring/chosen-versions.ts'
+import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
+import type { Transit } from '../transit.ts'
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+/** One kind of thing that can be had of a version. */
+type Kind = {
+  readonly isPublic?: true
+  /** @throws Refusal where keys of the type have no such thing */
+  readonly check: (ring: LoadedRing) => void
+  /** Undefined where it is not written in this format. */
+  readonly write: (ring: LoadedRing, version: LoadedVersion, format: ExportFormat) => string | undefined
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  'encryption-key': {
+    check: ({ type }) => requireThat(type.cipher !== undefined, type.name, 'encrypt'),
+    write: writeSecret,
+  },
+  'signing-key': {
+    check: ({ type }) => requireThat(type.signing !== undefined, type.name, 'sign'),
+    write: writeSecret,
+  },
+  'hmac-key': {
+    check: () => {},
+    write: (_ring, { hmacKey }, format) => SYMMETRIC_FORM.secretText(hmacKey, format),
+  },
+  'cmac-key': {
+    check: ({ type }) => requireThat(type.cmac !== undefined, type.name, 'make CMACs'),
+    write: writeSecret,
+  },
+  'public-key': {
+    isPublic: true,
+    check: ({ type }) => {
+      if (type.publicPart === undefined) throw refuse(`a key of type ${type.name} has no public half`)
+    },
+    write: (ring, { key }, format) => formOf(ring).publicText?.(key, format),
+  },
+  'certificate-chain': {
+    isPublic: true,
+    check: ({ type }) => requireThat(type.signing !== undefined, type.name, 'sign'),
+    write: writeCertificates,
+  },
+}
+
+function requireThat(can: boolean, typeName: string, what: string): void {
+  if (!can) throw refuse(`invalid export type: keys of type ${typeName} do not ${what}`)
+}
+
+/** Wire rule: of a version that has only its public half the empty text. */
+function writeSecret(ring: LoadedRing, { key, isPublic }: LoadedVersion, format: ExportFormat): string | undefined {
+  return isPublic ? '' : formOf(ring).secretText(key, format)
+}
+
+function writeCertificates(_ring: LoadedRing, { header, number }: LoadedVersion): string {
+  const chain = certificateChain(header)
+  if (chain === '') throw refuse(`version ${number} of the key has no certificate chain, set-certificate sets one`)
+  return chain
+}
+
+/** @throws Refusal */
+function formOf({ type: { name } }: LoadedRing): MaterialForm {
+  const form = MATERIAL_FORMS.get(name)
+  if (form === undefined) throw refuse(`keys of type ${name} are never exported`)
+  return form
+}
+
+const FORMATS: Readonly<Record<string, ExportFormat>> = { '': 'usual', raw: 'raw', der: 'der', pem: 'pem' }
+
+const EXPORTED: Shapes = {
+  name: text('Name of the key'),
+  type: text('Type of the key'),
+  keys: mapOf(text('The key, in the format that was asked for'), 'By number of the version'),
+}
+
+const exportKey = endpoint({
+  id: 'transit-export',
+  operation: 'read',
+  path: 'export/:type/:name(/:version...)',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Shows key material in clear, of a key that is exportable; public halves of any key',
+  describe:
+    'encryption-key and signing-key give PEM (PKCS #1, SEC 1) for RSA and ECDSA keys and base64 for others, unless ' +
+    'format says otherwise. The empty text stands for a private key that is not here.',
+  fields: {
+    type: string(`What of the key: ${Object.keys(KINDS).join(', ')}`, { required: true }),
+    ...nameField,
+    ...chosenVersionField,
+    format: string('raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text', {
+      default: '',
+    }),
+  },
+  response: EXPORTED,
+  handler: async (transit: Transit, args) => {
+    const kind = Object.hasOwn(KINDS, args.type) ? KINDS[args.type] : undefined
+    if (kind === undefined) throw refuse(`invalid export type, offered are ${Object.keys(KINDS).join(', ')}`)
+    const format = Object.hasOwn(FORMATS, args.format) ? FORMATS[args.format] : undefined
+    if (format === undefined) throw refuse('invalid format, offered are raw, der, pem; leave it out for the usual one')
+    const ring = orNotFound(await transit.keys.find(args.name))
+    return { data: { name: args.name, type: ring.type.name, keys: written(ring, kind, args.version, format, args) } }
+  },
+})
+
+function written(
+  ring: LoadedRing,
+  kind: Kind,
+  version: string,
+  format: ExportFormat,
+  asked: { readonly type: string; readonly format: string },
+): Record<string, string> {
+  if (kind.isPublic !== true && !ring.header.exportable)
+    throw refuse('private key material is not exportable: the key was made without exportable')
+  requireUsable(ring)
+  kind.check(ring)
+  const keys: Record<string, string> = {}
+  for (const one of chosenVersions(ring, version)) {
+    const text = kind.write(ring, one, format)
+    if (text === undefined)
+      throw refuse(`invalid format: the ${asked.type} of type ${ring.type.name} is not written as ${asked.format}`)
+    keys[one.number] = text
+  }
+  return keys
+}
+
+export const EXPORT_ENDPOINTS: readonly Endpoint[] = [exportKey]

@@ -1,0 +1,159 @@
+// keys/:name/import and keys/:name/import_version (Interface 4.2): keys that were made elsewhere.
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { type Args, bool, bytes, duration, int, string } from '../../../api/fields.ts'
+import { DONE, Reconsider } from '../../../api/request.ts'
+import type { KeyType } from '../../../crypto/key-types/key-type.ts'
+import { nameField } from '../crypt-fields.ts'
+import { requireKeyType } from '../key-type-field.ts'
+import { keyTypeName, parameterSetField } from '../parameter-set.ts'
+import { importedSecrets, importedVersion, requireImportable, withImported } from '../ring/import-version.ts'
+import { type ImportedMaterial, importFields, importMaterial } from '../ring/imported-material.ts'
+import { type StoredRing, wipeRing } from '../ring/key-ring.ts'
+import { requireRotatePeriod } from '../ring/key-settings.ts'
+import { MADE_HERE } from '../ring/ring-header.ts'
+import { FIRST_BOUNDS } from '../ring/versions.ts'
+import type { Transit } from '../transit.ts'
+
+const lowerCased = (text: string): string => text.toLowerCase()
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+const newFields = {
+  ...nameField,
+  type: string('Type of the key', { default: 'aes256-gcm96', canonical: lowerCased }),
+  ...parameterSetField,
+  ...importFields,
+  allow_rotation: bool('It can be rotated here; afterwards no version of it can be imported', { default: false }),
+  derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
+  context: bytes('Accepted and not used', { secret: true }),
+  exportable: bool('Can be exported; stays so', { default: false }),
+  allow_plaintext_backup: bool('Can be backed up in plaintext; stays so', { default: false }),
+  auto_rotate_period: duration('Time after which it is rotated, an hour or more; needs allow_rotation', {
+    default: 0,
+  }),
+  convergent_encryption: bool('Refused: a key from elsewhere cannot be convergent'),
+}
+type NewArgs = Args<typeof newFields>
+
+const importKey = endpoint({
+  id: 'transit-key-import',
+  operation: 'update',
+  path: 'keys/:name/import',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Makes a named key of one that was made elsewhere',
+  describe:
+    'ciphertext holds a secret or private key, wrapped for the key of wrapping_key: raw bytes, or for a key pair ' +
+    'PKCS #8 in DER. With public_key instead the key encrypts and verifies only, until import_version completes it.',
+  fields: newFields,
+  handler: async (transit: Transit, args) => {
+    const type = requireNewKey(args)
+    if ((await transit.keys.find(args.name)) !== undefined) {
+      throw refuse(`import cannot be used with an existing key: "${args.name}" exists, import_version adds to it`)
+    }
+    const imported = await importMaterial(transit, type, args)
+    const countedFrom = await transit.ledger.livesBefore()
+    const ring = importedRing(transit, type, imported, args, countedFrom)
+    try {
+      await transit.keys.place(args.name, ring, false)
+      return DONE
+    } finally {
+      wipeRing(ring)
+      imported.material.fill(0)
+    }
+  },
+})
+
+/** @throws Refusal */
+function requireNewKey(args: NewArgs): KeyType {
+  if (args.convergent_encryption !== undefined)
+    throw refuse('import cannot be used on keys with convergent encryption enabled, leave convergent_encryption out')
+  requireRotatePeriod(args.auto_rotate_period)
+  if (args.auto_rotate_period > 0 && !args.allow_rotation)
+    throw refuse('allow_rotation must be set to true if auto-rotation is enabled')
+  // Wire rule: unlike at creation, capitals are accepted.
+  const type = requireKeyType(keyTypeName(lowerCased(args.type), args.parameter_set), {
+    derived: args.derived,
+    convergent: false,
+  })
+  if (args.derived && args.ciphertext === undefined && (args.public_key ?? '') !== '')
+    throw refuse('"public_key": keys are derived from the private half, so with derived it has to be there')
+  return type
+}
+
+type NewFlags = Pick<
+  NewArgs,
+  'derived' | 'exportable' | 'allow_plaintext_backup' | 'auto_rotate_period' | 'allow_rotation'
+>
+
+/** A ring with copies of the material; the caller wipes both. `countedFrom` is as the ledger of the mount has it. */
+export function importedRing(
+  { world }: Transit,
+  type: KeyType,
+  imported: ImportedMaterial,
+  args: NewFlags,
+  countedFrom: number,
+): StoredRing {
+  return {
+    header: {
+      ...FIRST_BOUNDS,
+      ...MADE_HERE,
+      type: type.name,
+      derived: args.derived,
+      convergent: false,
+      exportable: args.exportable,
+      allowPlaintextBackup: args.allow_plaintext_backup,
+      deletionAllowed: false,
+      autoRotatePeriodSeconds: args.auto_rotate_period,
+      keySizeBytes: type.sizes === undefined ? 0 : imported.material.length,
+      // As other programs of this API have it, whose ciphertexts and signatures are to be opened and made here.
+      kdf: type.derivation?.deriveByCounter === undefined || !args.derived ? 'hkdf' : 'counter',
+      imported: true,
+      allowImportedRotation: args.allow_rotation,
+      versions: [importedVersion(imported, world, countedFrom)],
+    },
+    secrets: [importedSecrets(imported.material, world)],
+  }
+}
+
+const importKeyVersion = endpoint({
+  id: 'transit-key-import-version',
+  operation: 'update',
+  path: 'keys/:name/import_version',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Adds a version that was made elsewhere to an imported key, or completes one',
+  describe:
+    'Without version a private key completes the latest version where that has only its public half, and fits; else ' +
+    'what is given becomes a new version.',
+  fields: {
+    ...nameField,
+    ...importFields,
+    version: int('Version of which only the public half is known, to be completed by its private key'),
+  },
+  handler: async (transit: Transit, args) => {
+    const ring = await transit.keys.find(args.name)
+    if (ring === undefined) throw notFound(args.name)
+    requireImportable(ring)
+    const { type } = ring
+    const imported = await importMaterial(transit, type, args)
+    try {
+      if (ring.header.derived && imported.isPublic)
+        throw refuse('"public_key": keys are derived from the private half, so for a derived key it has to be there')
+      const countedFrom = await transit.ledger.livesBefore()
+      const changed = await transit.keys.update(args.name, (stored) => {
+        if (stored.header.type !== type.name) throw new Reconsider('another key has the name meanwhile')
+        return withImported(stored, type, imported, { version: args.version, world: transit.world, countedFrom })
+      })
+      if (changed === undefined) throw notFound(args.name)
+      return DONE
+    } finally {
+      imported.material.fill(0)
+    }
+  },
+})
+
+const notFound = (name: string) => refuse(`key not found: no key has the name "${name}", import makes one`)
+
+export const IMPORT_ENDPOINTS: readonly Endpoint[] = [importKey, importKeyVersion]

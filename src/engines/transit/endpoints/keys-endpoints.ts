@@ -1,0 +1,215 @@
+// keys/:name and what is below it: make, read, list, delete, configure, rotate (Interface 4.2).
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { type Args, bool, bytes, duration, int, string } from '../../../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../../api/named-things.ts'
+import { DONE } from '../../../api/request.ts'
+import type { KeyType } from '../../../crypto/key-types/key-type.ts'
+import { CMAC_BYTES } from '../../../crypto/primitives/cmac.ts'
+import { nameField } from '../crypt-fields.ts'
+import { describedKey, KEY_DESCRIPTION } from '../key-description.ts'
+import { requireKeyType } from '../key-type-field.ts'
+import { isManaged } from '../managed/managed-type.ts'
+import {
+  managedKeyFields,
+  newManagedVersion,
+  requestedKey,
+  requireManagedSettings,
+} from '../managed/managed-version.ts'
+import { keyTypeName, parameterSetField } from '../parameter-set.ts'
+import { wipeRing } from '../ring/key-ring.ts'
+import { changeSettings, requireRotatePeriod } from '../ring/key-settings.ts'
+import { type NewKey, newRing, ringOf } from '../ring/new-key.ts'
+import { rotate } from '../ring/rotation.ts'
+import type { Transit } from '../transit.ts'
+
+const createFields = {
+  ...nameField,
+  type: string('Type of the key', { default: 'aes256-gcm96' }),
+  ...parameterSetField,
+  derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
+  convergent_encryption: bool('Equal plaintexts under one context give equal ciphertexts; needs derived', {
+    default: false,
+  }),
+  exportable: bool('Can be exported; stays so', { default: false }),
+  allow_plaintext_backup: bool('Can be backed up in plaintext; stays so', { default: false }),
+  auto_rotate_period: duration('Time after which it is rotated, an hour or more; 0: only when asked to', {
+    default: 0,
+  }),
+  key_size: int('Bytes, only for types that come in several sizes', { default: 0 }),
+  context: string('Accepted and not used', { secret: true }),
+  ...managedKeyFields,
+}
+
+const createKey = endpoint({
+  id: 'transit-key-create',
+  operation: 'update',
+  path: 'keys/:name',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Makes a named key',
+  describe: 'Where there is one already, nothing changes and that one is described, whatever was asked for.',
+  fields: createFields,
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Transit, args) => {
+    const wanted = wantedKey(args)
+    const managed = await requestedKey(transit, wanted.type.name, args)
+    if (managed !== undefined) requireManagedSettings(wanted)
+    const existing = await transit.keys.find(args.name)
+    if (existing !== undefined) return describedKey(args.name, existing)
+    const made = managed
+      ? ringOf(wanted, await newManagedVersion(managed, transit), transit.world, await transit.ledger.livesBefore())
+      : await newRing(wanted, transit)
+    try {
+      return describedKey(args.name, await transit.keys.add(args.name, made))
+    } finally {
+      wipeRing(made)
+    }
+  },
+})
+
+function wantedKey(args: Args<typeof createFields>): NewKey {
+  requireRotatePeriod(args.auto_rotate_period)
+  const { derived, convergent_encryption: convergent } = args
+  const type = requireKeyType(keyTypeName(args.type, args.parameter_set), { derived, convergent })
+  requireKeySize(type, args.key_size)
+  return {
+    type,
+    derived,
+    convergent,
+    exportable: args.exportable,
+    allowPlaintextBackup: args.allow_plaintext_backup,
+    autoRotatePeriodSeconds: args.auto_rotate_period,
+    keySizeBytes: args.key_size,
+  }
+}
+
+/** Interface 4.2. */
+function requireKeySize({ name, sizes }: KeyType, bytes: number): void {
+  if (bytes === 0) return
+  if (sizes === undefined)
+    throw fail('bad_request', [`"key_size": key_size is not valid for algorithm ${name}, whose keys have one size`])
+  if (bytes < sizes.min || bytes > sizes.max)
+    throw fail('bad_request', [
+      `"key_size": invalid key_size, a key of type ${name} has ${sizes.min} to ${sizes.max} bytes`,
+    ])
+}
+
+const readKey = endpoint({
+  id: 'transit-key-read',
+  operation: 'read',
+  path: 'keys/:name',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Describes a key: nothing secret',
+  describe:
+    'A signing key with derivation has another pair for each context: its public keys are shown for the context that ' +
+    'is given, and without one they are empty.',
+  fields: { ...nameField, context: bytes('Context of a signing key with derivation; else not used', { secret: true }) },
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Transit, { name, context }) => {
+    const ring = orNotFound(await transit.keys.find(name))
+    const { data } = describedKey(name, ring, context)
+    return { data: { ...data, ...(await transit.counts.read(ring)) } }
+  },
+})
+
+const listKeys = endpoint({
+  ...LIST_OF_NAMES,
+  id: 'transit-key-list',
+  path: 'keys',
+  summary: 'Lists the names of all keys',
+  fields: {
+    after: string('Only names that come after this one, which need not exist', { default: '' }),
+    limit: int('At most so many names; 0 or less: all', { default: 0 }),
+  },
+  handler: async (transit: Transit, { after, limit }) =>
+    namesAnswer(await transit.keys.list({ ...(after === '' ? {} : { after }), ...(limit > 0 ? { limit } : {}) })),
+})
+
+const deleteKey = endpoint({
+  id: 'transit-key-delete',
+  operation: 'delete',
+  path: 'keys/:name',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Deletes a key with all its versions, where deletion_allowed is set',
+  describe: 'What it encrypted can be decrypted no more.',
+  fields: nameField,
+  handler: async (transit: Transit, { name }) => {
+    const isDeleted = await transit.keys.delete(name, ({ deletionAllowed }) => {
+      // Interface 7.3.
+      if (!deletionAllowed) {
+        throw fail('bad_request', [
+          `error deleting key "${name}": deletion is not allowed for this key, set deletion_allowed`,
+        ])
+      }
+    })
+    if (!isDeleted) throw fail('bad_request', [`error deleting key "${name}": could not delete key; not found`])
+    return DONE
+  },
+})
+
+const MINIMUM_FORCED = 'key versions are numbered from 1: forcing minimum to 1 for min_decryption_version'
+
+const configureKey = endpoint({
+  id: 'transit-key-configure',
+  operation: 'update',
+  path: 'keys/:name/config',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Changes the settings of a key: those that are given, all or none',
+  fields: {
+    ...nameField,
+    min_decryption_version: int('Lowest version that decrypts'),
+    min_encryption_version: int('Lowest version that encrypts, not below min_decryption_version; 0: no bound'),
+    deletion_allowed: bool('Whether it can be deleted'),
+    exportable: bool('Whether it can be exported; stays true'),
+    allow_plaintext_backup: bool('Whether it can be backed up in plaintext; stays true'),
+    auto_rotate_period: duration('Time after which it is rotated, an hour or more; 0: only when asked to'),
+    min_mac_length: int('Of a key that makes CMACs: bytes of the shortest that verify takes, else 8', {
+      min: 1,
+      max: CMAC_BYTES,
+    }),
+  },
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Transit, args) => {
+    const wanted = {
+      minDecryptionVersion: args.min_decryption_version,
+      minEncryptionVersion: args.min_encryption_version,
+      deletionAllowed: args.deletion_allowed,
+      exportable: args.exportable,
+      allowPlaintextBackup: args.allow_plaintext_backup,
+      autoRotatePeriodSeconds: args.auto_rotate_period,
+      minMacBytes: args.min_mac_length,
+    }
+    const configured = await transit.keys.update(args.name, (ring) => {
+      const changed = changeSettings(ring.header, wanted)
+      if (isManaged(ring)) requireManagedSettings(changed)
+      return changed === ring.header ? ring : { ...ring, header: changed }
+    })
+    if (configured === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
+    const answer = describedKey(args.name, configured)
+    return args.min_decryption_version === 0 ? { ...answer, warnings: [MINIMUM_FORCED] } : answer
+  },
+})
+
+const rotateKey = endpoint({
+  id: 'transit-key-rotate',
+  operation: 'update',
+  path: 'keys/:name/rotate',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Adds a version to a key, which encrypts from now on',
+  fields: { ...nameField, ...managedKeyFields },
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Transit, args) => {
+    const rotated = await rotate(transit, args.name, undefined, args)
+    if (rotated === undefined) throw notFound(args.name)
+    return describedKey(args.name, rotated)
+  },
+})
+
+const notFound = (name: string) => fail('bad_request', [`key not found: no key has the name "${name}"`])
+
+export const KEYS_ENDPOINTS: readonly Endpoint[] = [createKey, readKey, listKeys, deleteKey, configureKey, rotateKey]

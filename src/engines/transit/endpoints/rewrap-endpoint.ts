@@ -1,0 +1,107 @@
+// rewrap/:name (Interface 4.3): decrypts and encrypts anew, without showing the plaintext.
+import { endpoint } from '../../../api/endpoint.ts'
+import { type Args, batch, type Item, string } from '../../../api/fields.ts'
+import type { Answer } from '../../../api/request.ts'
+import { whenDone } from '../../../lib/when-done.ts'
+import { type BatchRun, batchAnswer, requireItems } from '../batch.ts'
+import { counted, requireBudget } from '../budget/counted-work.ts'
+import type { Encrypted, EncryptOptions } from '../crypt.ts'
+import {
+  ENCRYPTED_OR_BATCH,
+  isGiven,
+  keyNotFound,
+  nameField,
+  optionFields,
+  optionItems,
+  paddingFields,
+  partialFailureField,
+  versionField,
+  warningsOf,
+  withWarnings,
+} from '../crypt-fields.ts'
+import { decryptAnywhere, encryptAnywhere } from '../managed/managed-crypt.ts'
+import { runPatiently } from '../patient-batch.ts'
+import { LoadedRing } from '../ring/loaded-ring.ts'
+import { thenWipe } from '../then-wipe.ts'
+import type { Transit } from '../transit.ts'
+
+const fields = {
+  ...nameField,
+  ciphertext: string('What encrypt gave', { secret: true }),
+  ...optionFields,
+  ...paddingFields,
+  ...versionField,
+  batch_input: batch(
+    'Items to rewrap instead of ciphertext, each with its own options',
+    {
+      fields: {
+        ciphertext: 'string',
+        ...optionItems,
+        key_version: 'int',
+        decrypt_padding_scheme: 'string',
+        encrypt_padding_scheme: 'string',
+      },
+      required: 'ciphertext',
+      lenient: true,
+    },
+    { secret: true },
+  ),
+  ...partialFailureField,
+}
+type RewrapArgs = Args<typeof fields>
+type RewrapInput = Omit<EncryptOptions, 'padding_scheme'> & {
+  readonly ciphertext?: string | undefined
+  readonly decrypt_padding_scheme?: string | undefined
+  readonly encrypt_padding_scheme?: string | undefined
+}
+type Run = BatchRun<RewrapResult>
+type RewrapResult = Partial<Encrypted> & { readonly reference: string; readonly error?: string }
+
+export const rewrapEndpoint = endpoint({
+  id: 'transit-rewrap',
+  operation: 'update',
+  path: 'rewrap/:name',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Encrypts what a named key encrypted anew, with its latest version',
+  describe: 'The plaintext is not shown. Associated data stay the same.',
+  fields,
+  response: ENCRYPTED_OR_BATCH,
+  handler: (transit: Transit, args) =>
+    counted(transit, args.batch_input?.length ?? 1, () => {
+      const ring = transit.keys.find(args.name)
+      if (ring instanceof LoadedRing) return rewrapWith(transit, ring, args)
+      return ring.then((found) => rewrapWith(transit, found, args))
+    }),
+})
+
+function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: RewrapArgs): Answer | Promise<Answer> {
+  if (ring === undefined) throw keyNotFound(args.name)
+  if (args.batch_input !== undefined) {
+    return whenDone(rewrapBatch(transit, ring, args.batch_input), (run) =>
+      batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code),
+    )
+  }
+  return whenDone(rewrap(transit, ring, args), (data) => ({
+    data,
+    warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+  }))
+}
+
+function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+  requireItems(items)
+  requireBudget(ring, items)
+  const failed = (error: string, reference: string): RewrapResult => ({ error, reference })
+  const work = (item: Item, reference: string) =>
+    whenDone(rewrap(transit, ring, item as RewrapInput), (done) => ({ ...done, reference }))
+  return runPatiently<RewrapResult>(items, work, failed, transit.world)
+}
+
+function rewrap(transit: Transit, ring: LoadedRing, input: RewrapInput): Encrypted | Promise<Encrypted> {
+  const { decrypt_padding_scheme, encrypt_padding_scheme } = input
+  const options = { ...input, padding_scheme: decrypt_padding_scheme }
+  return whenDone(decryptAnywhere(transit, ring, input.ciphertext, options), (plaintext) => {
+    const encryptOptions = { ...input, padding_scheme: encrypt_padding_scheme }
+    return thenWipe(plaintext, () => encryptAnywhere(transit, ring, plaintext, encryptOptions))
+  })
+}

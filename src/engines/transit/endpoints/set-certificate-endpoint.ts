@@ -1,0 +1,53 @@
+// keys/:name/set-certificate: keeps certificates with the version of a key that they are for.
+import type { X509Certificate } from 'node:crypto'
+import { endpoint } from '../../../api/endpoint.ts'
+import { string, version } from '../../../api/fields.ts'
+import { text } from '../../../api/shape.ts'
+import { readCertificates, requireCertificateOf } from '../certificate-chain.ts'
+import { keyNotFound, nameField } from '../crypt-fields.ts'
+import { pairVersion } from '../pair-version.ts'
+import type { StoredRing } from '../ring/key-ring.ts'
+import { LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
+import { firstStoredVersion } from '../ring/ring-header.ts'
+import type { Transit } from '../transit.ts'
+
+export const setCertificateEndpoint = endpoint({
+  id: 'transit-key-set-certificate',
+  operation: 'update',
+  path: 'keys/:name/set-certificate',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Keeps a chain of certificates with a version of a key that signs, in place of what was there',
+  describe:
+    'The first certificate is for the public key of the version and of no authority, those behind it are of ' +
+    'authorities. Signatures, dates and names in them are not checked: who relies on a chain does that.',
+  fields: {
+    ...nameField,
+    version: version('Version of the key that the first certificate is for; 0 is the latest'),
+    certificate_chain: string('Certificates in PEM, that of the key first', { required: true }),
+  },
+  response: {
+    name: text('Name of the key'),
+    type: text('Type of the key'),
+    certificate_chain: text('As it was given'),
+  },
+  handler: async (transit: Transit, { name, version: requested, certificate_chain: chain }) => {
+    const certificates = readCertificates(chain)
+    const changed = await transit.keys.update(name, (ring) => withCertificates(ring, requested, certificates))
+    if (changed === undefined) throw keyNotFound(name, 'signing key')
+    return { data: { name, type: changed.type.name, certificate_chain: chain } }
+  },
+})
+
+/** @throws Refusal */
+function withCertificates(ring: StoredRing, requested: number, chain: readonly X509Certificate[]): StoredRing {
+  const { header } = ring
+  const loaded = new LoadedRing(ring)
+  requireUsable(loaded)
+  const certified = pairVersion(loaded, requested)
+  requireCertificateOf(certified.key, chain)
+  const certificates = chain.map(({ raw }) => raw.toString('base64'))
+  const index = certified.number - firstStoredVersion(header)
+  const versions = header.versions.map((one, at) => (at === index ? { ...one, certificates } : one))
+  return { ...ring, header: { ...header, versions } }
+}

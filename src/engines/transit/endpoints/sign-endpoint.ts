@@ -1,0 +1,121 @@
+// sign/:name(/:hash_algorithm) (Interface 4.3). The hash may be part of the path, so that policies can tell who may use
+// which.
+import { endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { type Args, batch, type Item, int, string } from '../../../api/fields.ts'
+import type { Answer } from '../../../api/request.ts'
+import { integer, optional, text } from '../../../api/shape.ts'
+import type { SignatureOptions } from '../../../crypto/key-types/key-type.ts'
+import { whenDone } from '../../../lib/when-done.ts'
+import { keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
+import { signAnywhere, withPaddingOf } from '../managed/managed-signing.ts'
+import { runPatiently } from '../patient-batch.ts'
+import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
+import { readSignatureOptions, requireHashOrRaw, requireMessages, signatureFields } from '../signature-options.ts'
+import { requireSigning, type Signed } from '../signing.ts'
+import type { Transit } from '../transit.ts'
+
+const PUBLIC_KEY = optional(text('Of a key with derivation: the public key for the context, base64'))
+const SIGNATURE = text('vault:vN: and base64, or base64url where marshaled as jws')
+const SINGLE = {
+  signature: SIGNATURE,
+  key_version: integer('Version of the key that signed'),
+  public_key: PUBLIC_KEY,
+}
+const ITEM = {
+  signature: optional(SIGNATURE),
+  key_version: integer('Version of the key that signed; 0 where the item failed'),
+  // Wire text: without an underscore here.
+  publickey: PUBLIC_KEY,
+}
+
+const fields = {
+  ...nameField,
+  ...signatureFields,
+  input: string('What to sign, base64; missing: nothing', { secret: true, default: '' }),
+  key_version: int('Version of the key that signs; 0 is the latest', { default: 0 }),
+  batch_input: batch(
+    'Items instead of input and context',
+    {
+      fields: { input: 'string', context: 'string', reference: 'string' },
+      required: 'input',
+      lenient: true,
+      nulls: 'empty',
+    },
+    { secret: true },
+  ),
+}
+type SignArgs = Args<typeof fields>
+type SignResult = {
+  readonly signature?: string
+  readonly key_version: number
+  readonly publickey?: string | undefined
+  readonly reference: string
+  readonly error?: string
+}
+
+export const signEndpoint = endpoint({
+  id: 'transit-sign',
+  operation: 'update',
+  path: 'sign/:name(/:hash_algorithm)',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Signs data with a named key',
+  describe:
+    'A policy can forbid a hash on the path, as `sign/NAME/sha1`; it then has to forbid it as a parameter too, since ' +
+    'hash_algorithm may be sent in the body. With hash_algorithm none, prehashed and pkcs1v15 the input is signed as ' +
+    'it is (RFC 8017 section 9.2, without the name of a hash). A batch answers 200, and an item that failed says why.',
+  fields,
+  response: singleOrBatch(SINGLE, ITEM),
+  handler: (transit: Transit, args) => {
+    const options = readSignatureOptions(args)
+    return whenDone(transit.keys.find(args.name), (ring) => {
+      if (ring === undefined) throw keyNotFound(args.name, 'signing key')
+      return signWith(transit, ring, args, options)
+    })
+  },
+})
+
+function signWith(
+  transit: Transit,
+  ring: LoadedRing,
+  args: SignArgs,
+  asked: SignatureOptions,
+): Answer | Promise<Answer> {
+  requireUsable(ring)
+  requireSigning(ring.type, 'signing')
+  const options = withPaddingOf(ring, asked, args.signature_algorithm)
+  requireHashOrRaw(options)
+  requireMessages(ring.type, options)
+  const { key_version: version, batch_input: items } = args
+  if (items === undefined) {
+    return whenDone(
+      signAnywhere(transit, ring, args, version, options),
+      ({ signature, version: number, publicKey }) => ({
+        data: { signature, key_version: number, ...(publicKey === undefined ? {} : { public_key: publicKey }) },
+      }),
+    )
+  }
+  const run = runPatiently<SignResult>(
+    items,
+    (item, reference) =>
+      whenDone(signAnywhere(transit, ring, requireInput(item), version, options), (signed) => shown(signed, reference)),
+    (error, reference) => ({ key_version: 0, error, reference }),
+    transit.world,
+  )
+  return whenDone(run, ({ results }) => ({ data: { batch_results: results } }))
+}
+
+function requireInput({ input, context }: Item): { readonly input: string; readonly context: string | undefined } {
+  if (input === undefined) throw fail('bad_request', ['missing input'])
+  return { input: String(input), context: context === undefined ? undefined : String(context) }
+}
+
+function shown({ signature, version, publicKey }: Signed, reference: string): SignResult {
+  return {
+    signature,
+    key_version: version,
+    ...(publicKey === undefined ? {} : { publickey: publicKey }),
+    reference,
+  }
+}

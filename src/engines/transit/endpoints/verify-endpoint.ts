@@ -1,0 +1,172 @@
+// verify/:name(/:hash_algorithm) (Interface 4.3): of what sign, hmac and cmac made.
+import { parseDecimal } from '../../../api/coercion.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { type Args, batch, type Item, int, string } from '../../../api/fields.ts'
+import type { Answer } from '../../../api/request.ts'
+import { flag } from '../../../api/shape.ts'
+import { whenDone } from '../../../lib/when-done.ts'
+import { requireSome } from '../batch.ts'
+import { keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
+import { checkingCmacOf, hmacWith, isMacOf } from '../mac.ts'
+import { withPaddingOf } from '../managed/managed-signing.ts'
+import { runPatiently } from '../patient-batch.ts'
+import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
+import { SignatureCheck } from '../signature-check.ts'
+import {
+  HASH_NAMES,
+  hashNameOf,
+  readSignatureOptions,
+  requireHashOrRaw,
+  requireMessages,
+  signatureFields,
+} from '../signature-options.ts'
+import { requireSigning } from '../signing.ts'
+import type { Transit } from '../transit.ts'
+
+const VALID = { valid: flag('Whether it is one of the input') }
+
+const fields = {
+  ...nameField,
+  ...signatureFields,
+  input: string('What was signed or authenticated, base64; missing: nothing', { secret: true, default: '' }),
+  signature: string('What sign gave', { secret: true }),
+  hmac: string('What hmac gave, looked at where there is no signature', { secret: true }),
+  cmac: string('What cmac gave, looked at where there is neither of the two', { secret: true }),
+  mac_length: int('Of a cmac: its bytes, as when it was made, not below min_mac_length of the key; 0 is all of it', {
+    default: 0,
+  }),
+  batch_input: batch(
+    'Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac',
+    {
+      fields: {
+        input: 'string',
+        signature: 'string',
+        hmac: 'string',
+        cmac: 'string',
+        mac_length: 'int',
+        context: 'string',
+        reference: 'string',
+      },
+      required: 'input',
+      lenient: true,
+      nulls: 'empty',
+    },
+    { secret: true },
+  ),
+}
+type VerifyArgs = Args<typeof fields>
+type VerifyResult = { readonly valid: boolean; readonly reference: string; readonly error?: string }
+
+/** In this order, where an item has more than one. */
+const PROOFS = ['signature', 'hmac', 'cmac'] as const
+type Proof = (typeof PROOFS)[number]
+
+export const verifyEndpoint = endpoint({
+  id: 'transit-verify',
+  operation: 'update',
+  path: 'verify/:name(/:hash_algorithm)',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Verifies a signature, an HMAC or a CMAC of a named key',
+  describe:
+    'Answers 200 with `valid`, true or false; what cannot be read as one is a 400. A signature that would be valid ' +
+    'under the other signature_algorithm or the other marshaling_algorithm is not valid, and a warning says so. A ' +
+    'batch answers 200, and an item that failed says why.',
+  fields,
+  response: singleOrBatch(VALID, VALID),
+  handler: (transit: Transit, args) => {
+    const proof = args.batch_input === undefined ? requireProof(args) : requireSameProof(args.batch_input)
+    const options = proof === 'signature' ? readSignatureOptions(args) : undefined
+    return whenDone(transit.keys.find(args.name), (ring) => {
+      if (ring === undefined) {
+        throw keyNotFound(args.name, proof === 'signature' ? 'signature verification key' : 'encryption key')
+      }
+      requireUsable(ring)
+      if (options === undefined) return answer(transit, args, macCheck(ring, args, proof))
+      requireSigning(ring.type, 'verification')
+      const padded = withPaddingOf(ring, options, args.signature_algorithm)
+      requireHashOrRaw(padded)
+      requireMessages(ring.type, padded)
+      const check = new SignatureCheck(ring, transit.slow, padded)
+      return whenDone(
+        answer(transit, args, (item) => check.isValid(item)),
+        (plain) => check.withHints(plain),
+      )
+    })
+  },
+})
+
+/** @throws Refusal, also for an item that misses something */
+type Check = (item: Item) => boolean | Promise<boolean>
+
+function answer(transit: Transit, args: VerifyArgs, check: Check): Answer | Promise<Answer> {
+  const { batch_input: items, input, signature, hmac, cmac, context } = args
+  if (items === undefined) {
+    return whenDone(check({ input, signature, hmac, cmac, context }), (valid) => ({ data: { valid } }))
+  }
+  const run = runPatiently<VerifyResult>(
+    items,
+    (item, reference) => {
+      if (item.input === undefined) throw fail('bad_request', ['missing input'])
+      return whenDone(check(item), (valid) => ({ valid, reference }))
+    },
+    (error, reference) => ({ valid: false, error, reference }),
+    transit.world,
+  )
+  return whenDone(run, ({ results }) => ({ data: { batch_results: results } }))
+}
+
+/** @throws Refusal for an unknown hash, and for keys that make no CMAC */
+function macCheck(ring: LoadedRing, args: VerifyArgs, proof: Proof): Check {
+  if (proof === 'hmac') {
+    const compute = hmacWith(hashNameOf(args), 'hash_algorithm')
+    return ({ input, hmac }) => isMacOf(compute, ring, String(input), String(hmac), 'HMAC')
+  }
+  const usual = checkingCmacOf(ring, macLengthOf(args))
+  return ({ input, cmac, mac_length: bytes }) => {
+    const compute = bytes === undefined ? usual : checkingCmacOf(ring, Number(bytes))
+    return isMacOf(compute, ring, String(input), String(cmac), 'CMAC')
+  }
+}
+
+/** `verify/NAME/8`: where a hash would stand, since a CMAC has none. @throws Refusal for what is neither */
+function macLengthOf({ mac_length: bytes, hash_algorithm: inPath = '' }: VerifyArgs): number {
+  if (inPath === '' || HASH_NAMES.includes(inPath)) return bytes
+  const length = parseDecimal(inPath)
+  if (length === undefined || length < 0) throw fail('field_invalid', ['hash_algorithm', 'is no hash, and no length'])
+  return length
+}
+
+/** An empty one counts as given, and is refused as what it is. */
+function proofOf(item: { readonly [proof in Proof]?: unknown }): Proof | undefined {
+  return PROOFS.find((name) => item[name] !== undefined)
+}
+
+function requireProof(args: VerifyArgs): Proof {
+  const proof = proofOf(args)
+  if (proof === undefined) {
+    throw fail('bad_request', [
+      "neither a 'signature' nor an 'hmac' were given to verify: provide one of 'signature', 'hmac' and 'cmac'",
+    ])
+  }
+  return proof
+}
+
+/** Interface 7.5. */
+function requireSameProof(items: readonly Item[]): Proof {
+  requireSome(items)
+  const found = new Set(items.map(proofOf))
+  const [proof] = found
+  if (found.size > 1) {
+    throw fail('bad_request', [
+      found.has(undefined)
+        ? "some elements of batch_input are missing a 'signature', 'hmac' or 'cmac'"
+        : "elements of batch_input must all provide 'signature', all provide 'hmac' or all provide 'cmac'",
+    ])
+  }
+  if (proof === undefined) {
+    throw fail('bad_request', ["no batch_input elements have 'signature', 'hmac' or 'cmac': provide one of them"])
+  }
+  return proof
+}

@@ -1,0 +1,85 @@
+// Keys that leave wrapped: the wrapping key for those who import here, and byok-export for those who import elsewhere
+// (Interface 4.2).
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { string } from '../../../api/fields.ts'
+import { mapOf, text } from '../../../api/shape.ts'
+import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
+import { publicHalf, spkiPem } from '../../../crypto/forms/public-keys.ts'
+import { OAEP_HASHES, WRAP_FOR_RSA } from '../../../crypto/forms/wrapped-key.ts'
+import { chosenVersionField, chosenVersions } from '../ring/chosen-versions.ts'
+import { requireHash } from '../ring/imported-material.ts'
+import { type LoadedRing, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
+import type { Transit } from '../transit.ts'
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+const readWrappingKey = endpoint({
+  id: 'transit-wrapping-key',
+  operation: 'read',
+  path: 'wrapping_key',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Shows the public key for which keys are wrapped that are to be imported: RSA with 4096 bits',
+  describe: 'It is made when it is first asked for, which takes seconds, and stays the same.',
+  fields: {},
+  response: { public_key: text('PEM') },
+  handler: async (transit: Transit) => ({ data: { public_key: spkiPem(await transit.wrappingKeys.get()) } }),
+})
+
+const exportWrapped = endpoint({
+  id: 'transit-byok-export',
+  operation: 'read',
+  path: 'byok-export/:destination/:source(/:version...)',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Shows an exportable key wrapped for an RSA key, as import takes it',
+  describe:
+    'The destination is mostly the wrapping key of another mount, imported here with public_key and type rsa-4096: ' +
+    'what is wrapped for a smaller key import does not take.',
+  fields: {
+    destination: string('Name of an RSA key, whose latest version wraps', { required: true }),
+    source: string('Name of the key to be wrapped', { required: true }),
+    ...chosenVersionField,
+    hash: string(`Hash of RSA-OAEP: ${OAEP_HASHES.join(', ')}`, { default: 'SHA256' }),
+  },
+  response: {
+    name: text('Name of the source'),
+    type: text('Type of the source'),
+    keys: mapOf(text('RSA-OAEP and AES-KWP; base64'), 'By number of the version'),
+  },
+  handler: async (transit: Transit, args) => {
+    const destination = await requireKey(transit, 'destination', args.destination)
+    const source = await requireKey(transit, 'source', args.source)
+    if (!source.header.exportable) throw refuse('key is not exportable: the source was made without exportable')
+    requireUsable(destination)
+    requireUsable(source)
+    const wrappingKey = requireRsa(destination)
+    if (!MATERIAL_FORMS.has(source.type.name)) throw refuse(`keys of type ${source.type.name} are never exported`)
+    const versions = chosenVersions(source, args.version)
+    const keys = versions.map(privateKeyOf)
+    const blobs = await transit.slow.run(WRAP_FOR_RSA, { wrappingKey, hash: requireHash(args.hash), keys })
+    const wrapped = versions.map(({ number }, index) => [number, base64Of(blobs[index])])
+    return { data: { name: args.source, type: source.type.name, keys: Object.fromEntries(wrapped) } }
+  },
+})
+
+async function requireKey(transit: Transit, field: string, name: string): Promise<LoadedRing> {
+  const ring = await transit.keys.find(name)
+  if (ring === undefined) throw refuse(`"${field}": key not found: no key has the name "${name}"`)
+  return ring
+}
+
+function requireRsa({ versions, type }: LoadedRing) {
+  const latest = versions.at(-1)
+  if (latest?.key.asymmetricKeyType !== 'rsa')
+    throw refuse(`"destination": only an RSA key wraps others, this one is of type ${type.name}`)
+  return publicHalf(latest.key)
+}
+
+function base64Of(blob: Uint8Array | undefined): string {
+  if (blob === undefined) throw new Error('A key was not wrapped')
+  return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength).toString('base64')
+}
+
+export const WRAPPED_EXPORT_ENDPOINTS: readonly Endpoint[] = [readWrappingKey, exportWrapped]

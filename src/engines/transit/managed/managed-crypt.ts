@@ -1,0 +1,135 @@
+// What encrypt, decrypt, rewrap and datakey do with a key that is in a device.
+import { fail } from '../../../api/errors.ts'
+import type { ManagedKey, ManagedUse } from '../../../api/managed-keys.ts'
+import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/signatures/device-oaep.ts'
+import { parseCiphertext } from '../ciphertext.ts'
+import {
+  type CryptOptions,
+  decodeField,
+  decodePayload,
+  decrypt,
+  decryptsSlowly,
+  type Encrypted,
+  type EncryptOptions,
+  encrypt,
+  encrypted,
+  unopened,
+} from '../crypt.ts'
+import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
+import { decryptionVersion, encryptionVersion } from '../ring/versions.ts'
+import type { Transit } from '../transit.ts'
+import { isManaged } from './managed-type.ts'
+import { requireOffered } from './managed-version.ts'
+
+const NOTHING = Buffer.alloc(0)
+const NONCE_BYTES = 12
+/** Of one message: devices take them as a whole, and one after the other. */
+export const MOST_DEVICE_BYTES = 1_048_576
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+/** At once but for keys in a device. @throws Refusal */
+export function encryptAnywhere(
+  transit: Transit,
+  ring: LoadedRing,
+  plaintext: Buffer,
+  options: EncryptOptions,
+): Encrypted | Promise<Encrypted> {
+  if (!isManaged(ring)) return encrypt(ring, transit.nonces, plaintext, options)
+  return encryptInDevice(transit, ring, plaintext, options)
+}
+
+/** The plaintext is the caller's to wipe. @throws Refusal */
+export function decryptAnywhere(
+  transit: Transit,
+  ring: LoadedRing,
+  ciphertext: string | undefined,
+  options: CryptOptions,
+): Buffer | Promise<Buffer> {
+  if (!isManaged(ring)) return decrypt(ring, transit.slow, ciphertext, options)
+  return decryptInDevice(transit, ring, ciphertext, options)
+}
+
+/** Whether `decryptAnywhere` gives promises. */
+export const opensElsewhere = (ring: LoadedRing): boolean => isManaged(ring) || decryptsSlowly(ring)
+
+/** @throws Refusal where it is gone, not allowed to this mount, or not for this use */
+export async function managedKeyOf(transit: Transit, version: LoadedVersion, use: ManagedUse): Promise<ManagedKey> {
+  const keys = requireOffered(transit.managedKeys)
+  const id = version.header.managedKey?.id
+  if (id === undefined) throw new Error('A version of a managed key does not say which')
+  const key = await keys.get(id)
+  if (!key.can(use)) throw refuse(`the managed key "${key.name}" does not ${use}: see its mechanism and its usages`)
+  return key
+}
+
+async function encryptInDevice(
+  transit: Transit,
+  ring: LoadedRing,
+  plaintext: Buffer,
+  options: EncryptOptions,
+): Promise<Encrypted> {
+  requireUsable(ring)
+  const associatedData = readOptions(options)
+  const version = ring.version(encryptionVersion(ring.header, options.key_version ?? 0))
+  const key = await managedKeyOf(transit, version, 'encrypt')
+  requireFitting(key, associatedData, options)
+  if (key.scheme === 'rsa-oaep') {
+    requireLength(plaintext, maxDeviceOaepBytes(version.key, key.oaepHash))
+    return encrypted(version, sealDeviceOaep(version.key, plaintext, key.oaepHash))
+  }
+  requireLength(plaintext, MOST_DEVICE_BYTES)
+  version.budget?.take((options.key_version ?? 0) !== 0)
+  const nonce = transit.nonces.take(NONCE_BYTES)
+  const sealed = await key.seal(nonce, plaintext, associatedData ?? NOTHING)
+  return encrypted(version, Buffer.concat([nonce, sealed]))
+}
+
+async function decryptInDevice(
+  transit: Transit,
+  ring: LoadedRing,
+  ciphertext: string | undefined,
+  options: CryptOptions,
+): Promise<Buffer> {
+  requireUsable(ring)
+  if (ciphertext === undefined || ciphertext === '') throw refuse('missing ciphertext to decrypt')
+  const associatedData = readOptions(options)
+  const { version: written, payload } = parseCiphertext(ciphertext)
+  const version = ring.version(decryptionVersion(ring.header, written))
+  const key = await managedKeyOf(transit, version, 'decrypt')
+  requireFitting(key, associatedData, options)
+  const message = decodePayload(payload)
+  const opened = await openIn(key, message, associatedData ?? NOTHING)
+  if (opened === undefined) throw unopened()
+  return opened
+}
+
+async function openIn(key: ManagedKey, message: Buffer, associatedData: Buffer): Promise<Buffer | undefined> {
+  if (message.length > MOST_DEVICE_BYTES + 2 * NONCE_BYTES + 4) return undefined
+  if (key.scheme === 'rsa-oaep') return message.length === 0 ? undefined : key.openOaep(message)
+  if (message.length < NONCE_BYTES) throw refuse('invalid ciphertext length, it is too short to hold a nonce')
+  return key.open(message.subarray(0, NONCE_BYTES), message.subarray(NONCE_BYTES), associatedData)
+}
+
+/** What no managed key takes. @throws Refusal */
+function readOptions({ context, nonce, associated_data }: CryptOptions): Buffer | undefined {
+  decodeField('context', context)
+  if (decodeField('nonce', nonce) !== undefined) {
+    throw refuse('"nonce": provided nonce not allowed for this key, which draws its own')
+  }
+  return decodeField('associated_data', associated_data)
+}
+
+function requireFitting({ scheme }: ManagedKey, associatedData: Buffer | undefined, { padding_scheme }: CryptOptions) {
+  if (scheme === 'rsa-oaep' && associatedData !== undefined) {
+    throw refuse('"associated_data": provided for non-AEAD cipher suite, RSA-OAEP of a managed key')
+  }
+  const isOaep = scheme === 'rsa-oaep' && padding_scheme === 'oaep'
+  if (padding_scheme !== undefined && padding_scheme !== '' && !isOaep) {
+    throw refuse('"padding_scheme": the mechanism of a managed key has its own')
+  }
+}
+
+function requireLength({ length }: Buffer, most: number): void {
+  if (length > most) throw refuse(`"plaintext": it has ${length} bytes, this managed key encrypts at most ${most}`)
+}

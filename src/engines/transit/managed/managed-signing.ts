@@ -1,0 +1,77 @@
+// Signing with a key that is in a device. Verifying needs the public half alone, which is here (managed-type.ts).
+import { fail } from '../../../api/errors.ts'
+import { type SignatureOptions, UnusableInput } from '../../../crypto/key-types/key-type.ts'
+import { signWithDevice } from '../../../crypto/signatures/device-signing.ts'
+import { own } from '../../../lib/own.ts'
+import { decodeInput } from '../mac.ts'
+import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
+import { encryptionVersion } from '../ring/versions.ts'
+import { encodeSignature, type Signed, type SignInput, sign } from '../signing.ts'
+import type { Transit } from '../transit.ts'
+import { managedKeyOf } from './managed-crypt.ts'
+import { isManaged, schemeOf } from './managed-type.ts'
+
+/** At once or slowly for keys that are here; in the device for the others. @throws Refusal */
+export function signAnywhere(
+  transit: Transit,
+  ring: LoadedRing,
+  input: SignInput,
+  requested: number,
+  options: SignatureOptions,
+): Signed | Promise<Signed> {
+  if (!isManaged(ring)) return sign(ring, transit.slow, input, requested, options)
+  return signInDevice(transit, ring, input, requested, options)
+}
+
+async function signInDevice(
+  transit: Transit,
+  ring: LoadedRing,
+  { input: text }: SignInput,
+  requested: number,
+  options: SignatureOptions,
+): Promise<Signed> {
+  requireUsable(ring)
+  const input = decodeInput(text)
+  const version = ring.version(encryptionVersion(ring.header, requested, 'signing'))
+  const bytes = await signBytesInDevice(transit, version, input, options)
+  return {
+    signature: version.prefix + encodeSignature(bytes, options),
+    version: version.number,
+    publicKey: undefined,
+  }
+}
+
+/** The signature alone. `version`: of a managed key that signs. @throws Refusal */
+export async function signBytesInDevice(
+  transit: Transit,
+  version: LoadedVersion,
+  input: Buffer,
+  options: SignatureOptions,
+): Promise<Buffer> {
+  const key = await managedKeyOf(transit, version, 'sign')
+  const { scheme } = key
+  if (scheme === 'aes-gcm' || scheme === 'rsa-oaep') throw new Error('A managed key that signs has a signing mechanism')
+  const { modulusLength, namedCurve = '' } = version.key.asymmetricKeyDetails ?? {}
+  const bits = modulusLength ?? own(CURVE_BITS, namedCurve) ?? 0
+  try {
+    return await signWithDevice(key, { scheme, bits }, input, options)
+  } catch (cause) {
+    throw cause instanceof UnusableInput ? fail('bad_request', [cause.message], cause) : cause
+  }
+}
+
+const CURVE_BITS: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 }
+
+/**
+ * A mechanism has one padding: it is taken where the caller names none.
+ * @throws Refusal where the caller names the other one
+ */
+export function withPaddingOf({ header }: LoadedRing, options: SignatureOptions, named: string): SignatureOptions {
+  const scheme = schemeOf(header)
+  if (scheme !== 'rsa-pkcs1' && scheme !== 'rsa-pss') return options
+  const padding = scheme === 'rsa-pss' ? 'pss' : 'pkcs1v15'
+  if (named !== '' && named !== padding) {
+    throw fail('bad_request', [`"signature_algorithm": the mechanism of this managed key is for ${padding} alone`])
+  }
+  return { ...options, padding }
+}

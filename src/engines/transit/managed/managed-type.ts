@@ -1,0 +1,59 @@
+// The type `managed_key` (Interface 2.3): a version is a key in a device. Of a pair the public half is here, and does
+// what it can do: verify signatures, and encrypt with RSA. What needs the secret is the device's.
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import type { ManagedScheme } from '../../../api/managed-keys.ts'
+import { loadSpki, spkiPem } from '../../../crypto/forms/public-keys.ts'
+import type { KeyType, PublicPart, Signing } from '../../../crypto/key-types/key-type.ts'
+import { managedPublicType } from '../../../crypto/key-types/managed-public-type.ts'
+import type { RingHeader } from '../ring/ring-header.ts'
+
+export const MANAGED_KEY = 'managed_key'
+
+export const isManaged = ({ header }: { readonly header: RingHeader }): boolean => header.type === MANAGED_KEY
+
+/** Of its latest version; all versions of a key have the same one. Undefined for keys that are here. */
+export const schemeOf = ({ versions }: RingHeader): ManagedScheme | undefined => versions.at(-1)?.managedKey?.scheme
+
+/** What stands for the secret of a device: nothing can be done with it. */
+const NO_SECRET = createSecretKey(Buffer.alloc(0))
+
+const publicPart: PublicPart = { name: MANAGED_KEY, text: spkiPem, load: (spki) => loadSpki(MANAGED_KEY, spki) }
+
+/** Verifies; `sign` is never called, since no version has a private half here. */
+const signing: Signing = {
+  sign: () => {
+    throw new Error('A managed key signs in its device')
+  },
+  verify: (key, input, signature, options) =>
+    (managedPublicType(key).signing as Signing).verify(key, input, signature, options),
+}
+
+/** Before it is known which managed key it is. */
+export const NEW_MANAGED_KEY: KeyType = {
+  name: MANAGED_KEY,
+  generate: () => {
+    throw new Error('A version of a managed key is made with the key that it stands for')
+  },
+  load: (material) => (material.length === 0 ? NO_SECRET : publicPart.load(material)),
+}
+
+/** Its nonces are drawn here: a version seals only so many messages. */
+export const MANAGED_AES_GCM: KeyType = { ...NEW_MANAGED_KEY }
+
+const TYPES: Readonly<Record<ManagedScheme, KeyType>> = {
+  'aes-gcm': MANAGED_AES_GCM,
+  'rsa-oaep': { ...NEW_MANAGED_KEY, publicPart },
+  'rsa-pkcs1': { ...NEW_MANAGED_KEY, publicPart, signing },
+  'rsa-pss': { ...NEW_MANAGED_KEY, publicPart, signing },
+  ecdsa: { ...NEW_MANAGED_KEY, publicPart, signing },
+}
+
+/** For a header of the type; where no version says anything, the type that can do nothing. */
+export function managedTypeOf(header: RingHeader): KeyType {
+  const scheme = schemeOf(header)
+  return scheme === undefined ? NEW_MANAGED_KEY : TYPES[scheme]
+}
+
+/** The type that a ring's own stands for: where a public half is all that there is, whose it is tells the key. */
+export const verifyingType = (type: KeyType, key: KeyObject): KeyType =>
+  type.name === MANAGED_KEY ? managedPublicType(key) : type

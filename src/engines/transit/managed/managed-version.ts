@@ -1,0 +1,128 @@
+// New keys and versions of the type `managed_key`: each is one managed key, asked for by name or UUID, that did once
+// what it is for.
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { fail } from '../../../api/errors.ts'
+import { type Args, string } from '../../../api/fields.ts'
+import type { ManagedKey, ManagedKeys } from '../../../api/managed-keys.ts'
+import { PROOF_OPTIONS, type SignatureOptions, UnusableInput } from '../../../crypto/key-types/key-type.ts'
+import { managedPublicType } from '../../../crypto/key-types/managed-public-type.ts'
+import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
+import { Secret } from '../../../crypto/primitives/secret.ts'
+import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/signatures/device-oaep.ts'
+import { signWithDevice } from '../../../crypto/signatures/device-signing.ts'
+import { verifyWith } from '../../../crypto/signatures/signing-jobs.ts'
+import { HMAC_SECRET_BYTES } from '../ring/key-ring.ts'
+import type { NewVersion } from '../ring/new-key.ts'
+import type { RingHeader } from '../ring/ring-header.ts'
+import type { Transit } from '../transit.ts'
+import { MANAGED_KEY, schemeOf } from './managed-type.ts'
+
+export const managedKeyFields = {
+  managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
+  managed_key_id: string('UUID of a managed key, only for keys of type managed_key', { default: '' }),
+}
+
+const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
+
+/**
+ * The managed key that a request for a key of this type asks for; undefined for every other type.
+ * @throws Refusal for one of another type, and for one that is not there or not for this mount
+ */
+export async function requestedKey(
+  { managedKeys }: Transit,
+  typeName: string,
+  { managed_key_name: name, managed_key_id: id }: Args<typeof managedKeyFields>,
+): Promise<ManagedKey | undefined> {
+  if (typeName === MANAGED_KEY) return requireOffered(managedKeys).find({ name, id })
+  for (const [field, value] of Object.entries({ managed_key_name: name, managed_key_id: id })) {
+    if (value !== '') throw refuse(`"${field}" is only for keys of type managed_key, this one is of type ${typeName}`)
+  }
+  return undefined
+}
+
+/** @throws Refusal */
+export function requireOffered(keys: ManagedKeys | undefined): ManagedKeys {
+  if (keys === undefined) throw refuse('there are no managed keys here')
+  return keys
+}
+
+/** What a key in a device cannot promise. @throws Refusal */
+export function requireManagedSettings(wanted: {
+  readonly exportable: boolean
+  readonly allowPlaintextBackup: boolean
+  readonly autoRotatePeriodSeconds: number
+}): void {
+  if (wanted.exportable) throw refuse('"exportable": a managed key never leaves its device')
+  if (wanted.allowPlaintextBackup) throw refuse('"allow_plaintext_backup": a managed key never leaves its device')
+  if (wanted.autoRotatePeriodSeconds > 0) {
+    throw refuse('"auto_rotate_period": a rotation has to say which managed key the new version is')
+  }
+}
+
+/** Versions of one key can do the same things. @throws Refusal */
+export function requireSuccessor(header: RingHeader, key: ManagedKey): void {
+  const scheme = schemeOf(header)
+  if (scheme !== key.scheme) {
+    throw refuse(`the managed key has another mechanism (${key.scheme}) than the versions before it (${scheme})`)
+  }
+  if (header.versions.at(-1)?.managedKey?.id === key.id) {
+    throw refuse('the latest version is this managed key already: name another one, which is new to the key')
+  }
+}
+
+/** The caller wipes it. @throws Refusal where the device does not do what the key is for */
+export async function newManagedVersion(key: ManagedKey, transit: Transit): Promise<NewVersion> {
+  const { bits, publicKey } = await key.facts()
+  await prove(key, bits, publicKey, transit)
+  const hmac = freshBytes(transit.world.random.bytes, HMAC_SECRET_BYTES)
+  try {
+    return {
+      material: new Secret(publicKey ?? NOTHING),
+      hmac: new Secret(hmac),
+      managedKey: { id: key.id, scheme: key.scheme },
+    }
+  } finally {
+    hmac.fill(0)
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+const PROOF = Buffer.from('done once before the key is used')
+const NONCE_BYTES = 12
+/** Threats P-15. */
+async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefined, transit: Transit): Promise<void> {
+  if (key.scheme === 'aes-gcm') {
+    if (!key.can('encrypt') || !key.can('decrypt')) return
+    const nonce = freshBytes(transit.world.random.bytes, NONCE_BYTES)
+    const opened = await key.open(nonce, await key.seal(nonce, PROOF, NOTHING), NOTHING)
+    if (opened?.equals(PROOF) !== true) throw unproven('open what it sealed')
+    return
+  }
+  const half = loadPublic(publicKey)
+  if (key.scheme === 'rsa-oaep') {
+    if (maxDeviceOaepBytes(half, key.oaepHash) < PROOF.length) throw refuse('the key is too short for its hash')
+    if (!key.can('decrypt')) return
+    const opened = await key.openOaep(sealDeviceOaep(half, PROOF, key.oaepHash))
+    if (opened?.equals(PROOF) !== true) throw unproven('open what was encrypted for it')
+  } else if (key.can('sign')) {
+    const { scheme } = key
+    const options: SignatureOptions = { ...PROOF_OPTIONS, padding: scheme === 'rsa-pkcs1' ? 'pkcs1v15' : 'pss' }
+    const signature = await signWithDevice(key, { scheme, bits }, PROOF, options)
+    const isProven = await verifyWith(managedPublicType(half), transit.slow, half, PROOF, signature, options)
+    if (!isProven) throw unproven('verify what it signed')
+  }
+}
+
+function loadPublic(spki: Buffer | undefined): KeyObject {
+  if (spki === undefined) throw refuse('the device does not show the public half of the key')
+  try {
+    const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
+    managedPublicType(key)
+    return key
+  } catch (cause) {
+    if (!(cause instanceof UnusableInput)) throw cause
+    throw refuse(cause.message, cause)
+  }
+}
+
+const unproven = (what: string) => fail('device_failed', ['the managed key', `it does not ${what}`])

@@ -1,0 +1,83 @@
+// Rotates keys whose auto_rotate_period has passed since their latest version: one version a look, whatever was missed
+// while the server was down.
+import { maintains } from '../../../api/node-role.ts'
+import { isClosed, StorageCorrupt } from '../../../storage/contract.ts'
+import type { Transit } from '../transit.ts'
+import type { RingHeader } from './ring-header.ts'
+import { rotate } from './rotation.ts'
+import { complete, dueKeys, dueSecond, isComplete } from './rotation-schedule.ts'
+
+/** Between two keys: callers come first. */
+const PAUSE_MS = 1
+
+/** The key was rotated, or changed, since it was found to be due. */
+class NotDue extends Error {}
+
+/** A key that nobody can read does not keep the others from their schedule. */
+function passOverCorrupt(cause: unknown): undefined {
+  if (!(cause instanceof StorageCorrupt)) throw cause
+}
+
+export class AutoRotation {
+  readonly #transit: Transit
+  #isComplete = false
+
+  constructor(transit: Transit) {
+    this.#transit = transit
+  }
+
+  /** Rotates all that is due now; a key that fails holds up no other, and is tried again at the next look. */
+  async look(): Promise<void> {
+    const { role, mount, storage, world, log } = this.#transit
+    if (!maintains(role(), mount())) return
+    await this.#complete()
+    let failures = 0
+    let first: unknown
+    for await (const name of dueKeys(storage, world.clock.nowMs())) {
+      try {
+        await this.#rotate(name)
+      } catch (cause) {
+        if (isClosed(cause)) throw cause
+        failures += 1
+        first ??= cause
+      }
+      await world.timers.sleep(PAUSE_MS)
+    }
+    if (failures === 0) return
+    log('warn', 'Keys that are due could not be rotated: they go on as they are, and it is tried again', {
+      mount: mount().path,
+      keys: failures,
+      cause: first instanceof Error ? first.name : typeof first,
+    })
+  }
+
+  async #rotate(name: string): Promise<void> {
+    const { world, log, mount } = this.#transit
+    const requireDue = (header: RingHeader): void => {
+      const second = dueSecond(header)
+      if (second === undefined || second * 1000 > world.clock.nowMs()) throw new NotDue()
+    }
+    try {
+      const ring = await rotate(this.#transit, name, requireDue)
+      if (ring === undefined) return
+      const { latestVersion } = ring.header
+      log('info', 'A key was rotated by itself', { mount: mount().path, key: name, version: latestVersion })
+    } catch (cause) {
+      if (!(cause instanceof NotDue)) throw cause
+    }
+  }
+
+  /** Keys of before there was a schedule: once, in a mount's life. */
+  async #complete(): Promise<void> {
+    if (this.#isComplete) return
+    const { storage, keys } = this.#transit
+    if (!(await isComplete(storage))) {
+      await complete(
+        storage,
+        (after, limit) => keys.list({ after, limit }),
+        async (tx, name) => (await keys.headIn(tx, name).catch(passOverCorrupt))?.header,
+      )
+    }
+    this.#isComplete = true
+  }
+}

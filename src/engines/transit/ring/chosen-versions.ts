@@ -1,0 +1,39 @@
+// The versions that a caller asks to have out: `latest`, a number, `v` and a number; without any all that can be used.
+import { fail } from '../../../api/errors.ts'
+import { string } from '../../../api/fields.ts'
+import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
+
+const NUMBER = /^v?(\d{1,9})$/
+
+export const chosenVersionField = {
+  version: string('Number of a version, or latest; without it all that can be used', {
+    default: '',
+    canonical: keptVersion,
+  }),
+}
+
+/** `v3` and `03` are `3`. */
+function keptVersion(text: string): string {
+  const digits = NUMBER.exec(text)?.[1]
+  return digits === undefined ? text : String(Number(digits))
+}
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+/** @throws Refusal */
+export function chosenVersions({ header, versions }: LoadedRing, text: string): readonly LoadedVersion[] {
+  if (text === '') return versions
+  if (text === 'latest') return versions.slice(-1)
+  const digits = NUMBER.exec(text)?.[1]
+  if (digits === undefined) throw refuse('invalid key version: it is a number, or latest')
+  const number = Number(digits)
+  if (number < header.minDecryptionVersion) {
+    throw refuse(
+      `version for export is below minimum decryption version, which is ${header.minDecryptionVersion} for this key`,
+    )
+  }
+  const version = versions[number - header.minDecryptionVersion]
+  if (version === undefined)
+    throw refuse(`version does not exist or cannot be found: the latest one is ${header.latestVersion}`)
+  return [version]
+}

@@ -1,0 +1,131 @@
+// What a caller brings as a key: unwrapped, read, and tried once before anything is stored of it (threats P-15).
+
+import { fail } from '../../../api/errors.ts'
+import { string } from '../../../api/fields.ts'
+import { PemError, readPem } from '../../../crypto/encoding/pem.ts'
+import { canonicalSpki } from '../../../crypto/forms/canonical-spki.ts'
+import type { MaterialForm } from '../../../crypto/forms/material-form.ts'
+import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
+import { CHECK_PRIMES } from '../../../crypto/forms/rsa-parts.ts'
+import { headBytes, OAEP_HASHES, type OaepHash, oaepHash, UNWRAP_FROM_RSA } from '../../../crypto/forms/wrapped-key.ts'
+import { InvalidKeyMaterial, type KeyType } from '../../../crypto/key-types/key-type.ts'
+import { AuthenticationFailed } from '../../../crypto/primitives/aead.ts'
+import { decodeField } from '../crypt.ts'
+import type { Transit } from '../transit.ts'
+import { proveMaterial } from './new-key.ts'
+
+export const importFields = {
+  ciphertext: string('The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64', {
+    secret: true,
+  }),
+  hash_function: string(`Hash of RSA-OAEP: ${OAEP_HASHES.join(', ')}`, { default: 'SHA256' }),
+  public_key: string('Instead of ciphertext: the public half alone, in PEM'),
+}
+type ImportArgs = {
+  readonly ciphertext: string | undefined
+  readonly hash_function: string
+  readonly public_key: string | undefined
+}
+
+/** As a key ring stores it; whoever has it wipes it. */
+export type ImportedMaterial = { readonly material: Buffer; readonly isPublic: boolean }
+
+/** The second part of a blob; the longest key, ML-DSA-87 with its expanded form, has 5 KB. */
+const MAX_WRAPPED_BYTES = 8_192
+
+const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
+
+/**
+ * A refusal says which layer failed, with one exception: whether RSA-OAEP or AES-KWP did is the same sentence after the
+ * same work, so that nobody learns the AES key of somebody else's blob by sending changed ones.
+ * @throws Refusal
+ */
+export function importMaterial(transit: Transit, type: KeyType, args: ImportArgs): Promise<ImportedMaterial> {
+  const form = MATERIAL_FORMS.get(type.name)
+  if (form === undefined) throw refuse(`keys of type ${type.name} cannot be imported`)
+  const { ciphertext, public_key: publicKey = '' } = args
+  // Wire rule: one that is there, even empty, is what counts.
+  if (ciphertext !== undefined) return importWrapped(transit, type, form, ciphertext, requireHash(args.hash_function))
+  if (publicKey !== '') return Promise.resolve(importPublic(type, publicKey))
+  throw refuse(`neither "ciphertext" nor "public_key" is given, one of them holds the key`)
+}
+
+/** @throws Refusal */
+export function requireHash(name: string): OaepHash {
+  const hash = oaepHash(name)
+  if (hash === undefined) throw refuse(`unknown hash function, offered are ${OAEP_HASHES.join(', ')}`)
+  return hash
+}
+
+async function importWrapped(
+  transit: Transit,
+  type: KeyType,
+  form: MaterialForm,
+  ciphertext: string,
+  hash: OaepHash,
+): Promise<ImportedMaterial> {
+  const blob = decodeField('ciphertext', ciphertext) ?? Buffer.alloc(0)
+  const wrappingKey = await transit.wrappingKeys.get()
+  const head = headBytes(wrappingKey)
+  if (blob.length <= head) {
+    throw refuse(`"ciphertext": provided ciphertext is too short, the wrapped AES key alone has ${head} bytes`)
+  }
+  if (blob.length > head + MAX_WRAPPED_BYTES)
+    throw refuse(`"ciphertext": no key is so long, at most ${head + MAX_WRAPPED_BYTES} bytes are taken`)
+  const unwrapped = await transit.slow.run(UNWRAP_FROM_RSA, { wrappingKey, hash, blob: new Uint8Array(blob) })
+  if (unwrapped === undefined) throw notUnwrapped(hash)
+  const bytes = Buffer.from(unwrapped)
+  try {
+    return { material: await readMaterial(transit, type, form, bytes), isPublic: false }
+  } catch (cause) {
+    if (!(cause instanceof InvalidKeyMaterial)) throw cause
+    throw refuse(`"ciphertext": was unwrapped, but is no key of type ${type.name}. ${cause.message}`, cause)
+  } finally {
+    bytes.fill(0)
+  }
+}
+
+function notUnwrapped(hash: OaepHash) {
+  return refuse(
+    '"ciphertext": cannot be unwrapped. Its first 512 bytes must be an AES key of 32 bytes under the wrapping key of ' +
+      `this mount (GET wrapping_key), by RSA-OAEP with ${hash} for hash and mask ("hash_function") and no label; ` +
+      'the rest the key under that AES key, by AES-KWP (RFC 5649)',
+  )
+}
+
+async function readMaterial(transit: Transit, type: KeyType, form: MaterialForm, bytes: Buffer): Promise<Buffer> {
+  const material = form.fromImport(bytes)
+  try {
+    type.load(material)
+    await proveOrRefuse(transit, type, material)
+    return material
+  } catch (cause) {
+    material.fill(0)
+    throw cause
+  }
+}
+
+/** @throws InvalidKeyMaterial for a key that does not do what it is for */
+export async function proveOrRefuse(transit: Transit, type: KeyType, material: Buffer): Promise<void> {
+  const primes = MATERIAL_FORMS.get(type.name)?.primesOf?.(material)
+  if (primes !== undefined && !(await transit.slow.run(CHECK_PRIMES, primes)))
+    throw new InvalidKeyMaterial('The primes of the RSA key are no primes')
+  try {
+    await proveMaterial(type, material, transit)
+  } catch (cause) {
+    if (!(cause instanceof AuthenticationFailed)) throw cause
+    throw new InvalidKeyMaterial('Its two halves do not belong together')
+  }
+}
+
+/** @throws Refusal */
+function importPublic({ name, publicPart }: KeyType, pem: string): ImportedMaterial {
+  if (publicPart === undefined) throw refuse(`"public_key": a key of type ${name} has no public half`)
+  try {
+    return { material: canonicalSpki(publicPart.load(readPem(pem))), isPublic: true }
+  } catch (cause) {
+    if (cause instanceof PemError) throw refuse(`"public_key": it is no public key in PEM: ${cause.message}`, cause)
+    if (cause instanceof InvalidKeyMaterial) throw refuse(`"public_key": ${cause.message}`, cause)
+    throw cause
+  }
+}

@@ -1,0 +1,141 @@
+// New keys and new versions of keys.
+import type { KeyObject } from 'node:crypto'
+import { publicHalf } from '../../../crypto/forms/public-keys.ts'
+import { type Cipher, type KeyType, PROOF_OPTIONS } from '../../../crypto/key-types/key-type.ts'
+import type { NoncePool } from '../../../crypto/primitives/nonce-pool.ts'
+import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
+import { Secret } from '../../../crypto/primitives/secret.ts'
+import { signWith, verifyWith } from '../../../crypto/signatures/signing-jobs.ts'
+import type { SlowWork } from '../../../lib/slow-work.ts'
+import type { World } from '../../../lib/world.ts'
+import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
+import {
+  CONVERGENT_VERSION,
+  MADE_HERE,
+  type ManagedReference,
+  type RingHeader,
+  type VersionHeader,
+} from './ring-header.ts'
+import { FIRST_BOUNDS } from './versions.ts'
+
+/** What is chosen when a key is made. */
+export type NewKey = Pick<
+  RingHeader,
+  'derived' | 'convergent' | 'exportable' | 'allowPlaintextBackup' | 'autoRotatePeriodSeconds'
+> & {
+  readonly type: KeyType
+  /** 0: what is usual for the type. */
+  readonly keySizeBytes: number
+}
+
+/** What a new version holds, besides what all versions have. */
+export type NewVersion = VersionSecrets & { readonly managedKey?: ManagedReference }
+
+/** What a key is tried with. */
+export type Prover = {
+  readonly slow: SlowWork
+  readonly nonces: NoncePool
+}
+
+/** What new keys are made with. */
+export type KeyMaker = Prover & {
+  readonly world: World
+  /** With which lives of the mount a new version has nothing to do (budget-ledger.ts). */
+  readonly ledger?: { livesBefore(): Promise<number> }
+}
+
+/** A ring with its first version; the caller wipes it. */
+export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
+  const keySizeBytes = flags.keySizeBytes || (type.sizes?.usual ?? 0)
+  const secrets = await newSecrets(type, keySizeBytes, maker)
+  const livesBefore = (await maker.ledger?.livesBefore()) ?? 0
+  return ringOf({ type, ...flags, keySizeBytes }, secrets, maker.world, livesBefore)
+}
+
+/** The ring whose first version this is. */
+export function ringOf(
+  { type, ...flags }: NewKey,
+  { managedKey, ...secrets }: NewVersion,
+  world: World,
+  livesBefore: number,
+): StoredRing {
+  const header: RingHeader = {
+    ...FIRST_BOUNDS,
+    ...MADE_HERE,
+    ...flags,
+    type: type.name,
+    deletionAllowed: false,
+    versions: [newVersionHeader(flags.convergent, world, livesBefore, managedKey)],
+  }
+  return { header, secrets: [secrets] }
+}
+
+/** With one version more. The minimums stay as they are. `livesBefore` as the ledger of the mount has it. */
+export function withNewVersion(
+  header: RingHeader,
+  { managedKey }: NewVersion,
+  world: World,
+  livesBefore = 0,
+): RingHeader {
+  return {
+    ...header,
+    latestVersion: header.latestVersion + 1,
+    // What was made here cannot be completed by what others have (Interface 3.4).
+    imported: false,
+    allowImportedRotation: false,
+    versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore, managedKey)],
+  }
+}
+
+function newVersionHeader(
+  convergent: boolean,
+  world: World,
+  livesBefore: number,
+  managedKey?: ManagedReference,
+): VersionHeader {
+  return {
+    createdAtMs: world.clock.nowMs(),
+    convergentVersion: convergent ? CONVERGENT_VERSION : 0,
+    ...(livesBefore === 0 ? {} : { countedFrom: livesBefore }),
+    ...(managedKey === undefined ? {} : { managedKey }),
+  }
+}
+
+/** Of one version; the caller wipes them. */
+export async function newSecrets(type: KeyType, keySizeBytes: number, maker: KeyMaker): Promise<VersionSecrets> {
+  const random = maker.world.random.bytes
+  const material = await type.generate(random, maker.slow, keySizeBytes)
+  const hmac = freshBytes(random, HMAC_SECRET_BYTES)
+  try {
+    await proveMaterial(type, material, maker)
+    return { material: new Secret(material), hmac: new Secret(hmac) }
+  } finally {
+    material.fill(0)
+    hmac.fill(0)
+  }
+}
+
+const PROOF = Buffer.from('sealed and opened, signed and verified once before the key is used')
+
+/**
+ * Every new key does once what it is for, before anyone is told of it (threats P-15). What is imported proves here that
+ * both halves are of one pair.
+ * @throws Error where it does not; a caller who gave the material is told something else
+ */
+export async function proveMaterial(type: KeyType, material: Buffer, { slow, nonces }: Prover): Promise<void> {
+  const key = type.load(material)
+  if (type.cipher !== undefined) await proveCipher(type.name, type.cipher, key, { slow, nonces })
+  if (type.signing !== undefined) await proveSigning(type, key, slow)
+}
+
+async function proveCipher(name: string, cipher: Cipher, key: KeyObject, { slow, nonces }: Prover): Promise<void> {
+  const sealed = cipher.sealWithNonce(key, nonces.take(cipher.nonceBytes), PROOF)
+  const opened = await (cipher.openSlowly?.(slow, key, sealed) ?? cipher.openWithNonce(key, sealed))
+  if (!opened.equals(PROOF)) throw new Error(`A new key of type ${name} does not open what it sealed`)
+}
+
+async function proveSigning(type: KeyType, key: KeyObject, slow: SlowWork): Promise<void> {
+  const signature = await signWith(type, slow, key, PROOF, PROOF_OPTIONS)
+  const isProven = await verifyWith(type, slow, publicHalf(key), PROOF, signature, PROOF_OPTIONS)
+  if (!isProven) throw new Error(`A new key of type ${type.name} does not verify what it signed`)
+}

@@ -1,0 +1,86 @@
+// When which key rotates by itself. What is due is found without a look at the other keys, in the order of time:
+//
+//   due/SECONDS/NAME    the key is due from that second on (16 digits, since the epoch); JSON, {"format":1}
+//   due-index           every key with a period has such an entry; JSON, {"format":1}
+//
+// Who stores a key stores its entry in the same transaction.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
+import type { RingHeader } from './ring-header.ts'
+
+const FOLDER = 'due/'
+const COMPLETE = 'due-index'
+const DIGITS = 16
+const ENTRY = Buffer.from('{"format":1}')
+const PAGE = 100
+/** Keys that are opened in one step, about a millisecond; requests come in between. */
+const KEYS_PER_STEP = 25
+
+/** Undefined for a key that does not rotate by itself: without a period, out of use, or imported without permission. */
+export function dueSecond(header: RingHeader): number | undefined {
+  const { autoRotatePeriodSeconds: period, softDeleted, imported, allowImportedRotation, versions } = header
+  if (period === 0 || softDeleted || (imported && !allowImportedRotation)) return undefined
+  const second = Math.ceil((versions.at(-1)?.createdAtMs ?? 0) / 1000) + period
+  return Number.isSafeInteger(second) ? second : undefined
+}
+
+/** Undefined: there was, or is, no such key. */
+export function reschedule(
+  tx: ViewTransaction,
+  name: string,
+  before: RingHeader | undefined,
+  after: RingHeader | undefined,
+): void {
+  const [from, to] = [before && dueSecond(before), after && dueSecond(after)]
+  if (from === to) return
+  if (from !== undefined) tx.delete(entryKey(from, name))
+  if (to !== undefined) tx.put(entryKey(to, name), ENTRY)
+}
+
+const entryKey = (second: number, name: string): string => `${FOLDER}${String(second).padStart(DIGITS, '0')}/${name}`
+
+/** Names of the keys that are due, those that wait longest first. */
+export async function* dueKeys(storage: View, nowMs: number): AsyncGenerator<string> {
+  for (let after = ''; ; ) {
+    const folders = await storage.list(FOLDER, { after, limit: PAGE })
+    for (const folder of folders) {
+      if (Number(folder.slice(0, -1)) * 1000 > nowMs) return
+      yield* namesIn(storage, FOLDER + folder)
+    }
+    if (folders.length < PAGE) return
+    after = folders.at(-1) ?? ''
+  }
+}
+
+async function* namesIn(storage: View, folder: string): AsyncGenerator<string> {
+  for (let after = ''; ; ) {
+    const names = await storage.list(folder, { after, limit: PAGE })
+    yield* names
+    if (names.length < PAGE) return
+    after = names.at(-1) ?? ''
+  }
+}
+
+/** Whether keys that were stored before there was a schedule are in it. */
+export async function isComplete(storage: View): Promise<boolean> {
+  return (await storage.get(COMPLETE)) !== undefined
+}
+
+/** Adds those, page by page. `headerOf` reads the header of a key, in the transaction; undefined where it is gone. */
+export async function complete(
+  storage: View,
+  list: (after: string, limit: number) => Promise<readonly string[]>,
+  headerOf: (tx: ViewTransaction, name: string) => Promise<RingHeader | undefined>,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const names = await list(after, KEYS_PER_STEP)
+    await storage.transaction(async (tx) => {
+      for (const name of names) reschedule(tx, name, undefined, await headerOf(tx, name))
+      if (names.length < KEYS_PER_STEP) tx.put(COMPLETE, ENTRY)
+    })
+    if (names.length < KEYS_PER_STEP) return
+    after = names.at(-1) ?? ''
+    // Without a commit, all of this happens within one turn of the event loop.
+    await nextTurn()
+  }
+}

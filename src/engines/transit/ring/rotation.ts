@@ -1,0 +1,60 @@
+// A new version for a key: because a request asks for it, or because its time has come.
+import { fail } from '../../../api/errors.ts'
+import { Reconsider } from '../../../api/request.ts'
+import { newManagedVersion, requestedKey, requireSuccessor } from '../managed/managed-version.ts'
+import type { Transit } from '../transit.ts'
+import { type LoadedRing, requireUsable } from './loaded-ring.ts'
+import { newSecrets, withNewVersion } from './new-key.ts'
+import type { RingHeader } from './ring-header.ts'
+
+/** Interface 7.15. @throws Refusal */
+export function requireRotatable(ring: { readonly header: RingHeader }): void {
+  requireUsable(ring)
+  const { imported, allowImportedRotation } = ring.header
+  if (imported && !allowImportedRotation) {
+    throw fail('bad_request', [
+      'imported key does not allow rotation: it was imported without allow_rotation, import_version adds to it',
+    ])
+  }
+}
+
+const NO_REFERENCE = { managed_key_name: '', managed_key_id: '' }
+
+/**
+ * Adds a version, which becomes the latest. `allow` is asked before the version is made, and again in the
+ * transaction: what it throws leaves the key as it was.
+ * `reference`: of a key of type managed_key, which managed key the version is. Undefined where no key has the name.
+ * @throws Refusal
+ */
+export async function rotate(
+  transit: Transit,
+  name: string,
+  allow: (header: RingHeader) => void = () => {},
+  reference = NO_REFERENCE,
+): Promise<LoadedRing | undefined> {
+  const requireAllowed = (ring: { readonly header: RingHeader }): void => {
+    requireRotatable(ring)
+    allow(ring.header)
+  }
+  const ring = await transit.keys.find(name)
+  if (ring === undefined) return undefined
+  // Before the transaction, which may be tried several times and must not wait.
+  requireAllowed(ring)
+  const { keySizeBytes } = ring.header
+  const managed = await requestedKey(transit, ring.header.type, reference)
+  if (managed !== undefined) requireSuccessor(ring.header, managed)
+  const livesBefore = await transit.ledger.livesBefore()
+  const fresh = managed ? await newManagedVersion(managed, transit) : await newSecrets(ring.type, keySizeBytes, transit)
+  try {
+    return await transit.keys.grow(name, fresh, (header) => {
+      requireAllowed({ header })
+      if (header.type !== ring.type.name || header.keySizeBytes !== keySizeBytes)
+        throw new Reconsider('another key has the name meanwhile')
+      if (managed !== undefined) requireSuccessor(header, managed)
+      return withNewVersion(header, fresh, transit.world, livesBefore)
+    })
+  } finally {
+    fresh.material.wipe()
+    fresh.hmac.wipe()
+  }
+}

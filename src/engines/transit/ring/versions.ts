@@ -1,0 +1,156 @@
+// The rules of key versions (Interface 3.4) as functions of numbers alone.
+import { fail } from '../../../api/errors.ts'
+
+export type VersionBounds = {
+  /** The first version of a key is 1. It only grows. */
+  readonly latestVersion: number
+  /** From 1 to the latest: what is older stays stored and is used by nothing. */
+  readonly minDecryptionVersion: number
+  /** 0 where no bound is set, else from the lowest version that decrypts to the latest. */
+  readonly minEncryptionVersion: number
+  /** Versions below it were deleted for good; 0 while none was. It only grows. */
+  readonly minAvailableVersion: number
+}
+
+/** The bounds of a key that has its first version. */
+export const FIRST_BOUNDS: VersionBounds = {
+  latestVersion: 1,
+  minDecryptionVersion: 1,
+  minEncryptionVersion: 0,
+  minAvailableVersion: 0,
+}
+
+const refuse = (sentence: string) => fail('bad_request', [sentence])
+
+/** What a version is to do, as refusals name it. */
+export type VersionUse = 'encryption' | 'signing' | 'HMAC' | 'CMAC'
+
+/**
+ * The version that encrypts, signs or makes a MAC; 0 asks for the latest (Interface 4.3).
+ * @throws Refusal for a version that does not exist or may not do so
+ */
+export function encryptionVersion(bounds: VersionBounds, requested: number, use: VersionUse = 'encryption'): number {
+  if (requested === 0) return bounds.latestVersion
+  if (requested < 0) throw refuse(`requested version for ${use} is negative, give 0 for the latest`)
+  if (requested > bounds.latestVersion) {
+    throw refuse(`requested version for ${use} is higher than the latest key version, which is ${bounds.latestVersion}`)
+  }
+  if (requested < bounds.minEncryptionVersion) {
+    const tooOld = use === 'HMAC' || use === 'CMAC' ? `cannot generate ${use}: version is too old: ` : ''
+    throw refuse(
+      `${tooOld}requested version for ${use} is less than the minimum encryption key version, ` +
+        `which is ${bounds.minEncryptionVersion}`,
+    )
+  }
+  if (requested < bounds.minDecryptionVersion) {
+    throw refuse(`no such key version: versions below ${bounds.minDecryptionVersion} are disallowed by policy`)
+  }
+  return requested
+}
+
+/**
+ * The version that decrypts what bears the number `written`; ciphertexts of before versions were counted bear 0.
+ * @throws Refusal for a version that does not exist or may not decrypt
+ */
+export function decryptionVersion(bounds: VersionBounds, written: number): number {
+  const version = written === 0 ? 1 : written
+  if (version > bounds.latestVersion) throw refuse('invalid ciphertext: version is too new')
+  if (version < bounds.minDecryptionVersion) {
+    throw refuse('ciphertext or signature version is disallowed by policy (too old)')
+  }
+  return version
+}
+
+/** What is verified, as refusals name it. */
+export type VerifiedThing = 'signature' | 'HMAC' | 'CMAC'
+
+/**
+ * The version that verifies what bears the number `written`: unlike ciphertexts, nothing of it was ever without one.
+ * @throws Refusal for a version that does not exist or may not verify
+ */
+export function verificationVersion(bounds: VersionBounds, written: number, what: VerifiedThing): number {
+  if (written > bounds.latestVersion) throw refuse(`invalid ${what}: version is too new`)
+  if (written < bounds.minDecryptionVersion) {
+    throw refuse(
+      what === 'signature'
+        ? 'ciphertext or signature version is disallowed by policy (too old)'
+        : `cannot verify ${what}: version is too old (disallowed by policy)`,
+    )
+  }
+  return written
+}
+
+/** What a change of the minimums asks for; undefined leaves one as it is. */
+export type WantedMinimums = {
+  readonly minDecryptionVersion: number | undefined
+  readonly minEncryptionVersion: number | undefined
+}
+
+/**
+ * Both minimums are judged together, so that one request can raise or lower them past each other. A decryption minimum
+ * of 0 means 1, where versions begin.
+ * @throws Refusal
+ */
+export function changeMinimums(bounds: VersionBounds, wanted: WantedMinimums): VersionBounds {
+  const minDecryptionVersion =
+    wanted.minDecryptionVersion === 0 ? 1 : (wanted.minDecryptionVersion ?? bounds.minDecryptionVersion)
+  const minEncryptionVersion = wanted.minEncryptionVersion ?? bounds.minEncryptionVersion
+  requireExisting('decryption', minDecryptionVersion, bounds)
+  requireExisting('encryption', minEncryptionVersion, bounds)
+  // Interface 7.8.
+  if (minEncryptionVersion !== 0 && minEncryptionVersion < minDecryptionVersion) {
+    throw refuse(
+      `cannot set min encryption/decryption values; min encryption version of ${minEncryptionVersion} must be 0 or ` +
+        `greater than or equal to min decryption version of ${minDecryptionVersion}`,
+    )
+  }
+  return { ...bounds, minDecryptionVersion, minEncryptionVersion }
+}
+
+function requireExisting(what: 'encryption' | 'decryption', version: number, { latestVersion }: VersionBounds): void {
+  if (version < 0) throw refuse(`min ${what} version cannot be negative`)
+  if (version > latestVersion) {
+    throw refuse(`cannot set min ${what} version of ${version}, latest key version is ${latestVersion}`)
+  }
+}
+
+/**
+ * After a trim both minimums stay at or above what is left.
+ * @throws Refusal
+ */
+export function requireAvailable(bounds: VersionBounds): void {
+  const { minAvailableVersion, minDecryptionVersion, minEncryptionVersion } = bounds
+  if (minAvailableVersion > minEncryptionVersion || minAvailableVersion > minDecryptionVersion) {
+    throw refuse(
+      `min encryption and decryption versions cannot be below ${minAvailableVersion}: older versions were trimmed`,
+    )
+  }
+}
+
+/**
+ * Both minimums have to be above what is deleted before it is: whoever trims has taken it out of use before. The same
+ * value as before changes nothing.
+ * @throws Refusal
+ */
+export function requireTrimmable(bounds: VersionBounds, lowest: number): void {
+  const { minAvailableVersion, minEncryptionVersion, minDecryptionVersion } = bounds
+  if (lowest < minAvailableVersion) {
+    throw refuse(`minimum available version cannot be decremented, it is ${minAvailableVersion}`)
+  }
+  if (minEncryptionVersion === 0) {
+    throw refuse(
+      'minimum available version cannot be set when minimum encryption version is not set, set min_encryption_version',
+    )
+  }
+  if (lowest > minEncryptionVersion) {
+    throw refuse(
+      `minimum available version cannot be greater than minimum encryption version, which is ${minEncryptionVersion}`,
+    )
+  }
+  if (lowest > minDecryptionVersion) {
+    throw refuse(
+      `minimum available version cannot be greater than minimum decryption version, which is ${minDecryptionVersion}`,
+    )
+  }
+  if (lowest < 1) throw refuse('minimum available version should be positive')
+}

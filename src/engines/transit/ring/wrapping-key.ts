@@ -1,0 +1,83 @@
+// The key pair of a mount for which others wrap the keys that they import (Interface 4.2). It is made when it is first
+// needed, and then stays for as long as the mount does.
+//
+// Stored at `wrapping-key`:
+//   offset  bytes
+//   0       1      format: 1
+//   1       rest   PKCS #8 in DER
+import type { KeyObject } from 'node:crypto'
+import { rsa4096 } from '../../../crypto/key-types/rsa-key-types.ts'
+import { CoherentCache } from '../../../lib/coherent-cache.ts'
+import { StorageCorrupt } from '../../../storage/contract.ts'
+import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
+import { type KeyMaker, newSecrets } from './new-key.ts'
+
+const PATH = 'wrapping-key'
+const FORMAT = 1
+
+export class WrappingKeys {
+  readonly #storage: View
+  readonly #maker: KeyMaker
+  readonly #cache = new CoherentCache<KeyObject>(1)
+  #making: Promise<KeyObject> | undefined
+
+  constructor({ storage, ...maker }: KeyMaker & { readonly storage: View }) {
+    this.#storage = storage
+    this.#maker = maker
+  }
+
+  /**
+   * The private half; always the same. Whoever asks while it is being made waits for it.
+   * @throws StorageReadOnly where it has to be made by another thread, so that the request travels
+   */
+  async get(): Promise<KeyObject> {
+    const stored = await this.#cache.get(PATH, () => load(this.#storage))
+    if (stored !== undefined) return stored
+    this.#making ??= this.#make().finally(() => {
+      this.#making = undefined
+    })
+    return this.#making
+  }
+
+  async #make(): Promise<KeyObject> {
+    // Before seconds of work, and throws where this thread does not write.
+    const found = await this.#storage.transaction(load)
+    if (found !== undefined) return found
+    const fresh = await newSecrets(rsa4096, 0, this.#maker)
+    const value = Buffer.concat([Buffer.from([FORMAT]), fresh.material.reveal()])
+    try {
+      // Another process of the same store may have been faster.
+      return await this.#storage.transaction(async (tx) => {
+        const other = await load(tx)
+        if (other !== undefined) return other
+        tx.put(PATH, value)
+        return rsa4096.load(fresh.material.reveal())
+      })
+    } finally {
+      value.fill(0)
+      fresh.material.wipe()
+      fresh.hmac.wipe()
+    }
+  }
+
+  /** `path` is relative to the mount. */
+  changed(path: string): void {
+    if (path === PATH) this.reset()
+  }
+
+  reset(): void {
+    this.#cache.clear()
+  }
+}
+
+/** @throws StorageCorrupt */
+async function load(storage: View | ViewTransaction): Promise<KeyObject | undefined> {
+  const bytes = await storage.get(PATH)
+  if (bytes === undefined) return undefined
+  try {
+    if (bytes[0] !== FORMAT) throw new StorageCorrupt(`The wrapping key has format ${bytes[0]}, known is ${FORMAT}`)
+    return rsa4096.load(bytes.subarray(1))
+  } finally {
+    bytes.fill(0)
+  }
+}

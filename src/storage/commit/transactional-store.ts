@@ -1,0 +1,125 @@
+// The store over any backend. Transactions run side by side without locks: each remembers what it read and is checked
+// when it commits; where another commit came between, it runs again on the new state.
+import { strict as assert } from 'node:assert'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Backend, Position } from '../backend.ts'
+import type { Change, Store, Transaction } from '../contract.ts'
+import type { Tree, TreeRoots } from '../log/tree.ts'
+import { BackendReadStore } from '../read-store.ts'
+import { CommitQueue } from './commit-queue.ts'
+import { Committer, type CommitterOptions, type Outcome } from './committer.ts'
+import { OpenTransaction } from './open-transaction.ts'
+
+export type StoreOptions = CommitterOptions
+
+/** Races that a transaction may lose before it runs alone, with all other commits waiting. */
+const MAX_RACES = 5
+
+type Attempt<T> = { readonly outcome: 'committed'; readonly result: T } | { readonly outcome: 'lost' }
+
+/** True while the work runs that the current chain of calls comes from. */
+const insideWork = new AsyncLocalStorage<{ isRunning: boolean }>()
+
+export class TransactionalStore extends BackendReadStore implements Store {
+  readonly #committer: Committer
+  readonly #queue: CommitQueue
+
+  constructor(backend: Backend, position: Position, options: StoreOptions) {
+    super(backend)
+    this.#committer = new Committer(backend, position, options)
+    this.#queue = new CommitQueue(this.#committer)
+  }
+
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    assert(!insideWork.getStore()?.isRunning, 'the work of a transaction started another, and would wait for itself')
+    for (let race = 0; race < MAX_RACES; race++) {
+      const attempt = await this.#attempt(work, (finished) => this.#queue.commit(finished))
+      if (attempt.outcome === 'committed') return attempt.result
+    }
+    return this.#runAlone(work)
+  }
+
+  onCommit(listener: (change: Change) => void): void {
+    this.requireOpen()
+    this.#committer.onCommit(listener)
+  }
+
+  setLeafKey(key: Buffer | undefined): void {
+    this.requireOpen()
+    this.#committer.setLeafKey(key)
+  }
+
+  async roots(): Promise<TreeRoots & { readonly index: number }> {
+    this.requireOpen()
+    return this.#committer.treeKeeper.roots()
+  }
+
+  async tree(): Promise<{ readonly index: number; readonly tree: Tree }> {
+    this.requireOpen()
+    return this.#committer.treeKeeper.tree()
+  }
+
+  protected override async shutDown(): Promise<void> {
+    await this.#queue.drained()
+    await this.#committer.close()
+    await super.shutDown()
+  }
+
+  async #runAlone<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const giveBack = await this.#queue.exclusiveTurn()
+    try {
+      const attempt = await this.#attempt(work, async (finished) => {
+        const [outcome] = await this.#committer.commit([finished])
+        return outcome ?? assert.fail('one transaction has one outcome')
+      })
+      assert(attempt.outcome === 'committed', 'nobody else commits in an exclusive turn')
+      return attempt.result
+    } finally {
+      giveBack()
+    }
+  }
+
+  async #attempt<T>(
+    work: (tx: Transaction) => Promise<T>,
+    commit: (finished: OpenTransaction) => Promise<Outcome>,
+  ): Promise<Attempt<T>> {
+    this.requireOpen()
+    const transaction = new OpenTransaction(this, this.#committer.committedIndex)
+    let result: T
+    try {
+      result = await runWork(work, transaction)
+    } catch (error) {
+      if (await this.#hasLost(transaction)) return { outcome: 'lost' }
+      throw error
+    }
+    if (transaction.writes.size === 0) {
+      return (await this.#hasLost(transaction)) ? { outcome: 'lost' } : { outcome: 'committed', result }
+    }
+    this.requireOpen()
+    const outcome = await commit(transaction)
+    if (outcome instanceof Error) throw outcome
+    return outcome === 'lost' ? { outcome } : { outcome, result }
+  }
+
+  /** For a transaction that does not commit: whether its reads can have been of different states. */
+  async #hasLost({ startIndex, reads }: OpenTransaction): Promise<boolean> {
+    if (!this.#committer.isTouchedSince(startIndex, reads)) return false
+    await this.#committer.settled()
+    return true
+  }
+}
+
+async function runWork<T>(work: (tx: Transaction) => Promise<T>, transaction: OpenTransaction): Promise<T> {
+  const mark = { isRunning: true }
+  try {
+    return await insideWork.run(mark, () => work(transaction))
+  } finally {
+    mark.isRunning = false
+    transaction.end()
+  }
+}
+
+/** @throws what the backend's position throws */
+export async function openStore(backend: Backend, options: StoreOptions): Promise<Store> {
+  return new TransactionalStore(backend, await backend.position(), options)
+}

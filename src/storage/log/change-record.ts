@@ -1,0 +1,157 @@
+// The log's record of one committed transaction. All numbers are big-endian.
+//
+//   record     length u32 (of what follows the checksum) | CRC-32 u32 (of the same) | chain 16 | body
+//   body       format u8 = 1 | index u64 | epoch u32 | committed at u64 (ms) | operations u32 | operation ...
+//   operation  kind u8 (1 put, 2 delete) | class u8 (1 replicated, 2 local, 3 ignored) | flags u8 (1: local mount)
+//              | mount length u8 | mount | key length u16 | key
+//              | old leaf length u8 (0 or 16) | old leaf | new leaf length u8 (0 or 16) | new leaf
+//              | value length u32 | value
+//
+// The namespace of an operation is the first segment of its key. The chain is the first 16 bytes of
+// SHA-256(chain of the record before ‖ body); before the first record it is the store's history id.
+import { strict as assert } from 'node:assert'
+import { crc32 } from 'node:zlib'
+import { sha256 } from '../../crypto/primitives/digest.ts'
+import { type Change, type ChangeOperation, StorageCorrupt } from '../contract.ts'
+import { CLASS_NUMBERS, classOfNumber, LEAF_BYTES } from './leaf.ts'
+import { RecordReader } from './record-reader.ts'
+
+export const RECORD_FORMAT = 1
+export const CHAIN_BYTES = 16
+const CHAIN_AT = 8
+const BODY_AT = CHAIN_AT + CHAIN_BYTES
+const BODY_HEAD_BYTES = 1 + 8 + 4 + 8 + 4
+/** All of an operation but its texts, leaves and value. */
+const OPERATION_HEAD_BYTES = 1 + 1 + 1 + 1 + 2 + 1 + 1 + 4
+const PUT = 1
+const DELETE = 2
+const LOCAL_MOUNT = 1
+
+export type ChangeDraft = Omit<Change, 'chain'>
+export type EncodedChange = { readonly change: Change; readonly record: Buffer }
+
+/** Gives the change its place in the chain. */
+export function encodeChange(draft: ChangeDraft, previousChain: Buffer): EncodedChange {
+  assert(previousChain.length === CHAIN_BYTES)
+  const record = Buffer.alloc(
+    draft.operations.reduce((sum, each) => sum + operationBytes(each), BODY_AT + BODY_HEAD_BYTES),
+  )
+  let at = record.writeUInt8(RECORD_FORMAT, BODY_AT)
+  at = record.writeBigUInt64BE(BigInt(draft.index), at)
+  at = record.writeUInt32BE(draft.epoch, at)
+  at = record.writeBigUInt64BE(BigInt(draft.committedAtMs), at)
+  at = record.writeUInt32BE(draft.operations.length, at)
+  for (const operation of draft.operations) at = writeOperation(record, at, operation)
+  assert(at === record.length)
+  const chain = nextChain(previousChain, record)
+  chain.copy(record, CHAIN_AT)
+  record.writeUInt32BE(record.length - CHAIN_AT, 0)
+  record.writeUInt32BE(crc32(record.subarray(CHAIN_AT)), 4)
+  return { change: { ...draft, chain }, record }
+}
+
+/** What the record's chain must be, behind a record whose chain is `previousChain`. */
+export function nextChain(previousChain: Buffer, record: Buffer): Buffer {
+  return sha256(previousChain, record.subarray(BODY_AT)).subarray(0, CHAIN_BYTES)
+}
+
+/** The chain that stands in the record, whatever the rest of it is. */
+export function chainOf(record: Buffer): Buffer {
+  return record.subarray(CHAIN_AT, BODY_AT)
+}
+
+function operationBytes({ scope, key, oldLeaf, newLeaf, value }: ChangeOperation): number {
+  const texts = Buffer.byteLength(scope.mount) + Buffer.byteLength(key)
+  return OPERATION_HEAD_BYTES + texts + oldLeaf.length + newLeaf.length + value.length
+}
+
+function writeOperation(record: Buffer, start: number, operation: ChangeOperation): number {
+  const { kind, scope, key, oldLeaf, newLeaf, value } = operation
+  let at = record.writeUInt8(kind === 'put' ? PUT : DELETE, start)
+  at = record.writeUInt8(CLASS_NUMBERS[operation.class], at)
+  at = record.writeUInt8(scope.local ? LOCAL_MOUNT : 0, at)
+  at = record.writeUInt8(Buffer.byteLength(scope.mount), at)
+  at += record.write(scope.mount, at)
+  at = record.writeUInt16BE(Buffer.byteLength(key), at)
+  at += record.write(key, at)
+  for (const leaf of [oldLeaf, newLeaf]) {
+    at = record.writeUInt8(leaf.length, at)
+    at += leaf.copy(record, at)
+  }
+  at = record.writeUInt32BE(value.length, at)
+  return at + value.copy(record, at)
+}
+
+/** `place` names the record in the message, such as `log record 17`. @throws StorageCorrupt */
+export function decodeChange(record: Buffer, place: string): Change {
+  const reader = new RecordReader(record, place)
+  if (reader.u32('length') !== record.length - CHAIN_AT) throw reader.fault('its length is not the stated one')
+  if (reader.u32('checksum') !== crc32(record.subarray(CHAIN_AT))) throw reader.fault('its checksum does not match')
+  const chain = reader.bytes(CHAIN_BYTES, 'chain')
+  const format = reader.u8('format')
+  if (format !== RECORD_FORMAT) throw reader.fault(`its format is ${format}, known is ${RECORD_FORMAT}`)
+  const head = { index: reader.u64('index'), epoch: reader.u32('epoch'), committedAtMs: reader.u64('time') }
+  const count = reader.u32('operation count')
+  const operations: ChangeOperation[] = []
+  for (let number = 1; number <= count; number++) operations.push(readOperation(reader, `operation ${number}`))
+  if (operations.length === 0) throw reader.fault('it has no operation')
+  if (!reader.atEnd) throw reader.fault('it has bytes behind its last operation')
+  return { ...head, chain, operations }
+}
+
+function readOperation(reader: RecordReader, name: string): ChangeOperation {
+  const kind = reader.u8(`${name}: kind`)
+  if (kind !== PUT && kind !== DELETE) throw reader.fault(`${name} is of the unknown kind ${kind}`)
+  const number = reader.u8(`${name}: class`)
+  const storageClass = classOfNumber(number)
+  if (storageClass === undefined) throw reader.fault(`${name} is of the unknown class ${number}`)
+  const flags = reader.u8(`${name}: flags`)
+  if (flags !== 0 && flags !== LOCAL_MOUNT) throw reader.fault(`${name} has the unknown flags ${flags}`)
+  const mount = reader.text(reader.u8(`${name}: mount length`), `${name}: mount`)
+  const key = reader.key(reader.u16(`${name}: key length`), `${name}: key`)
+  const oldLeaf = readLeaf(reader, `${name}: old leaf`)
+  const newLeaf = readLeaf(reader, `${name}: new leaf`)
+  const value = reader.bytes(reader.u32(`${name}: value length`), `${name}: value`)
+  const scope = { namespace: key.slice(0, key.indexOf('/')), mount, local: flags === LOCAL_MOUNT }
+  const operation = {
+    kind: kind === PUT ? 'put' : 'delete',
+    class: storageClass,
+    scope,
+    key,
+    oldLeaf,
+    newLeaf,
+    value,
+  } as const
+  if (!hasTheRightLeaves(operation)) throw reader.fault(`${name} has leaves that do not fit its kind and class`)
+  return operation
+}
+
+function readLeaf(reader: RecordReader, name: string): Buffer {
+  const length = reader.u8(name)
+  if (length !== 0 && length !== LEAF_BYTES) throw reader.fault(`${name} has ${length} bytes`)
+  return reader.bytes(length, name)
+}
+
+/** A delete is recorded only where there was an entry. */
+function hasTheRightLeaves({ kind, class: storageClass, oldLeaf, newLeaf, value }: ChangeOperation): boolean {
+  if (kind === 'delete' && (value.length > 0 || newLeaf.length > 0)) return false
+  if (storageClass === 'ignored') return oldLeaf.length === 0 && newLeaf.length === 0
+  return kind === 'put' ? newLeaf.length === LEAF_BYTES : oldLeaf.length === LEAF_BYTES
+}
+
+/** Decodes neighbouring records and checks that each continues the one before. @throws StorageCorrupt */
+export function decodeRun(records: readonly { readonly index: number; readonly record: Buffer }[]): Change[] {
+  const changes: Change[] = []
+  let previous: Change | undefined
+  for (const { index, record } of records) {
+    const place = `log record ${index}`
+    const change = decodeChange(record, place)
+    if (change.index !== index) throw new StorageCorrupt(`The ${place} says that it is number ${change.index}`)
+    if (previous !== undefined && !nextChain(previous.chain, record).equals(change.chain)) {
+      throw new StorageCorrupt(`The ${place} does not continue the chain of log record ${previous.index}`)
+    }
+    previous = change
+    changes.push(change)
+  }
+  return changes
+}

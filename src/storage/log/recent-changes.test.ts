@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ReadSet } from '../commit/read-set.ts'
+import { RecentChanges } from './recent-changes.ts'
+
+const put = (key: string) => [{ key, appears: true }]
+const reading = (key: string): ReadSet => {
+  const reads = new ReadSet()
+  reads.addKey(key)
+  return reads
+}
+
+test('only what changed after the start counts', () => {
+  const recent = new RecentChanges(10)
+  recent.add(11, put('a'))
+  recent.add(12, put('b'))
+  assert.equal(recent.touchedSince(10, reading('a')), true)
+  assert.equal(recent.touchedSince(11, reading('a')), false)
+  assert.equal(recent.touchedSince(11, reading('b')), true)
+  assert.equal(recent.touchedSince(12, reading('b')), false)
+})
+
+test('a transaction that began before what is remembered has lost', () => {
+  const recent = new RecentChanges(0, 2)
+  for (const index of [1, 2, 3]) recent.add(index, put(`k${index}`))
+  recent.trim(3)
+  assert.equal(recent.touchedSince(0, reading('other')), true)
+  assert.equal(recent.touchedSince(1, reading('other')), false)
+  assert.equal(recent.touchedSince(1, reading('k2')), true)
+})
+
+test('what is not yet committed is not forgotten, and can be taken back', () => {
+  const recent = new RecentChanges(0, 1)
+  recent.add(1, put('a'))
+  recent.add(2, put('b'))
+  recent.trim(0)
+  assert.equal(recent.touchedSince(0, reading('a')), true)
+  assert.equal(recent.touchedSince(0, reading('other')), false)
+  recent.takeBackAfter(0)
+  assert.equal(recent.touchedSince(0, reading('a')), false)
+})
+
+test('a long series of changes is remembered in bounded memory', () => {
+  const recent = new RecentChanges(0, 100)
+  for (let index = 1; index <= 10_000; index++) {
+    recent.add(index, put(`k${index}`))
+    recent.trim(index)
+  }
+  assert.equal(recent.touchedSince(9_899, reading('none')), true)
+  assert.equal(recent.touchedSince(9_900, reading('none')), false)
+  assert.equal(recent.touchedSince(9_900, reading('k9901')), true)
+})
+
+test('a list is touched by what comes and goes, a scan by every change in its range', () => {
+  const names = new ReadSet()
+  names.addNames('p/')
+  assert.equal(names.isTouchedBy({ key: 'p/a/b', appears: true }), true)
+  assert.equal(names.isTouchedBy({ key: 'p/a/b', appears: false }), false)
+  assert.equal(names.isTouchedBy({ key: 'q/a', appears: true }), false)
+  const entries = new ReadSet()
+  entries.addEntries('p/', 'p/c', 'p/f')
+  for (const [key, expected] of [
+    ['p/c', false],
+    ['p/c!', true],
+    ['p/f', true],
+    ['p/g', false],
+    ['q/d', false],
+  ] as const) {
+    assert.equal(entries.isTouchedBy({ key, appears: false }), expected, key)
+  }
+})

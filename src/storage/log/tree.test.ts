@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { testSeed } from '../../../test/fixtures/seed.ts'
+import { importSecret } from '../../crypto/primitives/secret-key.ts'
+import { leafOf } from './leaf.ts'
+import { bucketKeyOf, bucketOf, faultOfPage, Tree, type TreeClass } from './tree.ts'
+
+const LEAF_KEY_BYTES = Buffer.alloc(32, 7)
+const leafKey = importSecret(LEAF_KEY_BYTES)
+const bucketKey = bucketKeyOf(leafKey)
+const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
+
+type Item = { readonly class: TreeClass; readonly key: string; readonly value: string }
+
+function add(tree: Tree, { class: storageClass, key, value }: Item): void {
+  tree.add(storageClass, key, leafOf(leafKey, storageClass, 'system', key, Buffer.from(value)), bucketKey)
+}
+
+function treeOf(items: readonly Item[]): Tree {
+  const tree = new Tree()
+  for (const item of items) add(tree, item)
+  return tree
+}
+
+const policy = (name: number, value = 'v'): Item => ({ class: 'replicated', key: `root/sys/policy/${name}`, value })
+const token = (name: number, value = 'v'): Item => ({ class: 'local', key: `root/sys/token/${name}`, value })
+const item = fc
+  .tuple(fc.boolean(), fc.nat(200), fc.constantFrom('x', 'y'))
+  .map(([isLocal, name, value]) => (isLocal ? token(name, value) : policy(name, value)))
+const items = fc.uniqueArray(item, { selector: ({ key }) => key, maxLength: 60 })
+
+test('the roots of two entries are the ones that another program computes from the drawing', () => {
+  const key = `root/logical/${MOUNT}/k`
+  const tree = treeOf([{ class: 'replicated', key, value: 'v' }])
+  const sha = (...parts: Buffer[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest()
+  const derived = Buffer.from(hkdfSync('sha256', LEAF_KEY_BYTES, '', 'keywright tree buckets', 32))
+  const bucket = createHmac('sha256', derived).update(key).digest()
+  const digest = leafOf(leafKey, 'replicated', 'system', key, Buffer.from('v'))
+  const scope = Buffer.from(`root/${MOUNT}`)
+  const page = sha(bucket.subarray(1, 2), digest)
+  const scopeHash = sha(bucket.subarray(0, 1), page)
+  const replicated = sha(Buffer.from([0, scope.length]), scope, scopeHash)
+  const local = sha(Buffer.alloc(0))
+  assert.deepEqual(tree.roots(), { replicated, local, all: sha(replicated, local) })
+  assert.deepEqual(tree.scopes('replicated'), [`root/${MOUNT}`])
+  assert.equal(bucketOf(bucketKey, key), bucket.readUInt16BE(0))
+})
+
+test('the order of entries does not matter, and what came and went leaves nothing', (t) => {
+  fc.assert(
+    fc.property(items, items, (stay, go) => {
+      const kept = new Set(stay.map(({ key }) => key))
+      const gone = go.filter(({ key }) => !kept.has(key))
+      const tree = treeOf([...gone, ...stay.toReversed()])
+      for (const each of gone) add(tree, each)
+      const expected = treeOf(stay)
+      assert.deepEqual(tree.roots(), expected.roots())
+      assert.deepEqual(tree.pages().length, expected.pages().length)
+      assert.deepEqual(tree.scopes('local'), expected.scopes('local'))
+    }),
+    { seed: testSeed(t), numRuns: 100 },
+  )
+})
+
+test('a change of one entry changes the root of its class, and is found in its bucket alone', () => {
+  const all = Array.from({ length: 300 }, (_, name) => [policy(name), token(name)]).flat()
+  const tree = treeOf(all)
+  const before = tree.roots()
+  const other = tree.copy()
+  add(other, policy(17))
+  add(other, policy(17, 'changed'))
+  const after = other.roots()
+  assert.notDeepEqual(after.replicated, before.replicated)
+  assert.notDeepEqual(after.all, before.all)
+  assert.deepEqual(after.local, before.local)
+  const bucket = bucketOf(bucketKey, policy(17).key)
+  const place = { class: 'replicated', scope: 'root/system', page: bucket >>> 8, place: bucket & 0xff }
+  assert.deepEqual(tree.differences(other), [place])
+  assert.deepEqual(other.differences(tree), [place])
+  assert.deepEqual(tree.roots(), before)
+})
+
+test('a class of its own and a scope of its own: the same leaf elsewhere gives other roots', () => {
+  const leaf = Buffer.alloc(16, 1)
+  const trees = [
+    ['replicated', `root/logical/${MOUNT}/k`],
+    ['local', `root/logical/${MOUNT}/k`],
+    ['replicated', `other/logical/${MOUNT}/k`],
+    ['replicated', 'root/sys/policy/k'],
+  ] as const
+  const roots = trees.map(([storageClass, key]) => {
+    const tree = new Tree()
+    tree.add(storageClass, key, leaf, bucketKey)
+    return tree.roots().all.toString('hex')
+  })
+  assert.equal(new Set(roots).size, roots.length)
+})
+
+test('pages that were taken and loaded again make the same tree, changes by changes', (t) => {
+  fc.assert(
+    fc.property(items, items, (first, second) => {
+      const tree = treeOf(first)
+      const saved = new Map<string, ReturnType<Tree['pages']>[number]>()
+      const save = (): void => {
+        for (const page of tree.takeChangedPages()) saved.set(`${page.class} ${page.scope} ${page.page}`, page)
+      }
+      save()
+      for (const each of second) add(tree, each)
+      save()
+      assert.deepEqual(tree.takeChangedPages(), [])
+      const loaded = new Tree()
+      for (const page of saved.values()) {
+        assert.equal(faultOfPage(page), undefined)
+        if (page.digests.length > 0) loaded.load(page)
+      }
+      assert.deepEqual(loaded.roots(), tree.roots())
+      assert.deepEqual(loaded.takeChangedPages(), [])
+    }),
+    { seed: testSeed(t), numRuns: 50 },
+  )
+})
+
+test('a page that cannot have been stored is told from a good one', () => {
+  const place = { class: 'replicated', scope: 'root/system', page: 1 } as const
+  const bucket = (number: number, fill: number): Buffer =>
+    Buffer.concat([Buffer.from([number]), Buffer.alloc(16, fill)])
+  assert.equal(faultOfPage({ ...place, digests: Buffer.concat([bucket(1, 1), bucket(2, 1)]) }), undefined)
+  for (const digests of [
+    Buffer.alloc(16, 1),
+    bucket(1, 0),
+    Buffer.concat([bucket(2, 1), bucket(1, 1)]),
+    Buffer.concat([bucket(1, 1), bucket(1, 1)]),
+  ]) {
+    assert.notEqual(faultOfPage({ ...place, digests }), undefined)
+  }
+  assert.notEqual(faultOfPage({ ...place, page: 256, digests: bucket(1, 1) }), undefined)
+})

@@ -1,0 +1,263 @@
+// The tree over the leaves of all entries: two stores compare their roots instead of their entries, and where these
+// differ, the tree says in which few keys. Pure: what is changed in it comes from commits, what it holds goes to
+// storage as pages (docs/storage-format.md).
+//
+//   bucket    first 16 bits of HMAC-SHA-256(bucket key, key): high byte the page, low byte the place in it
+//   digest    XOR of the leaves of the bucket's entries. Leaves are keyed and each is there once, so a digest can be
+//             brought to a wanted value only by who knows the key
+//   page      ( place u8 | digest 16 ) ..., in the order of places, empty buckets left out
+//   scope     SHA-256 over ( page u8 | SHA-256(page) 32 ) ..., empty pages left out
+//   class     SHA-256 over ( length u16 | scope's name | scope's hash 32 ) ..., in the order of names
+//   all       SHA-256( class replicated | class local )
+import { strict as assert } from 'node:assert'
+import type { KeyObject } from 'node:crypto'
+import { deriveKey } from '../../crypto/primitives/derivation.ts'
+import { hmacSha256, sha256 } from '../../crypto/primitives/digest.ts'
+import { mountOfKey, namespaceOfKey } from '../classes.ts'
+import type { ChangeOperation, StorageClass } from '../contract.ts'
+import { compareKeys } from '../key-order.ts'
+import { LEAF_BYTES } from './leaf.ts'
+
+export type TreeClass = Exclude<StorageClass, 'ignored'>
+export const TREE_CLASSES: readonly TreeClass[] = ['replicated', 'local']
+
+export type TreePlace = { readonly class: TreeClass; readonly scope: string; readonly page: number }
+/** No digests: every bucket of the page is empty. */
+export type TreePage = TreePlace & { readonly digests: Buffer }
+export type BucketPlace = TreePlace & { readonly place: number }
+
+export type TreeRoots = {
+  readonly replicated: Buffer
+  readonly local: Buffer
+  /** Over both classes: equal on a disaster-recovery secondary. */
+  readonly all: Buffer
+}
+
+export const PAGE_ENTRY_BYTES = 1 + LEAF_BYTES
+const PAGES = 256
+const BUCKET_KEY_BYTES = 32
+const BUCKET_KEY_INFO = Buffer.from('keywright tree buckets')
+const EMPTY = Buffer.alloc(0)
+const NO_DIGEST = Buffer.alloc(LEAF_BYTES)
+
+/** A key of its own, so that nothing but the leaf key is stored: where keys fall cannot be steered without it. */
+export function bucketKeyOf(leafKey: KeyObject): KeyObject {
+  return deriveKey(leafKey, BUCKET_KEY_INFO, BUCKET_KEY_BYTES)
+}
+
+/** Of the 65,536 buckets of its scope. */
+export function bucketOf(bucketKey: KeyObject, key: string): number {
+  return hmacSha256(bucketKey, Buffer.from(key)).readUInt16BE(0)
+}
+
+/** The part of the tree that an entry belongs to: filters of replication name mounts and namespaces. */
+export function treeScopeOf(key: string): string {
+  return `${namespaceOfKey(key)}/${mountOfKey(key)}`
+}
+
+type Page = { digests: Buffer; hash: Buffer | undefined; isChanged: boolean }
+type Scope = { readonly pages: Map<number, Page>; hash: Buffer | undefined }
+
+export class Tree {
+  readonly #scopes: Readonly<Record<TreeClass, Map<string, Scope>>> = { replicated: new Map(), local: new Map() }
+
+  /** Takes over what a commit did. */
+  apply(operations: readonly ChangeOperation[], bucketKey: KeyObject): void {
+    for (const { class: storageClass, key, oldLeaf, newLeaf } of operations) {
+      if (storageClass === 'ignored') continue
+      const bucket = bucketOf(bucketKey, key)
+      for (const leaf of [oldLeaf, newLeaf]) this.#toggle(storageClass, treeScopeOf(key), bucket, leaf)
+    }
+  }
+
+  /** Takes in an entry that is there. */
+  add(storageClass: TreeClass, key: string, leaf: Buffer, bucketKey: KeyObject): void {
+    this.#toggle(storageClass, treeScopeOf(key), bucketOf(bucketKey, key), leaf)
+  }
+
+  /** XOR: what is added twice is taken away. */
+  #toggle(storageClass: TreeClass, scopeName: string, bucket: number, leaf: Buffer): void {
+    if (leaf.length === 0) return
+    assert(leaf.length === LEAF_BYTES)
+    const scope = this.#scope(storageClass, scopeName)
+    const page = pageOf(scope, bucket >>> 8)
+    page.digests = toggled(page.digests, bucket & 0xff, leaf)
+    page.hash = undefined
+    page.isChanged = true
+    scope.hash = undefined
+  }
+
+  roots(): TreeRoots {
+    const [replicated, local] = [this.#classRoot('replicated'), this.#classRoot('local')]
+    return { replicated, local, all: sha256(replicated, local) }
+  }
+
+  /** Names of the scopes that hold something, in order. */
+  scopes(storageClass: TreeClass): string[] {
+    const scopes = [...this.#scopes[storageClass]].filter(([, scope]) => !isEmpty(scope))
+    return scopes.map(([name]) => name).sort(compareKeys)
+  }
+
+  /** The buckets in which the two differ. */
+  differences(other: Tree): BucketPlace[] {
+    return TREE_CLASSES.flatMap((storageClass) => {
+      const names = new Set([...this.scopes(storageClass), ...other.scopes(storageClass)])
+      return [...names].sort(compareKeys).flatMap((scope) => this.#scopeDifferences(other, storageClass, scope))
+    })
+  }
+
+  /** All pages that hold something, as copies. */
+  pages(): TreePage[] {
+    return this.#collect((page) => page.digests.length > 0)
+  }
+
+  /** Copies of the pages that changed since the last call or since `load`. */
+  takeChangedPages(): TreePage[] {
+    const changed = this.#collect((page) => page.isChanged)
+    for (const storageClass of TREE_CLASSES) {
+      for (const scope of this.#scopes[storageClass].values()) forgetChanges(scope)
+    }
+    return changed
+  }
+
+  /** Puts a page as it was stored. The caller has checked it with `faultOfPage`. */
+  load({ class: storageClass, scope: name, page: number, digests }: TreePage): void {
+    const scope = this.#scope(storageClass, name)
+    scope.pages.set(number, { digests: Buffer.from(digests), hash: undefined, isChanged: false })
+    scope.hash = undefined
+  }
+
+  copy(): Tree {
+    const tree = new Tree()
+    for (const page of this.pages()) tree.load(page)
+    return tree
+  }
+
+  #scope(storageClass: TreeClass, name: string): Scope {
+    let scope = this.#scopes[storageClass].get(name)
+    if (scope === undefined) {
+      scope = { pages: new Map(), hash: undefined }
+      this.#scopes[storageClass].set(name, scope)
+    }
+    return scope
+  }
+
+  #classRoot(storageClass: TreeClass): Buffer {
+    const parts = this.scopes(storageClass).flatMap((name) => {
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(Buffer.byteLength(name))
+      return [length, Buffer.from(name), scopeHash(this.#scope(storageClass, name))]
+    })
+    return sha256(EMPTY, ...parts)
+  }
+
+  #scopeDifferences(other: Tree, storageClass: TreeClass, scope: string): BucketPlace[] {
+    const [mine, theirs] = [this.#scopes[storageClass].get(scope), other.#scopes[storageClass].get(scope)]
+    if (mine !== undefined && theirs !== undefined && scopeHash(mine).equals(scopeHash(theirs))) return []
+    const differences: BucketPlace[] = []
+    for (let page = 0; page < PAGES; page++) {
+      const [here, there] = [digestsOf(mine, page), digestsOf(theirs, page)]
+      if (here.equals(there)) continue
+      for (let place = 0; place < 256; place++) {
+        if (!digestAt(here, place).equals(digestAt(there, place))) {
+          differences.push({ class: storageClass, scope, page, place })
+        }
+      }
+    }
+    return differences
+  }
+
+  #collect(isWanted: (page: Page) => boolean): TreePage[] {
+    const found: TreePage[] = []
+    for (const storageClass of TREE_CLASSES) {
+      for (const [scope, { pages }] of this.#scopes[storageClass]) {
+        for (const [number, page] of pages) {
+          if (isWanted(page)) {
+            found.push({ class: storageClass, scope, page: number, digests: Buffer.from(page.digests) })
+          }
+        }
+      }
+    }
+    return found
+  }
+}
+
+/** What keeps a stored page from being one; undefined for a good one. */
+export function faultOfPage({ page, digests }: TreePage): string | undefined {
+  if (page < 0 || page >= PAGES || digests.length % PAGE_ENTRY_BYTES !== 0) return 'has a wrong number or length'
+  for (let at = 0; at < digests.length; at += PAGE_ENTRY_BYTES) {
+    if (at > 0 && digests.readUInt8(at) <= digests.readUInt8(at - PAGE_ENTRY_BYTES)) return 'is out of order'
+    if (digests.subarray(at + 1, at + PAGE_ENTRY_BYTES).equals(NO_DIGEST)) return 'holds an empty bucket'
+  }
+  return undefined
+}
+
+function pageOf(scope: Scope, number: number): Page {
+  let page = scope.pages.get(number)
+  if (page === undefined) {
+    page = { digests: EMPTY, hash: undefined, isChanged: false }
+    scope.pages.set(number, page)
+  }
+  return page
+}
+
+function forgetChanges(scope: Scope): void {
+  for (const [number, page] of scope.pages) {
+    page.isChanged = false
+    if (page.digests.length === 0) scope.pages.delete(number)
+  }
+}
+
+function isEmpty(scope: Scope): boolean {
+  for (const { digests } of scope.pages.values()) if (digests.length > 0) return false
+  return true
+}
+
+function scopeHash(scope: Scope): Buffer {
+  if (scope.hash !== undefined) return scope.hash
+  const parts: Buffer[] = []
+  for (const number of [...scope.pages.keys()].sort((a, b) => a - b)) {
+    const page = scope.pages.get(number)
+    if (page === undefined || page.digests.length === 0) continue
+    page.hash ??= sha256(page.digests)
+    parts.push(Buffer.from([number]), page.hash)
+  }
+  scope.hash = sha256(EMPTY, ...parts)
+  return scope.hash
+}
+
+function digestsOf(scope: Scope | undefined, page: number): Buffer {
+  return scope?.pages.get(page)?.digests ?? EMPTY
+}
+
+/** Offset of the entry of `place`, or of where it would stand. */
+function offsetOf(digests: Buffer, place: number): number {
+  let low = 0
+  let high = digests.length / PAGE_ENTRY_BYTES
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (digests.readUInt8(middle * PAGE_ENTRY_BYTES) < place) low = middle + 1
+    else high = middle
+  }
+  return low * PAGE_ENTRY_BYTES
+}
+
+function digestAt(digests: Buffer, place: number): Buffer {
+  const at = offsetOf(digests, place)
+  return digests[at] === place ? digests.subarray(at + 1, at + PAGE_ENTRY_BYTES) : NO_DIGEST
+}
+
+/** In place where the bucket has an entry that stays; otherwise a copy that is one entry longer or shorter. */
+function toggled(digests: Buffer, place: number, leaf: Buffer): Buffer {
+  const at = offsetOf(digests, place)
+  if (digests[at] !== place) {
+    return Buffer.concat([digests.subarray(0, at), Buffer.from([place]), leaf, digests.subarray(at)])
+  }
+  let rest = 0
+  for (let byte = 0; byte < LEAF_BYTES; byte++) {
+    const mixed = digests.readUInt8(at + 1 + byte) ^ leaf.readUInt8(byte)
+    digests.writeUInt8(mixed, at + 1 + byte)
+    rest |= mixed
+  }
+  return rest === 0 ? Buffer.concat([digests.subarray(0, at), digests.subarray(at + PAGE_ENTRY_BYTES)]) : digests
+}

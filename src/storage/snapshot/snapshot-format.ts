@@ -1,0 +1,189 @@
+// A snapshot of the whole store as one file or stream. All numbers are big-endian.
+//
+//   file     magic "KWsnap\r\n" | format u8 = 1 | header length u32 | header, JSON | chunk ... | last chunk
+//   chunk    kind u8 (1 entries, 2 last) | length u32 | content | hash 32
+//   entries  ( class u8 | leaf length u8 | leaf | key length u16 | key | value length u32 | value ) ..., in key order
+//   last     entries u64 | root of the replicated 32 | root of the local 32 | seal length u32 | seal
+//
+// The hash of a chunk is SHA-256(hash before ‖ kind ‖ length ‖ content), and before the first chunk that of all bytes
+// up to it: what is cut, changed, moved or repeated is found at that chunk. The seal is a record of the barrier
+// (barrier.ts) at SEAL_PATH over (hash before ‖ entries ‖ both roots): only the cluster itself can make it.
+import { sha256 } from '../../crypto/primitives/digest.ts'
+import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../../lib/json.ts'
+import { own } from '../../lib/own.ts'
+import type { StoredEntry } from '../backend.ts'
+import { StorageError } from '../contract.ts'
+import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
+import { RecordReader } from '../log/record-reader.ts'
+
+/** What is no snapshot, or no longer the one that was written. */
+export class SnapshotDamaged extends StorageError {
+  override name = 'SnapshotDamaged'
+}
+
+export const SNAPSHOT_FORMAT = 1
+export const SEAL_PATH = 'keywright snapshot'
+const MAGIC = Buffer.from('KWsnap\r\n')
+export const PREFIX_BYTES = MAGIC.length + 1 + 4
+export const CHUNK_HEAD_BYTES = 1 + 4
+export const HASH_BYTES = 32
+/** A chunk ends with the entry that passes this. */
+export const CHUNK_BYTES = 1024 * 1024
+const MAX_HEADER_BYTES = 65_536
+/** Numbers are exact up to 2^53. A restored store begins above this one, and has the other half for its own changes. */
+const MAX_INDEX = 2 ** 52
+/** Records of changes hold it in 32 bits (change-record.ts), and each restore begins one above. */
+const MAX_EPOCH = 2 ** 31
+const ROOT_BYTES = 32
+const ENTRIES = 1
+const LAST = 2
+
+export type SnapshotHeader = {
+  readonly clusterId: string
+  readonly index: number
+  readonly epoch: number
+  readonly chain: Buffer
+  readonly historyId: Buffer
+  readonly createdAtMs: number
+  readonly entries: number
+}
+
+export type SnapshotEnd = {
+  readonly entries: number
+  readonly replicated: Buffer
+  readonly local: Buffer
+  readonly seal: Buffer
+}
+
+export type Chunk =
+  | { readonly kind: 'entries'; readonly entries: readonly StoredEntry[] }
+  | { readonly kind: 'last'; readonly end: SnapshotEnd }
+
+export function encodeHeader(header: SnapshotHeader): Buffer {
+  const json = Buffer.from(
+    JSON.stringify({
+      cluster_id: header.clusterId,
+      index: header.index,
+      epoch: header.epoch,
+      chain: header.chain.toString('hex'),
+      history_id: header.historyId.toString('hex'),
+      created_at_ms: header.createdAtMs,
+      entries: header.entries,
+    }),
+  )
+  const rest = Buffer.alloc(5)
+  rest.writeUInt8(SNAPSHOT_FORMAT, 0)
+  rest.writeUInt32BE(json.length, 1)
+  return Buffer.concat([MAGIC, rest, json])
+}
+
+/** Length of the header that follows the file's first PREFIX_BYTES. @throws SnapshotDamaged */
+export function headerLength(prefix: Buffer): number {
+  if (!prefix.subarray(0, MAGIC.length).equals(MAGIC)) throw new SnapshotDamaged('This is no snapshot of Keywright')
+  const format = prefix.readUInt8(MAGIC.length)
+  if (format !== SNAPSHOT_FORMAT) {
+    throw new SnapshotDamaged(`The snapshot has format ${format}, this version of Keywright reads ${SNAPSHOT_FORMAT}`)
+  }
+  const length = prefix.readUInt32BE(MAGIC.length + 1)
+  if (length > MAX_HEADER_BYTES) throw new SnapshotDamaged('The header of the snapshot is damaged')
+  return length
+}
+
+/** @throws SnapshotDamaged */
+export function decodeHeader(json: Buffer): SnapshotHeader {
+  const value = parsed(json)
+  const bad = new SnapshotDamaged('The header of the snapshot is damaged')
+  if (!isJsonObject(value)) throw bad
+  const number = (name: string, max = Number.MAX_SAFE_INTEGER): number => {
+    const member = Number(own(value, name))
+    if (!Number.isSafeInteger(member) || member < 0 || member > max) throw bad
+    return member
+  }
+  const bytes = (name: string): Buffer => {
+    const member = Buffer.from(String(own(value, name)), 'hex')
+    if (member.length !== 16) throw bad
+    return member
+  }
+  if (typeof value.cluster_id !== 'string') throw bad
+  return {
+    clusterId: value.cluster_id,
+    index: number('index', MAX_INDEX),
+    epoch: number('epoch', MAX_EPOCH),
+    chain: bytes('chain'),
+    historyId: bytes('history_id'),
+    createdAtMs: number('created_at_ms'),
+    entries: number('entries'),
+  }
+}
+
+function parsed(json: Buffer): JsonValue | undefined {
+  try {
+    return parseStoredJson(json)
+  } catch (cause) {
+    if (cause instanceof JsonError) return undefined
+    throw cause
+  }
+}
+
+export function encodeEntries(entries: readonly StoredEntry[]): Buffer {
+  return Buffer.concat(
+    entries.flatMap(({ class: storageClass, leaf, key, value }) => {
+      const keyBytes = Buffer.from(key)
+      const head = Buffer.alloc(2 + leaf.length + 2)
+      head.writeUInt8(CLASS_NUMBERS[storageClass], 0)
+      head.writeUInt8(leaf.length, 1)
+      leaf.copy(head, 2)
+      head.writeUInt16BE(keyBytes.length, 2 + leaf.length)
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(value.length, 0)
+      return [head, keyBytes, length, value]
+    }),
+  )
+}
+
+/** What the seal of the last chunk is made over. */
+export function sealedEnd(hashBefore: Buffer, { entries, replicated, local }: Omit<SnapshotEnd, 'seal'>): Buffer {
+  const count = Buffer.alloc(8)
+  count.writeBigUInt64BE(BigInt(entries))
+  return Buffer.concat([hashBefore, count, replicated, local])
+}
+
+export function encodeEnd({ entries, replicated, local, seal }: SnapshotEnd): Buffer {
+  const [count, length] = [Buffer.alloc(8), Buffer.alloc(4)]
+  count.writeBigUInt64BE(BigInt(entries))
+  length.writeUInt32BE(seal.length)
+  return Buffer.concat([count, replicated, local, length, seal])
+}
+
+export type EncodedChunk = { readonly bytes: Buffer; readonly hash: Buffer }
+
+export function encodeChunk(kind: Chunk['kind'], content: Buffer, hashBefore: Buffer): EncodedChunk {
+  const head = Buffer.alloc(CHUNK_HEAD_BYTES)
+  head.writeUInt8(kind === 'entries' ? ENTRIES : LAST, 0)
+  head.writeUInt32BE(content.length, 1)
+  const hash = sha256(hashBefore, head, content)
+  return { bytes: Buffer.concat([head, content, hash]), hash }
+}
+
+/** `place` names the chunk. @throws SnapshotDamaged, StorageCorrupt */
+export function decodeChunk(head: Buffer, content: Buffer, place: string): Chunk {
+  const reader = new RecordReader(content, place)
+  const kind = head.readUInt8(0)
+  if (kind === LAST) {
+    const entries = reader.u64('count')
+    const [replicated, local] = [reader.bytes(ROOT_BYTES, 'root'), reader.bytes(ROOT_BYTES, 'root')]
+    const end = { entries, replicated, local, seal: reader.bytes(reader.u32('length'), 'seal') }
+    if (!reader.atEnd) throw reader.fault('it has bytes behind its end')
+    return { kind: 'last', end }
+  }
+  if (kind !== ENTRIES) throw reader.fault(`it is of the unknown kind ${kind}`)
+  const entries: StoredEntry[] = []
+  while (!reader.atEnd) {
+    const storageClass = classOfNumber(reader.u8('class'))
+    if (storageClass === undefined) throw reader.fault('an entry has an unknown class')
+    const leaf = reader.bytes(reader.u8('leaf length'), 'leaf')
+    const key = reader.key(reader.u16('key length'), 'key')
+    entries.push({ key, class: storageClass, leaf, value: reader.bytes(reader.u32('value length'), 'value') })
+  }
+  return { kind: 'entries', entries }
+}

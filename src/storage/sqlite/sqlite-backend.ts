@@ -1,0 +1,222 @@
+// Entries and log in one SQLite file. Reads and appends share a connection: an append begins and ends within one
+// synchronous call, so no read ever sees half of one.
+import { strict as assert } from 'node:assert'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Backend, BackendSnapshot, Checkpoint, EntryHead, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
+import { type ChangeOperation, StorageCorrupt, StorageError, StorageFailed } from '../contract.ts'
+import type { EncodedChange } from '../log/change-record.ts'
+import { CLASS_NUMBERS } from '../log/leaf.ts'
+import { SqliteDerived } from './sqlite-derived.ts'
+import { isFull, writeError } from './sqlite-errors.ts'
+import type { DirectoryLock } from './sqlite-files.ts'
+import { openReadOnly, openSnapshot, reading, SqliteView } from './sqlite-view.ts'
+
+/** Pages that commits may leave in the journal before they are moved into the file; 4 KiB each. */
+const CHECKPOINT_PAGES = 1_000
+const PAGE_BYTES = 4_096
+/** An append writes at least a page of each of the three tables. */
+const PAGES_PER_APPEND = 3
+
+/** For threads that only read. */
+export class SqliteReadBackend implements ReadBackend {
+  protected readonly path: string
+  protected view: SqliteView
+  protected connection: DatabaseSync
+
+  constructor(path: string, connection: DatabaseSync) {
+    this.path = path
+    this.connection = connection
+    this.view = new SqliteView(connection)
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    return reading(() => this.view.get(key))
+  }
+
+  async list(prefix: string, after: string, limit: number): ReturnType<ReadBackend['list']> {
+    return reading(() => this.view.list(prefix, after, limit))
+  }
+
+  async scan(prefix: string, after: string, limit: number): ReturnType<ReadBackend['scan']> {
+    return reading(() => this.view.scan(prefix, after, limit))
+  }
+
+  async position(): ReturnType<ReadBackend['position']> {
+    return reading(() => this.view.position())
+  }
+
+  async records(index: number, limit: number): ReturnType<ReadBackend['records']> {
+    return reading(() => this.view.records(index, limit))
+  }
+
+  async snapshot(): Promise<BackendSnapshot> {
+    return openSnapshot(this.path)
+  }
+
+  async close(): Promise<void> {
+    if (this.connection.isOpen) this.connection.close()
+  }
+}
+
+export class SqliteBackend extends SqliteReadBackend implements Backend {
+  readonly #lock: DirectoryLock | undefined
+  readonly #putEntry: StatementSync
+  readonly #deleteEntry: StatementSync
+  readonly #addRecord: StatementSync
+  readonly #moveOn: StatementSync
+  readonly #derived: SqliteDerived
+  #pagesInJournal = 0
+
+  /** `connection` may write; `lock` is released with it. */
+  constructor(path: string, connection: DatabaseSync, lock?: DirectoryLock) {
+    super(path, connection)
+    this.#lock = lock
+    this.#putEntry = connection.prepare(
+      `INSERT INTO data (key, class, leaf, value) VALUES (?, ?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET class = excluded.class, leaf = excluded.leaf, value = excluded.value`,
+    )
+    this.#deleteEntry = connection.prepare('DELETE FROM data WHERE key = ?')
+    this.#addRecord = connection.prepare('INSERT INTO log (idx, record) VALUES (?, ?)')
+    this.#derived = new SqliteDerived(connection)
+    this.#moveOn = connection.prepare('UPDATE meta SET last_index = ?, chain = ? WHERE last_index = ?')
+  }
+
+  async heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]> {
+    return reading(() => keys.map((key) => this.view.head(key)))
+  }
+
+  async append(changes: readonly EncodedChange[]): Promise<void> {
+    this.#durably(() => {
+      this.#moveOver(changes)
+      for (const change of changes) this.#apply(change)
+      return pagesOf(changes)
+    })
+  }
+
+  async savedTree(): Promise<SavedTree | undefined> {
+    return reading(() => this.#derived.savedTree())
+  }
+
+  async saveTree(save: TreeSave): Promise<Checkpoint> {
+    let checkpoint: Checkpoint | undefined
+    this.#durably(() => {
+      checkpoint = this.#derived.saveTree(save)
+      return save.pages.length
+    })
+    return checkpoint ?? assert.fail('it was saved')
+  }
+
+  async checkpoints(): Promise<Checkpoint[]> {
+    return reading(() => this.#derived.checkpoints())
+  }
+
+  async firstIndex(): Promise<number> {
+    return reading(() => this.view.firstIndex())
+  }
+
+  async forgetRecords(index: number, limit: number): Promise<void> {
+    this.#durably(() => {
+      this.#derived.forgetRecords(this.view.firstIndex(), index, limit)
+      return limit
+    })
+  }
+
+  /** `work` says how many pages it wrote, about. */
+  #durably(work: () => number): void {
+    try {
+      this.connection.exec('BEGIN IMMEDIATE')
+      const pages = work()
+      this.connection.exec('COMMIT')
+      this.#checkpointWhenDue(pages)
+    } catch (cause) {
+      throw this.#undo(cause)
+    }
+  }
+
+  override async close(): Promise<void> {
+    try {
+      await super.close()
+    } finally {
+      this.#lock?.release()
+    }
+  }
+
+  #apply({ change, record }: EncodedChange): void {
+    for (const operation of change.operations) this.#applyOperation(operation)
+    this.#addRecord.run(change.index, record)
+  }
+
+  /** To the last of them, from where the first one begins; none may be left out in between. */
+  #moveOver(changes: readonly EncodedChange[]): void {
+    const first = changes[0]?.change
+    const last = changes.at(-1)?.change
+    if (first === undefined || last === undefined) return
+    if (changes.some(({ change }, at) => change.index !== first.index + at))
+      throw new StorageFailed(`The changes after index ${first.index - 1} do not follow each other`)
+    const moved = this.#moveOn.run(last.index, last.chain, first.index - 1)
+    if (moved.changes !== 1)
+      throw new StorageFailed(`The store is not at index ${first.index - 1}: another wrote to it`)
+  }
+
+  #applyOperation({ kind, class: storageClass, key, newLeaf, value }: ChangeOperation): void {
+    if (kind === 'put') {
+      this.#putEntry.run(key, CLASS_NUMBERS[storageClass], newLeaf, value)
+    } else if (this.#deleteEntry.run(key).changes !== 1) {
+      throw new StorageCorrupt(`The entry ${key} was there and could not be deleted`)
+    }
+  }
+
+  /** SQLite would do it by itself, and ignore it when the device fails. */
+  #checkpointWhenDue(pages: number): void {
+    this.#pagesInJournal += PAGES_PER_APPEND + pages
+    if (this.#pagesInJournal >= CHECKPOINT_PAGES) this.#checkpoint()
+  }
+
+  /** A full device is no harm here: the journal keeps what could not be moved. */
+  #checkpoint(): void {
+    this.#pagesInJournal = 0
+    try {
+      this.connection.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch (error) {
+      if (!isFull(error)) throw error
+    }
+  }
+
+  #undo(cause: unknown): StorageError {
+    let error = cause instanceof StorageError ? cause : writeError(cause)
+    try {
+      if (this.connection.isTransaction) this.connection.exec('ROLLBACK')
+      if (isFull(cause)) {
+        // Gives the next commit the journal's room.
+        this.#checkpoint()
+        return error
+      }
+    } catch (second) {
+      // A full device is no longer all that is wrong, and the connection cannot be trusted.
+      if (isFull(cause)) error = new StorageFailed('After a full device the store cannot go on', { cause: second })
+    }
+    this.#readOn()
+    return error
+  }
+
+  /** Reads go through another connection, which has no part in the failed write and cannot write. */
+  #readOn(): void {
+    const failed = this.connection
+    try {
+      this.connection = openReadOnly(this.path)
+      this.view = new SqliteView(this.connection)
+    } catch {
+      // Reading fails from here on, and says so: rather that than to show what was not committed.
+    } finally {
+      failed.close()
+    }
+  }
+}
+
+function pagesOf(changes: readonly EncodedChange[]): number {
+  let pages = 0
+  for (const { change, record } of changes) {
+    pages += change.operations.length + Math.ceil((2 * record.length) / PAGE_BYTES)
+  }
+  return pages
+}

@@ -1,0 +1,87 @@
+// The saved tree and the end of the log that is shortened, in the tables that are derived from the others. Each verb
+// runs inside a transaction of its caller, or reads.
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Checkpoint, SavedTree, TreeSave } from '../backend.ts'
+import { StorageCorrupt } from '../contract.ts'
+import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
+import type { TreePage } from '../log/tree.ts'
+import { bytesOf, numberOf, textOf } from './sqlite-schema.ts'
+
+export class SqliteDerived {
+  readonly #database: DatabaseSync
+  readonly #putPage: StatementSync
+  readonly #dropPage: StatementSync
+  readonly #bytesBetween: StatementSync
+  readonly #addCheckpoint: StatementSync
+  readonly #dropRecords: StatementSync
+  readonly #dropCheckpoints: StatementSync
+  readonly #dropLater: StatementSync
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+    this.#putPage = database.prepare(
+      `INSERT INTO tree (class, scope, page, digests) VALUES (?, ?, ?, ?)
+       ON CONFLICT (class, scope, page) DO UPDATE SET digests = excluded.digests`,
+    )
+    this.#dropPage = database.prepare('DELETE FROM tree WHERE class = ? AND scope = ? AND page = ?')
+    this.#bytesBetween = database.prepare(
+      `SELECT coalesce(sum(length(record)), 0) AS bytes FROM log
+       WHERE idx > (SELECT coalesce(max(idx), 0) FROM checkpoint) AND idx <= ?`,
+    )
+    this.#addCheckpoint = database.prepare(
+      `INSERT INTO checkpoint (idx, chain, log_bytes, saved_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (idx) DO UPDATE SET chain = excluded.chain, saved_at = excluded.saved_at`,
+    )
+    this.#dropRecords = database.prepare('DELETE FROM log WHERE idx <= ?')
+    this.#dropLater = database.prepare('DELETE FROM checkpoint WHERE idx > ?')
+    this.#dropCheckpoints = database.prepare(
+      'DELETE FROM checkpoint WHERE idx <= ? AND idx < (SELECT max(idx) FROM checkpoint)',
+    )
+  }
+
+  savedTree(): SavedTree | undefined {
+    return readSavedTree(this.#database)
+  }
+
+  saveTree({ index, chain, pages, isWhole, savedAtMs }: TreeSave): Checkpoint {
+    if (isWhole) {
+      this.#database.exec('DELETE FROM tree')
+      // Of a log that is not this one: the last checkpoint names the tree.
+      this.#dropLater.run(index)
+    }
+    for (const { class: storageClass, scope, page, digests } of pages) {
+      if (digests.length > 0) this.#putPage.run(CLASS_NUMBERS[storageClass], scope, page, digests)
+      else this.#dropPage.run(CLASS_NUMBERS[storageClass], scope, page)
+    }
+    const logBytes = numberOf(this.#bytesBetween.get(index)?.bytes)
+    this.#addCheckpoint.run(index, chain, logBytes, savedAtMs)
+    return { index, logBytes, savedAtMs }
+  }
+
+  checkpoints(): Checkpoint[] {
+    const rows = this.#database.prepare('SELECT idx, log_bytes, saved_at FROM checkpoint ORDER BY idx').all()
+    return rows.map(({ idx, log_bytes, saved_at }) => {
+      return { index: numberOf(idx), logBytes: numberOf(log_bytes), savedAtMs: numberOf(saved_at) }
+    })
+  }
+
+  forgetRecords(firstIndex: number, index: number, limit: number): void {
+    const upTo = Math.min(index, firstIndex + limit - 1)
+    this.#dropRecords.run(upTo)
+    this.#dropCheckpoints.run(upTo)
+  }
+}
+
+/** Undefined where no tree was saved yet. @throws StorageCorrupt */
+export function readSavedTree(database: DatabaseSync): SavedTree | undefined {
+  const row = database.prepare('SELECT idx, chain FROM checkpoint ORDER BY idx DESC LIMIT 1').get()
+  if (row === undefined) return undefined
+  const pages = database.prepare('SELECT class, scope, page, digests FROM tree').all()
+  return { index: numberOf(row.idx), chain: bytesOf(row.chain), pages: pages.map(pageOf) }
+}
+
+function pageOf(row: Record<string, unknown>): TreePage {
+  const storageClass = classOfNumber(numberOf(row.class))
+  if (storageClass === undefined || storageClass === 'ignored') throw new StorageCorrupt('The saved tree is damaged')
+  return { class: storageClass, scope: textOf(row.scope), page: numberOf(row.page), digests: bytesOf(row.digests) }
+}

@@ -1,0 +1,95 @@
+// SQLite ends its recovery at the first frame of the journal that does not fit, and takes the rest for a torn end.
+// Where that frame is damaged and not torn, commits that were acknowledged would vanish without a word (threats P-04).
+// So the journal is read once before SQLite opens it. https://www.sqlite.org/fileformat2.html#walformat
+//
+//   header  magic u32 | version u32 | page size u32 | sequence u32 | salt 8 | checksum 2 × u32
+//   frame   page u32 | pages of the file after a commit, otherwise 0, u32 | salt 8 | checksum 2 × u32 | page
+//
+// Each commit is flushed before the next begins. So at most the last one can be torn, and behind the first frame that
+// does not fit there is at most one end of a commit; two prove that the first of them was complete.
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { StorageCorrupt } from '../contract.ts'
+
+const HEADER_BYTES = 32
+const FRAME_HEADER_BYTES = 24
+/** The last bit tells the byte order of the checksum's words. */
+const MAGIC = 0x377f0682
+const VERSION = 3_007_000
+
+type Sum = { readonly first: number; readonly second: number }
+type Journal = { readonly bigEndian: boolean; readonly pageBytes: number; readonly salt: Buffer; readonly sum: Sum }
+
+/** @throws StorageCorrupt where commits of the journal would be lost; a missing journal is sound */
+export function requireSoundJournal(databasePath: string): void {
+  const path = `${databasePath}-wal`
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size <= HEADER_BYTES) return
+  const handle = openSync(path, 'r')
+  try {
+    const journal = readHeader(readAt(handle, 0, HEADER_BYTES))
+    if (journal === undefined) throw new StorageCorrupt(`${path} is damaged in its first ${HEADER_BYTES} bytes`)
+    requireSoundFrames(handle, path, size, journal)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function readHeader(header: Buffer): Journal | undefined {
+  const magic = header.readUInt32BE(0)
+  if ((magic & ~1) !== MAGIC || header.readUInt32BE(4) !== VERSION) return undefined
+  const bigEndian = (magic & 1) === 1
+  const sum = addToSum({ first: 0, second: 0 }, header.subarray(0, 24), bigEndian)
+  if (!isSumAt(sum, header, 24)) return undefined
+  return { bigEndian, pageBytes: header.readUInt32BE(8), salt: header.subarray(16, 24), sum }
+}
+
+function requireSoundFrames(handle: number, path: string, size: number, journal: Journal): void {
+  const frameBytes = FRAME_HEADER_BYTES + journal.pageBytes
+  let sum: Sum | undefined = journal.sum
+  let firstFault = 0
+  let commitsBehind = 0
+  for (let at = HEADER_BYTES; at + frameBytes <= size; at += frameBytes) {
+    const frame = readAt(handle, at, frameBytes)
+    const isOfThisJournal = frame.subarray(8, 16).equals(journal.salt)
+    if (sum !== undefined) {
+      sum = isOfThisJournal ? sumOfFrame(sum, frame, journal) : undefined
+      if (sum === undefined) firstFault = at
+    }
+    if (sum === undefined && isOfThisJournal && frame.readUInt32BE(4) !== 0) commitsBehind++
+  }
+  if (commitsBehind > 1) {
+    throw new StorageCorrupt(`${path} is damaged at byte ${firstFault}: complete commits follow, they would be lost`)
+  }
+}
+
+/** Undefined where the frame's checksum is another. */
+function sumOfFrame(before: Sum, frame: Buffer, { bigEndian }: Journal): Sum | undefined {
+  const head = addToSum(before, frame.subarray(0, 8), bigEndian)
+  const sum = addToSum(head, frame.subarray(FRAME_HEADER_BYTES), bigEndian)
+  return isSumAt(sum, frame, 16) ? sum : undefined
+}
+
+function addToSum({ first, second }: Sum, bytes: Buffer, bigEndian: boolean): Sum {
+  let a = first
+  let b = second
+  for (let at = 0; at < bytes.length; at += 8) {
+    a = (a + (bigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)) + b) >>> 0
+    b = (b + (bigEndian ? bytes.readUInt32BE(at + 4) : bytes.readUInt32LE(at + 4)) + a) >>> 0
+  }
+  return { first: a, second: b }
+}
+
+function isSumAt({ first, second }: Sum, bytes: Buffer, at: number): boolean {
+  return bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second
+}
+
+function readAt(handle: number, position: number, count: number): Buffer {
+  const bytes = Buffer.alloc(count)
+  let read = 0
+  while (read < count) {
+    const got = readSync(handle, bytes, read, count - read, position + read)
+    if (got === 0) throw new StorageCorrupt('The journal became shorter while it was read')
+    read += got
+  }
+  return bytes
+}

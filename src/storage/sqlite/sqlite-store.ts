@@ -1,0 +1,139 @@
+// Opens the store of a data directory, for the one process that writes it or for a thread that only reads.
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import type { Random } from '../../lib/world.ts'
+import { HISTORY_ID_BYTES } from '../backend.ts'
+import { openStore, type StoreOptions } from '../commit/transactional-store.ts'
+import { type ReadStore, StorageCorrupt, StorageError, type Store } from '../contract.ts'
+import { BackendReadStore } from '../read-store.ts'
+import { SqliteBackend, SqliteReadBackend } from './sqlite-backend.ts'
+import { isFull, readError } from './sqlite-errors.ts'
+import {
+  type DirectoryLock,
+  databasePath,
+  dropStaged,
+  lockDirectory,
+  prepareDirectory,
+  requireDirectory,
+  requirePlainFiles,
+  syncDirectory,
+} from './sqlite-files.ts'
+import { requireSoundJournal } from './sqlite-journal.ts'
+import { createDatabase, makeDerivedTables, requireSoundDatabase } from './sqlite-schema.ts'
+import { BUSY_TIMEOUT_MS, openReadOnly } from './sqlite-view.ts'
+
+export type SqliteStoreOptions = StoreOptions & { readonly directory: string; readonly random: Random }
+
+/** Opens the store in the directory; makes both where they are missing. @throws StorageError, in a sentence */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  return openStore(openSqliteBackend(options.directory, options.random), options)
+}
+
+/** The part of the store that is SQLite's. @throws StorageError where another process has it, or where it is damaged */
+export function openSqliteBackend(directory: string, random: Random): SqliteBackend {
+  let lock: DirectoryLock | undefined
+  try {
+    prepareDirectory(directory)
+    requirePlainFiles(directory)
+    lock = lockDirectory(directory)
+    // Of a restore that was interrupted.
+    dropStaged(directory)
+    const path = databasePath(directory)
+    requireDatabase(directory, path, random)
+    const backend = connect(path, lock)
+    // The journal is a file of its own that may just have been made. SQLite ignores it when this fails.
+    syncDirectory(directory)
+    return backend
+  } catch (cause) {
+    lock?.release()
+    if (cause instanceof StorageError || !(cause instanceof Error)) throw cause
+    // Of the file system: it names the file and what the system said.
+    throw new StorageError(`The data directory ${directory} cannot be used: ${cause.message}`, { cause })
+  }
+}
+
+function requireDatabase(directory: string, path: string, random: Random): void {
+  if (!existsSync(path)) {
+    if (existsSync(`${path}-wal`)) throw new StorageCorrupt(`${path} is missing, and its journal is there`)
+    createDatabase(directory, random.bytes(HISTORY_ID_BYTES))
+  }
+  requirePlainFiles(directory)
+  requireSoundJournal(path)
+}
+
+function connect(path: string, lock: DirectoryLock): SqliteBackend {
+  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, defensive: true })
+  try {
+    requireSoundDatabase(connection, path)
+    prepareForWriting(connection)
+    beginJournal(connection)
+    requireDerivedTables(connection, path)
+    return new SqliteBackend(path, connection, lock)
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** FULL flushes the journal with each commit; the two that follow matter on macOS, where a flush alone is not one. */
+function prepareForWriting(connection: DatabaseSync): void {
+  connection.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA fullfsync = ON;
+    PRAGMA checkpoint_fullfsync = ON;
+    PRAGMA wal_autocheckpoint = 0;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA cache_size = -32768;
+    PRAGMA cell_size_check = ON;
+    PRAGMA trusted_schema = OFF`)
+}
+
+/**
+ * Moves what a killed process left in the journal into the file and starts another journal. So what was torn off in
+ * one crash never lies behind the commits of the next run, where sqlite-journal.ts would have to tell them apart.
+ */
+function beginJournal(connection: DatabaseSync): void {
+  try {
+    connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    if (!isFull(error)) throw readError('The journal of the store cannot be moved into its file', error)
+  }
+}
+
+function requireDerivedTables(connection: DatabaseSync, path: string): void {
+  try {
+    makeDerivedTables(connection)
+  } catch (error) {
+    throw readError(`${path} cannot be written`, error)
+  }
+}
+
+/** For the threads that only read, beside the store or on their own. @throws StorageError where there is no store */
+export async function openSqliteReader(directory: string): Promise<ReadStore> {
+  requireDirectory(directory)
+  requirePlainFiles(directory)
+  const path = databasePath(directory)
+  if (!existsSync(path)) throw new StorageError(`${path} is missing: there is no store in the directory`)
+  const connection = openReadOnly(path)
+  try {
+    requireSoundDatabase(connection, path)
+    return new BackendReadStore(new SqliteReadBackend(path, connection))
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** To look into a store that may be damaged, beside a server or without one: nothing is checked. */
+export function openUncheckedReader(directory: string): ReadStore {
+  requireDirectory(directory)
+  requirePlainFiles(directory)
+  const path = databasePath(directory)
+  if (!existsSync(path)) throw new StorageError(`${path} is missing: there is no store in the directory`)
+  try {
+    return new BackendReadStore(new SqliteReadBackend(path, openReadOnly(path)))
+  } catch (cause) {
+    throw readError(`${path} cannot be read`, cause)
+  }
+}

@@ -1,0 +1,195 @@
+// Reading from one connection to the database file. SQLite answers at once; the promises are the contract's.
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import {
+  type BackendSnapshot,
+  type EntryHead,
+  type KeyLeaf,
+  type LogRecord,
+  MAX_RUN_BYTES,
+  type Position,
+  type StoredEntry,
+} from '../backend.ts'
+import { childNames } from '../child-names.ts'
+import { type Entry, StorageCorrupt } from '../contract.ts'
+import { justAfter, laterKey, prefixEnd } from '../key-order.ts'
+import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
+import { readError } from './sqlite-errors.ts'
+import { bytesOf, numberOf, preparePosition, readPosition, textOf } from './sqlite-schema.ts'
+
+/** While another connection recovers or removes the journal, which takes moments. */
+export const BUSY_TIMEOUT_MS = 5_000
+/** SQLite's own "no limit". */
+const NO_LIMIT = -1
+/** Any BLOB sorts after every TEXT: the end of all keys. */
+const AFTER_ALL_KEYS = Buffer.alloc(0)
+
+export function openReadOnly(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+  database.exec('PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF')
+  return database
+}
+
+export class SqliteView {
+  readonly #database: DatabaseSync
+  readonly #position: StatementSync
+  readonly #value: StatementSync
+  readonly #head: StatementSync
+  readonly #keys: StatementSync
+  readonly #entries: StatementSync
+  readonly #nextRecord: StatementSync
+  readonly #firstIndex: StatementSync
+  #leaves: StatementSync | undefined
+  #next: StatementSync | undefined
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+    this.#position = preparePosition(database)
+    this.#value = database.prepare('SELECT value FROM data WHERE key = ?')
+    this.#head = database.prepare('SELECT class, leaf FROM data WHERE key = ?')
+    this.#keys = database.prepare('SELECT key FROM data WHERE key >= ? AND key < ? ORDER BY key LIMIT ?')
+    this.#entries = database.prepare('SELECT key, value FROM data WHERE key >= ? AND key < ? ORDER BY key LIMIT ?')
+    this.#nextRecord = database.prepare('SELECT idx, record FROM log WHERE idx > ? ORDER BY idx LIMIT 1')
+    this.#firstIndex = database.prepare('SELECT min(idx) AS idx FROM log')
+  }
+
+  get(key: string): Buffer | undefined {
+    const row = this.#value.get(key)
+    return row && bytesOf(row.value)
+  }
+
+  head(key: string): EntryHead | undefined {
+    const row = this.#head.get(key)
+    if (row === undefined) return undefined
+    const storageClass = classOfNumber(numberOf(row.class))
+    if (storageClass === undefined) throw new StorageCorrupt(`The entry ${key} has no known class`)
+    return { class: storageClass, leaf: bytesOf(row.leaf) }
+  }
+
+  list(prefix: string, after: string, limit: number): string[] {
+    const end = prefixEnd(prefix) ?? AFTER_ALL_KEYS
+    return childNames(
+      (from, count) => this.#keys.all(from, end, count).map(({ key }) => textOf(key)),
+      prefix,
+      after,
+      limit,
+    )
+  }
+
+  scan(prefix: string, after: string, limit: number): Entry[] {
+    const end = prefixEnd(prefix) ?? AFTER_ALL_KEYS
+    const rows = this.#entries.all(laterKey(prefix, justAfter(after)), end, Number.isFinite(limit) ? limit : NO_LIMIT)
+    return rows.map(({ key, value }) => ({ key: textOf(key), value: bytesOf(value) }))
+  }
+
+  leaves(after: string, limit: number): KeyLeaf[] {
+    this.#leaves ??= this.#database.prepare(
+      `SELECT key, class, leaf FROM data WHERE key > ? AND class <> ${CLASS_NUMBERS.ignored} ORDER BY key LIMIT ?`,
+    )
+    return this.#leaves.all(after, limit).map(({ key, class: number, leaf }) => {
+      const storageClass = classOfNumber(numberOf(number))
+      if (storageClass === undefined || storageClass === 'ignored') {
+        throw new StorageCorrupt(`The entry ${textOf(key)} has no known class`)
+      }
+      return { key: textOf(key), class: storageClass, leaf: bytesOf(leaf) }
+    })
+  }
+
+  count(): number {
+    return numberOf(this.#database.prepare('SELECT count(*) AS entries FROM data').get()?.entries)
+  }
+
+  stored(after: string, bytes: number): StoredEntry[] {
+    this.#next ??= this.#database.prepare(
+      'SELECT key, class, leaf, value FROM data WHERE key > ? ORDER BY key LIMIT 256',
+    )
+    const found: StoredEntry[] = []
+    let size = 0
+    for (let last = after; size < bytes; ) {
+      const before = found.length
+      for (const row of this.#next.iterate(last)) {
+        const entry = storedEntry(row)
+        found.push(entry)
+        last = entry.key
+        size += entry.key.length + entry.value.length
+        if (size >= bytes) break
+      }
+      if (found.length === before) break
+    }
+    return found
+  }
+
+  firstIndex(): number {
+    const { idx } = this.#firstIndex.get() ?? {}
+    return typeof idx === 'number' ? idx : this.position().index + 1
+  }
+
+  position(): Position {
+    return readPosition(this.#position)
+  }
+
+  /** In one read transaction: what it finds belongs together. */
+  records(index: number, limit: number): LogRecord[] | undefined {
+    this.#database.exec('BEGIN')
+    try {
+      const last = this.position().index
+      const first = this.#firstIndex.get()?.idx ?? last + 1
+      return index > last || index + 1 < numberOf(first) ? undefined : this.#run(index, last, limit)
+    } finally {
+      this.#database.exec('COMMIT')
+    }
+  }
+
+  #run(index: number, last: number, limit: number): LogRecord[] {
+    const run: LogRecord[] = []
+    let bytes = 0
+    for (let at = index; at < last && run.length < limit && bytes < MAX_RUN_BYTES; ) {
+      const row = this.#nextRecord.get(at)
+      if (row === undefined) throw new StorageCorrupt(`The log lacks the record behind ${at}`)
+      const record = bytesOf(row.record)
+      at = numberOf(row.idx)
+      bytes += record.length
+      run.push({ index: at, record })
+    }
+    return run
+  }
+}
+
+function storedEntry(row: Record<string, unknown>): StoredEntry {
+  const key = textOf(row.key)
+  const storageClass = classOfNumber(numberOf(row.class))
+  if (storageClass === undefined) throw new StorageCorrupt(`The entry ${key} has no known class`)
+  return { key, class: storageClass, leaf: bytesOf(row.leaf), value: bytesOf(row.value) }
+}
+
+/** A connection of its own, inside a read transaction: what others commit does not show. */
+export function openSnapshot(path: string): BackendSnapshot {
+  const database = openReadOnly(path)
+  try {
+    database.exec('BEGIN')
+    const view = new SqliteView(database)
+    const position = view.position()
+    return {
+      index: position.index,
+      position,
+      count: async () => reading(() => view.count()),
+      stored: async (after, bytes) => reading(() => view.stored(after, bytes)),
+      get: async (key) => reading(() => view.get(key)),
+      list: async (prefix, after, limit) => reading(() => view.list(prefix, after, limit)),
+      scan: async (prefix, after, limit) => reading(() => view.scan(prefix, after, limit)),
+      leaves: async (after, limit) => reading(() => view.leaves(after, limit)),
+      close: async () => database.close(),
+    }
+  } catch (error) {
+    database.close()
+    throw readError('A snapshot cannot be opened', error)
+  }
+}
+
+/** Runs one read, with SQLite's errors in the contract's words. */
+export function reading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw readError('The store cannot be read', error)
+  }
+}

@@ -1,0 +1,110 @@
+// Checks every entry: its class, its leaf, that it opens where it lies, and that it is what the log wrote last.
+import type { DatabaseSync } from 'node:sqlite'
+import { sha256 } from '../../crypto/primitives/digest.ts'
+import { faultOfKey, isBehindBarrier, mayHaveClass, mountOfKey } from '../classes.ts'
+import { type StorageClass, StorageCorrupt } from '../contract.ts'
+import { classOfNumber, LEAF_BYTES, leafOf } from '../log/leaf.ts'
+import type { Tree } from '../log/tree.ts'
+import type { LatestOperation, LatestOperations } from '../sqlite/latest-operations.ts'
+import { bytesOf, numberOf, textOf } from '../sqlite/sqlite-schema.ts'
+import type { Found, VerifyKeys } from './verify-keys.ts'
+import type { LogVerifier } from './verify-log.ts'
+
+export type EntryVerifierParts = {
+  readonly keys: VerifyKeys | undefined
+  readonly latest: LatestOperations
+  /** Has run. */
+  readonly log: LogVerifier
+  /** Takes up the leaf of each entry. */
+  readonly tree: Tree
+  readonly found: Found
+}
+
+type StoredEntry = {
+  readonly key: string
+  readonly class: StorageClass
+  readonly leaf: Buffer
+  readonly value: Buffer
+}
+
+export class EntryVerifier {
+  readonly #parts: EntryVerifierParts
+
+  constructor(parts: EntryVerifierParts) {
+    this.#parts = parts
+  }
+
+  run(database: DatabaseSync, onStep: () => void): void {
+    for (const row of database.prepare('SELECT key, class, leaf, value FROM data ORDER BY key').iterate()) {
+      const key = textOf(row.key)
+      const storageClass = classOfNumber(numberOf(row.class))
+      if (storageClass === undefined) this.#parts.found(`Entry ${quoted(key)} has the unknown class ${row.class}`)
+      else this.#verify({ key, class: storageClass, leaf: bytesOf(row.leaf), value: bytesOf(row.value) })
+      onStep()
+    }
+    this.#verifyPresence(database)
+  }
+
+  #verify(entry: StoredEntry): void {
+    const { found, keys, tree } = this.#parts
+    const { key, class: storageClass, leaf } = entry
+    if (faultOfKey(key) !== undefined || !mayHaveClass(key, storageClass)) {
+      found(`Entry ${quoted(key)} cannot be of the class ${storageClass}`)
+    } else if (leaf.length !== (storageClass === 'ignored' ? 0 : LEAF_BYTES)) {
+      found(`Entry ${key} has a leaf of ${leaf.length} bytes`)
+    } else if (keys !== undefined) {
+      this.#verifySeal(entry, keys)
+      if (storageClass !== 'ignored') tree.add(storageClass, key, leaf, keys.bucketKey)
+    }
+    this.#verifyAgainstLog(entry)
+  }
+
+  #verifySeal({ key, class: storageClass, leaf, value }: StoredEntry, { barrier, leafKey }: VerifyKeys): void {
+    const { found } = this.#parts
+    if (storageClass !== 'ignored' && !leafOf(leafKey, storageClass, mountOfKey(key), key, value).equals(leaf)) {
+      found(`Entry ${key} does not have the leaf of its value`)
+    }
+    if (!isBehindBarrier(key)) return
+    try {
+      barrier.open(key, value).fill(0)
+    } catch (error) {
+      if (!(error instanceof StorageCorrupt)) throw error
+      found(`Entry ${key} does not open: ${error.message}`)
+    }
+  }
+
+  #verifyAgainstLog(entry: StoredEntry): void {
+    const { latest, log, found } = this.#parts
+    const operation = latest.get(entry.key)
+    if (!log.knowsLatest(operation?.index)) return
+    if (operation !== undefined) {
+      if (isWhatWasWritten(entry, operation)) return
+      const what = operation.digest === undefined ? 'is there, and was deleted by' : 'is not what was written by'
+      found(`Entry ${quoted(entry.key)} ${what} log record ${operation.index}`)
+    } else {
+      found(`Entry ${quoted(entry.key)} was written by no log record`)
+    }
+  }
+
+  #verifyPresence(database: DatabaseSync): void {
+    const entry = database.prepare('SELECT 1 AS one FROM data WHERE key = ?')
+    for (const { key, index } of this.#parts.latest.present()) {
+      if (this.#parts.log.knowsLatest(index) && entry.get(key) === undefined)
+        this.#parts.found(`Entry ${key} is missing, log record ${index} wrote it`)
+    }
+  }
+}
+
+function isWhatWasWritten({ class: storageClass, leaf, value }: StoredEntry, operation: LatestOperation): boolean {
+  return (
+    operation.digest !== undefined &&
+    operation.class === storageClass &&
+    operation.leaf.equals(leaf) &&
+    operation.digest.equals(sha256(value))
+  )
+}
+
+/** A damaged key may hold anything. */
+function quoted(key: string): string {
+  return faultOfKey(key) === undefined ? key : JSON.stringify(key.toWellFormed())
+}

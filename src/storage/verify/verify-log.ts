@@ -1,0 +1,155 @@
+// Checks the log from its first record to its last: each is whole, follows the one before, and says of every entry
+// that it changed what the records before had left.
+import type { DatabaseSync } from 'node:sqlite'
+import type { LogRecord, Position, SavedTree } from '../backend.ts'
+import { classify } from '../classes.ts'
+import { type Change, type ChangeOperation, StorageCorrupt, StorageRefused } from '../contract.ts'
+import { chainOf, decodeChange, nextChain } from '../log/change-record.ts'
+import { leafOf, NO_LEAF } from '../log/leaf.ts'
+import type { Tree } from '../log/tree.ts'
+import type { LatestOperations } from '../sqlite/latest-operations.ts'
+import { bytesOf, numberOf } from '../sqlite/sqlite-schema.ts'
+import type { Found, VerifyKeys } from './verify-keys.ts'
+
+export type LogVerifierParts = {
+  readonly position: Position
+  readonly saved: SavedTree | undefined
+  readonly keys: VerifyKeys | undefined
+  /** Takes up what the log says last of each key. */
+  readonly latest: LatestOperations
+  /** The saved tree; taken on to the end of the log. */
+  readonly tree: Tree
+  readonly found: Found
+}
+
+export class LogVerifier {
+  /** Of the oldest record; one more than the last index where there is none. */
+  firstIndex: number
+  /** The tree has taken up every record since it was saved, or since the beginning. */
+  canJudgeTree = true
+  /** Index of the last record that is missing or damaged, 0 for none: it may have written any entry. */
+  lastLost = 0
+  readonly #parts: LogVerifierParts
+  /** The chain is undefined behind a record that could not be read. */
+  #previous: { readonly index: number; readonly chain: Buffer | undefined } | undefined
+
+  constructor(parts: LogVerifierParts) {
+    this.#parts = parts
+    this.firstIndex = parts.position.index + 1
+  }
+
+  /** Whether no record is missing that can have written an entry after the record `index`, or at all. */
+  knowsLatest(index: number | undefined): boolean {
+    return index === undefined ? this.firstIndex === 1 && this.lastLost === 0 : this.lastLost < index
+  }
+
+  run(database: DatabaseSync, onStep: () => void): void {
+    const rows = database.prepare('SELECT idx, record FROM log ORDER BY idx').iterate()
+    for (const row of rows) {
+      this.#verifyRecord({ index: numberOf(row.idx), record: bytesOf(row.record) })
+      onStep()
+    }
+    this.#verifyEnd()
+  }
+
+  #verifyRecord({ index, record }: LogRecord): void {
+    this.#verifyPlace(index, record)
+    const change = this.#decoded(index, record)
+    const chain = this.#previous?.chain
+    this.#previous = { index, chain: change?.chain }
+    if (change === undefined) {
+      this.#lost(index)
+      return
+    }
+    if (chain !== undefined && !nextChain(chain, record).equals(change.chain)) {
+      this.#parts.found(`Log record ${index} does not continue the chain of log record ${index - 1}`)
+    }
+    const { saved, keys, tree, position } = this.#parts
+    if (index === saved?.index && !saved.chain.equals(change.chain)) {
+      this.#parts.found(`Log record ${index} is not the one that the saved tree stands for`)
+    }
+    for (const operation of change.operations) this.#verifyOperation(index, operation)
+    if (keys !== undefined && index > (saved?.index ?? 0)) tree.apply(change.operations, keys.bucketKey)
+    if (change.epoch > position.epoch) {
+      this.#parts.found(`Log record ${index} has epoch ${change.epoch}, the store is in epoch ${position.epoch}`)
+    }
+  }
+
+  /** Whether the records before it are there. */
+  #verifyPlace(index: number, record: Buffer): void {
+    const { position, saved, found } = this.#parts
+    if (this.#previous === undefined) {
+      this.firstIndex = index
+      // A restored store goes on behind all indexes that were used, and its chain begins there.
+      const isFirst = index === 1 || nextChain(position.historyId, record).equals(chainOf(record))
+      this.#previous = { index: index - 1, chain: isFirst ? position.historyId : undefined }
+      if (isFirst) return
+      if (saved !== undefined && saved.index >= index - 1) return
+      found(`The log begins with record ${index}: the records before it are missing, and no saved tree stands for them`)
+      this.#lost(index)
+    } else if (index !== this.#previous.index + 1) {
+      const first = this.#previous.index + 1
+      found(first === index - 1 ? `Log record ${first} is missing` : `Log records ${first} to ${index - 1} are missing`)
+      this.#previous = { index: index - 1, chain: undefined }
+      this.#lost(index - 1)
+    }
+  }
+
+  #lost(index: number): void {
+    this.lastLost = Math.max(this.lastLost, index)
+    if (index > (this.#parts.saved?.index ?? 0)) this.canJudgeTree = false
+  }
+
+  #decoded(index: number, record: Buffer): Change | undefined {
+    try {
+      const change = decodeChange(record, `log record ${index}`)
+      if (change.index === index) return change
+      this.#parts.found(`Log record ${index} says that it is number ${change.index}`)
+    } catch (error) {
+      if (!(error instanceof StorageCorrupt)) throw error
+      this.#parts.found(error.message)
+    }
+    return undefined
+  }
+
+  #verifyOperation(index: number, operation: ChangeOperation): void {
+    const { latest, found, keys } = this.#parts
+    const { kind, class: storageClass, scope, key, oldLeaf, newLeaf, value } = operation
+    const where = `Log record ${index}, entry ${key}:`
+    if (!isOfItsClass(operation)) found(`${where} it cannot be of the class ${storageClass} and mount ${scope.mount}`)
+    const before = latest.get(key)
+    if (this.knowsLatest(before?.index) && !oldLeaf.equals(before?.leaf ?? NO_LEAF)) {
+      found(`${where} its old leaf is not the one that record ${before?.index ?? 0} left`)
+    }
+    if (keys !== undefined && kind === 'put' && storageClass !== 'ignored') {
+      const leaf = leafOf(keys.leafKey, storageClass, scope.mount, key, value)
+      if (!leaf.equals(newLeaf)) found(`${where} its new leaf is not that of its value`)
+    }
+    latest.put(index, operation)
+  }
+
+  #verifyEnd(): void {
+    const { position, found, saved } = this.#parts
+    const isNew = this.#previous === undefined && position.chain.equals(position.historyId)
+    const last = this.#previous ?? { index: isNew ? position.index : 0, chain: position.historyId }
+    if (last.index !== position.index) {
+      found(`The log ends with record ${last.index}, the store is at index ${position.index}`)
+      this.#lost(position.index)
+    } else if (last.chain !== undefined && !last.chain.equals(position.chain)) {
+      found(`The chain of the last log record, ${last.index}, is not the one that the store names`)
+    }
+    if (saved?.index === position.index && !saved.chain.equals(position.chain)) {
+      found(`The tree was saved behind another record ${position.index} than the last one`)
+    }
+    if (saved === undefined && this.firstIndex > 1) this.canJudgeTree = false
+  }
+}
+
+function isOfItsClass({ scope, key, class: storageClass }: ChangeOperation): boolean {
+  try {
+    return classify(scope, key) === storageClass
+  } catch (error) {
+    if (error instanceof StorageRefused) return false
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+// Checks the saved tree, and whether the entries are those that saved tree and log stand for: so an entry that was
+// removed, or put back in an older state, is found even where the log no longer reaches back to its last write.
+import type { DatabaseSync } from 'node:sqlite'
+import type { Position, SavedTree } from '../backend.ts'
+import { classOfNumber } from '../log/leaf.ts'
+import { type BucketPlace, bucketOf, faultOfPage, type Tree, treeScopeOf } from '../log/tree.ts'
+import { numberOf, textOf } from '../sqlite/sqlite-schema.ts'
+import type { Found, VerifyKeys } from './verify-keys.ts'
+
+/** Keys that are named of one bucket. */
+const MAX_NAMED = 8
+
+/** What of the saved tree can be used. */
+export function verifySavedTree(saved: SavedTree | undefined, position: Position, found: Found): SavedTree | undefined {
+  if (saved === undefined) return undefined
+  if (saved.index > position.index) {
+    found(`The tree was saved at index ${saved.index}, the store is at ${position.index}: the end of the log is lost`)
+    return undefined
+  }
+  const fault = saved.pages.find((page) => faultOfPage(page) !== undefined)
+  if (fault === undefined) return saved
+  found(`The saved tree is damaged: page ${fault.page} of ${fault.class} ${fault.scope} ${faultOfPage(fault)}`)
+  return undefined
+}
+
+export type TreesToCompare = {
+  /** Of the saved tree and the log. */
+  readonly expected: Tree
+  /** Of the entries. */
+  readonly rebuilt: Tree
+  readonly keys: VerifyKeys
+  readonly found: Found
+}
+
+export function compareTrees(database: DatabaseSync, { expected, rebuilt, keys, found }: TreesToCompare): void {
+  const differences = new Map(expected.differences(rebuilt).map((each) => [placeName(each), { ...each, named: [''] }]))
+  if (differences.size === 0) return
+  for (const row of database.prepare('SELECT key, class FROM data ORDER BY key').iterate()) {
+    const key = textOf(row.key)
+    const storageClass = classOfNumber(numberOf(row.class))
+    if (storageClass === undefined || storageClass === 'ignored') continue
+    const bucket = bucketOf(keys.bucketKey, key)
+    const place = { class: storageClass, scope: treeScopeOf(key), page: bucket >>> 8, place: bucket & 0xff }
+    differences.get(placeName(place))?.named.push(key)
+  }
+  for (const { named, ...place } of differences.values()) found(sentenceOf(place, named.slice(1)))
+}
+
+function placeName({ class: storageClass, scope, page, place }: BucketPlace): string {
+  return `${storageClass} ${scope} ${page} ${place}`
+}
+
+function sentenceOf(place: BucketPlace, keys: readonly string[]): string {
+  const bucket = `bucket ${place.page}/${place.place} of ${place.class} ${place.scope}`
+  const where = `The tree differs from the entries in ${bucket}`
+  if (keys.length === 0) return `${where}: an entry is missing there`
+  const more = keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : ''
+  const named = keys.slice(0, MAX_NAMED).join(', ')
+  return `${where}: one of its entries is missing or not the last that was written (${named}${more})`
+}

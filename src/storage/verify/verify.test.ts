@@ -1,0 +1,340 @@
+// F-05 for a store as a whole: what was changed behind its back is found and named.
+import assert from 'node:assert/strict'
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, type TestContext, test } from 'node:test'
+import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
+import { importSecret } from '../../crypto/primitives/secret-key.ts'
+import { Barrier } from '../barrier.ts'
+import { StorageError, type Store, systemScope } from '../contract.ts'
+import { encodeChange } from '../log/change-record.ts'
+import { sealedTransaction } from '../sealed-storage.ts'
+import { openSqliteStore } from '../sqlite/sqlite-store.ts'
+import { type VerifyReport, verifyStore } from './verify.ts'
+import { verifyKeysOf } from './verify-keys.ts'
+
+const random = new SeededRandom(1)
+const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
+const LEAF_KEY = Buffer.alloc(32, 1)
+const dataKey = { key: importSecret(Buffer.alloc(32, 2)), installedAtMs: 0 }
+const barrier = new Barrier(random, { activeTerm: 1, terms: new Map([[1, dataKey]]) })
+const keys = verifyKeysOf(barrier, LEAF_KEY)
+const POLICY = 'root/sys/policy/'
+const RECORDS = 30
+
+const parent = mkdtempSync(join(tmpdir(), 'keywright-verify-'))
+after(() => rmSync(parent, { recursive: true }))
+const sound = join(parent, 'sound')
+
+async function open(directory: string): Promise<Store> {
+  const store = await openSqliteStore({ directory, clock, random })
+  store.setLeafKey(LEAF_KEY)
+  return store
+}
+
+async function put(store: Store, name: string, value: string): Promise<void> {
+  await store.transaction(async (tx) =>
+    sealedTransaction(barrier, systemScope, POLICY, tx).put(name, Buffer.from(value)),
+  )
+}
+
+/** Records 1 to 30: p0 to p9 three times over; p9 is deleted by record 31. */
+async function makeSoundStore(): Promise<void> {
+  const store = await open(sound)
+  for (let number = 0; number < RECORDS; number++) await put(store, `p${number % 10}`, `value ${number}`)
+  await store.transaction(async (tx) => tx.delete(systemScope, `${POLICY}p9`))
+  await store.roots()
+  await store.close()
+}
+const made = makeSoundStore()
+
+/** Its own copy of the store, changed by SQL as nothing but a person with an editor would. */
+async function damaged(t: TestContext, damage: (database: DatabaseSync, directory: string) => void): Promise<string> {
+  await made
+  const directory = mkdtempSync(join(parent, 'copy-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const file = join(directory, 'keywright.db')
+  copyFileSync(join(sound, 'keywright.db'), file)
+  chmodSync(file, 0o600)
+  const database = new DatabaseSync(file)
+  damage(database, directory)
+  if (database.isOpen) database.close()
+  return directory
+}
+
+function verify(directory: string, withKeys = true): VerifyReport & { readonly sentences: string[] } {
+  const sentences: string[] = []
+  const onFinding = (sentence: string) => sentences.push(sentence)
+  const report = verifyStore({ directory, keys: withKeys ? keys : undefined, onFinding })
+  assert.equal(report.findings, sentences.length)
+  return { ...report, sentences }
+}
+
+function flipped(bytes: unknown, bit: number): Buffer {
+  assert.ok(bytes instanceof Uint8Array)
+  const copy = Buffer.from(bytes)
+  copy.writeUInt8(copy.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+  return copy
+}
+
+const flip = (table: string, column: string, where: string, bit: number) => (database: DatabaseSync) => {
+  const row = database.prepare(`SELECT ${column} AS bytes FROM ${table} WHERE ${where}`).get()
+  database.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${where}`).run(flipped(row?.bytes, bit))
+}
+const sql = (text: string) => (database: DatabaseSync) => database.exec(text)
+
+test('verify finds nothing in a sound store, with keys and without', async (t) => {
+  const directory = await damaged(t, () => {})
+  const report = verify(directory)
+  assert.deepEqual(report.sentences, [])
+  assert.deepEqual([report.index, report.entries, report.records], [31, 9, 31])
+  assert.deepEqual(report.unchecked, [])
+  const without = verify(directory, false)
+  assert.deepEqual(without.sentences, [])
+  assert.match(without.unchecked.join(), /no unseal key/)
+})
+
+const P3 = `key = '${POLICY}p3'`
+const CASES: readonly {
+  readonly name: string
+  readonly damage: (database: DatabaseSync) => void
+  readonly says: readonly RegExp[]
+  /** Found without keys too. */
+  readonly always: boolean
+}[] = [
+  { name: 'a flipped bit in a value', damage: flip('data', 'value', P3, 200), says: [/policy\/p3/], always: true },
+  { name: 'a flipped bit in a leaf', damage: flip('data', 'leaf', P3, 5), says: [/policy\/p3/], always: true },
+  { name: 'another class', damage: sql(`UPDATE data SET class = 2 WHERE ${P3}`), says: [/p3/], always: true },
+  { name: 'an unknown class', damage: sql(`UPDATE data SET class = 9 WHERE ${P3}`), says: [/p3/], always: true },
+  { name: 'a removed entry', damage: sql(`DELETE FROM data WHERE ${P3}`), says: [/p3 is missing/], always: true },
+  {
+    name: 'an entry that was put there',
+    damage: sql(`INSERT INTO data SELECT '${POLICY}q', class, leaf, value FROM data WHERE ${P3}`),
+    says: [/policy\/q was written by no log record/],
+    always: true,
+  },
+  {
+    name: 'a deleted entry that is back',
+    damage: sql(`INSERT INTO data SELECT '${POLICY}p9', class, leaf, value FROM data WHERE ${P3}`),
+    says: [/p9 is there, and was deleted by log record 31/],
+    always: true,
+  },
+  {
+    name: 'two swapped values',
+    damage: (database) => {
+      const values = ['p3', 'p4'].map((name) => {
+        return database.prepare('SELECT value FROM data WHERE key = ?').get(POLICY + name)?.value as Uint8Array
+      })
+      const update = database.prepare('UPDATE data SET value = ? WHERE key = ?')
+      for (const [at, name] of ['p4', 'p3'].entries()) update.run(values[at] as Uint8Array, POLICY + name)
+    },
+    says: [/p3/, /p4/],
+    always: true,
+  },
+  {
+    name: 'a gap in the log',
+    damage: sql('DELETE FROM log WHERE idx = 7'),
+    says: [/record 7 is missing/],
+    always: true,
+  },
+  {
+    name: 'a wide gap in the log',
+    damage: sql('DELETE FROM log WHERE idx BETWEEN 7 AND 12'),
+    says: [/records 7 to 12 are missing/],
+    always: true,
+  },
+  {
+    name: 'a lost tail of the log',
+    damage: sql('DELETE FROM log WHERE idx > 29'),
+    says: [/ends with record 29, the store is at index 31/],
+    always: true,
+  },
+  { name: 'a log without records', damage: sql('DELETE FROM log'), says: [/ends with record 0, the/], always: true },
+  {
+    name: 'a flipped bit in the chain of the store',
+    damage: flip('meta', 'chain', 'only = 1', 3),
+    says: [/last log record, 31, is not the one/],
+    always: true,
+  },
+  {
+    name: 'a flipped bit in the history id',
+    damage: flip('meta', 'history_id', 'only = 1', 3),
+    says: [/record 1 does not continue the chain/],
+    always: true,
+  },
+  {
+    name: 'a store that was set back as a whole',
+    damage: (database) => {
+      const record = database.prepare('SELECT record FROM log WHERE idx = 28').get()?.record as Uint8Array
+      database.prepare('UPDATE meta SET last_index = 28, chain = ?').run(record.subarray(8, 24))
+      database.exec('DELETE FROM log WHERE idx > 28')
+    },
+    says: [/saved at index 31, the store is at 28/, /p8 is not what was written by log record 19/],
+    always: true,
+  },
+  {
+    name: 'a tree that was saved behind another record',
+    damage: flip('checkpoint', 'chain', 'idx = 31', 3),
+    says: [/saved behind another record 31 than the last/, /record 31 is not the one that the saved tree stands for/],
+    always: true,
+  },
+  {
+    name: 'a damaged page of the tree',
+    damage: sql("UPDATE tree SET digests = x'00'"),
+    says: [/tree is damaged/],
+    always: true,
+  },
+]
+for (const { name, damage, says, always } of CASES) {
+  test(`verify finds ${name}`, async (t) => {
+    const directory = await damaged(t, damage)
+    for (const withKeys of always ? [true, false] : [true]) {
+      const { sentences } = verify(directory, withKeys)
+      for (const expected of says) assert.match(sentences.join('\n'), expected, `with keys: ${withKeys}`)
+    }
+  })
+}
+
+test('verify says of a gap that records are missing, and nothing of entries that they may have written', async (t) => {
+  for (const { gap, says } of [
+    { gap: 'idx = 12', says: 'Log record 12 is missing' },
+    { gap: 'idx BETWEEN 7 AND 12', says: 'Log records 7 to 12 are missing' },
+  ]) {
+    const directory = await damaged(t, sql(`DELETE FROM log WHERE ${gap}`))
+    for (const withKeys of [true, false]) assert.deepEqual(verify(directory, withKeys).sentences, [says])
+  }
+})
+
+test('P-04: verify finds every flipped bit of a record', async (t) => {
+  await made
+  const directory = await damaged(t, () => {})
+  const file = join(directory, 'keywright.db')
+  const database = new DatabaseSync(file)
+  const sound = database.prepare('SELECT record FROM log WHERE idx = 12').get()?.record as Uint8Array
+  const update = database.prepare('UPDATE log SET record = ? WHERE idx = 12')
+  // Every bit of the head and of the first operation's head, then one in each 13.
+  for (let bit = 0; bit < sound.length * 8; bit += bit < 640 ? 5 : 31) {
+    update.run(flipped(sound, bit))
+    assert.match(verify(directory, false).sentences.join(), /record 12/, `bit ${bit}`)
+  }
+  database.close()
+})
+
+test('verify finds by the tree what the log no longer reaches: an entry set back, one removed', async (t) => {
+  let old: Record<string, unknown> | undefined
+  const directory = await damaged(t, (database) => {
+    old = database.prepare(`SELECT leaf, value FROM data WHERE ${P3}`).get()
+  })
+  for (const name of ['p3', 'p5']) {
+    const store = await open(directory)
+    await put(store, name, 'newer')
+    await store.roots()
+    await store.close()
+  }
+  const database = new DatabaseSync(join(directory, 'keywright.db'))
+  database.exec('DELETE FROM log WHERE idx <= 32')
+  const shortened = verify(directory)
+  assert.deepEqual(shortened.sentences, [])
+  assert.match(shortened.unchecked.join(), /before record 33/)
+  database.exec('BEGIN')
+  database
+    .prepare(`UPDATE data SET leaf = ?, value = ? WHERE ${P3}`)
+    .run(old?.leaf as Uint8Array, old?.value as Uint8Array)
+  database.exec('COMMIT')
+  assert.match(verify(directory).sentences.join(), /tree differs .* \(root\/sys\/policy\/p3\)/)
+  database.exec(`DELETE FROM data WHERE ${P3}`)
+  assert.match(verify(directory).sentences.join(), /tree differs .* an entry is missing there/)
+  database.exec('DELETE FROM checkpoint')
+  assert.match(verify(directory).sentences.join(), /begins with record 33: the records before it are missing/)
+  database.close()
+})
+
+test('verify finds a record that was forged with its chain, by the leaf', async (t) => {
+  const directory = await damaged(t, (database) => {
+    const meta = database.prepare('SELECT chain FROM meta').get()
+    const value = Buffer.from('forged')
+    const operation = {
+      kind: 'put' as const,
+      class: 'replicated' as const,
+      scope: systemScope,
+      key: `${POLICY}forged`,
+      oldLeaf: Buffer.alloc(0),
+      newLeaf: Buffer.alloc(16, 7),
+      value,
+    }
+    const draft = { index: 32, epoch: 1, committedAtMs: 0, operations: [operation] }
+    const { change, record } = encodeChange(draft, Buffer.from(meta?.chain as Uint8Array))
+    database.prepare('INSERT INTO log VALUES (32, ?)').run(record)
+    database.prepare('UPDATE meta SET last_index = 32, chain = ?').run(change.chain)
+    database.prepare('INSERT INTO data VALUES (?, 1, ?, ?)').run(operation.key, operation.newLeaf, value)
+  })
+  assert.deepEqual(verify(directory, false).sentences, [])
+  const { sentences } = verify(directory)
+  assert.equal(sentences.length, 3)
+  for (const sentence of sentences) assert.match(sentence, /forged/)
+})
+
+test('P-04: verify finds a damaged file: a page of zeros, a lost end', async (t) => {
+  for (const damage of [
+    (bytes: Buffer) => bytes.fill(0, 8_192, 12_288),
+    (bytes: Buffer) => bytes.fill(0, 0, 100),
+    (bytes: Buffer) => bytes.subarray(0, bytes.length - 4_096),
+  ]) {
+    const directory = await damaged(t, (database, at) => {
+      database.close()
+      const file = join(at, 'keywright.db')
+      writeFileSync(file, damage(readFileSync(file)))
+    })
+    assert.ok(verify(directory, false).findings > 0)
+  }
+})
+
+test('verify says at its end how much there was, and that it has looked at all of it', async (t) => {
+  const directory = await damaged(t, () => {})
+  const told: unknown[] = []
+  const onProgress = (progress: object) => told.push({ ...progress })
+  verifyStore({ directory, keys, onFinding: assert.fail, onProgress })
+  assert.deepEqual(told, [{ entries: 9, allEntries: 9, records: 31, allRecords: 31 }])
+})
+
+test('verify refuses what is no store of ours, instead of judging it', async (t) => {
+  const other = await damaged(t, sql('PRAGMA application_id = 7'))
+  assert.throws(() => verify(other), StorageError)
+  const newer = await damaged(t, sql('PRAGMA user_version = 99'))
+  assert.throws(() => verify(newer), /store format 99/)
+  assert.throws(() => verify(join(parent, 'nowhere')), /is missing/)
+  const empty = await damaged(t, (database, directory) => {
+    database.close()
+    rmSync(join(directory, 'keywright.db'))
+  })
+  assert.throws(() => verify(empty), /there is no store/)
+})
+
+test('verify runs beside an open store and sees one state of it', async (t) => {
+  const directory = await damaged(t, () => {})
+  const store = await open(directory)
+  await put(store, 'more', 'value')
+  const report = verify(directory)
+  assert.deepEqual(report.sentences, [])
+  assert.equal(report.index, 32)
+  assert.match(report.unchecked.join(), /a server has the store open/)
+  await store.close()
+})
+
+test('verify finds a damaged place in the journal of a killed server', async (t) => {
+  const directory = await damaged(t, () => {})
+  const store = await open(directory)
+  for (let number = 0; number < 5; number++) await put(store, `j${number}`, 'value')
+  const copy = await damaged(t, () => {})
+  for (const suffix of ['', '-wal']) {
+    copyFileSync(join(directory, `keywright.db${suffix}`), join(copy, `keywright.db${suffix}`))
+    chmodSync(join(copy, `keywright.db${suffix}`), 0o600)
+  }
+  await store.close()
+  assert.deepEqual(verify(copy).sentences, [])
+  const journal = join(copy, 'keywright.db-wal')
+  writeFileSync(journal, flipped(readFileSync(journal), 8 * 200))
+  assert.match(verify(copy).sentences.join(), /keywright\.db-wal/)
+})

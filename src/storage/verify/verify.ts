@@ -1,0 +1,190 @@
+// Checks all of a store that can be checked, in bounded memory and without changing it, beside a running server or
+// without one. Each fault is one sentence that names the entry or the record.
+import { existsSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Position } from '../backend.ts'
+import { StorageError } from '../contract.ts'
+import { Tree, type TreeRoots } from '../log/tree.ts'
+import { LatestOperations } from '../sqlite/latest-operations.ts'
+import { readSavedTree } from '../sqlite/sqlite-derived.ts'
+import { readError } from '../sqlite/sqlite-errors.ts'
+import { databasePath, isInUse, requireDirectory, requirePlainFiles } from '../sqlite/sqlite-files.ts'
+import { requireSoundJournal } from '../sqlite/sqlite-journal.ts'
+import { numberOf, preparePosition, readPosition, requireOurFormat } from '../sqlite/sqlite-schema.ts'
+import { openReadOnly } from '../sqlite/sqlite-view.ts'
+import { EntryVerifier } from './verify-entries.ts'
+import type { VerifyKeys } from './verify-keys.ts'
+import { LogVerifier } from './verify-log.ts'
+import { compareTrees, verifySavedTree } from './verify-tree.ts'
+
+export type VerifyProgress = {
+  readonly entries: number
+  readonly allEntries: number
+  readonly records: number
+  readonly allRecords: number
+}
+
+export type VerifyOptions = {
+  readonly directory: string
+  /** Without them what is sealed is not opened, and leaves and tree are not checked. */
+  readonly keys: VerifyKeys | undefined
+  readonly onFinding: (sentence: string) => void
+  /** After every few hundred entries or records. */
+  readonly onProgress?: (progress: VerifyProgress) => void
+}
+
+export type VerifyReport = {
+  /** Of the last change. */
+  readonly index: number
+  readonly entries: number
+  readonly records: number
+  readonly findings: number
+  /** Of the entries, where keys were given. */
+  readonly roots: TreeRoots | undefined
+  /** Sentences about what could not be checked, and why. */
+  readonly unchecked: readonly string[]
+}
+
+const PROGRESS_EVERY = 500
+const MAX_FAULTS_OF_THE_FILE = 100
+
+/** @throws StorageError where there is no store to check, or one of another program or format */
+export function verifyStore(options: VerifyOptions): VerifyReport {
+  const { directory } = options
+  requireDirectory(directory)
+  requirePlainFiles(directory)
+  const path = databasePath(directory)
+  if (!existsSync(path)) throw new StorageError(`${path} is missing: there is no store in the directory`)
+  const run = new Run(options)
+  // A running server writes to the journal while it would be read.
+  if (isInUse(directory)) run.unchecked.push('The journal beside the database: a server has the store open')
+  else run.attempt(() => requireSoundJournal(path))
+  const database = openReadOnly(path)
+  try {
+    return run.all(database, path)
+  } finally {
+    database.close()
+  }
+}
+
+class Run {
+  readonly unchecked: string[] = []
+  readonly #options: VerifyOptions
+  /** Of the entries that were read. */
+  readonly #rebuilt = new Tree()
+  #findings = 0
+  #progress = { entries: 0, allEntries: 0, records: 0, allRecords: 0 }
+
+  constructor(options: VerifyOptions) {
+    this.#options = options
+  }
+
+  all(database: DatabaseSync, path: string): VerifyReport {
+    const position = this.attempt(() => {
+      // One read transaction for all that follows: a server may go on writing.
+      database.exec('BEGIN')
+      requireOurFormat(database, path)
+      return readPosition(preparePosition(database))
+    }, isAnotherProgram)
+    this.#verifyFile(database)
+    if (position !== undefined) this.#verifyTables(database, position)
+    const { entries, records } = this.#progress
+    return {
+      index: position?.index ?? 0,
+      entries,
+      records,
+      findings: this.#findings,
+      roots: this.#options.keys && this.#rebuilt.roots(),
+      unchecked: this.unchecked,
+    }
+  }
+
+  /** What is thrown for damage is a finding; `mayPass` names errors that mean that nothing can be checked. */
+  attempt<T>(work: () => T, mayPass: (error: StorageError) => boolean = () => false): T | undefined {
+    try {
+      return work()
+    } catch (cause) {
+      const error = readError('The database file cannot be read', cause)
+      if (!(error instanceof StorageError) || mayPass(error)) throw error
+      this.#found(error.message)
+      return undefined
+    }
+  }
+
+  readonly #found = (sentence: string): void => {
+    this.#findings++
+    this.#options.onFinding(sentence)
+  }
+
+  #verifyFile(database: DatabaseSync): void {
+    this.attempt(() => {
+      const faults = database.prepare(`PRAGMA integrity_check(${MAX_FAULTS_OF_THE_FILE})`).all()
+      for (const { integrity_check: fault } of faults) {
+        if (fault !== 'ok') this.#found(`The database file is damaged: ${String(fault)}`)
+      }
+    })
+  }
+
+  #verifyTables(database: DatabaseSync, position: Position): void {
+    const { keys } = this.#options
+    this.attempt(() => this.#count(database))
+    const saved = this.attempt(() => verifySavedTree(readSavedTreeIfAny(database), position, this.#found))
+    const latest = new LatestOperations()
+    const expected = new Tree()
+    for (const page of saved?.pages ?? []) expected.load(page)
+    const log = new LogVerifier({ position, saved, keys, latest, tree: expected, found: this.#found })
+    const entries = new EntryVerifier({ keys, latest, log, tree: this.#rebuilt, found: this.#found })
+    try {
+      const hasReadLog = this.attempt(() => {
+        log.run(database, () => this.#step('records'))
+        return true
+      })
+      const hasReadData = this.attempt(() => {
+        entries.run(database, () => this.#step('entries'))
+        return true
+      })
+      this.#sayUnchecked(log)
+      if (keys !== undefined && hasReadLog === true && hasReadData === true && log.canJudgeTree) {
+        this.attempt(() => compareTrees(database, { expected, rebuilt: this.#rebuilt, keys, found: this.#found }))
+      }
+    } finally {
+      latest.close()
+      this.#options.onProgress?.(this.#progress)
+    }
+  }
+
+  #sayUnchecked(log: LogVerifier): void {
+    if (this.#options.keys === undefined) {
+      this.unchecked.push('Whether the values open, their leaves, and the tree: no unseal key was given')
+    } else if (!log.canJudgeTree) {
+      this.unchecked.push('The tree: the log cannot be read on from where the tree was saved')
+    }
+    if (log.firstIndex > 1) {
+      this.unchecked.push(
+        `The log before record ${log.firstIndex}, which is no longer kept: what was written last before it`,
+      )
+    }
+  }
+
+  #count(database: DatabaseSync): void {
+    const count = (table: string) => numberOf(database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.rows)
+    this.#progress.allEntries = count('data')
+    this.#progress.allRecords = count('log')
+  }
+
+  #step(what: 'entries' | 'records'): void {
+    this.#progress[what]++
+    if (this.#progress[what] % PROGRESS_EVERY === 0) this.#options.onProgress?.(this.#progress)
+  }
+}
+
+/** Damage is a finding, but a store that this program cannot read is no store to judge. */
+function isAnotherProgram(error: StorageError): boolean {
+  return error.name === 'StorageError' && error.cause === undefined
+}
+
+/** A store of the first days has no such tables. */
+function readSavedTreeIfAny(database: DatabaseSync): ReturnType<typeof readSavedTree> {
+  const table = database.prepare("SELECT name FROM sqlite_schema WHERE name = 'checkpoint'").get()
+  return table === undefined ? undefined : readSavedTree(database)
+}

@@ -1,0 +1,242 @@
+// sys/audit and what belongs to it: where requests are recorded, and how the record is checked.
+import type { ShownDevice } from '../../api/audit.ts'
+import { isCredentialHeader } from '../../api/credential-headers.ts'
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, map, string } from '../../api/fields.ts'
+import { DONE } from '../../api/request.ts'
+import { anything, flag, group, integer, listOf, mapOf, OTHERS, text } from '../../api/shape.ts'
+import { asciiLowerCase } from '../../lib/ascii.ts'
+import type { System } from '../system.ts'
+
+const DEVICE = {
+  type: text('file, socket or syslog'),
+  description: text('For people'),
+  options: mapOf(text('Option'), 'As they were given'),
+  local: flag('Stays out of replication'),
+  path: text('Name of the device'),
+}
+
+const shown = ({ type, description, options, local, path }: ShownDevice) => ({
+  type,
+  description,
+  options,
+  local,
+  path,
+})
+
+const list = endpoint({
+  id: 'audit-list',
+  operation: 'read',
+  path: 'audit',
+  capability: 'read',
+  sudo: true,
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'All audit devices by path',
+  fields: {},
+  response: { [OTHERS]: group(DEVICE, 'Device') },
+  handler: (system: System) => ({
+    data: Object.fromEntries(system.audit.list().map((device) => [device.path, shown(device)])),
+  }),
+})
+
+const MOST_DESCRIPTION_CHARACTERS = 4_096
+const pathField = { path: string('Name of the device', { required: true }) }
+
+const enable = endpoint({
+  id: 'audit-enable',
+  operation: 'update',
+  path: 'audit/:path...',
+  capability: 'update',
+  sudo: true,
+  runsOn: 'writer',
+  summary: 'Makes an audit device; every request from then on is recorded by it',
+  describe:
+    'Options of a file: file_path, mode; of a socket: address, socket_type, write_timeout; of syslog: facility, tag, ' +
+    'address, write_timeout; of all: log_raw, hmac_accessor, elide_list_responses. A file is new, or a log of ours.',
+  fields: {
+    ...pathField,
+    type: string('file, socket or syslog', { default: '' }),
+    description: string('For people', { default: '', max: MOST_DESCRIPTION_CHARACTERS }),
+    options: map('Options of the device'),
+    local: bool('Stays out of replication', { default: false }),
+  },
+  handler: async (system: System, args) => {
+    const { type, description, options = {}, local } = args
+    if (type === '') throw fail('field_missing', ['type'])
+    await system.audit.enable({ path: devicePath(args.path), type, description, options: { ...options }, local })
+    return DONE
+  },
+})
+
+const disable = endpoint({
+  id: 'audit-disable',
+  operation: 'delete',
+  path: 'audit/:path...',
+  capability: 'delete',
+  sudo: true,
+  runsOn: 'writer',
+  summary: 'Removes an audit device, not what it recorded; one that is not there is no error',
+  fields: pathField,
+  handler: async (system: System, { path }) => {
+    await system.audit.disable(folder(path))
+    return DONE
+  },
+})
+
+const hash = endpoint({
+  id: 'audit-hash',
+  operation: 'update',
+  path: 'audit-hash/:path...',
+  capability: 'update',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'What a text looks like in the entries of a device, to search for it',
+  fields: { ...pathField, input: string('The text', { secret: true }) },
+  response: { hash: text('hmac-sha256: and hexadecimal digits') },
+  handler: (system: System, { path, input }) => {
+    if (input === undefined) throw fail('field_missing', ['input'])
+    return { data: { hash: system.audit.hash(folder(path), input) } }
+  },
+})
+
+const streams = endpoint({
+  id: 'audit-streams',
+  operation: 'read',
+  path: 'audit-streams',
+  capability: 'read',
+  sudo: true,
+  runsOn: 'any-node',
+  summary: 'How far the chains of entries are, and the key that signs them: to check a log against',
+  describe: 'docs/audit-format.md says what a chain is. Of this process: a chain for each device, thread and opening.',
+  fields: {},
+  response: {
+    public_key: text('Ed25519, 32 bytes in base64; empty before the first device was made'),
+    streams: listOf(
+      group(
+        {
+          stream: text('Name of the chain'),
+          device: text('Path of the device'),
+          seq: integer('Number of its last line'),
+          hash: text('Of that line: SHA-256, base64url'),
+          ended: flag('No line follows'),
+        },
+        'Chain',
+      ),
+      'Chains that are written, and those that ended last',
+    ),
+  },
+  handler: (system: System) => ({
+    data: { public_key: system.audit.publicKey(), streams: system.audit.streams() },
+  }),
+})
+
+const HEADERS = 'config/auditing/request-headers'
+const SETTING = { hmac: flag('The value is written as its HMAC') }
+const keptHeader = asciiLowerCase
+const headerField = { header: string('Name of the header', { required: true, canonical: keptHeader }) }
+
+const listHeaders = endpoint({
+  id: 'audit-headers-list',
+  operation: 'read',
+  path: HEADERS,
+  capability: 'read',
+  sudo: true,
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'Which request headers are recorded',
+  fields: {},
+  response: { headers: mapOf(group(SETTING, 'Setting'), 'By their names in lower case') },
+  handler: (system: System) => ({
+    data: { headers: Object.fromEntries([...system.audit.headers()].map(([name, { hmac }]) => [name, { hmac }])) },
+  }),
+})
+
+const readHeader = endpoint({
+  id: 'audit-headers-read',
+  operation: 'read',
+  path: `${HEADERS}/:header`,
+  capability: 'read',
+  sudo: true,
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'Whether a request header is recorded, and how',
+  fields: headerField,
+  response: { [OTHERS]: anything('The setting, under the name of the header') },
+  handler: (system: System, { header }) => {
+    const name = keptHeader(header)
+    const setting = system.audit.headers().get(name)
+    if (setting === undefined) throw fail('bad_request', ['Could not find header in config']) // Wire text.
+    return { data: { [name]: { hmac: setting.hmac } } }
+  },
+})
+
+const writeHeader = endpoint({
+  id: 'audit-headers-write',
+  operation: 'update',
+  path: `${HEADERS}/:header`,
+  capability: 'update',
+  sudo: true,
+  runsOn: 'writer',
+  summary: 'Records a request header from now on',
+  fields: { ...headerField, hmac: bool('Write its value as an HMAC', { default: false }) },
+  handler: async (system: System, { header, hmac }) => {
+    await system.audit.setHeader(headerName(header), { hmac })
+    return DONE
+  },
+})
+
+const deleteHeader = endpoint({
+  id: 'audit-headers-delete',
+  operation: 'delete',
+  path: `${HEADERS}/:header`,
+  capability: 'delete',
+  sudo: true,
+  runsOn: 'writer',
+  summary: 'No longer records a request header',
+  fields: headerField,
+  handler: async (system: System, { header }) => {
+    await system.audit.setHeader(keptHeader(header), undefined)
+    return DONE
+  },
+})
+
+const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`)
+
+const MOST_PATH_CHARACTERS = 100
+
+/** @throws Refusal for what cannot be the name of a device */
+function devicePath(path: string): string {
+  const named = folder(path)
+  const isNamed = named
+    .slice(0, -1)
+    .split('/')
+    .every((segment) => /^[\w.-]+$/.test(segment))
+  if (!isNamed || named.length > MOST_PATH_CHARACTERS)
+    throw fail('field_invalid', ['path', 'must be letters, digits, "_", "-" and ".", at most 100 characters'])
+  return named
+}
+
+const MOST_HEADER_CHARACTERS = 100
+
+function headerName(header: string): string {
+  const name = keptHeader(header)
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MOST_HEADER_CHARACTERS)
+    throw fail('field_invalid', ['header', 'is not the name of a header'])
+  if (isCredentialHeader(name))
+    throw fail('field_invalid', ['header', 'holds what gives access, which is not recorded as a header'])
+  return name
+}
+
+export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
+  list,
+  enable,
+  disable,
+  hash,
+  streams,
+  listHeaders,
+  readHeader,
+  writeHeader,
+  deleteHeader,
+]

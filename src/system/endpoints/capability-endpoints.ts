@@ -1,0 +1,108 @@
+// sys/capabilities and its relatives: what a token may do on paths. And the description of the whole API.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string, strings } from '../../api/fields.ts'
+import type { Answer } from '../../api/request.ts'
+import { anything, listOf, OTHERS, optional, type Shapes, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+const pathFields = {
+  paths: strings('Paths to ask about'),
+  path: strings('Old name of paths', { aliasOf: 'paths' }),
+}
+
+const words = (about: string) => listOf(text('Capability'), about)
+const CAPABILITIES: Shapes = {
+  capabilities: optional(words('Where one path was asked about: what is granted on it')),
+  [OTHERS]: words('By path, sorted; root: everything, deny: nothing'),
+}
+
+async function capabilities(
+  system: System,
+  entry: object,
+  args: { readonly paths: readonly string[] | undefined; readonly path: readonly string[] | undefined },
+): Promise<Answer> {
+  const paths = args.paths ?? args.path ?? []
+  if (paths.length === 0) throw fail('field_missing', ['paths'])
+  const { policies, subject } = await system.rightsOf(entry)
+  const acl = await system.policies.acl(policies, subject)
+  const data: Record<string, readonly string[]> = Object.create(null)
+  const [first] = paths
+  for (const path of paths) {
+    const kept = system.mounts.spelled(path.startsWith('/') ? path.slice(1) : path)
+    data[path] = acl.capabilities(kept.path, kept.spelling)
+  }
+  if (paths.length === 1 && first !== undefined && data[first] !== undefined) data.capabilities = data[first]
+  return { data }
+}
+
+const ofToken = endpoint({
+  id: 'capabilities',
+  operation: 'update',
+  path: 'capabilities',
+  capability: 'update',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'What a token may do on paths',
+  fields: { token: string('The token', { required: true, secret: true }), ...pathFields },
+  response: CAPABILITIES,
+  handler: async (system: System, { token, ...args }) => {
+    const found = await system.tokens.find(token)
+    if (found === undefined) throw fail('bad_request', ['invalid token'])
+    return capabilities(system, found.entry, args)
+  },
+})
+
+const ofAccessor = endpoint({
+  id: 'capabilities-accessor',
+  operation: 'update',
+  path: 'capabilities-accessor',
+  capability: 'update',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'What the token of an accessor may do on paths',
+  fields: { accessor: string('Accessor of the token', { required: true }), ...pathFields },
+  response: CAPABILITIES,
+  handler: async (system: System, { accessor, ...args }) => {
+    const found = await system.tokens.findByAccessor(accessor)
+    if (found === undefined) throw fail('bad_request', ['invalid accessor'])
+    return capabilities(system, found.entry, args)
+  },
+})
+
+const ofSelf = endpoint({
+  id: 'capabilities-self',
+  operation: 'update',
+  path: 'capabilities-self',
+  capability: 'update',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'What the calling token may do on paths',
+  fields: { token: string('Ignored: the caller is meant', { default: '', secret: true }), ...pathFields },
+  response: CAPABILITIES,
+  handler: async (system: System, args, { caller }) => {
+    if (caller === undefined) throw fail('permission_denied', [])
+    return capabilities(system, caller.entry, args)
+  },
+})
+
+const openApi = endpoint({
+  id: 'openapi',
+  operation: 'read',
+  path: 'internal/specs/openapi',
+  capability: 'none',
+  body: 'plain',
+  runsOn: 'any-node',
+  summary: 'All endpoints as an OpenAPI document',
+  fields: {},
+  response: {
+    openapi: text('Version of OpenAPI'),
+    info: anything('Title, description, version and licence'),
+    servers: listOf(anything('Server'), 'Where the paths begin'),
+    paths: anything('Operations by path and method'),
+    components: anything('Schemas that operations share'),
+  },
+  handler: (system: System) => ({ data: system.openApi() }),
+})
+
+export const CAPABILITY_ENDPOINTS: readonly Endpoint[] = [ofToken, ofAccessor, ofSelf, openApi]

@@ -1,0 +1,49 @@
+// sys/config/state, sys/config/reload: the configuration that the server runs with, and reading parts of it anew.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import { DONE } from '../../api/request.ts'
+import { anything, OTHERS } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+const state = endpoint({
+  id: 'config-state',
+  operation: 'read',
+  path: 'config/state/sanitized',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'The configuration that the server runs with, without what opens something',
+  fields: {},
+  response: { [OTHERS]: anything('By the key of the configuration file') },
+  handler: ({ facts }: System) => ({ data: facts.configState ?? {} }),
+})
+
+const reload = endpoint({
+  id: 'config-reload',
+  operation: 'update',
+  path: 'config/reload/:subsystem',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Reads a part of the configuration anew, on every thread, as SIGHUP does for all parts',
+  describe:
+    'tls: certificates, keys and authorities of all listeners; audit: files of audit devices are opened anew, after ' +
+    'they were moved away; log_level: as the files of the configuration say now. What cannot be used is named in the ' +
+    'log, and what there was goes on.',
+  fields: { subsystem: string('Part of the server', { required: true }) },
+  handler: async (system: System, { subsystem }) => {
+    const reloads = system.seal.configReloads
+    const run = reloads.get(subsystem)
+    if (run === undefined) {
+      const offered =
+        reloads.size === 0 ? 'this server has none' : `offered are ${[...reloads.keys()].sort().join(', ')}`
+      throw fail('bad_request', [`"${subsystem}" is no part that can be reloaded, ${offered}`])
+    }
+    if (!(await run())) {
+      const goesOn = `"${subsystem}" was not read anew everywhere: what there was goes on`
+      throw fail('bad_request', [`${goesOn}, the log of the server says why`])
+    }
+    return DONE
+  },
+})
+
+export const CONFIG_ENDPOINTS: readonly Endpoint[] = [state, reload]

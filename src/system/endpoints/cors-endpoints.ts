@@ -1,0 +1,105 @@
+// sys/config/cors: whether pages of other origins may call.
+import { CORS_HEADERS, CORS_OFF, type CorsSettings } from '../../api/cors.ts'
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, strings } from '../../api/fields.ts'
+import { DONE } from '../../api/request.ts'
+import { flag, listOf, optional, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+const shared = { path: 'config/cors', sudo: true } as const
+const MAX_ORIGINS = 1_000
+const MAX_ORIGIN_CHARACTERS = 512
+
+const read = endpoint({
+  id: 'cors-read',
+  ...shared,
+  operation: 'read',
+  capability: 'read',
+  runsOn: 'any-node',
+  body: 'both',
+  summary: 'Which pages of other origins may call',
+  fields: {},
+  response: {
+    enabled: flag('Some may'),
+    allowed_origins: optional(listOf(text('Origin'), '* alone: every one')),
+    allowed_headers: optional(listOf(text('Header'), 'Request headers that they may send')),
+    allow_credentials: optional(flag('Cookies and the like may be sent along')),
+  },
+  handler: async (system: System) => {
+    const { enabled, origins, headers, credentials } = await system.services.cors.current()
+    if (!enabled) return { data: { enabled } }
+    return {
+      data: {
+        enabled,
+        allowed_origins: origins,
+        allowed_headers: [...CORS_HEADERS, ...headers],
+        allow_credentials: credentials,
+      },
+    }
+  },
+})
+
+const write = endpoint({
+  id: 'cors-write',
+  ...shared,
+  operation: 'update',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Lets pages of these origins call, and no others',
+  fields: {
+    enable: bool('false: pages of no other origin may', { default: true }),
+    allowed_origins: strings('Such as https://example.com, or * alone for every origin'),
+    allowed_headers: strings('Request headers they may send besides those of the API'),
+    allow_credentials: bool('Cookies and the like may be sent along; not with *', { default: false }),
+  },
+  handler: async (system: System, args) => {
+    const settings = args.enable
+      ? checked({
+          enabled: true,
+          origins: args.allowed_origins ?? [],
+          headers: args.allowed_headers ?? [],
+          credentials: args.allow_credentials,
+        })
+      : CORS_OFF
+    await system.services.cors.change(() => settings)
+    return DONE
+  },
+})
+
+function checked(settings: CorsSettings): CorsSettings {
+  const { origins, headers, credentials } = settings
+  const refuse = (field: string, why: string) => fail('field_invalid', [field, why])
+  if (origins.length === 0) throw refuse('allowed_origins', 'must name at least one origin, or *')
+  if (origins.length > MAX_ORIGINS) throw refuse('allowed_origins', `must have at most ${MAX_ORIGINS} items`)
+  if (origins.includes('*') && origins.length > 1) throw refuse('allowed_origins', '* stands alone or not at all')
+  const faulty = origins.findIndex((origin) => origin !== '*' && !isOrigin(origin))
+  if (faulty !== -1)
+    throw refuse('allowed_origins', `item ${faulty} must be as browsers send it, such as https://example.com:8443`)
+  // With any origin's page acting as the user, no origin would be kept out (Fetch, "CORS protocol and credentials").
+  if (origins.includes('*') && credentials) throw refuse('allow_credentials', 'must be false where every origin may')
+  const bad = headers.findIndex((name) => !/^[A-Za-z0-9-]{1,128}$/.test(name))
+  if (bad !== -1) throw refuse('allowed_headers', `item ${bad} must be the name of a header`)
+  return settings
+}
+
+/** Scheme and authority, with nothing behind. Not `null`: that is the origin of any file and sandbox. */
+function isOrigin(text: string): boolean {
+  return text.length <= MAX_ORIGIN_CHARACTERS && /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/.test(text)
+}
+
+const remove = endpoint({
+  id: 'cors-delete',
+  ...shared,
+  operation: 'delete',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Pages of no other origin may call',
+  fields: {},
+  handler: async (system: System) => {
+    await system.services.cors.remove()
+    return DONE
+  },
+})
+
+export const CORS_ENDPOINTS: readonly Endpoint[] = [read, write, remove]

@@ -1,0 +1,48 @@
+// sys/internal/counters: how many there are.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { group, integer, listOf, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+const shared = { operation: 'read', capability: 'read', runsOn: 'any-node', fields: {} } as const
+const total = { total: integer('How many') }
+
+const requests = endpoint({
+  id: 'counters-requests',
+  ...shared,
+  path: 'internal/counters/requests',
+  summary: 'Requests that this server has taken since it started',
+  response: {
+    counters: listOf(
+      group({ start_time: text('Since when: the start of this server'), ...total }, 'Counter'),
+      'One: nothing is kept of the time before',
+    ),
+  },
+  handler: ({ services }: System) => {
+    const { sinceMs, taken } = services.requests()
+    return { data: { counters: [{ start_time: new Date(sinceMs).toISOString(), total: taken }] } }
+  },
+})
+
+const entities = endpoint({
+  id: 'counters-entities',
+  ...shared,
+  path: 'internal/counters/entities',
+  summary: 'Entities that there are now',
+  response: { counters: group({ entities: group(total, 'Entities') }, 'Counters') },
+  handler: async ({ services }: System) => ({
+    data: { counters: { entities: { total: await services.entityCount() } } },
+  }),
+})
+
+const tokens = endpoint({
+  id: 'counters-tokens',
+  ...shared,
+  path: 'internal/counters/tokens',
+  summary: 'Service tokens that are stored now; batch tokens are not',
+  response: { counters: group({ service_tokens: group(total, 'Service tokens') }, 'Counters') },
+  handler: async ({ tokens: store }: System) => ({
+    data: { counters: { service_tokens: { total: await store.count() } } },
+  }),
+})
+
+export const COUNTER_ENDPOINTS: readonly Endpoint[] = [requests, entities, tokens]

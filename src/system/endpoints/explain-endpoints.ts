@@ -1,0 +1,204 @@
+// sys/policies/explain and explain-self: which rule of which policy decides about a request, without making it. Only
+// the policies are asked: whether the path leads anywhere, or the thing exists, plays no part.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { anyObject, duration, string, strings } from '../../api/fields.ts'
+import type { Answer } from '../../api/request.ts'
+import { flag, group, integer, listOf, nullable, type Shapes, text } from '../../api/shape.ts'
+import type { RuleRole } from '../../auth/explain.ts'
+import { deniedAtTwin, refusedByName } from '../../auth/named-paths.ts'
+import type { AclReason, AclRequest } from '../../auth/permissions.ts'
+import { normalizePolicyName, PolicyError } from '../../auth/policy.ts'
+import type { Rights } from '../../auth/rights.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { System } from '../system.ts'
+
+const OPERATIONS = ['create', 'read', 'update', 'delete', 'list', 'patch', 'scan'] as const
+type Asked = (typeof OPERATIONS)[number]
+/** By which an endpoint is found. */
+const METHOD = {
+  create: 'update',
+  read: 'read',
+  update: 'update',
+  delete: 'delete',
+  list: 'list',
+  patch: 'update',
+} as const
+
+const requestFields = {
+  path: string('Path of the request, without /v1/', { required: true, max: 4_096 }),
+  operation: string('What is done there; a POST is create where nothing is there yet, else update', {
+    required: true,
+    oneOf: OPERATIONS,
+  }),
+  parameters: anyObject('What is sent with it: rules may allow or deny parameters and their values', { secret: true }),
+  wrap_ttl: duration('Of X-Vault-Wrap-TTL; 0: the answer is not wrapped', { default: 0 }),
+}
+
+const RULE: Shapes = {
+  policy: text('Name of the policy'),
+  path: text('Path of the rule, as the policy has it'),
+  line: integer('Where the rule begins in the text of the policy, from 1 on'),
+}
+
+const EXPLANATION: Shapes = {
+  allowed: flag('The policies allow the request'),
+  reason: text('The same in a word, with what is missing'),
+  explanation: text('The reason in a sentence'),
+  path: text('As it was asked'),
+  operation: text('As it was asked'),
+  needed: listOf(text('Capability'), 'What the request needs on the path'),
+  rule: nullable(group(RULE, 'The rule that decides; null where no rule is about the path, and for root')),
+  considered: listOf(
+    group({ ...RULE, why: text('Whether it counts, and why not') }, 'Rule'),
+    'The rules about the path, at most 50, the one that decides first',
+  ),
+  omitted: integer('Rules about the path that are not listed'),
+}
+
+const REASONS: Readonly<Record<AclReason, string>> = {
+  root: 'The policy "root" allows everything',
+  help: 'Help is open to every token',
+  granted: 'The rule grants it',
+  'no-rule': 'No rule is about the path, and what no rule allows is denied',
+  'denied-by-rule': 'The rule denies the path, or its wrapping limits contradict each other',
+  'capability-missing': 'The rule does not grant the capability; rules that are less specific do not count',
+  'sudo-missing': 'The path needs "sudo" as well, and the rule does not grant it',
+  'wrapping-required': 'The rule asks for a wrapped response',
+  'wrapping-ttl-too-long': 'The wrapping lives longer than the rule allows',
+  'wrapping-ttl-too-short': 'The wrapping lives shorter than the rule asks for',
+  'page-limit': 'The list asks for more names at once than the rule allows',
+  'parameter-required': 'A parameter that the rule requires is missing',
+  'parameter-denied': 'The rule denies a parameter or its value',
+  'parameter-not-allowed': 'A parameter, or its value, is not among those that the rule allows',
+}
+
+const ROLES: Readonly<Record<RuleRole, string>> = {
+  decides: 'decides',
+  joined: 'has the same path as the rule that decides, and is joined with it',
+  'less-specific': 'is less specific than the rule that decides',
+  expired: 'has expired',
+  'policy-expired': 'belongs to a policy that has expired',
+  'no-value': 'is left out: the identity of the token has no value for the template in its path',
+  'unsafe-value': 'is left out: the value for the template in its path has a wildcard, a slash or a control character',
+}
+
+type Args = {
+  readonly path: string
+  readonly operation: string
+  readonly parameters: JsonObject | undefined
+  readonly wrap_ttl: number
+}
+
+async function explain(system: System, { policies, subject }: Rights, args: Args): Promise<Answer> {
+  const operation = args.operation as Asked
+  const { path, spelling } = system.mounts.spelled(canonical(args.path))
+  const routed = operation === 'scan' ? undefined : system.mounts.routed(path, METHOD[operation])
+  const request: AclRequest = {
+    operation,
+    path,
+    spelling,
+    parameters: args.parameters,
+    declared: routed?.endpoint,
+    wrapTtlSeconds: args.wrap_ttl,
+    sudoRequired: system.needsSudo(path, operation),
+  }
+  const ofPath = await system.policies.explain(policies, request, subject)
+  let named: AclRequest | undefined
+  let twin: AclRequest | undefined
+  if (ofPath.allowed && routed !== undefined) {
+    const acl = await system.policies.acl(policies, subject)
+    const naming = { ...routed, path, input: args.parameters ?? {}, wrapTtlSeconds: args.wrap_ttl }
+    twin = deniedAtTwin(naming, operation, acl, system.mounts)
+    named = twin === undefined ? refusedByName(naming, acl, system.mounts) : undefined
+  }
+  const other = twin ?? named
+  const also = twin === undefined ? 'The parameters name' : 'The same is done by'
+  const decisive = other === undefined ? ofPath : await system.policies.explain(policies, other, subject)
+  const { allowed, reason, needed, rule, considered, omitted } = decisive
+  const data = {
+    allowed,
+    reason,
+    explanation: (other === undefined ? '' : `${also} ${other.path}, too. `) + REASONS[reason],
+    path: args.path,
+    operation,
+    needed,
+    rule: rule ?? null,
+    considered: considered.map(({ role, ...reference }) => ({ ...reference, why: ROLES[role] })),
+    omitted,
+  }
+  return { data }
+}
+
+/** As the request would name it to the policies. @throws Refusal for what no request gets as far with */
+function canonical(path: string): string {
+  const plain = path.startsWith('/') ? path.slice(1) : path
+  const segments = plain.split('/')
+  const isRelative = segments.some((segment) => segment === '.' || segment === '..')
+  if (plain === '' || isRelative || segments.slice(0, -1).includes(''))
+    throw fail('field_invalid', ['path', 'must be a path without empty, "." and ".." segments'])
+  return plain
+}
+
+const ofSelf = endpoint({
+  id: 'policies-explain-self',
+  operation: 'update',
+  path: 'policies/explain-self',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Which rule decides about a request of the calling token',
+  describe:
+    'Says nothing of whether the path leads anywhere or the thing exists. Capabilities of a token are in ' +
+    'sys/capabilities-self.',
+  fields: requestFields,
+  response: EXPLANATION,
+  handler: async (system: System, args, { caller }) => {
+    if (caller === undefined) throw fail('permission_denied', [])
+    return explain(system, await system.rightsOf(caller.entry), args)
+  },
+})
+
+const ofAny = endpoint({
+  id: 'policies-explain',
+  operation: 'update',
+  path: 'policies/explain',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Which rule decides about a request of a token, or under a list of policies',
+  describe: 'Give one of token, accessor and policies; without any of them the caller is meant.',
+  fields: {
+    token: string('The token', { default: '', secret: true }),
+    accessor: string('Accessor of the token', { default: '' }),
+    policies: strings('Names of policies, as a token would carry them'),
+    ...requestFields,
+  },
+  response: EXPLANATION,
+  handler: async (system: System, args, { caller }) => {
+    const given = [args.token !== '', args.accessor !== '', args.policies !== undefined].filter(Boolean).length
+    if (given > 1) throw fail('bad_request', ['Give only one of token, accessor and policies'])
+    if (args.policies !== undefined)
+      return explain(system, { policies: policyNames(args.policies), subject: undefined }, args)
+    if (given === 0 && caller !== undefined) return explain(system, await system.rightsOf(caller.entry), args)
+    const found =
+      args.token === '' ? await system.tokens.findByAccessor(args.accessor) : await system.tokens.find(args.token)
+    if (found === undefined) throw fail('bad_request', [args.token === '' ? 'invalid accessor' : 'invalid token'])
+    return explain(system, await system.rightsOf(found.entry), args)
+  },
+})
+
+const MOST_POLICIES = 200
+
+/** As a token would carry them. */
+function policyNames(given: readonly string[]): string[] {
+  if (given.length > MOST_POLICIES)
+    throw fail('field_invalid', ['policies', `must have at most ${MOST_POLICIES} names`])
+  try {
+    const names = new Set(given.map(normalizePolicyName).filter((name) => name !== ''))
+    return names.has('root') ? ['root'] : [...names].sort()
+  } catch (cause) {
+    if (cause instanceof PolicyError) throw fail('field_invalid', ['policies', cause.message], cause)
+    throw cause
+  }
+}
+
+export const EXPLAIN_ENDPOINTS: readonly Endpoint[] = [ofSelf, ofAny]

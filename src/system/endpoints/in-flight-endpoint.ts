@@ -1,0 +1,32 @@
+// sys/in-flight-req: what the server is doing right now, for whoever looks for a request that does not end.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { group, OTHERS, text } from '../../api/shape.ts'
+import { MAX_SHOWN } from '../../telemetry/flights.ts'
+import type { System } from '../system.ts'
+
+const FLIGHT = {
+  start_time: text('RFC 3339'),
+  client_remote_address: text('Address of the client'),
+  request_path: text('Path; what is secret in it stands as its name; empty before it is known'),
+  request_method: text('Method of HTTP'),
+}
+
+export const inFlight: Endpoint = endpoint({
+  id: 'in-flight-requests',
+  operation: 'read',
+  path: 'in-flight-req',
+  capability: 'read',
+  runsOn: 'any-node',
+  body: 'both',
+  isOpen: ({ unauthenticatedInFlight }) => unauthenticatedInFlight,
+  summary: `Requests that are under way, by their ids, over all threads; the ${MAX_SHOWN} oldest`,
+  describe: 'A thread that does not answer within a quarter of a second is left out, and a warning says so.',
+  fields: {},
+  response: { [OTHERS]: group(FLIGHT, 'A request, by its id') },
+  handler: async (system: System) => {
+    const { flights, silent } = await system.telemetry.flights()
+    const oldest = [...flights].sort((a, b) => (a.start_time < b.start_time ? -1 : 1)).slice(0, MAX_SHOWN)
+    const warnings = silent === 0 ? {} : { warnings: [`${silent} threads are too busy to say what they do`] }
+    return { data: Object.fromEntries(oldest.map(({ id, ...shown }) => [id, shown])), ...warnings }
+  },
+})

@@ -1,0 +1,97 @@
+// sys/key-status and sys/rotate: the keys under which everything is stored.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { bool, duration, int } from '../../api/fields.ts'
+import { DONE } from '../../api/request.ts'
+import { flag, integer, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+const keyStatus = endpoint({
+  id: 'key-status',
+  operation: 'read',
+  path: 'key-status',
+  capability: 'read',
+  body: 'both',
+  // Only the thread that writes encrypts, and so counts.
+  runsOn: 'writer',
+  summary: 'The data key that encrypts now',
+  describe: 'After a restart the count may be too high by about a million, never too low.',
+  fields: {},
+  response: {
+    term: integer('Number of the key'),
+    install_time: text('Since when it encrypts'),
+    encryptions: integer('How often it did'),
+  },
+  handler: (system: System) => {
+    const { term, installedAtMs, encryptions } = system.seal.rotation.status()
+    return { data: { term, install_time: new Date(installedAtMs).toISOString(), encryptions } }
+  },
+})
+
+const rotateAt = (id: string, path: string) =>
+  endpoint({
+    id,
+    operation: 'update',
+    path,
+    capability: 'update',
+    sudo: true,
+    runsOn: 'writer',
+    summary: 'Makes a new data key, which encrypts from now on; what older ones encrypted stays readable',
+    fields: {},
+    handler: async (system: System) => {
+      await system.seal.rotation.rotate()
+      return DONE
+    },
+  })
+
+const readConfig = endpoint({
+  id: 'rotate-config-read',
+  operation: 'read',
+  path: 'rotate/config',
+  capability: 'read',
+  body: 'both',
+  runsOn: 'writer',
+  summary: 'When a new data key is made without being asked for',
+  fields: {},
+  response: {
+    enabled: flag('It is'),
+    max_operations: integer('Encryptions under one key'),
+    interval: integer('Seconds that a key is used; 0: no limit'),
+  },
+  handler: (system: System) => {
+    const { enabled, maxOperations, intervalSeconds } = system.seal.rotation.config
+    return { data: { enabled, max_operations: maxOperations, interval: intervalSeconds } }
+  },
+})
+
+const writeConfig = endpoint({
+  id: 'rotate-config',
+  operation: 'update',
+  path: 'rotate/config',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Changes when a new data key is made without being asked for',
+  describe: 'At 0.9 × 2^32 encryptions one is made in any case: more are not safe under one key.',
+  fields: {
+    enabled: bool('Make one at all'),
+    max_operations: int('Encryptions under one key, 1000000 to 3865470566'),
+    interval: duration('How long a key is used; 0: no limit, else at least 24 hours'),
+  },
+  handler: async (system: System, args) => {
+    const { rotation } = system.seal
+    const { enabled, maxOperations, intervalSeconds } = rotation.config
+    await rotation.configure({
+      enabled: args.enabled ?? enabled,
+      maxOperations: args.max_operations ?? maxOperations,
+      intervalSeconds: args.interval ?? intervalSeconds,
+    })
+    return DONE
+  },
+})
+
+export const KEYRING_ENDPOINTS: readonly Endpoint[] = [
+  keyStatus,
+  rotateAt('rotate', 'rotate'),
+  rotateAt('rotate-keyring', 'rotate/keyring'),
+  readConfig,
+  writeConfig,
+]

@@ -1,0 +1,219 @@
+// sys/leases/… and its older spellings: each operation is one function, under all its paths (threats T-09).
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, duration, int, string } from '../../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer } from '../../api/named-things.ts'
+import { DONE } from '../../api/request.ts'
+import { flag, group, integer, listOf, mapOf, nullable, type Shapes, text } from '../../api/shape.ts'
+import { tidyWarning } from '../../auth/token-tidy.ts'
+import { dictionary } from '../../lib/own.ts'
+import type { System } from '../system.ts'
+
+const leaseField = { lease_id: string('Name of the lease', { required: true }) }
+const prefixField = { prefix: string('Path below which the leases are', { required: true }) }
+const syncField = { sync: bool('Wait until it is done: so it always is', { default: true }) }
+
+const LEASE: Shapes = {
+  id: text('Name of the lease'),
+  path: text('Request path that made it'),
+  issue_time: text('RFC 3339'),
+  expire_time: nullable(text('RFC 3339; null: never')),
+  last_renewal: nullable(text('RFC 3339; null: it was not renewed')),
+  renewable: flag('Can be renewed'),
+  ttl: integer('Seconds left; 0: no end'),
+}
+
+const lookup = endpoint({
+  id: 'leases-lookup',
+  operation: 'update',
+  path: 'leases/lookup',
+  capability: 'update',
+  runsOn: 'any-node',
+  summary: 'Shows what is known of a lease',
+  fields: leaseField,
+  response: LEASE,
+  handler: async (system: System, { lease_id: id }) => ({ data: await system.leases.lookup(id) }),
+})
+
+const list = endpoint({
+  ...LIST_OF_NAMES,
+  id: 'leases-list',
+  path: 'leases/lookup(/:prefix...)',
+  sudo: true,
+  summary: 'Names of the leases below a path',
+  fields: {
+    prefix: string('Path below which the leases are', { default: '' }),
+    after: string('Only names that sort after this one', { default: '' }),
+    limit: int('At most so many names; 0: all', { default: 0, min: 0 }),
+  },
+  handler: async (system: System, { prefix, after, limit }) =>
+    namesAnswer(await system.leases.list(prefix, after, limit)),
+})
+
+/** The newer and the older path of one thing, each beside the other. */
+const BESIDE: ReadonlyMap<string, string> = new Map(
+  ['renew', 'revoke', 'revoke-prefix', 'revoke-force'].flatMap((old) => [
+    [old, `leases/${old}`] as const,
+    [`leases/${old}`, old] as const,
+  ]),
+)
+
+const twinsOf =
+  (path: string, field: 'lease_id' | 'prefix') =>
+  (names: Readonly<Record<string, string>>): readonly string[] => {
+    const twin = BESIDE.get(path) ?? ''
+    return [names[field] === undefined ? twin : `${twin}/${names[field]}`]
+  }
+
+/** The same where the body names the lease. */
+const leaseTwins = (path: string) => ({
+  twins: twinsOf(path, 'lease_id'),
+  alsoNames: [
+    {
+      field: 'lease_id',
+      operation: 'update' as const,
+      at: (id: string) => `${BESIDE.get(path)}/${id}`,
+      onlyDenials: true as const,
+    },
+  ],
+})
+
+const renew = (id: string, path: string) =>
+  endpoint({
+    id,
+    operation: 'update',
+    path: `${path}(/:lease_id...)`,
+    ...leaseTwins(path),
+    capability: 'update',
+    runsOn: 'writer',
+    summary: 'Prolongs a lease: the token that it belongs to',
+    fields: {
+      ...leaseField,
+      increment: duration('How long from now; 0: the lifetime it was made with', { default: 0 }),
+    },
+    givesToken: true,
+    handler: (system: System, { lease_id: lease, increment }) => system.leases.renew(lease, increment),
+  })
+
+const revoke = (id: string, path: string) =>
+  endpoint({
+    id,
+    operation: 'update',
+    path: `${path}(/:lease_id...)`,
+    ...leaseTwins(path),
+    capability: 'update',
+    runsOn: 'writer',
+    summary: 'Ends a lease: the token that it belongs to, with its children; one that is not there is no error',
+    fields: { ...leaseField, ...syncField },
+    handler: async (system: System, { lease_id: lease }) => {
+      await system.leases.revoke(lease)
+      return DONE
+    },
+  })
+
+const revokePrefix = (id: string, path: string, summary: string) =>
+  endpoint({
+    id,
+    operation: 'update',
+    path: `${path}/:prefix...`,
+    twins: twinsOf(path, 'prefix'),
+    capability: 'update',
+    sudo: true,
+    runsOn: 'writer',
+    summary,
+    fields: { ...prefixField, ...syncField },
+    handler: async (system: System, { prefix }) => {
+      await system.leases.revokePrefix(prefix)
+      return DONE
+    },
+  })
+
+const BY_PREFIX = 'Ends all leases below a path'
+const BY_FORCE = 'Like revoke-prefix: a token needs nothing from outside to be ended'
+
+const tidy = endpoint({
+  id: 'leases-tidy',
+  operation: 'update',
+  path: 'leases/tidy',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Removes, behind the answer, what is left of leases that ended',
+  fields: {},
+  handler: (system: System) => ({ status: 202, warnings: [tidyWarning(system.leases.startTidy())] }),
+})
+
+const typeField = {
+  type: string('Only irrevocable: those that should have ended and could not be removed', { required: true }),
+}
+
+function requireIrrevocable(type: string): void {
+  if (type !== 'irrevocable') throw fail('field_invalid', ['type', 'must be irrevocable'])
+}
+
+const count = endpoint({
+  id: 'leases-count',
+  operation: 'read',
+  path: 'leases/count',
+  capability: 'read',
+  runsOn: 'writer',
+  summary: 'How many leases could not be ended',
+  fields: typeField,
+  response: { lease_count: integer('All'), counts: mapOf(integer('Leases'), 'By accessor of the mount') },
+  handler: async (system: System, { type }) => {
+    requireIrrevocable(type)
+    const counts = dictionary<number>()
+    const stuck = await system.leases.stuck()
+    for (const { leaseId } of stuck) {
+      const mount = system.mounts.serving(leaseId)?.accessor ?? ''
+      counts[mount] = (counts[mount] ?? 0) + 1
+    }
+    return { data: { lease_count: stuck.length, counts } }
+  },
+})
+
+const stuck = endpoint({
+  id: 'leases-read',
+  operation: 'read',
+  path: 'leases',
+  capability: 'read',
+  sudo: true,
+  runsOn: 'writer',
+  summary: 'Leases that could not be ended',
+  fields: { ...typeField, limit: int('At most so many; 0: all', { default: 0, min: 0 }) },
+  response: {
+    lease_count: integer('All'),
+    leases: listOf(
+      group(
+        { lease_id: text('Name of the lease'), mount_accessor: text('Of its mount'), error: text('Kind of failure') },
+        'Lease',
+      ),
+      'Leases',
+    ),
+  },
+  handler: async (system: System, { type, limit }) => {
+    requireIrrevocable(type)
+    const all = await system.leases.stuck()
+    const leases = (limit > 0 ? all.slice(0, limit) : all).map(({ leaseId, cause }) => ({
+      lease_id: leaseId,
+      mount_accessor: system.mounts.serving(leaseId)?.accessor ?? '',
+      error: cause,
+    }))
+    return { data: { lease_count: all.length, leases } }
+  },
+})
+
+export const LEASE_ENDPOINTS: readonly Endpoint[] = [
+  lookup,
+  list,
+  renew('leases-renew', 'leases/renew'),
+  renew('leases-renew-old', 'renew'),
+  revoke('leases-revoke', 'leases/revoke'),
+  revoke('leases-revoke-old', 'revoke'),
+  revokePrefix('leases-revoke-prefix', 'leases/revoke-prefix', BY_PREFIX),
+  revokePrefix('leases-revoke-prefix-old', 'revoke-prefix', BY_PREFIX),
+  revokePrefix('leases-revoke-force', 'leases/revoke-force', BY_FORCE),
+  revokePrefix('leases-revoke-force-old', 'revoke-force', BY_FORCE),
+  tidy,
+  count,
+  stuck,
+]

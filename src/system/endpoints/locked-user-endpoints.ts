@@ -1,0 +1,102 @@
+// sys/locked-users: which names guessing has locked, and how one is unlocked before its time. Counted in the thread
+// that writes, where every login is served, so both endpoints run there.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import { DEFAULT_LOCKOUT, type Lockout } from '../../api/lockout.ts'
+import type { MountEntry } from '../../api/mount.ts'
+import { DONE } from '../../api/request.ts'
+import { group, integer, listOf, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+type Guarded = { readonly mount: MountEntry; readonly lockout: Lockout }
+
+function guarded(system: System): Guarded[] {
+  return system.mounts.list().flatMap((mount) => {
+    const lockout = system.mounts.lockoutOf(mount.uuid)
+    return lockout === undefined ? [] : [{ mount, lockout }]
+  })
+}
+
+/** @throws Refusal where no login mount that locks names has the accessor */
+function withAccessor(system: System, accessor: string): Guarded {
+  const found = guarded(system).find(({ mount }) => mount.accessor === accessor)
+  if (found !== undefined) return found
+  throw fail('field_invalid', ['mount_accessor', 'must be the accessor of a login mount that locks names (sys/auth)'])
+}
+
+function countOf({ mount, lockout }: Guarded) {
+  const names = lockout.locked(mount.config.lockout ?? DEFAULT_LOCKOUT)
+  return { mount_accessor: mount.accessor, counts: names.length, alias_identifiers: names }
+}
+
+const read = endpoint({
+  id: 'locked-users-read',
+  operation: 'read',
+  path: 'locked-users',
+  capability: 'read',
+  runsOn: 'writer',
+  summary: 'Names that guessing locked, by login mount, most first',
+  fields: { mount_accessor: string('Only of the login mount with this accessor', { default: '' }) },
+  response: {
+    by_namespace: listOf(
+      group(
+        {
+          namespace_id: text('Namespace'),
+          namespace_path: text('Empty: the root namespace'),
+          counts: integer('Locked names in it'),
+          mount_accessors: listOf(
+            group(
+              {
+                mount_accessor: text('Of the login mount'),
+                counts: integer('Locked names'),
+                alias_identifiers: listOf(text('Name'), 'The names, sorted'),
+              },
+              'Login mount',
+            ),
+            'Login mounts with locked names',
+          ),
+        },
+        'Namespace',
+      ),
+      'Namespaces with locked names',
+    ),
+    total: integer('All locked names'),
+  },
+  handler: (system: System, { mount_accessor: accessor }) => {
+    const asked = accessor === '' ? guarded(system) : [withAccessor(system, accessor)]
+    const mounts = asked.map(countOf).filter(({ counts }) => counts > 0)
+    const total = mounts.reduce((sum, { counts }) => sum + counts, 0)
+    const root = {
+      namespace_id: 'root',
+      namespace_path: '',
+      counts: total,
+      mount_accessors: mounts.toSorted((a, b) => b.counts - a.counts),
+    }
+    return { data: { by_namespace: total === 0 ? [] : [root], total } }
+  },
+})
+
+const unlock = endpoint({
+  id: 'locked-users-unlock',
+  operation: 'update',
+  path: 'locked-users/:mount_accessor/unlock/:alias_identifier...',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Unlocks a name before its time; one that is not locked is no error',
+  spelling: {
+    field: 'alias_identifier',
+    foldOf: (system: System, { mount_accessor: accessor }) =>
+      guarded(system).find(({ mount }) => mount.accessor === accessor)?.lockout.canonical,
+  },
+  fields: {
+    mount_accessor: string('Accessor of the login mount', { required: true }),
+    alias_identifier: string('The name: of a user, or the role id of a role', { required: true }),
+  },
+  handler: (system: System, { mount_accessor: accessor, alias_identifier: name }) => {
+    withAccessor(system, accessor).lockout.unlock(name)
+    return DONE
+  },
+})
+
+export const LOCKED_USER_ENDPOINTS: readonly Endpoint[] = [read, unlock]

@@ -1,0 +1,109 @@
+// sys/loggers: how much each part of the server says in the log. All threads follow with their next line; a restart
+// brings back what the configuration says.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import { optional, type Shapes, text } from '../../api/shape.ts'
+import { isLoggerName, LOG_LEVELS, LOGGERS, type LoggerName, logLevelOf } from '../../lib/log.ts'
+import { configuredLevel, levelOf, setLevel } from '../../lib/log-levels.ts'
+import type { System } from '../system.ts'
+
+const level = {
+  level: string(`One of ${LOG_LEVELS.join(', ')}`, { required: true }),
+}
+const name = { name: string(`One of ${LOGGERS.join(', ')}`, { required: true }) }
+const LEVELS: Shapes = Object.fromEntries(LOGGERS.map((logger) => [logger, optional(text('Its level'))]))
+const common = { runsOn: 'any-node' } as const
+
+/** @throws Refusal */
+function loggerNamed(asked: string): LoggerName {
+  if (isLoggerName(asked)) return asked
+  throw fail('bad_request', [`logger not found; there are ${LOGGERS.join(', ')}`])
+}
+
+/** @throws Refusal */
+function set({ telemetry }: System, loggers: readonly LoggerName[], asked: string): void {
+  const wanted = logLevelOf(asked)
+  if (wanted === undefined) throw fail('field_invalid', ['level', `must be one of ${LOG_LEVELS.join(', ')}`])
+  for (const logger of loggers) setLevel(telemetry.levels, logger, wanted)
+}
+
+const shown = ({ telemetry }: System, loggers: readonly LoggerName[]): Record<string, string> =>
+  Object.fromEntries(loggers.map((logger) => [logger, levelOf(telemetry.levels, logger)]))
+
+export const LOGGER_ENDPOINTS: readonly Endpoint[] = [
+  endpoint({
+    ...common,
+    id: 'loggers-read',
+    operation: 'read',
+    path: 'loggers',
+    capability: 'read',
+    summary: 'Level of each logger',
+    fields: {},
+    response: LEVELS,
+    handler: (system: System) => ({ data: shown(system, LOGGERS) }),
+  }),
+  endpoint({
+    ...common,
+    id: 'loggers-write',
+    operation: 'update',
+    path: 'loggers',
+    capability: 'update',
+    summary: 'Sets the level of all loggers',
+    fields: level,
+    handler: (system: System, args) => {
+      set(system, LOGGERS, args.level)
+      return {}
+    },
+  }),
+  endpoint({
+    ...common,
+    id: 'loggers-reset',
+    operation: 'delete',
+    path: 'loggers',
+    capability: 'delete',
+    summary: 'All loggers as configured',
+    fields: {},
+    handler: (system: System) => {
+      set(system, LOGGERS, configuredLevel(system.telemetry.levels))
+      return {}
+    },
+  }),
+  endpoint({
+    ...common,
+    id: 'logger-read',
+    operation: 'read',
+    path: 'loggers/:name',
+    capability: 'read',
+    summary: 'Level of a logger',
+    fields: name,
+    response: LEVELS,
+    handler: (system: System, args) => ({ data: shown(system, [loggerNamed(args.name)]) }),
+  }),
+  endpoint({
+    ...common,
+    id: 'logger-write',
+    operation: 'update',
+    path: 'loggers/:name',
+    capability: 'update',
+    summary: 'Sets the level of a logger',
+    fields: { ...name, ...level },
+    handler: (system: System, args) => {
+      set(system, [loggerNamed(args.name)], args.level)
+      return {}
+    },
+  }),
+  endpoint({
+    ...common,
+    id: 'logger-reset',
+    operation: 'delete',
+    path: 'loggers/:name',
+    capability: 'delete',
+    summary: 'A logger as configured',
+    fields: name,
+    handler: (system: System, args) => {
+      set(system, [loggerNamed(args.name)], configuredLevel(system.telemetry.levels))
+      return {}
+    },
+  }),
+]

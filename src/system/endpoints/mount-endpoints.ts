@@ -1,0 +1,320 @@
+// sys/mounts and sys/auth: the same endpoints over the two kinds of mounts.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, map, object, string } from '../../api/fields.ts'
+import type { MountEntry, MountKind } from '../../api/mount.ts'
+import { DONE, type RequestInfo } from '../../api/request.ts'
+import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, text } from '../../api/shape.ts'
+import { ROOT_NAMESPACE } from '../../storage/contract.ts'
+import { CONFIG_FIELDS, changedConfig, type GivenConfig, NOT_OFFERED } from '../mount-tuning.ts'
+import {
+  bodies,
+  bodyOf,
+  CLEAR_KEYS,
+  clearKeysBody,
+  DEFAULT_TOKEN_TYPE,
+  folder,
+  LOCKOUT,
+  lockoutBody,
+  MANAGED_KEYS,
+  MOUNT,
+  managedKeysBody,
+  PASSED,
+  passedBody,
+} from '../mount-view.ts'
+import type { System } from '../system.ts'
+
+type Kind = {
+  readonly kind: MountKind
+  /** Of the endpoints, and the first part of their ids. */
+  readonly under: 'mounts' | 'auth'
+  /** Before the path that a client gives. */
+  readonly prefix: '' | 'auth/'
+  /** Paths below `auth` are root paths. */
+  readonly sudo: boolean
+  /** With its article. */
+  readonly what: string
+  readonly plural: string
+}
+
+const SECRETS: Kind = { kind: 'secret', under: 'mounts', prefix: '', sudo: false, what: 'an engine', plural: 'engines' }
+const LOGINS: Kind = {
+  kind: 'auth',
+  under: 'auth',
+  prefix: 'auth/',
+  sudo: true,
+  what: 'a login method',
+  plural: 'login methods',
+}
+
+const pathField = { path: string('Path of the mount', { required: true }) }
+
+const TUNING: Shapes = {
+  description: text('For people'),
+  default_lease_ttl: integer('Seconds, as it is in force'),
+  max_lease_ttl: integer('Seconds, as it is in force'),
+  force_no_cache: flag('Nothing is cached'),
+  listing_visibility: optional(text('unauth: listed to everybody')),
+  ...CLEAR_KEYS,
+  ...MANAGED_KEYS,
+  ...PASSED,
+  options: optional(nullable(mapOf(text('Option'), 'Options of the engine'))),
+  token_type: optional(text('Kind of token a login gives')),
+  user_lockout_config: optional(LOCKOUT),
+}
+
+function endpointsOf(of: Kind): readonly Endpoint[] {
+  const { kind, under, prefix, sudo, what, plural } = of
+  const pathOf = (path: string): string => prefix + folder(path)
+  const common = { fields: pathField, ...(sudo ? { sudo } : {}) }
+
+  const twins = twinsOf(of, '')
+
+  const list = endpoint({
+    id: `${under}-list`,
+    operation: 'read',
+    path: under,
+    capability: 'read',
+    body: 'both',
+    runsOn: 'any-node',
+    summary: `All ${plural} by path`,
+    fields: {},
+    response: { [OTHERS]: group(MOUNT, 'Mount') },
+    handler: (system: System) => ({ data: bodies(system, kind, () => true) }),
+  })
+
+  const read = endpoint({
+    ...common,
+    id: `${under}-read`,
+    operation: 'read',
+    path: `${under}/:path...`,
+    twins,
+    capability: 'read',
+    body: 'both',
+    runsOn: 'any-node',
+    summary: `Shows ${what}`,
+    response: MOUNT,
+    handler: (system: System, { path }) => {
+      const entry = system.mounts.find(pathOf(path))
+      // `sys/mounts/auth/PATH` shows a login method without sudo, as the list of all of them does: clients read one so.
+      if (entry === undefined || (kind === 'auth' && entry.kind !== kind)) {
+        const missing = kind === 'auth' ? 'No auth engine at' : 'No secret engine mount at' // Wire text.
+        throw fail('bad_request', [`${missing} ${folder(path)}`])
+      }
+      return { data: bodyOf(system, entry) }
+    },
+  })
+
+  const mount = endpoint({
+    id: `${under}-mount`,
+    operation: 'update',
+    path: `${under}/:path...`,
+    capability: 'update',
+    ...(sudo ? { sudo } : {}),
+    runsOn: 'writer',
+    summary: `Mounts ${what} at a path`,
+    fields: {
+      ...pathField,
+      type: string('Kind of mount', { default: '' }),
+      description: string('For people', { default: '', max: MAX_DESCRIPTION_CHARACTERS }),
+      local: bool('Keep out of replication', { default: false }),
+      seal_wrap: bool('Wrap by the seal as well', { default: false }),
+      external_entropy_access: bool('Use entropy of the seal', { default: false }),
+      options: map('Options of the engine'),
+      plugin_name: string('Old way to name the engine', { aliasOf: 'type', default: '' }),
+      plugin_version: string('Only the built-in version is offered', { default: '' }),
+      config: object('Tuning', CONFIG_FIELDS),
+    },
+    handler: async (system: System, args) => {
+      const type = args.type === 'plugin' || args.type === '' ? args.plugin_name : args.type
+      if (type === '') throw fail('field_missing', ['type'])
+      refuseUnoffered(args)
+      requireManagedKeys(system, args.config)
+      const { random } = system.world
+      await system.mounts.mount({
+        format: 1,
+        uuid: random.uuid(),
+        namespace: ROOT_NAMESPACE,
+        kind,
+        path: mountPath(pathOf(args.path)),
+        type,
+        description: args.description,
+        accessor: `${kind === 'auth' ? 'auth_' : ''}${type}_${random.bytes(4).toString('hex')}`,
+        options: args.options ?? {},
+        local: args.local,
+        sealWrap: false,
+        externalEntropyAccess: false,
+        config: changedConfig(args.config ?? {}, kind, { prefix: 'config.' }),
+      })
+      return DONE
+    },
+  })
+
+  const unmount = endpoint({
+    ...common,
+    id: `${under}-unmount`,
+    operation: 'delete',
+    path: `${under}/:path...`,
+    capability: 'delete',
+    runsOn: 'writer',
+    summary: `Removes ${what} and all its data; one that is not there is no error`,
+    handler: async (system: System, { path }) => {
+      const full = pathOf(path)
+      if (full === TOKEN_MOUNT) throw fail('bad_request', ['token credential backend cannot be disabled']) // Wire text.
+      const entry = system.mounts.find(full)
+      // Each kind is removed under its own name: what is told apart at the start stays so.
+      if (entry !== undefined && entry.kind !== kind)
+        throw fail('field_invalid', ['path', `a login method is there: it is removed by sys/${full.slice(0, -1)}`])
+      await system.mounts.unmount(full)
+      return DONE
+    },
+  })
+
+  return [list, read, mount, unmount, ...tuneEndpoints(of)]
+}
+
+/** A login method is read and tuned below both; it is made and removed below `auth` alone. */
+function twinsOf({ under }: Kind, end: '' | '/tune') {
+  return ({ path = '' }: Readonly<Record<string, string>>): readonly string[] => {
+    if (under === 'auth') return [`mounts/auth/${path}${end}`]
+    return path.startsWith('auth/') ? [path + end] : []
+  }
+}
+
+const TOKEN_MOUNT = 'auth/token/'
+
+/** `sys/mounts/auth/PATH/tune` is in use as well. */
+function tuneEndpoints(of: Kind): readonly Endpoint[] {
+  const { kind, under, prefix, sudo, what } = of
+  const twins = twinsOf(of, '/tune')
+
+  const find = (system: System, path: string, { caller }: RequestInfo): MountEntry => {
+    const entry = system.mounts.find(prefix + folder(path))
+    // Wire text.
+    if (entry === undefined || (kind === 'auth' && entry.kind !== kind))
+      throw fail('bad_request', [`cannot fetch sysview for path "${folder(path)}"`])
+    // Login mounts need sudo by whichever path they are tuned (threats T-09).
+    if (entry.kind === 'auth' && caller?.hasSudo() !== true) throw fail('permission_denied', [])
+    return entry
+  }
+
+  const read = endpoint({
+    id: `${under}-tune-read`,
+    operation: 'read',
+    path: `${under}/:path.../tune`,
+    twins,
+    capability: 'read',
+    ...(sudo ? { sudo } : {}),
+    body: 'both',
+    runsOn: 'any-node',
+    summary: `What is tuned of ${what}`,
+    fields: pathField,
+    response: TUNING,
+    handler: (system: System, { path }, request) => ({ data: tuningBody(system, find(system, path, request)) }),
+  })
+
+  const write = endpoint({
+    id: `${under}-tune-write`,
+    operation: 'update',
+    path: `${under}/:path.../tune`,
+    twins,
+    capability: 'update',
+    ...(sudo ? { sudo } : {}),
+    runsOn: 'writer',
+    summary: `Tunes ${what}: changes what is sent`,
+    fields: {
+      ...pathField,
+      description: string('For people', { max: MAX_DESCRIPTION_CHARACTERS }),
+      options: map('Options of the engine'),
+      ...CONFIG_FIELDS,
+    },
+    handler: async (system: System, args, request) => {
+      const { path, type } = find(system, args.path, request)
+      if (FIXED.has(type)) throw fail('bad_request', [`cannot tune "${folder(args.path)}"`])
+      if (path === TOKEN_MOUNT && args.token_type !== undefined)
+        throw fail('bad_request', ["'token_type' cannot be set for 'token' or 'ns_token' auth mounts"])
+      requireManagedKeys(system, args)
+      await system.mounts.tune(path, (entry) => tuned(entry, args))
+      return DONE
+    },
+  })
+
+  return [read, write]
+}
+
+type GivenTuning = GivenConfig & {
+  readonly description?: string | undefined
+  readonly options?: Readonly<Record<string, string>> | undefined
+}
+
+const tuned = (entry: MountEntry, given: GivenTuning): MountEntry => ({
+  ...entry,
+  description: given.description ?? entry.description,
+  options: given.options ?? entry.options,
+  config: changedConfig(given, entry.kind, { before: entry.config }),
+})
+
+/** Mounts that belong to the server itself. */
+const FIXED: ReadonlySet<string> = new Set(['system', 'cubbyhole', 'identity'])
+
+function tuningBody(system: System, { kind, config, description, options }: MountEntry): object {
+  const { defaultTtlSeconds, maxTtlSeconds } = system.tokenLimits
+  const hasOptions = options !== null && Object.keys(options).length > 0
+  return {
+    description,
+    default_lease_ttl: config.defaultLeaseTtlSeconds > 0 ? config.defaultLeaseTtlSeconds : defaultTtlSeconds,
+    max_lease_ttl: config.maxLeaseTtlSeconds > 0 ? config.maxLeaseTtlSeconds : maxTtlSeconds,
+    force_no_cache: config.forceNoCache,
+    ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
+    ...(hasOptions ? { options } : {}),
+    ...clearKeysBody(config),
+    ...managedKeysBody(config),
+    ...passedBody(config),
+    ...(kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
+    ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
+  }
+}
+
+const MAX_DESCRIPTION_CHARACTERS = 4_096
+
+type MountArgs = {
+  readonly seal_wrap: boolean
+  readonly external_entropy_access: boolean
+  readonly plugin_version: string
+}
+
+/** What would be promised and not kept is refused by name. */
+function refuseUnoffered(args: MountArgs): void {
+  if (args.seal_wrap) throw fail('field_invalid', ['seal_wrap', NOT_OFFERED])
+  if (args.external_entropy_access) throw fail('field_invalid', ['external_entropy_access', NOT_OFFERED])
+  if (args.plugin_version !== '')
+    throw fail('field_invalid', ['plugin_version', 'only the built-in version is offered'])
+}
+
+/** What would be of no use is not set either. @throws Refusal where the edition has no managed keys */
+function requireManagedKeys({ services }: System, given: GivenConfig | undefined): void {
+  if ((given?.allowed_managed_keys?.length ?? 0) > 0) services.managedKeys.requireOffered()
+}
+
+const MAX_MOUNT_PATH_LENGTH = 128
+const PRINTABLE_FROM = 0x21
+const PRINTABLE_TO = 0x7e
+
+/** @throws Refusal for what cannot be the path of a mount, which ends in '/' */
+export function mountPath(path: string): string {
+  for (let i = 0; i < path.length; i++) {
+    const code = path.charCodeAt(i)
+    if (code < PRINTABLE_FROM || code > PRINTABLE_TO || path[i] === '*' || path[i] === '+') {
+      throw fail('field_invalid', ['path', "must be printable ASCII without '*' and '+'"])
+    }
+  }
+  // A request for such a path never gets as far as the mount.
+  const segments = path.slice(0, -1).split('/')
+  if (path !== '/' && segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw fail('field_invalid', ['path', 'must not have empty, "." or ".." segments'])
+  if (path === '/' || path.length > MAX_MOUNT_PATH_LENGTH)
+    throw fail('field_invalid', ['path', `must have 1 to ${MAX_MOUNT_PATH_LENGTH} characters`])
+  return path
+}
+
+export const MOUNT_ENDPOINTS: readonly Endpoint[] = [...endpointsOf(SECRETS), ...endpointsOf(LOGINS)]

@@ -1,0 +1,180 @@
+// sys/plugins: the engines that are built in, and reloading mounts of them.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string, strings } from '../../api/fields.ts'
+import type { MountEntry, MountKind } from '../../api/mount.ts'
+import { LIST_OF_NAMES, orNotFound, PAGE_FIELDS, pageOf } from '../../api/named-things.ts'
+import type { Answer } from '../../api/request.ts'
+import { flag, group, listOf, mapOf, type Shapes, text } from '../../api/shape.ts'
+import { own } from '../../lib/own.ts'
+import { builtinVersion } from '../mount-view.ts'
+import type { System } from '../system.ts'
+
+const KINDS: Readonly<Record<string, MountKind | undefined>> = { auth: 'auth', secret: 'secret', database: undefined }
+
+const PLUGIN: Shapes = {
+  name: text('Name: what is mounted as type'),
+  type: text('auth or secret'),
+  version: text('Version of the engine'),
+  builtin: flag('Part of the server'),
+  deprecation_status: text('supported'),
+}
+
+const pluginOf = (system: System, type: string, name: string): object => ({
+  name,
+  type,
+  version: builtinVersion(system),
+  builtin: true,
+  deprecation_status: 'supported',
+})
+
+/** @throws Refusal for a type that is none */
+function namesOf(system: System, type: string): readonly string[] {
+  if (!Object.hasOwn(KINDS, type))
+    throw fail('field_invalid', ['type', `must be one of ${Object.keys(KINDS).join(', ')}`])
+  const kind = own(KINDS, type)
+  return kind === undefined ? [] : [...system.mounts.typesOf(kind)].sort()
+}
+
+const catalog = endpoint({
+  id: 'plugins-catalog',
+  operation: 'read',
+  path: 'plugins/catalog',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Engines and login methods that can be mounted',
+  fields: {},
+  response: {
+    auth: listOf(text('Name'), 'Login methods'),
+    secret: listOf(text('Name'), 'Engines'),
+    database: listOf(text('Name'), 'None: there are no databases'),
+    detailed: listOf(group(PLUGIN, 'Plugin'), 'All of them'),
+  },
+  handler: (system: System) => {
+    const lists = Object.keys(KINDS).map((type) => [type, namesOf(system, type)] as const)
+    const detailed = lists.flatMap(([type, names]) => names.map((name) => pluginOf(system, type, name)))
+    return { data: { ...Object.fromEntries(lists), detailed } }
+  },
+})
+
+const typeField = { type: string('auth, secret or database', { required: true }) }
+
+const list = endpoint({
+  ...LIST_OF_NAMES,
+  id: 'plugins-catalog-list',
+  path: 'plugins/catalog/:type',
+  sudo: true,
+  summary: 'Names of one type',
+  fields: { ...typeField, ...PAGE_FIELDS },
+  handler: (system: System, { type, ...page }) => ({ data: { keys: pageOf(namesOf(system, type), page) } }),
+})
+
+const read = endpoint({
+  id: 'plugins-catalog-read',
+  operation: 'read',
+  path: 'plugins/catalog/:type/:name',
+  capability: 'read',
+  sudo: true,
+  runsOn: 'any-node',
+  summary: 'One engine or login method',
+  fields: { ...typeField, name: string('Name', { required: true }) },
+  response: { ...PLUGIN, args: listOf(text('Argument'), 'None'), command: text('Empty'), sha256: text('Empty') },
+  handler: (system: System, { type, name }) => {
+    if (!namesOf(system, type).includes(name)) throw fail('not_found', [])
+    return { data: { ...pluginOf(system, type, name), args: [], command: '', sha256: '' } }
+  },
+})
+
+const SCOPE = string('global: on every node of every cluster', { oneOf: ['', 'global'], default: '' })
+const RELOADED = { reload_id: text('Names the reload') }
+
+async function reloadAll(system: System, entries: readonly MountEntry[], scope: string): Promise<Answer> {
+  const isGlobal = scope === 'global'
+  const uuids = entries.map(({ uuid }) => uuid)
+  const id = await system.services.reloads.reload(uuids, isGlobal ? 'global' : 'here')
+  return { ...(isGlobal ? { status: 202 } : {}), data: { reload_id: id } }
+}
+
+const reload = endpoint({
+  id: 'plugins-reload',
+  operation: 'update',
+  path: 'plugins/reload/backend',
+  capability: 'update',
+  alsoNames: [
+    { field: 'plugin', operation: 'update', at: (name) => `plugins/reload/secret/${name}` },
+    { field: 'plugin', operation: 'update', at: (name) => `plugins/reload/auth/${name}` },
+  ],
+  runsOn: 'writer',
+  summary: 'Makes mounts read anew what they keep in memory, on every thread',
+  describe: 'Give either the name of an engine, whose mounts all reload, or mounts. Nothing that is stored changes.',
+  fields: {
+    plugin: string('Engine or login method, such as transit', { default: '' }),
+    mounts: strings('Paths of mounts: transit, auth/userpass'),
+    scope: SCOPE,
+  },
+  response: RELOADED,
+  handler: async (system: System, { plugin, mounts = [], scope }) => {
+    // Wire text.
+    if (plugin !== '' && mounts.length > 0)
+      throw fail('bad_request', ['plugin and mounts cannot be set at the same time'])
+    if (plugin === '' && mounts.length === 0) throw fail('bad_request', ['plugin or mounts must be provided'])
+    const entries = plugin === '' ? mounts.map((path) => mountAt(system, path)) : mountsOf(system, plugin)
+    return reloadAll(system, entries, scope)
+  },
+})
+
+const reloadOne = endpoint({
+  id: 'plugins-reload-one',
+  operation: 'update',
+  path: 'plugins/reload/:type/:name',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Makes all mounts of one engine or login method read anew what they keep in memory',
+  fields: { ...typeField, name: string('Name, such as transit', { required: true }), scope: SCOPE },
+  response: RELOADED,
+  handler: async (system: System, { type, name, scope }) => {
+    if (!namesOf(system, type).includes(name)) throw fail('not_found', [])
+    return reloadAll(system, mountsOf(system, name), scope)
+  },
+})
+
+function mountAt(system: System, given: string): MountEntry {
+  const trimmed = given.startsWith('sys/auth/') ? given.slice('sys/'.length) : given
+  const entry = system.mounts.find(trimmed.endsWith('/') ? trimmed : `${trimmed}/`)
+  if (entry === undefined) throw fail('field_invalid', ['mounts', 'names a path where nothing is mounted'])
+  if (!typesOfAll(system).includes(entry.type))
+    throw fail('field_invalid', ['mounts', `names ${entry.path}, which is part of the server and not reloaded`])
+  return entry
+}
+
+const typesOfAll = ({ mounts }: System): readonly string[] => [...mounts.typesOf('secret'), ...mounts.typesOf('auth')]
+
+function mountsOf(system: System, plugin: string): readonly MountEntry[] {
+  const types = typesOfAll(system)
+  if (!types.includes(plugin)) throw fail('field_invalid', ['plugin', `must be one of ${types.join(', ')}`])
+  return system.mounts.list().filter(({ type }) => type === plugin)
+}
+
+const status = endpoint({
+  id: 'plugins-reload-status',
+  operation: 'read',
+  path: 'plugins/reload/backend/status',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Whether a reload was done',
+  fields: { reload_id: string('From the answer of the reload', { required: true }) },
+  response: {
+    reload_id: text('The same'),
+    results: mapOf(
+      group({ timestamp: text('When'), success: flag('It was done'), message: text('Empty') }, 'Result'),
+      'By the id of the cluster whose nodes did it',
+    ),
+  },
+  handler: async (system: System, { reload_id: id }) => {
+    const atMs = orNotFound(await system.services.reloads.findTime(id))
+    const result = { timestamp: new Date(atMs).toISOString(), success: true, message: '' }
+    return { data: { reload_id: id, results: { [system.cluster?.id ?? '']: result } } }
+  },
+})
+
+export const PLUGIN_ENDPOINTS: readonly Endpoint[] = [catalog, list, read, reload, reloadOne, status]

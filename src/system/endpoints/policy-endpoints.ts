@@ -1,0 +1,285 @@
+// sys/policies/acl and its older twin sys/policy: the same operations, other names for the text.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, duration, int, string } from '../../api/fields.ts'
+import { orNotFound, PAGE_FIELDS, type Page } from '../../api/named-things.ts'
+import type { Answer } from '../../api/request.ts'
+import { flag, integer, LISTED, listOf, optional, type Shapes, text } from '../../api/shape.ts'
+import { keptPolicyName } from '../../api/spelling.ts'
+import { UNEDITABLE_POLICIES } from '../../auth/builtin-policies.ts'
+import { normalizePolicyName, PolicyError, parsePolicyDocument } from '../../auth/policy.ts'
+import type { StoredPolicy } from '../../auth/policy-store.ts'
+import { parseInstantMs } from '../../lib/instant.ts'
+import type { System } from '../system.ts'
+
+const nameField = {
+  name: string('Name of the policy; kept in lower case', { required: true, canonical: keptPolicyName }),
+}
+
+/** `fail` for what a policy's name or text does not fulfil. */
+function checked<T>(field: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (cause instanceof PolicyError) throw fail('bad_request', [`failed to parse ${field}: ${cause.message}`], cause)
+    throw cause
+  }
+}
+
+const MAX_NAME_LENGTH = 128
+
+function nameOf(given: string): string {
+  const name = checked('name', () => normalizePolicyName(given))
+  requireSegments(name)
+  if (name !== '' && name.length <= MAX_NAME_LENGTH) return name
+  throw fail('field_invalid', ['name', `must have 1 to ${MAX_NAME_LENGTH} characters`])
+}
+
+/** Of a path they were looked at before it was trimmed. @throws Refusal where no key can be stored under the name */
+function requireSegments(name: string): void {
+  if (name !== '' && name.split('/').some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw fail('field_invalid', ['name', 'must not have empty, "." or ".." segments'])
+}
+
+const NOTHING_WRITTEN: StoredPolicy = {
+  text: '',
+  version: 0,
+  modifiedAtMs: undefined,
+  casRequired: false,
+  expiresAtMs: undefined,
+}
+
+async function find(system: System, given: string): Promise<StoredPolicy & { readonly name: string }> {
+  const name = nameOf(given)
+  if (name === 'root') return { name, ...NOTHING_WRITTEN }
+  const found = orNotFound(await system.policies.read(name))
+  return { name, ...found }
+}
+
+type Conditions = {
+  readonly cas?: number | undefined
+  readonly cas_required?: boolean | undefined
+  readonly expiration?: string
+  readonly ttl?: number
+}
+
+async function write(
+  system: System,
+  given: string,
+  document: string,
+  { cas, cas_required: casRequired, ...end }: Conditions = {},
+): Promise<Answer> {
+  if (document === '') throw fail('bad_request', ["'policy' parameter not supplied or empty"])
+  const name = nameOf(given)
+  if (UNEDITABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot update "${name}" policy`])
+  const policy = checked('policy', () => parsePolicyDocument(document))
+  const expiresAtMs = endOf(system, name, end)
+  const before = await system.policies.read(name)
+  if (!(await system.policies.write(name, { text: policy.text, cas, casRequired, expiresAtMs }))) {
+    const why =
+      cas === undefined
+        ? 'must be given for this policy: the version that is replaced'
+        : 'is not the version of the policy: read it again'
+    throw fail('field_invalid', ['cas', why])
+  }
+  const warnings = [...policy.warnings]
+  if (name !== given) warnings.unshift(`policy name was converted to ${name}`)
+  if (before?.expiresAtMs !== undefined && expiresAtMs === undefined)
+    warnings.push('the policy had an expiration, and has none any more: give ttl or expiration to set one')
+  return { warnings }
+}
+
+/** Clients write years with four digits. */
+const LAST_END_MS = Date.UTC(9999, 11, 31)
+
+/** When the policy ends; undefined: it stays. @throws Refusal */
+function endOf(system: System, name: string, { expiration = '', ttl = 0 }: Conditions): number | undefined {
+  if (expiration === '' && ttl === 0) return undefined
+  const field = expiration === '' ? 'ttl' : 'expiration'
+  if (expiration !== '' && ttl !== 0) throw fail('field_invalid', ['ttl', 'give either ttl or expiration'])
+  // What would count afterwards, the built-in one or nothing, is for nobody to guess.
+  if (name === 'default') throw fail('field_invalid', [field, 'the policy "default" always exists'])
+  const nowMs = system.world.clock.nowMs()
+  const atMs = ttl === 0 ? parseInstantMs(expiration) : nowMs + ttl * 1000
+  if (atMs === undefined)
+    throw fail('field_invalid', [field, 'must be a time such as 2030-01-31T00:00:00Z, or seconds since 1970'])
+  if (atMs <= nowMs || atMs > LAST_END_MS) throw fail('field_invalid', [field, 'must be in the future, until 9999'])
+  return atMs
+}
+
+async function remove(system: System, given: string): Promise<Answer> {
+  const name = nameOf(given)
+  if (UNEDITABLE_POLICIES.has(name) || name === 'default') throw fail('bad_request', [`cannot delete "${name}" policy`])
+  await system.policies.delete(name)
+  return {}
+}
+
+/** `root` comes last, wherever its name would stand. */
+async function page(system: System, { after, limit }: Page): Promise<string[]> {
+  const comesAfter = (name: string): boolean => after !== 'root' && (name === 'root' || name > after)
+  const names = (await system.policies.list()).filter(comesAfter)
+  if (names.length === 0) throw fail('not_found', [])
+  return limit > 0 ? names.slice(0, limit) : names
+}
+
+type Names = Readonly<Record<string, string>>
+const ACL = { twins: ({ name }: Names) => [name === undefined ? 'policies/acl' : `policies/acl/${name}`] }
+const OLD = { twins: ({ name }: Names) => [name === undefined ? 'policy' : `policy/${name}`] }
+
+const listAcl = endpoint({
+  id: 'policies-list',
+  operation: 'list',
+  path: 'policies/acl',
+  ...OLD,
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Names of the policies',
+  fields: PAGE_FIELDS,
+  response: LISTED,
+  handler: async (system: System, args) => ({ data: { keys: await page(system, args) } }),
+})
+
+const readAcl = endpoint({
+  id: 'policies-read',
+  operation: 'read',
+  path: 'policies/acl/:name...',
+  ...OLD,
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Text of a policy',
+  fields: nameField,
+  response: {
+    name: text('Name'),
+    policy: text('HCL or JSON, as it was written'),
+    version: integer('Grows by one with each write; 0: built in, or written before versions were counted'),
+    modified: optional(text('When it was written (RFC 3339), where that is known')),
+    cas_required: flag('A write must name the version that it replaces'),
+    expiration: optional(text('When the policy ends (RFC 3339), where it does')),
+  },
+  handler: async (system: System, given) => {
+    const { name, text: policy, version, modifiedAtMs, casRequired, expiresAtMs } = await find(system, given.name)
+    const modified = modifiedAtMs === undefined ? {} : { modified: new Date(modifiedAtMs).toISOString() }
+    const expiration = expiresAtMs === undefined ? {} : { expiration: new Date(expiresAtMs).toISOString() }
+    return { data: { name, policy, version, ...modified, cas_required: casRequired, ...expiration } }
+  },
+})
+
+const endFields = {
+  expiration: string('When the policy ends (RFC 3339, or seconds since 1970); empty: it stays', { default: '' }),
+  ttl: duration('The same from now on; 0: it stays', { default: 0 }),
+}
+
+const writeAcl = endpoint({
+  id: 'policies-write',
+  operation: 'update',
+  path: 'policies/acl/:name...',
+  ...OLD,
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Creates or replaces a policy',
+  fields: {
+    ...nameField,
+    policy: string('HCL or JSON, or base64 of either', { default: '' }),
+    cas: int('The version that is replaced, -1 where none must be there; else nothing is written', { min: -1 }),
+    cas_required: bool('Later writes must give cas; where it is missing: as before'),
+    ...endFields,
+  },
+  handler: (system: System, { name, policy, ...conditions }, { givenNames }) =>
+    write(system, givenNames?.name ?? name, policy, conditions),
+})
+
+const deleteAcl = endpoint({
+  id: 'policies-delete',
+  operation: 'delete',
+  path: 'policies/acl/:name...',
+  ...OLD,
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a policy; one that is not there is no error',
+  fields: nameField,
+  handler: (system: System, { name }) => remove(system, name),
+})
+
+const OLD_LIST: Shapes = { ...LISTED, policies: listOf(text('Name'), 'The same names') }
+
+const listOld = (operation: 'read' | 'list') =>
+  endpoint({
+    id: `policy-${operation}`,
+    operation,
+    path: 'policy',
+    ...ACL,
+    capability: operation,
+    body: 'both',
+    runsOn: 'any-node',
+    summary: 'Names of the policies, for old clients',
+    fields: PAGE_FIELDS,
+    response: OLD_LIST,
+    handler: async (system: System, args) => {
+      const keys = await page(system, args)
+      return { data: { keys, policies: keys } }
+    },
+  })
+
+const readOld = endpoint({
+  id: 'policy-read-one',
+  operation: 'read',
+  path: 'policy/:name...',
+  ...ACL,
+  capability: 'read',
+  body: 'both',
+  runsOn: 'any-node',
+  summary: 'Text of a policy, for old clients',
+  fields: nameField,
+  response: { name: text('Name'), rules: text('HCL or JSON, as it was written') },
+  handler: async (system: System, { name }) => {
+    const found = await find(system, name)
+    return { data: { name: found.name, rules: found.text } }
+  },
+})
+
+const writeOld = endpoint({
+  id: 'policy-write',
+  operation: 'update',
+  path: 'policy/:name...',
+  ...ACL,
+  capability: 'update',
+  body: 'both',
+  runsOn: 'writer',
+  summary: 'Creates or replaces a policy, for old clients',
+  fields: {
+    ...nameField,
+    policy: string('HCL or JSON, or base64 of either', { default: '' }),
+    rules: string('Old name of policy', { aliasOf: 'policy', default: '' }),
+    ...endFields,
+  },
+  handler: async (system: System, { name: kept, policy, rules, ...end }, { givenNames }) => {
+    const name = givenNames?.name ?? kept
+    if (policy !== '' || rules === '') return write(system, name, policy, end)
+    const answer = await write(system, name, rules, end)
+    return { ...answer, warnings: [...(answer.warnings ?? []), "'rules' is deprecated, please use 'policy' instead"] }
+  },
+})
+
+const deleteOld = endpoint({
+  id: 'policy-delete',
+  operation: 'delete',
+  path: 'policy/:name...',
+  ...ACL,
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a policy, for old clients',
+  fields: nameField,
+  handler: (system: System, { name }) => remove(system, name),
+})
+
+export const POLICY_ENDPOINTS: readonly Endpoint[] = [
+  listAcl,
+  readAcl,
+  writeAcl,
+  deleteAcl,
+  listOld('read'),
+  listOld('list'),
+  readOld,
+  writeOld,
+  deleteOld,
+]

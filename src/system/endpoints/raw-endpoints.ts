@@ -1,0 +1,99 @@
+// sys/raw: the store entry by entry, where `raw_storage_endpoint = true` allows it. Else there is no such path.
+import { isUtf8 } from 'node:buffer'
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { int, string } from '../../api/fields.ts'
+import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
+import { DONE } from '../../api/request.ts'
+import { text } from '../../api/shape.ts'
+import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
+import type { RawStorage } from '../raw-storage.ts'
+import type { System } from '../system.ts'
+
+function rawOf(system: System): RawStorage {
+  if (system.facts.rawStorage !== true) throw fail('unsupported_path', [])
+  return system.services.raw
+}
+
+const ENCODINGS = ['', 'base64']
+const pathField = { path: string('Path of the entry, without its namespace', { required: true }) }
+const encodingField = {
+  encoding: string('base64: value is base64; else it is text', { oneOf: ENCODINGS, default: '' }),
+}
+const one = { path: 'raw/:path...', sudo: true } as const
+const about = 'Past every rule of the server: for repairs, with a backup at hand.'
+
+const list = endpoint({
+  ...LIST_OF_NAMES,
+  id: 'raw-list',
+  path: 'raw(/:path...)',
+  sudo: true,
+  summary: 'Names of stored entries',
+  describe: about,
+  fields: {
+    path: string('A folder; missing: the root', { default: '' }),
+    after: string('Only names that sort after this one', { default: '' }),
+    limit: int('At most so many names; 0: all', { default: 0 }),
+  },
+  handler: async (system: System, { path, after, limit }) =>
+    namesAnswer(await rawOf(system).list(path, { after, ...(limit > 0 ? { limit } : {}) })),
+})
+
+const read = endpoint({
+  id: 'raw-read',
+  ...one,
+  operation: 'read',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'A stored entry in clear',
+  describe: about,
+  fields: { ...pathField, ...encodingField },
+  response: { value: text('The entry, as text or base64') },
+  handler: async (system: System, { path, encoding }) => {
+    const bytes = orNotFound(await rawOf(system).get(path))
+    if (encoding === 'base64') return { data: { value: bytes.toString('base64') } }
+    if (!isUtf8(bytes)) throw fail('field_invalid', ['encoding', 'must be base64: the entry is not text'])
+    return { data: { value: bytes.toString() } }
+  },
+})
+
+const write = endpoint({
+  id: 'raw-write',
+  ...one,
+  operation: 'update',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Replaces a stored entry',
+  describe: about,
+  fields: { ...pathField, value: string('The entry', { required: true, secret: true }), ...encodingField },
+  handler: async (system: System, { path, value, encoding }) => {
+    await rawOf(system).put(path, encoding === 'base64' ? decoded(value) : Buffer.from(value))
+    return DONE
+  },
+})
+
+function decoded(value: string): Buffer {
+  try {
+    return decodeBase64(value)
+  } catch (cause) {
+    if (cause instanceof Base64Error) throw fail('field_invalid', ['value', cause.message], cause)
+    throw cause
+  }
+}
+
+const remove = endpoint({
+  id: 'raw-delete',
+  ...one,
+  operation: 'delete',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Removes a stored entry',
+  describe: about,
+  fields: pathField,
+  handler: async (system: System, { path }) => {
+    await rawOf(system).delete(path)
+    return DONE
+  },
+})
+
+export const RAW_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]

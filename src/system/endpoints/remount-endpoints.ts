@@ -1,0 +1,78 @@
+// sys/remount: a mount gets another path. Its data do not move, so it is done when it is answered; the status that
+// clients ask for afterwards is kept for a while.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import { group, text } from '../../api/shape.ts'
+import { folder } from '../mount-view.ts'
+import type { Migration, System } from '../system.ts'
+import { mountPath } from './mount-endpoints.ts'
+
+/** Where a mount is made and removed. */
+function mountPathOf(given: string): string {
+  const path = given
+    .split('/')
+    .filter((segment) => segment !== '')
+    .join('/')
+  return path.startsWith('auth/') ? path : `mounts/${path}`
+}
+
+const remount = endpoint({
+  id: 'remount',
+  operation: 'update',
+  path: 'remount',
+  capability: 'update',
+  // Whoever may not touch a mount may not move it either, nor put another in its place.
+  alsoNames: [
+    { field: 'from', operation: 'delete', at: mountPathOf, onlyDenials: true },
+    { field: 'to', operation: 'update', at: mountPathOf, onlyDenials: true },
+  ],
+  sudo: true,
+  body: 'both',
+  runsOn: 'writer',
+  summary: 'Gives a mount, or a login method (both paths with auth/ before them), another path; its data stay',
+  fields: {
+    from: string('Path of the mount', { required: true }),
+    to: string('Its new path', { required: true }),
+  },
+  response: { migration_id: text('To ask for the status with') },
+  handler: async (system: System, args) => {
+    const [from, to] = [folder(args.from), mountPath(folder(args.to))]
+    if (from.startsWith('auth/') !== to.startsWith('auth/'))
+      throw fail('bad_request', ['cannot remount between a secrets mount and an auth mount'])
+    await system.mounts.move(from, to)
+    const id = system.world.random.uuid()
+    system.migrations.keep(id, { source: from, target: to })
+    return {
+      data: { migration_id: id },
+      warnings: ['Mount move has been queued. It is done: sys/remount/status tells its progress by the migration_id'],
+    }
+  },
+})
+
+const status = endpoint({
+  id: 'remount-status',
+  operation: 'read',
+  path: 'remount/status/:id',
+  capability: 'read',
+  body: 'both',
+  // Only that thread knows.
+  runsOn: 'writer',
+  summary: 'How far the move of a mount is',
+  fields: { id: string('The migration_id', { required: true }) },
+  response: {
+    migration_id: text('As asked'),
+    migration_info: group(
+      { source_mount: text('Path before'), target_mount: text('Path after'), status: text('success') },
+      'The move',
+    ),
+  },
+  handler: (system: System, { id }) => {
+    const found: Migration | undefined = system.migrations.find(id)
+    if (found === undefined) throw fail('not_found', [])
+    const { source: source_mount, target: target_mount } = found
+    return { data: { migration_id: id, migration_info: { source_mount, target_mount, status: 'success' } } }
+  },
+})
+
+export const REMOUNT_ENDPOINTS: readonly Endpoint[] = [remount, status]

@@ -1,0 +1,69 @@
+// sys/internal/ui/resultant-acl: all that the policies of a token grant, by path.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { anything, flag, group, listOf, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
+import type { Acl } from '../../auth/acl.ts'
+import type { ParameterLists, ParameterValue } from '../../auth/parameter-rules.ts'
+import type { Permissions } from '../../auth/permissions.ts'
+import type { System } from '../system.ts'
+
+const GRANT: Shapes = {
+  capabilities: listOf(text('Capability'), 'Granted, sorted; deny: nothing'),
+  allowed_parameters: optional(mapOf(listOf(anything('Value'), 'Values; none: every value'), 'By name')),
+  denied_parameters: optional(mapOf(listOf(anything('Value'), 'Values; none: every value'), 'By name')),
+  required_parameters: optional(listOf(text('Parameter'), 'Must be sent')),
+}
+
+/** What user interfaces hide things by; a request is decided by the policies themselves. */
+export const resultantAcl: Endpoint = endpoint({
+  id: 'resultant-acl',
+  operation: 'read',
+  path: 'internal/ui/resultant-acl',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'What all policies of the calling token grant together',
+  fields: {},
+  response: {
+    root: flag('Everything is allowed'),
+    exact_paths: mapOf(group(GRANT, 'Grant'), 'By path; a segment "+" stands for any'),
+    glob_paths: mapOf(group(GRANT, 'Grant'), 'By the beginning of the path, without the star that ends the rule'),
+    chroot_namespace: text('Empty: the root namespace'),
+  },
+  handler: async (system: System, _args, { caller }) => {
+    if (caller === undefined) throw fail('permission_denied', [])
+    const { policies, subject } = await system.rightsOf(caller.entry)
+    const acl = await system.policies.acl(policies, subject)
+    return { data: { root: acl.isRoot, ...grantsOf(acl), chroot_namespace: '' } }
+  },
+})
+
+function grantsOf(acl: Acl): { readonly exact_paths: object; readonly glob_paths: object } {
+  const exact_paths: Record<string, object> = Object.create(null)
+  const glob_paths: Record<string, object> = Object.create(null)
+  for (const permissions of acl.entries()) {
+    const { kind, pattern } = permissions.place
+    const grant = grantOf(permissions)
+    if (kind !== 'exact' && pattern.endsWith('*')) glob_paths[pattern.slice(0, -1)] = grant
+    else exact_paths[pattern] = grant
+  }
+  return { exact_paths, glob_paths }
+}
+
+function grantOf(permissions: Permissions): object {
+  const rules = permissions.parameterRules
+  const lists = (of: ParameterLists): object =>
+    Object.fromEntries([...of].map(([name, values]) => [name, values.map(plain)]))
+  return {
+    capabilities: permissions.capabilities(),
+    ...(rules === undefined || rules.allowed.size === 0 ? {} : { allowed_parameters: lists(rules.allowed) }),
+    ...(rules === undefined || rules.denied.size === 0 ? {} : { denied_parameters: lists(rules.denied) }),
+    ...(rules === undefined || rules.required.length === 0 ? {} : { required_parameters: rules.required }),
+  }
+}
+
+/** A value of a rule as JSON writes it; an integer that no double holds becomes the nearest that one does. */
+function plain(value: ParameterValue): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (value instanceof Map) return Object.fromEntries([...value].map(([name, member]) => [name, plain(member)]))
+  return Array.isArray(value) ? value.map(plain) : value
+}

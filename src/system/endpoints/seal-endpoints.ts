@@ -1,0 +1,227 @@
+// sys/init, seal-status, unseal, seal: bare bodies, answered without a token but for seal, and while sealed.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, int, string } from '../../api/fields.ts'
+import { DONE, type RequestInfo } from '../../api/request.ts'
+import { flag, integer, listOf, optional, type Shapes, text } from '../../api/shape.ts'
+import { pgpFieldReader, pgpKeys } from '../pgp-field.ts'
+import { wipeAll } from '../seal/key-shares.ts'
+import { readPgpKeys, type ShareTexts, shareTexts } from '../seal/share-answer.ts'
+import { checkShareNumbers, MAX_SHARES } from '../seal/share-numbers.ts'
+import { withShare } from '../seal/share-text.ts'
+import type { System } from '../system.ts'
+import { clusterShown, versionShown } from './shown-facts.ts'
+
+const SEAL_STATUS: Shapes = {
+  type: text('Kind of seal'),
+  initialized: flag('Keys were made'),
+  sealed: flag('The barrier is closed'),
+  t: integer('Shares needed'),
+  n: integer('Shares there are'),
+  progress: integer('Shares given so far'),
+  nonce: text('Names the attempt under way'),
+  version: text('Version that clients gate on'),
+  build_date: text('Empty: not recorded'),
+  commit_date: text('Empty: not recorded'),
+  migration: flag('Seal migration under way'),
+  recovery_seal: flag('Auto-unseal with recovery keys'),
+  storage_type: text('Kind of storage'),
+  cluster_name: optional(text('Name of the cluster, while unsealed')),
+  cluster_id: optional(text('Id of the cluster, while unsealed')),
+}
+
+function sealStatusBody(system: System, request: RequestInfo): object {
+  const status = system.sealStatus()
+  return {
+    type: status.type,
+    initialized: status.initialized,
+    sealed: status.sealed,
+    t: status.threshold,
+    n: status.shares,
+    progress: status.progress,
+    nonce: status.nonce,
+    version: versionShown(system, request),
+    build_date: '',
+    commit_date: '',
+    migration: false,
+    recovery_seal: status.type !== 'shamir',
+    storage_type: system.facts.storageType,
+    ...clusterShown(status.cluster, request),
+  }
+}
+
+const open = { capability: 'none', whileSealed: true, body: 'plain' } as const
+
+const readInit = endpoint({
+  id: 'init-read',
+  operation: 'read',
+  path: 'init',
+  ...open,
+  runsOn: 'any-node',
+  summary: 'Whether the keys of this server were made',
+  fields: {},
+  response: { initialized: flag('Keys were made') },
+  handler: (system: System) => ({ data: { initialized: system.sealStatus().initialized } }),
+})
+
+const notOffered = 'is not offered yet: leave it out'
+
+/** Everybody who asks for the state of the server is shown the name, and terminals write it. */
+const MAX_CLUSTER_NAME_CHARACTERS = 128
+const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]*$/u
+
+const init = endpoint({
+  id: 'init',
+  operation: 'update',
+  path: 'init',
+  ...open,
+  runsOn: 'writer',
+  changesSeal: true,
+  summary: 'Makes the keys, their shares and the first root token; they are shown once',
+  fields: {
+    secret_shares: int('How many shares to split the unseal key into', { default: 0, min: 0, max: MAX_SHARES }),
+    secret_threshold: int('How many of them are needed', { default: 0, min: 0, max: MAX_SHARES }),
+    pgp_keys: pgpKeys('OpenPGP public keys in base64, one for each share'),
+    root_token_pgp_key: string('OpenPGP public key in base64 that the root token is encrypted to', { default: '' }),
+    recovery_shares: int('As secret_shares, where the server opens by itself', { default: 0, min: 0, max: MAX_SHARES }),
+    recovery_threshold: int('As secret_threshold, there', { default: 0, min: 0, max: MAX_SHARES }),
+    recovery_pgp_keys: pgpKeys('As pgp_keys, there'),
+    stored_shares: int('Of old clients; not used', { default: 0 }),
+    cluster_name: string('Name of the cluster; made up where empty', { default: '', max: MAX_CLUSTER_NAME_CHARACTERS }),
+  },
+  response: {
+    keys: listOf(text('Share'), 'Shares in hexadecimal, or OpenPGP messages of that text'),
+    keys_base64: listOf(text('Share'), 'The same shares or messages in base64'),
+    recovery_keys: optional(listOf(text('Share'), 'Shares of the recovery key, where the server opens by itself')),
+    recovery_keys_base64: optional(listOf(text('Share'), 'The same in base64')),
+    root_token: text('A root token without an end; base64 of an OpenPGP message where it was encrypted'),
+  },
+  handler: async (system: System, args) => {
+    // First: reading OpenPGP keys is work, and anybody may ask.
+    if (system.sealStatus().initialized) throw fail('bad_request', ['Vault is already initialized']) // Wire text.
+    const isAuto = system.sealStatus().type !== 'shamir'
+    refuseOtherSeal(isAuto, args)
+    if (!PRINTABLE.test(args.cluster_name))
+      throw fail('field_invalid', ['cluster_name', 'must have printable characters only'])
+    const [kind, shares, threshold, pgpKeys] = isAuto
+      ? (['recovery', args.recovery_shares, args.recovery_threshold, args.recovery_pgp_keys] as const)
+      : (['secret', args.secret_shares, args.secret_threshold, args.pgp_keys] as const)
+    checkShareNumbers(kind, shares, threshold)
+    const readKey = pgpFieldReader(system.world, system.slow)
+    const field = isAuto ? 'recovery_pgp_keys' : 'pgp_keys'
+    const encryptors = await readPgpKeys(readKey, field, pgpKeys ?? [], shares)
+    const forToken = args.root_token_pgp_key
+    const tokenKey = forToken === '' ? undefined : await readKey('root_token_pgp_key', forToken)
+    let texts: ShareTexts | undefined
+    let encrypted: string | undefined
+    // Before anything is stored: keys that nobody can be given would be lost for ever.
+    const made = await system.seal.initialise({ shares, threshold }, args.cluster_name, async (made) => {
+      texts = await shareTexts(made.shares, encryptors)
+      encrypted = (await tokenKey?.encrypt(made.rootToken))?.toString('base64')
+    })
+    wipeAll(made.shares)
+    if (texts === undefined) throw new Error('Keys were made that nobody is told')
+    const { keys, keysBase64 } = texts
+    return {
+      data: {
+        ...(isAuto
+          ? { keys: [], keys_base64: [], recovery_keys: keys, recovery_keys_base64: keysBase64 }
+          : { keys, keys_base64: keysBase64 }),
+        root_token: encrypted ?? made.rootToken,
+      },
+    }
+  },
+})
+
+type InitNumbers = {
+  readonly secret_shares: number
+  readonly secret_threshold: number
+  readonly pgp_keys: readonly string[] | undefined
+  readonly recovery_shares: number
+  readonly recovery_threshold: number
+  readonly recovery_pgp_keys: readonly string[] | undefined
+}
+
+/** Each kind of seal has shares of one kind. */
+function refuseOtherSeal(isAuto: boolean, args: InitNumbers): void {
+  const [shares, threshold, keys, names, type] = isAuto
+    ? [args.secret_shares, args.secret_threshold, args.pgp_keys, 'secret_shares,secret_threshold', 'static']
+    : [
+        args.recovery_shares,
+        args.recovery_threshold,
+        args.recovery_pgp_keys,
+        'recovery_shares,recovery_threshold',
+        'shamir',
+      ]
+  if (shares === 0 && threshold === 0 && (keys?.length ?? 0) === 0) return
+  throw fail('bad_request', [`parameters ${names} not applicable to seal type ${type}`]) // Wire text.
+}
+
+const readSealStatus = endpoint({
+  id: 'seal-status',
+  operation: 'read',
+  path: 'seal-status',
+  ...open,
+  runsOn: 'any-node',
+  summary: 'State of the seal',
+  fields: {},
+  response: SEAL_STATUS,
+  handler: (system: System, _args, request) => ({ data: sealStatusBody(system, request) }),
+})
+
+const unseal = endpoint({
+  id: 'unseal',
+  operation: 'update',
+  path: 'unseal',
+  ...open,
+  runsOn: 'writer',
+  changesSeal: true,
+  summary: 'Gives one share of the unseal key; with enough of them the server opens',
+  fields: {
+    key: string('One share, hexadecimal or base64', { secret: true, default: '' }),
+    reset: bool('Forget the shares given so far', { default: false }),
+    migrate: bool('Seal migration', { default: false }),
+  },
+  response: SEAL_STATUS,
+  handler: async (system: System, { key, reset, migrate }, request) => {
+    await system.attempts.run(
+      { matter: 'unseal', act: reset ? 'change' : 'share', address: request.remoteAddress },
+      async () => {
+        if (migrate) throw fail('field_invalid', ['migrate', notOffered])
+        return reset ? resetUnseal(system) : giveUnsealShare(system, key)
+      },
+      (isOpened) => isOpened,
+    )
+    return { data: sealStatusBody(system, request) }
+  },
+})
+
+async function resetUnseal(system: System): Promise<undefined> {
+  if (!system.sealStatus().sealed) throw fail('bad_request', ['vault is unsealed'])
+  await system.seal.reset()
+}
+
+/** As `unseal` of Opening. */
+async function giveUnsealShare(system: System, key: string): Promise<boolean | undefined> {
+  if (key === '')
+    throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])
+  return withShare(key, (share) => system.seal.unseal(share))
+}
+
+const seal = endpoint({
+  id: 'seal',
+  operation: 'update',
+  path: 'seal',
+  capability: 'update',
+  sudo: true,
+  runsOn: 'writer',
+  changesSeal: true,
+  summary: 'Closes the barrier: nothing is served until it is unsealed again',
+  fields: {},
+  handler: async (system: System) => {
+    await system.seal.seal()
+    return DONE
+  },
+})
+
+export const SEAL_ENDPOINTS: readonly Endpoint[] = [readInit, init, readSealStatus, unseal, seal]

@@ -1,0 +1,119 @@
+// sys/health and sys/leader: what load balancers and clients ask before anything else.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { bool, int } from '../../api/fields.ts'
+import { flag, group, integer, optional, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+import { clusterShown, versionShown } from './shown-facts.ts'
+
+const NO_LICENSE = { state: 'none', expiry_time: '', terminated: false }
+
+/** Not 1xx: those are no answers, and a client would wait on. */
+const statusCode = (about: string) => int(`Status to answer when ${about}`, { min: 200, max: 599 })
+
+const health = endpoint({
+  id: 'health',
+  operation: 'read',
+  path: 'health',
+  capability: 'none',
+  whileSealed: true,
+  body: 'plain',
+  runsOn: 'any-node',
+  summary: 'State of this node, in the status too: 200 active, 501 not initialised, 503 sealed',
+  fields: {
+    activecode: statusCode('active'),
+    standbycode: statusCode('standby'),
+    sealedcode: statusCode('sealed'),
+    uninitcode: statusCode('not initialised'),
+    drsecondarycode: statusCode('a DR secondary'),
+    performancestandbycode: statusCode('a performance standby'),
+    removedcode: statusCode('removed from its cluster'),
+    haunhealthycode: statusCode('unhealthy'),
+    standbyok: bool('A standby answers as an active node'),
+    perfstandbyok: bool('A performance standby answers as an active node'),
+  },
+  response: {
+    initialized: flag('Keys were made'),
+    sealed: flag('The barrier is closed'),
+    standby: flag('Another node is active'),
+    performance_standby: flag('Serves reads for the active node'),
+    replication_performance_mode: text('disabled'),
+    replication_dr_mode: text('disabled'),
+    server_time_utc: integer('Seconds since the epoch'),
+    version: text('Version that clients gate on'),
+    enterprise: flag('The edition is not community'),
+    license: group(
+      {
+        state: text('none: there is no licence that could end'),
+        expiry_time: text('Empty: it does not end'),
+        terminated: flag('It ended'),
+      },
+      'Licence',
+    ),
+    cluster_name: optional(text('Name of the cluster, while unsealed')),
+    cluster_id: optional(text('Id of the cluster, while unsealed')),
+    echo_duration_ms: integer('0: there is no active node to ask'),
+    clock_skew_ms: integer('0: there is no active node to ask'),
+    replication_primary_canary_age_ms: integer('0: there is no primary'),
+  },
+  handler: (system: System, args, request) => {
+    const { initialized, sealed, cluster } = system.sealStatus()
+    const status = !initialized
+      ? (args.uninitcode ?? 501)
+      : sealed
+        ? (args.sealedcode ?? 503)
+        : (args.activecode ?? 200)
+    return {
+      status,
+      data: {
+        initialized,
+        sealed,
+        standby: sealed,
+        performance_standby: false,
+        replication_performance_mode: 'disabled',
+        replication_dr_mode: 'disabled',
+        server_time_utc: Math.floor(system.world.clock.nowMs() / 1000),
+        version: versionShown(system, request),
+        enterprise: system.edition !== 'community',
+        license: NO_LICENSE,
+        ...clusterShown(cluster, request),
+        echo_duration_ms: 0,
+        clock_skew_ms: 0,
+        replication_primary_canary_age_ms: 0,
+      },
+    }
+  },
+})
+
+const leader = endpoint({
+  id: 'leader',
+  operation: 'read',
+  path: 'leader',
+  capability: 'none',
+  whileSealed: true,
+  body: 'plain',
+  runsOn: 'any-node',
+  summary: 'Which node is active: with one node, this one',
+  fields: {},
+  response: {
+    ha_enabled: flag('Several nodes share the storage'),
+    is_self: flag('This node is the active one'),
+    active_time: text('Since when; the zero time without HA'),
+    leader_address: text('API address of the active node'),
+    leader_cluster_address: text('Cluster address of the active node'),
+    performance_standby: flag('Serves reads for the active node'),
+    performance_standby_last_remote_wal: integer('0: not a standby'),
+  },
+  handler: (system: System, _args, { listener }) => ({
+    data: {
+      ha_enabled: false,
+      is_self: false,
+      active_time: '0001-01-01T00:00:00Z',
+      leader_address: listener?.redacts.addresses === true ? '' : system.facts.apiAddress,
+      leader_cluster_address: listener?.redacts.addresses === true ? '' : (system.facts.clusterAddress ?? ''),
+      performance_standby: false,
+      performance_standby_last_remote_wal: 0,
+    },
+  }),
+})
+
+export const STATUS_ENDPOINTS: readonly Endpoint[] = [health, leader]

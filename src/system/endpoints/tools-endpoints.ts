@@ -1,0 +1,25 @@
+// sys/tools: hashes and random bytes, without a mount.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { randomAnswer } from '../../api/random-source.ts'
+import { bytesAlone, HASH_TOOL, hashAnswer, RANDOM_TOOL } from '../../api/tool-fields.ts'
+import { randomTool } from '../../crypto/primitives/mixed-random.ts'
+import { HASH_NAMES, namedHash } from '../../crypto/primitives/named-hash.ts'
+import type { System } from '../system.ts'
+
+const hash = endpoint({
+  ...HASH_TOOL,
+  id: 'tools-hash',
+  path: 'tools/hash(/:algorithm)',
+  handler: (_system: System, args) => hashAnswer(args, HASH_NAMES, namedHash),
+})
+
+const random = endpoint({
+  ...RANDOM_TOOL,
+  alsoNames: [bytesAlone('tools/random')],
+  id: 'tools-random',
+  path: 'tools/random(/:source)(/:bytes)',
+  handler: ({ edition, services, world }: System, args) =>
+    randomAnswer(args, { edition, device: services.managedKeys, ...randomTool(world.random.bytes) }),
+})
+
+export const TOOLS_ENDPOINTS: readonly Endpoint[] = [hash, random]

@@ -1,0 +1,120 @@
+// sys/config/ui/headers: headers of the answers outside the API, where a user interface is.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { bool, string, strings } from '../../api/fields.ts'
+import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
+import { DONE } from '../../api/request.ts'
+import { listOf, optional, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+/** By name; the values of one name. */
+export type UiHeaders = { readonly headers: Readonly<Record<string, readonly string[]>> }
+
+export const NO_UI_HEADERS: UiHeaders = { headers: {} }
+
+/** As answers carry them. */
+export const uiHeaderTexts = ({ headers }: UiHeaders): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.join(', ')]))
+
+/** `x-frame-OPTIONS` is `X-Frame-Options`. */
+const keptHeader = (header: string): string =>
+  header
+    .split('-')
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1).toLowerCase())
+    .join('-')
+
+const nameField = { header: string('Name of the header', { required: true, canonical: keptHeader }) }
+const one = { path: 'config/ui/headers/:header', sudo: true, fields: nameField } as const
+const MAX_HEADERS = 64
+const MAX_VALUE_CHARACTERS = 4_096
+/** Of one header: no answer could carry more. */
+const MAX_VALUES_CHARACTERS = 8_192
+/** Those that say how the answer is to be read: another value would break it. */
+const OWN = ['content-type', 'content-length', 'transfer-encoding', 'connection', 'date', 'cache-control']
+
+const list = endpoint({
+  ...LIST_OF_NAMES,
+  id: 'ui-headers-list',
+  path: 'config/ui/headers',
+  sudo: true,
+  summary: 'Names of the headers that are set',
+  handler: async (system: System, page) => {
+    const { headers } = await system.services.uiHeaders.current()
+    return { data: { keys: pageOf(Object.keys(headers).sort(), page) } }
+  },
+})
+
+const read = endpoint({
+  id: 'ui-headers-read',
+  ...one,
+  operation: 'read',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'What a header is set to',
+  fields: { ...nameField, multivalue: bool('All values, as values', { default: false }) },
+  response: {
+    value: optional(text('The first value')),
+    values: optional(listOf(text('Value'), 'All of them')),
+  },
+  handler: async (system: System, { header, multivalue }) => {
+    const { headers } = await system.services.uiHeaders.current()
+    const name = headerName(header)
+    const values = orNotFound(Object.hasOwn(headers, name) ? headers[name] : undefined)
+    return { data: multivalue ? { values } : { value: values[0] } }
+  },
+})
+
+const write = endpoint({
+  id: 'ui-headers-write',
+  ...one,
+  operation: 'update',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Sets a header of the answers outside /v1/',
+  fields: { ...nameField, values: strings('Its values', { required: true, max: MAX_VALUES_CHARACTERS }) },
+  handler: async (system: System, { header, values }) => {
+    const name = headerName(header)
+    if (name.startsWith('X-Vault-') || OWN.includes(name.toLowerCase()))
+      throw fail('bad_request', [`The header ${name} belongs to the API and cannot be set`])
+    // The only value that there is; any other would switch it off.
+    if (name === 'X-Content-Type-Options' && values.some((value) => value !== 'nosniff'))
+      throw fail('field_invalid', ['values', `must be "nosniff" for ${name}`])
+    if (values.length === 0 || values.some((value) => !isHeaderValue(value)))
+      throw fail('field_invalid', ['values', 'must be one or more texts of visible ASCII characters and spaces'])
+    await system.services.uiHeaders.change(({ headers }) => {
+      const after = { ...headers, [name]: values }
+      if (Object.keys(after).length > MAX_HEADERS) throw fail('bad_request', [`At most ${MAX_HEADERS} headers are set`])
+      return { headers: after }
+    })
+    return DONE
+  },
+})
+
+const remove = endpoint({
+  id: 'ui-headers-delete',
+  ...one,
+  operation: 'delete',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'The header is not set any more',
+  handler: async (system: System, { header }) => {
+    const name = headerName(header)
+    await system.services.uiHeaders.change(({ headers }) => ({
+      headers: Object.fromEntries(Object.entries(headers).filter(([known]) => known !== name)),
+    }))
+    return DONE
+  },
+})
+
+/** @throws Refusal for what is no name of a header */
+function headerName(header: string): string {
+  if (!/^[A-Za-z0-9-]{1,128}$/.test(header))
+    throw fail('bad_request', ['The name of a header has letters, digits and "-" only'])
+  return keptHeader(header)
+}
+
+function isHeaderValue(value: string): boolean {
+  return value !== '' && value.length <= MAX_VALUE_CHARACTERS && /^[\x20-\x7e]*$/.test(value)
+}
+
+export const UI_HEADER_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]

@@ -1,0 +1,91 @@
+// sys/internal/ui: which mounts a caller can reach, and what else user interfaces ask.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import type { MountEntry } from '../../api/mount.ts'
+import type { Caller } from '../../api/request.ts'
+import { group, listOf, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
+import type { Acl } from '../../auth/acl.ts'
+import { bodies, bodyOf, MOUNT } from '../mount-view.ts'
+import type { System } from '../system.ts'
+
+async function aclOf(system: System, caller: Caller): Promise<Acl> {
+  const { policies, subject } = await system.rightsOf(caller.entry)
+  return system.policies.acl(policies, subject)
+}
+
+const pathField = { path: string('Any path', { required: true }) }
+
+/** What is told of one that is listed to everybody: how to use it. */
+const LISTED = ['type', 'description', 'options']
+const SHOWN_MOUNT: Shapes = Object.fromEntries(
+  Object.entries(MOUNT).map(([name, shape]) => [name, LISTED.includes(name) ? shape : optional(shape)]),
+)
+const listedBody = ({ type, description, options }: MountEntry): object => ({ type, description, options })
+
+const listForUi = endpoint({
+  id: 'ui-mounts-list',
+  operation: 'read',
+  path: 'internal/ui/mounts',
+  capability: 'none',
+  runsOn: 'any-node',
+  summary: 'Mounts that the caller can reach; without a token those that are listed to everybody',
+  describe: 'Of one that the caller cannot reach its type, description and options are told, and no more.',
+  fields: {},
+  response: {
+    secret: mapOf(group(SHOWN_MOUNT, 'Mount'), 'Engines by path'),
+    auth: mapOf(group(SHOWN_MOUNT, 'Mount'), 'Login methods by path'),
+  },
+  handler: async (system: System, _args, request) => {
+    const { caller } = request
+    const acl = caller === undefined ? undefined : await aclOf(system, caller)
+    const isReached = ({ path }: MountEntry): boolean => acl?.reaches(path) ?? false
+    const isShown = (entry: MountEntry): boolean => entry.config.listingVisibility === 'unauth' || isReached(entry)
+    const body = (entry: MountEntry): object => (isReached(entry) ? bodyOf(system, entry) : listedBody(entry))
+    const [secret, auth] = (['secret', 'auth'] as const).map((kind) => bodies(system, kind, isShown, body))
+    return { data: { secret, auth } }
+  },
+})
+
+const readForUi = endpoint({
+  id: 'ui-mounts-read',
+  operation: 'read',
+  path: 'internal/ui/mounts/:path...',
+  capability: 'none',
+  runsOn: 'any-node',
+  summary: 'The mount that serves a path, to a caller who can reach it',
+  fields: pathField,
+  response: { ...MOUNT, path: text('Path of the mount') },
+  handler: async (system: System, { path }, { caller }) => {
+    const entry = caller === undefined ? undefined : system.mounts.serving(path)
+    const acl = caller === undefined ? undefined : await aclOf(system, caller)
+    if (entry === undefined || acl === undefined || !acl.reaches(entry.path)) throw fail('permission_denied', [])
+    return { data: { ...bodyOf(system, entry), path: entry.path } }
+  },
+})
+
+const namespaces = endpoint({
+  id: 'ui-namespaces',
+  operation: 'read',
+  path: 'internal/ui/namespaces',
+  capability: 'none',
+  runsOn: 'any-node',
+  summary: 'Namespaces below this one: none',
+  fields: {},
+  response: { keys: listOf(text('Path'), 'Only the root namespace exists') },
+  handler: () => ({ data: { keys: [] } }),
+})
+
+const version = endpoint({
+  id: 'ui-version',
+  operation: 'read',
+  path: 'internal/ui/version',
+  capability: 'read',
+  runsOn: 'any-node',
+  summary: 'Version that clients gate on',
+  fields: {},
+  response: { version: text('Version') },
+  handler: ({ facts }: System) => ({ data: { version: facts.reportedVersion } }),
+})
+
+export const UI_MOUNT_ENDPOINTS: readonly Endpoint[] = [listForUi, readForUi, namespaces, version]

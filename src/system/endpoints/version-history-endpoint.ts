@@ -1,0 +1,49 @@
+// sys/version-history: which versions have had this store.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { int, string } from '../../api/fields.ts'
+import { group, LISTED, mapOf, nullable, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+export const versionHistory: Endpoint = endpoint({
+  id: 'version-history',
+  operation: 'list',
+  path: 'version-history',
+  capability: 'list',
+  runsOn: 'any-node',
+  summary: 'Versions of this program that opened the store, the oldest first',
+  describe: 'These are versions of Keywright itself, not the reported_version that clients gate on.',
+  fields: {
+    after: string('Only versions that came after this one', { default: '' }),
+    limit: int('At most so many versions; 0: all', { default: 0 }),
+  },
+  response: {
+    ...LISTED,
+    key_info: mapOf(
+      group(
+        {
+          previous_version: nullable(text('The one before; null for the first')),
+          timestamp_installed: text('When it first opened the store'),
+          build_date: text('Empty: not recorded'),
+        },
+        'Version',
+      ),
+      'By version',
+    ),
+  },
+  handler: async (system: System, { after, limit }) => {
+    const all = await system.services.versions.list()
+    const from = all.findIndex(({ version }) => version === after) + 1
+    const versions = all.slice(from, limit > 0 ? from + limit : undefined)
+    if (versions.length === 0) throw fail('not_found', [])
+    const info = versions.map(({ version, installedAtMs, previous }) => [
+      version,
+      {
+        previous_version: previous === '' ? null : previous,
+        timestamp_installed: new Date(installedAtMs).toISOString(),
+        build_date: '',
+      },
+    ])
+    return { data: { keys: versions.map(({ version }) => version), key_info: Object.fromEntries(info) } }
+  },
+})

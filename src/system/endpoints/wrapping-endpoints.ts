@@ -1,0 +1,111 @@
+// sys/wrapping: what can be done with a token that wraps an answer.
+import { type Endpoint, type EndpointOperation, endpoint } from '../../api/endpoint.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import type { Answer, RequestInfo, WrapInfo } from '../../api/request.ts'
+import { anything, integer, OTHERS, text } from '../../api/shape.ts'
+import type { System } from '../system.ts'
+
+const tokenField = { token: string('The wrapping token; the default is the calling one', { secret: true }) }
+
+const given = (token: string | undefined, { caller }: RequestInfo): string | undefined =>
+  token === undefined || token === '' ? caller?.token : token
+
+/** The old token is spent: without the new one the answer under it is lost. */
+const movedAnswer = (wrapInfo: WrapInfo): Answer => ({ wrapInfo, isOnlyCopy: true })
+
+const wrap = endpoint({
+  id: 'wrapping-wrap',
+  operation: 'update',
+  path: 'wrapping/wrap',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Wraps the data of the request; X-Vault-Wrap-TTL says for how long',
+  fields: {},
+  takesAnyFields: true,
+  response: { [OTHERS]: anything('As it was sent') },
+  handler: (_system: System, _args, { wrapTtlSeconds, input }) => {
+    // Wire text.
+    if (wrapTtlSeconds === 0) throw fail('bad_request', ['endpoint requires response wrapping to be used'])
+    return { data: input ?? {} }
+  },
+})
+
+const lookup = (operation: EndpointOperation & ('read' | 'update')) =>
+  endpoint({
+    id: `wrapping-lookup-${operation}`,
+    operation,
+    path: 'wrapping/lookup',
+    capability: 'none',
+    takesWrappingToken: true,
+    runsOn: 'any-node',
+    summary: 'When and by which request a wrapping token was made; does not spend it',
+    fields: tokenField,
+    response: {
+      creation_time: text('RFC 3339'),
+      creation_ttl: integer('Seconds'),
+      creation_path: text('Path of the request whose answer it is'),
+    },
+    handler: async (system: System, { token }, request) => {
+      const { entry } = await system.wrapping.find(given(token, request))
+      const { createdAtMs, creationTtlSeconds, path } = entry
+      const creation_time = new Date(createdAtMs).toISOString()
+      return { data: { creation_path: path, creation_time, creation_ttl: creationTtlSeconds } }
+    },
+  })
+
+const unwrap = endpoint({
+  id: 'wrapping-unwrap',
+  operation: 'update',
+  path: 'wrapping/unwrap',
+  capability: 'update',
+  takesWrappingToken: true,
+  runsOn: 'writer',
+  summary: 'The wrapped answer, once: whoever comes later is refused',
+  describe:
+    'With X-Vault-Wrap-TTL it goes under a new token of the same form, as by sys/wrapping/rewrap, for that time.',
+  fields: tokenField,
+  response: { [OTHERS]: anything('The answer as it was') },
+  handler: async (system: System, { token }, request) => {
+    const spent = given(token, request)
+    const { wrapTtlSeconds } = request
+    // To be wrapped again: taken out first, the answer could be lost before it is under the next token.
+    if (wrapTtlSeconds > 0) return movedAnswer(await system.wrapping.rewrap(spent, wrapTtlSeconds))
+    return { body: await system.wrapping.unwrap(spent), isOnlyCopy: true }
+  },
+})
+
+const rewrap = endpoint({
+  id: 'wrapping-rewrap',
+  operation: 'update',
+  path: 'wrapping/rewrap',
+  capability: 'update',
+  takesWrappingToken: true,
+  runsOn: 'writer',
+  summary: 'Puts the wrapped answer under a new token of the same lifetime; the old one is spent',
+  fields: tokenField,
+  handler: async (system: System, { token }, request) =>
+    movedAnswer(await system.wrapping.rewrap(given(token, request))),
+})
+
+const pubkey = endpoint({
+  id: 'wrapping-pubkey',
+  operation: 'read',
+  path: 'wrapping/pubkey',
+  capability: 'none',
+  runsOn: 'any-node',
+  summary: 'The public key under which wrapping tokens in JWT form are signed (ES512)',
+  fields: {},
+  response: {
+    public_key: text('PEM'),
+    jwt_curve: text('p521'),
+    jwt_x: text('Of the point, a decimal number'),
+    jwt_y: text('Of the point, a decimal number'),
+  },
+  handler: async (system: System) => {
+    const { pem, x, y } = await system.wrappingJwt.publicKey()
+    return { data: { public_key: pem, jwt_curve: 'p521', jwt_x: String(x), jwt_y: String(y) } }
+  },
+})
+
+export const WRAPPING_ENDPOINTS: readonly Endpoint[] = [pubkey, wrap, lookup('read'), lookup('update'), unwrap, rewrap]

@@ -1,0 +1,73 @@
+// Initialisation: all keys are made and stored, with what else a new server begins with, in one transaction.
+import type { KeyObject } from 'node:crypto'
+import { importSecret } from '../../crypto/primitives/secret-key.ts'
+import type { World } from '../../lib/world.ts'
+import { Barrier } from '../../storage/barrier.ts'
+import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
+import { DATA_KEY_BYTES, encodeKeyring, type Keyring } from '../../storage/keyring.ts'
+import { sealedTransaction } from '../../storage/sealed-storage.ts'
+import { SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
+import { encodeKeyUse, KEY_USE } from './key-use.ts'
+import { encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
+import { type Cluster, CORE_FOLDER, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY } from './seal-records.ts'
+
+const KEY_BYTES = 32
+
+/** What else the initialisation writes, in its one transaction. */
+export type AlsoWrites = (tx: Transaction, barrier: Barrier, shares: readonly Buffer[]) => Promise<void>
+
+export type SealCreation = {
+  readonly shareConfig: ShareConfig
+  /** Empty: a name is made up. */
+  readonly clusterName: string
+  /** The key of a seal that opens by itself, where there is one; the shares are then those of a recovery key. */
+  readonly auto: { readonly keyId: string; readonly key: KeyObject } | undefined
+  readonly also: AlsoWrites
+}
+
+/** The shares are for the caller alone: they are stored nowhere. */
+export async function createSeal(
+  store: Store,
+  world: World,
+  { shareConfig, clusterName, auto, also }: SealCreation,
+): Promise<{ readonly config: SealConfig; readonly shares: readonly Buffer[] }> {
+  const { random } = world
+  const [sharedKey, rootKey, leafKey, dataKey] = [SHARED_KEY_BYTES, KEY_BYTES, KEY_BYTES, DATA_KEY_BYTES].map(
+    random.bytes,
+  )
+  if (sharedKey === undefined || rootKey === undefined || leafKey === undefined || dataKey === undefined)
+    throw new RangeError('Four keys are made')
+  const keyring = firstKeyring(dataKey, world.clock.nowMs())
+  const barrier = new Barrier(random, keyring)
+  const cluster: Cluster = {
+    name: clusterName === '' ? `keywright-${random.uuid().slice(0, 8)}` : clusterName,
+    id: random.uuid(),
+  }
+  const shares = splitKey(sharedKey, shareConfig, random)
+  const config = auto === undefined ? shareConfig : { ...shareConfig, keyId: auto.keyId }
+  try {
+    store.setLeafKey(leafKey)
+    await store.transaction(async (tx) => {
+      const root = importSecret(rootKey)
+      putRecord(tx, random, ROOT_KEY, auto?.key ?? importSecret(sharedKey), rootKey)
+      if (auto !== undefined) putRecord(tx, random, RECOVERY_KEY, root, sharedKey)
+      const encoded = encodeKeyring(keyring)
+      putRecord(tx, random, KEYRING, root, encoded)
+      encoded.fill(0)
+      tx.put(systemScope, SEAL_CONFIG, encodeSealConfig(config))
+      const core = sealedTransaction(barrier, systemScope, CORE_FOLDER, tx)
+      core.put('leaf-key', leafKey)
+      core.put('cluster', Buffer.from(JSON.stringify({ format: 1, ...cluster })))
+      await also(tx, barrier, shares)
+      putRecord(tx, random, KEY_USE, root, encodeKeyUse(barrier.encryptions))
+    })
+    return { config, shares }
+  } finally {
+    store.setLeafKey(undefined)
+    wipeAll([sharedKey, rootKey, leafKey, dataKey])
+  }
+}
+
+function firstKeyring(dataKey: Buffer, nowMs: number): Keyring {
+  return { activeTerm: 1, terms: new Map([[1, { key: importSecret(dataKey), installedAtMs: nowMs }]]) }
+}

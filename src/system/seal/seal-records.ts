@@ -1,0 +1,69 @@
+// The records that lead from the unseal key to the keyring, as they lie in storage:
+//
+//   root/core/root-key       the root key, sealed by the unseal key
+//   root/core/keyring        the data keys (keyring.ts), sealed by the root key
+//   root/core/recovery-key   sealed by the root key: what the shares of the recovery key must give
+//   root/core/leaf-key       behind the barrier: the key of the leaves (docs/storage-format.md)
+//   root/core/cluster        behind the barrier: name and id of this cluster
+import type { KeyObject } from 'node:crypto'
+import { importSecret } from '../../crypto/primitives/secret-key.ts'
+import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import type { Random } from '../../lib/world.ts'
+import { Barrier, openRecord, sealRecord } from '../../storage/barrier.ts'
+import { type ReadStore, StorageCorrupt, systemScope, type Transaction } from '../../storage/contract.ts'
+import { decodeKeyring, type Keyring } from '../../storage/keyring.ts'
+
+export const CORE_FOLDER = 'root/core/'
+export const ROOT_KEY = 'root/core/root-key'
+export const RECOVERY_KEY = 'root/core/recovery-key'
+export const KEYRING = 'root/core/keyring'
+const NONCE_BYTES = 12
+
+export type Cluster = { readonly name: string; readonly id: string }
+
+/** What opening yields: for this thread's barrier and store, and for those of the others. */
+export type OpenedKeys = { readonly keyring: Keyring; readonly leafKey: Buffer; readonly cluster: Cluster }
+
+/** Puts one of the records that lie before the barrier. */
+export function putRecord(tx: Transaction, random: Random, path: string, key: KeyObject, plaintext: Buffer): void {
+  tx.put(systemScope, path, sealRecord(key, 0, path, random.bytes(NONCE_BYTES), plaintext))
+}
+
+/** @throws AuthenticationFailed where it is another key */
+export function openRootKey(unsealKey: KeyObject, record: Buffer): KeyObject {
+  const bytes = openRecord(unsealKey, 0, ROOT_KEY, record)
+  const rootKey = importSecret(bytes)
+  bytes.fill(0)
+  return rootKey
+}
+
+/** @throws AuthenticationFailed where it is another key */
+export function openKeyring(rootKey: KeyObject, record: Buffer): Keyring {
+  const encoded = openRecord(rootKey, 0, KEYRING, record)
+  const keyring = decodeKeyring(encoded)
+  encoded.fill(0)
+  return keyring
+}
+
+/** @throws AuthenticationFailed where it is another unseal key, StorageCorrupt. The caller wipes the leaf key. */
+export async function openStore(
+  store: ReadStore,
+  unsealKey: KeyObject,
+  random: Random,
+): Promise<OpenedKeys & { readonly rootKey: KeyObject }> {
+  const rootKey = openRootKey(unsealKey, await readRecord(store, ROOT_KEY))
+  const keyring = openKeyring(rootKey, await readRecord(store, KEYRING))
+  const barrier = new Barrier(random, keyring)
+  const read = async (name: string) => barrier.open(CORE_FOLDER + name, await readRecord(store, CORE_FOLDER + name))
+  const cluster = parseStoredJson(await read('cluster'))
+  if (!isJsonObject(cluster)) throw new StorageCorrupt(`The record at ${CORE_FOLDER}cluster has an unknown format`)
+  const leafKey = await read('leaf-key')
+  return { rootKey, keyring, leafKey, cluster: { name: String(cluster.name), id: String(cluster.id) } }
+}
+
+/** @throws StorageCorrupt where it is missing */
+export async function readRecord(store: ReadStore, path: string): Promise<Buffer> {
+  const bytes = await store.get(path)
+  if (bytes === undefined) throw new StorageCorrupt(`The store lacks ${path}`)
+  return bytes
+}

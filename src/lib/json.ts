@@ -11,7 +11,7 @@ export class JsonError extends Error {
 }
 
 export type JsonLimits = {
-  /** Nesting of arrays and objects. */
+  /** Nesting of arrays and objects, 256 at most. */
   readonly depth: number
   /** Arrays and objects together. */
   readonly containers: number
@@ -28,6 +28,13 @@ export const MAX_OBJECT_MEMBERS = 10_000
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const OF_ARRAY = -(2 ** 31)
+/** The deepest that any limits allow. */
+const DEEPEST = 256
+/**
+ * Members so far of each object that is open, by its depth; an array counts from so far below that it never reaches a
+ * limit. All scans share it: a new one costs as much as the scan of a small body, and no scan waits for anything.
+ */
+const OPEN_MEMBERS = new Int32Array(DEEPEST + 1)
 
 /** @throws JsonError naming what is wrong, never what the input holds. */
 export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMITS): JsonValue {
@@ -42,7 +49,7 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMIT
 
 /** Like parseJson, for text that this program wrote itself. */
 export function parseStoredJson(bytes: Buffer): JsonValue {
-  return parseJson(bytes, { depth: 256, containers: 10_000_000, members: 100_000_000, objectMembers: 100_000_000 })
+  return parseJson(bytes, { depth: DEEPEST, containers: 10_000_000, members: 100_000_000, objectMembers: 100_000_000 })
 }
 
 function decodeUtf8(bytes: Buffer): string {
@@ -56,8 +63,8 @@ function scan(bytes: Buffer, limits: JsonLimits): void {
   let depth = 0
   let containers = 0
   let commas = 0
-  // Of what is open at each depth: members of an object so far; of an array, which is no object, too few to count.
-  const members = new Int32Array(limits.depth + 1)
+  const members = OPEN_MEMBERS
+  members[0] = 0
   const length = bytes.length
   for (let i = 0; i < length; i++) {
     const byte = bytes[i]

@@ -4,8 +4,8 @@ import { anything, flag, group, integer, mapOf, optional, type Shapes, text } fr
 import type { KeyType, PublicPart } from '../../crypto/key-types/key-type.ts'
 import { formatRfc3339 } from '../../lib/rfc3339.ts'
 import { USUAL_LEAST_MAC_BYTES } from './mac.ts'
-import { schemeOf } from './managed/managed-type.ts'
 import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
+import { schemeOf } from './ring/managed-type.ts'
 import type { BackupNote, Kdf, VersionHeader } from './ring/ring-header.ts'
 
 const NOTE: Shapes = { time: text('RFC 3339'), version: integer('The latest version then') }

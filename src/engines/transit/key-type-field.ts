@@ -4,7 +4,7 @@ import { isName } from '../../api/pattern.ts'
 import type { KeyType } from '../../crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../crypto/key-types/key-types.ts'
 
-import { MANAGED_KEY, NEW_MANAGED_KEY } from './managed/managed-type.ts'
+import { MANAGED_KEY, NEW_MANAGED_KEY } from './ring/managed-type.ts'
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 

@@ -6,11 +6,11 @@ import { signWith, verifyWith } from '../../crypto/signatures/signing-jobs.ts'
 import { Base64Error, decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from '../../lib/base64.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { whenDone } from '../../lib/when-done.ts'
-import { parseCiphertext } from './ciphertext.ts'
 import { decodeField } from './crypt.ts'
 import { decodeInput } from './mac.ts'
-import { verifyingType } from './managed/managed-type.ts'
+import { parseCiphertext } from './ring/ciphertext.ts'
 import { type LoadedRing, type LoadedVersion, privateKeyOf } from './ring/loaded-ring.ts'
+import { verifyingType } from './ring/managed-type.ts'
 import { encryptionVersion, verificationVersion } from './ring/versions.ts'
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)

@@ -2,8 +2,8 @@
 
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
 import { sha256 } from '../../../crypto/primitives/digest.ts'
-import { MANAGED_AES_GCM } from '../managed/managed-type.ts'
 import type { VersionSecrets } from '../ring/key-ring.ts'
+import { MANAGED_AES_GCM } from '../ring/managed-type.ts'
 
 /** 96 bits: chance could repeat a nonce within what a key may live to seal. With 192 bits it cannot. */
 const COUNTED_NONCE_BYTES = 12

@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { bool, int } from '../../../api/fields.ts'
 import { flag, integer } from '../../../api/shape.ts'
-import { cacheSize, LEAST_CACHE_SIZE, storeCacheSize } from '../cache-setting.ts'
+import { cacheSize, LEAST_CACHE_SIZE, storeCacheSize } from '../ring/cache-setting.ts'
 import type { Transit } from '../transit.ts'
 import { storeUpsertDisabled, upsertDisabled } from '../upsert-setting.ts'
 

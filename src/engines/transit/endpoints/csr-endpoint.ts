@@ -18,9 +18,9 @@ import { RSA_PSS_X509, type X509Signature, x509SignatureOf } from '../../../cryp
 import { whenDone } from '../../../lib/when-done.ts'
 import { keyNotFound, nameField } from '../crypt-fields.ts'
 import { signBytesInDevice } from '../managed/managed-signing.ts'
-import { isManaged, schemeOf, verifyingType } from '../managed/managed-type.ts'
 import { pairVersion } from '../pair-version.ts'
 import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
+import { isManaged, schemeOf, verifyingType } from '../ring/managed-type.ts'
 import type { Transit } from '../transit.ts'
 
 /** Of a template: a key and a signature of any kind, and some hundred names. */

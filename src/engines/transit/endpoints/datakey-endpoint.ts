@@ -23,8 +23,8 @@ import {
   warningsOf,
 } from '../crypt-fields.ts'
 import { encryptAnywhere } from '../managed/managed-crypt.ts'
-import { isManaged } from '../managed/managed-type.ts'
 import { LoadedRing } from '../ring/loaded-ring.ts'
+import { isManaged } from '../ring/managed-type.ts'
 import { thenWipe } from '../then-wipe.ts'
 import type { Transit } from '../transit.ts'
 

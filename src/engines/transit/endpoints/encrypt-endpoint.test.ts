@@ -8,7 +8,7 @@ import { decodeFields } from '../../../api/fields.ts'
 import { type Answer, Reconsider } from '../../../api/request.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import type { JsonObject } from '../../../lib/json.ts'
-import { MANAGED_KEY } from '../managed/managed-type.ts'
+import { MANAGED_KEY } from '../ring/managed-type.ts'
 import { encryptEndpoint } from './encrypt-endpoint.ts'
 
 const plaintext = base64('the quick brown fox')

@@ -9,16 +9,11 @@ import { CMAC_BYTES } from '../../../crypto/primitives/cmac.ts'
 import { nameField } from '../crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from '../key-description.ts'
 import { requireKeyType } from '../key-type-field.ts'
-import { isManaged } from '../managed/managed-type.ts'
-import {
-  managedKeyFields,
-  newManagedVersion,
-  requestedKey,
-  requireManagedSettings,
-} from '../managed/managed-version.ts'
 import { keyTypeName, parameterSetField } from '../parameter-set.ts'
 import { wipeRing } from '../ring/key-ring.ts'
 import { changeSettings, requireRotatePeriod } from '../ring/key-settings.ts'
+import { isManaged } from '../ring/managed-type.ts'
+import { managedKeyFields, newManagedVersion, requestedKey, requireManagedSettings } from '../ring/managed-version.ts'
 import { type NewKey, newRing, ringOf } from '../ring/new-key.ts'
 import { rotate } from '../ring/rotation.ts'
 import type { Transit } from '../transit.ts'

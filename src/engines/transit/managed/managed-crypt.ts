@@ -2,7 +2,6 @@
 import { fail } from '../../../api/errors.ts'
 import type { ManagedKey, ManagedUse } from '../../../api/managed-keys.ts'
 import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/signatures/device-oaep.ts'
-import { parseCiphertext } from '../ciphertext.ts'
 import {
   type CryptOptions,
   decodeField,
@@ -15,11 +14,12 @@ import {
   encrypted,
   unopened,
 } from '../crypt.ts'
+import { parseCiphertext } from '../ring/ciphertext.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
+import { isManaged } from '../ring/managed-type.ts'
+import { requireOffered } from '../ring/managed-version.ts'
 import { decryptionVersion, encryptionVersion } from '../ring/versions.ts'
 import type { Transit } from '../transit.ts'
-import { isManaged } from './managed-type.ts'
-import { requireOffered } from './managed-version.ts'
 
 const NOTHING = Buffer.alloc(0)
 const NONCE_BYTES = 12

@@ -5,11 +5,11 @@ import { signWithDevice } from '../../../crypto/signatures/device-signing.ts'
 import { own } from '../../../lib/own.ts'
 import { decodeInput } from '../mac.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
+import { isManaged, schemeOf } from '../ring/managed-type.ts'
 import { encryptionVersion } from '../ring/versions.ts'
 import { encodeSignature, type Signed, type SignInput, sign } from '../signing.ts'
 import type { Transit } from '../transit.ts'
 import { managedKeyOf } from './managed-crypt.ts'
-import { isManaged, schemeOf } from './managed-type.ts'
 
 /** At once or slowly for keys that are here; in the device for the others. @throws Refusal */
 export function signAnywhere(

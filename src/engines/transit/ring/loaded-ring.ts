@@ -9,10 +9,10 @@ import type { KeyUse } from '../../../crypto/message.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'
 import { identityOf, isCounted } from '../budget/counted-version.ts'
 import type { MessageBudget } from '../budget/message-budget.ts'
-import { versionPrefix } from '../ciphertext.ts'
-import { keyUseOf } from '../key-use.ts'
-import { MANAGED_KEY, managedTypeOf } from '../managed/managed-type.ts'
+import { versionPrefix } from './ciphertext.ts'
 import type { StoredRing, VersionSecrets } from './key-ring.ts'
+import { keyUseOf } from './key-use.ts'
+import { MANAGED_KEY, managedTypeOf } from './managed-type.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
 export type LoadedVersion = {

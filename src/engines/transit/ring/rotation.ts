@@ -1,9 +1,9 @@
 // A new version for a key: because a request asks for it, or because its time has come.
 import { fail } from '../../../api/errors.ts'
 import { Reconsider } from '../../../api/request.ts'
-import { newManagedVersion, requestedKey, requireSuccessor } from '../managed/managed-version.ts'
 import type { Transit } from '../transit.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
+import { newManagedVersion, requestedKey, requireSuccessor } from './managed-version.ts'
 import { newSecrets, withNewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mountTransit } from '../../../test/fixtures/mounted-transit.ts'
-import { LoadedRing } from './ring/loaded-ring.ts'
-import type { Transit } from './transit.ts'
+import { mountTransit } from '../../../../test/fixtures/mounted-transit.ts'
+import type { Transit } from '../transit.ts'
+import { LoadedRing } from './loaded-ring.ts'
 
 const NAMES = Array.from({ length: 12 }, (_, index) => `k${index}`)
 

@@ -11,11 +11,11 @@ import { Secret } from '../../../crypto/primitives/secret.ts'
 import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/signatures/device-oaep.ts'
 import { signWithDevice } from '../../../crypto/signatures/device-signing.ts'
 import { verifyWith } from '../../../crypto/signatures/signing-jobs.ts'
-import { HMAC_SECRET_BYTES } from '../ring/key-ring.ts'
-import type { NewVersion } from '../ring/new-key.ts'
-import type { RingHeader } from '../ring/ring-header.ts'
 import type { Transit } from '../transit.ts'
+import { HMAC_SECRET_BYTES } from './key-ring.ts'
 import { MANAGED_KEY, schemeOf } from './managed-type.ts'
+import type { NewVersion } from './new-key.ts'
+import type { RingHeader } from './ring-header.ts'
 
 export const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),

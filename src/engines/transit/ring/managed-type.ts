@@ -5,7 +5,7 @@ import type { ManagedScheme } from '../../../api/managed-keys.ts'
 import { loadSpki, spkiPem } from '../../../crypto/forms/public-keys.ts'
 import type { KeyType, PublicPart, Signing } from '../../../crypto/key-types/key-type.ts'
 import { managedPublicType } from '../../../crypto/key-types/managed-public-type.ts'
-import type { RingHeader } from '../ring/ring-header.ts'
+import type { RingHeader } from './ring-header.ts'
 
 export const MANAGED_KEY = 'managed_key'
 

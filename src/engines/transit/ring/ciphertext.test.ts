@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { testSeed } from '../../../test/fixtures/seed.ts'
-import { Refusal } from '../../api/errors.ts'
+import { testSeed } from '../../../../test/fixtures/seed.ts'
+import { Refusal } from '../../../api/errors.ts'
 import { parseCiphertext, versionPrefix } from './ciphertext.ts'
 
 const CASES: readonly { text: string; expected: readonly [number, string] | string }[] = [

@@ -1,18 +1,18 @@
 // What a caller brings as a key: unwrapped, read, and tried once before anything is stored of it (threats P-15).
 
-import { fail } from '../../../api/errors.ts'
-import { string } from '../../../api/fields.ts'
-import { PemError, readPem } from '../../../crypto/encoding/pem.ts'
-import { canonicalSpki } from '../../../crypto/forms/canonical-spki.ts'
-import type { MaterialForm } from '../../../crypto/forms/material-form.ts'
-import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
-import { CHECK_PRIMES } from '../../../crypto/forms/rsa-parts.ts'
-import { headBytes, OAEP_HASHES, type OaepHash, oaepHash, UNWRAP_FROM_RSA } from '../../../crypto/forms/wrapped-key.ts'
-import { InvalidKeyMaterial, type KeyType } from '../../../crypto/key-types/key-type.ts'
-import { AuthenticationFailed } from '../../../crypto/primitives/aead.ts'
-import { decodeField } from '../crypt.ts'
-import type { Transit } from '../transit.ts'
-import { proveMaterial } from './new-key.ts'
+import { fail } from '../../api/errors.ts'
+import { string } from '../../api/fields.ts'
+import { PemError, readPem } from '../../crypto/encoding/pem.ts'
+import { canonicalSpki } from '../../crypto/forms/canonical-spki.ts'
+import type { MaterialForm } from '../../crypto/forms/material-form.ts'
+import { MATERIAL_FORMS } from '../../crypto/forms/material-forms.ts'
+import { CHECK_PRIMES } from '../../crypto/forms/rsa-parts.ts'
+import { headBytes, OAEP_HASHES, type OaepHash, oaepHash, UNWRAP_FROM_RSA } from '../../crypto/forms/wrapped-key.ts'
+import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-types/key-type.ts'
+import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
+import { decodeField } from './crypt.ts'
+import { proveMaterial } from './ring/new-key.ts'
+import type { Transit } from './transit.ts'
 
 export const importFields = {
   ciphertext: string('The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64', {

@@ -1,9 +1,9 @@
 // How the messages of a key version are sealed, from what is stored of it. With another algorithm a version would be
 // opened wrongly, or sealed in a way that is too weak (threats C-02).
-import type { KeyType } from '../../crypto/key-types/key-type.ts'
-import type { KeyUse } from '../../crypto/message.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
-import type { RingHeader, VersionHeader } from './ring/ring-header.ts'
+import type { KeyType } from '../../../crypto/key-types/key-type.ts'
+import type { KeyUse } from '../../../crypto/message.ts'
+import { StorageCorrupt } from '../../../storage/contract.ts'
+import type { RingHeader, VersionHeader } from './ring-header.ts'
 
 /** Bytes of the nonce that callers of convergent version 1 give (Interface 4.3); types with another never had it. */
 export const CALLER_NONCE_BYTES = 12

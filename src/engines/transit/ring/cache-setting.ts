@@ -1,8 +1,8 @@
 // How many keys each thread keeps ready for use (Interface 2.4): stored at `config/cache` as JSON,
 // `{"format":1,"size":500}`; 0, and nothing stored: as many as is usual.
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
-import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { isJsonObject, parseStoredJson } from '../../../lib/json.ts'
+import { StorageCorrupt } from '../../../storage/contract.ts'
+import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 
 const PATH = 'config/cache'
 const FORMAT = 1

@@ -1,15 +1,15 @@
 // Which version imported material becomes (Interface 4.2, "Import version"): a new one, or the private half that a
 // version known by its public half alone was waiting for.
-import { fail } from '../../../api/errors.ts'
-import { canonicalSpki } from '../../../crypto/forms/canonical-spki.ts'
-import { InvalidKeyMaterial, type KeyType } from '../../../crypto/key-types/key-type.ts'
-import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
-import { Secret } from '../../../crypto/primitives/secret.ts'
-import type { World } from '../../../lib/world.ts'
+import { fail } from '../../api/errors.ts'
+import { canonicalSpki } from '../../crypto/forms/canonical-spki.ts'
+import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-types/key-type.ts'
+import { freshBytes } from '../../crypto/primitives/random-bytes.ts'
+import { Secret } from '../../crypto/primitives/secret.ts'
+import type { World } from '../../lib/world.ts'
 import type { ImportedMaterial } from './imported-material.ts'
-import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
-import { publicPartOf, requireUsable } from './loaded-ring.ts'
-import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
+import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './ring/key-ring.ts'
+import { publicPartOf, requireUsable } from './ring/loaded-ring.ts'
+import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring/ring-header.ts'
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 

@@ -1,6 +1,6 @@
 // The text form of what a key made: `vault:v3:` and standard base64. The word stays, whatever this server is called,
 // because clients look for it.
-import { fail } from '../../api/errors.ts'
+import { fail } from '../../../api/errors.ts'
 
 const MARK = 'vault:v'
 const PLUS = 0x2b

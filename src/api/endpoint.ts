@@ -110,15 +110,18 @@ export type Declared = { readonly fields: Fields; readonly otherNames?: OtherNam
 /** By each name of a field that has several its others. */
 export type OtherNames = ReadonlyMap<string, readonly string[]>
 
-/** A definition whose types are forgotten, as router and pipeline hold it; a mount pairs it with its own engine. */
-export type Endpoint = Common<never, Fields> & {
+/**
+ * A definition without the types of its fields. `E` is what it takes of the engine: an engine lists those that take no
+ * more than it has. Router and pipeline hold endpoints of all engines, and each mount pairs them with its own.
+ */
+export type Endpoint<E = never> = Common<E, Fields> & {
   /** Missing where each field has one name, as most do. */
   readonly otherNames?: OtherNames
-  readonly handler: (engine: never, args: never, request: RequestInfo) => Promise<Answer> | Answer
+  readonly handler: (engine: E, args: never, request: RequestInfo) => Promise<Answer> | Answer
 }
 
 /** Checks a definition when the program starts, so that a contradiction cannot be served. */
-export function endpoint<E, const F extends Fields>(definition: EndpointDefinition<E, F>): Endpoint {
+export function endpoint<E, const F extends Fields>(definition: EndpointDefinition<E, F>): Endpoint<E> {
   const where = `endpoint ${definition.id}`
   for (const name of parsePattern(definition.path).flatMap((segment) =>
     segment.kind === 'literal' ? [] : [segment.name],
@@ -136,7 +139,7 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
   const alsoNames = [...optionalNames(definition), ...(definition.alsoNames ?? [])]
   for (const { field } of alsoNames) assert(Object.hasOwn(definition.fields, field), `${where}: ${field} names nothing`)
   const named = alsoNames.length === 0 ? {} : { alsoNames }
-  return { ...definition, ...(otherNames === undefined ? {} : { otherNames }), ...named } as unknown as Endpoint
+  return { ...definition, ...(otherNames === undefined ? {} : { otherNames }), ...named } as unknown as Endpoint<E>
 }
 
 /** `a(/:b)`: what the path may leave out the body may say. */

@@ -2,7 +2,6 @@
 import { fail } from '../../api/errors.ts'
 import { int, string } from '../../api/fields.ts'
 import { group, integer, listOf, optional, type Shape, type Shapes, text } from '../../api/shape.ts'
-import type { BatchRun } from './batch.ts'
 import type { LoadedRing } from './ring/loaded-ring.ts'
 
 export const nameField = { name: string('Name of the key', { required: true }) }
@@ -83,8 +82,12 @@ export function warningsOf(ring: LoadedRing, isNonceGiven: boolean, sealedWith?:
   return warnings
 }
 
-/** The same of a batch, whose run knows whether a nonce was given. */
-export function withWarnings<R>(ring: LoadedRing, run: BatchRun<R>, seals = false): BatchRun<R> {
+/** The same of the run of a batch, which knows whether a nonce was given. */
+export function withWarnings<R extends { readonly warnings: readonly string[] }>(
+  ring: LoadedRing,
+  run: R,
+  seals = false,
+): R {
   const warnings = warningsOf(ring, run.warnings.includes(NONCE_UNUSED))
   if (!seals) return { ...run, warnings }
   const near = ring.versions.filter(({ budget }) => budget?.isNearLimit === true)

@@ -11,8 +11,8 @@ import { headBytes, OAEP_HASHES, type OaepHash, oaepHash, UNWRAP_FROM_RSA } from
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-types/key-type.ts'
 import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
 import { decodeField } from './crypt.ts'
-import { proveMaterial } from './ring/new-key.ts'
-import type { Transit } from './transit.ts'
+import { type Prover, proveMaterial } from './ring/new-key.ts'
+import type { WrappingKeys } from './ring/wrapping-key.ts'
 
 export const importFields = {
   ciphertext: string('The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64', {
@@ -30,6 +30,9 @@ type ImportArgs = {
 /** As a key ring stores it; whoever has it wipes it. */
 export type ImportedMaterial = { readonly material: Buffer; readonly isPublic: boolean }
 
+/** What unwraps a key, and tries it. */
+export type Importer = Prover & { readonly wrappingKeys: Pick<WrappingKeys, 'get'> }
+
 /** The second part of a blob; the longest key, ML-DSA-87 with its expanded form, has 5 KB. */
 const MAX_WRAPPED_BYTES = 8_192
 
@@ -40,12 +43,12 @@ const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sente
  * same work, so that nobody learns the AES key of somebody else's blob by sending changed ones.
  * @throws Refusal
  */
-export function importMaterial(transit: Transit, type: KeyType, args: ImportArgs): Promise<ImportedMaterial> {
+export function importMaterial(importer: Importer, type: KeyType, args: ImportArgs): Promise<ImportedMaterial> {
   const form = MATERIAL_FORMS.get(type.name)
   if (form === undefined) throw refuse(`keys of type ${type.name} cannot be imported`)
   const { ciphertext, public_key: publicKey = '' } = args
   // Wire rule: one that is there, even empty, is what counts.
-  if (ciphertext !== undefined) return importWrapped(transit, type, form, ciphertext, requireHash(args.hash_function))
+  if (ciphertext !== undefined) return importWrapped(importer, type, form, ciphertext, requireHash(args.hash_function))
   if (publicKey !== '') return Promise.resolve(importPublic(type, publicKey))
   throw refuse(`neither "ciphertext" nor "public_key" is given, one of them holds the key`)
 }
@@ -58,25 +61,25 @@ export function requireHash(name: string): OaepHash {
 }
 
 async function importWrapped(
-  transit: Transit,
+  importer: Importer,
   type: KeyType,
   form: MaterialForm,
   ciphertext: string,
   hash: OaepHash,
 ): Promise<ImportedMaterial> {
   const blob = decodeField('ciphertext', ciphertext) ?? Buffer.alloc(0)
-  const wrappingKey = await transit.wrappingKeys.get()
+  const wrappingKey = await importer.wrappingKeys.get()
   const head = headBytes(wrappingKey)
   if (blob.length <= head) {
     throw refuse(`"ciphertext": provided ciphertext is too short, the wrapped AES key alone has ${head} bytes`)
   }
   if (blob.length > head + MAX_WRAPPED_BYTES)
     throw refuse(`"ciphertext": no key is so long, at most ${head + MAX_WRAPPED_BYTES} bytes are taken`)
-  const unwrapped = await transit.slow.run(UNWRAP_FROM_RSA, { wrappingKey, hash, blob: new Uint8Array(blob) })
+  const unwrapped = await importer.slow.run(UNWRAP_FROM_RSA, { wrappingKey, hash, blob: new Uint8Array(blob) })
   if (unwrapped === undefined) throw notUnwrapped(hash)
   const bytes = Buffer.from(unwrapped)
   try {
-    return { material: await readMaterial(transit, type, form, bytes), isPublic: false }
+    return { material: await readMaterial(importer, type, form, bytes), isPublic: false }
   } catch (cause) {
     if (!(cause instanceof InvalidKeyMaterial)) throw cause
     throw refuse(`"ciphertext": was unwrapped, but is no key of type ${type.name}. ${cause.message}`, cause)
@@ -93,11 +96,11 @@ function notUnwrapped(hash: OaepHash) {
   )
 }
 
-async function readMaterial(transit: Transit, type: KeyType, form: MaterialForm, bytes: Buffer): Promise<Buffer> {
+async function readMaterial(prover: Prover, type: KeyType, form: MaterialForm, bytes: Buffer): Promise<Buffer> {
   const material = form.fromImport(bytes)
   try {
     type.load(material)
-    await proveOrRefuse(transit, type, material)
+    await proveOrRefuse(prover, type, material)
     return material
   } catch (cause) {
     material.fill(0)
@@ -106,12 +109,12 @@ async function readMaterial(transit: Transit, type: KeyType, form: MaterialForm,
 }
 
 /** @throws InvalidKeyMaterial for a key that does not do what it is for */
-export async function proveOrRefuse(transit: Transit, type: KeyType, material: Buffer): Promise<void> {
+export async function proveOrRefuse(prover: Prover, type: KeyType, material: Buffer): Promise<void> {
   const primes = MATERIAL_FORMS.get(type.name)?.primesOf?.(material)
-  if (primes !== undefined && !(await transit.slow.run(CHECK_PRIMES, primes)))
+  if (primes !== undefined && !(await prover.slow.run(CHECK_PRIMES, primes)))
     throw new InvalidKeyMaterial('The primes of the RSA key are no primes')
   try {
-    await proveMaterial(type, material, transit)
+    await proveMaterial(type, material, prover)
   } catch (cause) {
     if (!(cause instanceof AuthenticationFailed)) throw cause
     throw new InvalidKeyMaterial('Its two halves do not belong together')

@@ -1,9 +1,8 @@
 // Batches of which each item is quick work, or is done elsewhere: there may be a hundred thousand items, and other
 // requests are let in between.
 import type { Item } from '../../api/fields.ts'
-import type { World } from '../../lib/world.ts'
 import { AT_ONCE, type BatchRun, type Failed, requireSome, Tally, type Work } from './batch.ts'
-import { TURN_MS } from './turns.ts'
+import { type Timed, TURN_MS } from './turns.ts'
 
 /**
  * Runs `work` for each item: at once where all of it is quickly done here.
@@ -13,7 +12,7 @@ export function runPatiently<R>(
   items: readonly Item[],
   work: Work<R | Promise<R>>,
   failed: Failed<R>,
-  world: Pick<World, 'clock' | 'timers'>,
+  world: Timed['world'],
 ): BatchRun<R> | Promise<BatchRun<R>> {
   requireSome(items)
   const tally = new Tally(failed)

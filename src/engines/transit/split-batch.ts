@@ -5,11 +5,10 @@ import type { Item } from '../../api/fields.ts'
 import { type Packed, pack, unpack, wipePacked } from '../../crypto/encoding/packed.ts'
 import type { ManyInput } from '../../crypto/many.ts'
 import type { SlowWork, Split } from '../../lib/slow-work.ts'
-import type { World } from '../../lib/world.ts'
 import { type BatchRun, type Failed, requireItems, runBatch, Tally, type Work } from './batch.ts'
 import type { Prepared } from './crypt.ts'
 import type { LoadedRing } from './ring/loaded-ring.ts'
-import { Turns } from './turns.ts'
+import { type Timed, Turns } from './turns.ts'
 
 /** What an endpoint does with an item, in one go and in steps. */
 export type ItemWork<R> = {
@@ -34,7 +33,7 @@ const SLICE_ITEMS = 1_024
 /** Slices of one batch under way at once: enough for a pool of many threads, and never all that it takes. */
 const SLICES_AT_ONCE = 8
 
-type SplitParts = { readonly slow: SlowWork; readonly world: Pick<World, 'clock' | 'timers'> }
+export type SplitParts = { readonly slow: SlowWork } & Timed
 
 export function runLargeBatch<R>(
   parts: SplitParts,

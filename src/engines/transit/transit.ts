@@ -1,5 +1,6 @@
 // The transit engine: named keys that do not leave the service, and what they do with data sent to it.
 import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
+import type { Endpoint } from '../../api/endpoint.ts'
 import type { DeviceRandom, ManagedKeys } from '../../api/managed-keys.ts'
 import type { Engine, EngineType } from '../../api/mount.ts'
 import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
@@ -29,6 +30,7 @@ import { signEndpoint } from './endpoints/sign-endpoint.ts'
 import { verifyEndpoint } from './endpoints/verify-endpoint.ts'
 import { AutoRotation } from './ring/auto-rotation.ts'
 import { Keys } from './ring/keys.ts'
+import { rotate } from './ring/rotation.ts'
 import { WrappingKeys } from './ring/wrapping-key.ts'
 
 /** What one mount is given. */
@@ -66,14 +68,14 @@ export class Transit implements Engine {
   readonly managedKeys: ManagedKeys | undefined
   readonly deviceRandom: DeviceRandom | undefined
   /** Where messages are counted, in the thread that writes. */
-  readonly ledger = new BudgetLedger(this)
+  readonly ledger: BudgetLedger
   readonly budgets: BudgetBook
   readonly counts: CountReader
   readonly keys: Keys
   readonly nonces: NoncePool
   readonly wrappingKeys: WrappingKeys
 
-  readonly #rotation = new AutoRotation(this)
+  readonly #rotation: AutoRotation
 
   constructor(context: TransitContext) {
     const { storage, world, slow, edition = DEFAULT_EDITION } = context
@@ -92,6 +94,15 @@ export class Transit implements Engine {
     this.keys = new Keys(storage, this.budgets)
     this.nonces = new NoncePool(world.random.bytes)
     this.wrappingKeys = new WrappingKeys({ storage, world, slow, nonces: this.nonces })
+    this.ledger = new BudgetLedger({
+      storage,
+      keys: this.keys,
+      role: this.role,
+      mount: this.mount,
+      log: this.log,
+      rotate: (name, allow) => rotate(this, name, allow),
+    })
+    this.#rotation = new AutoRotation(this)
   }
 
   get lookups() {
@@ -119,26 +130,29 @@ export class Transit implements Engine {
   }
 }
 
+/** Each with what it takes of a mount. */
+const ENDPOINTS: readonly Endpoint<Transit>[] = [
+  ...KEYS_ENDPOINTS,
+  ...LIFE_ENDPOINTS,
+  encryptEndpoint,
+  decryptEndpoint,
+  rewrapEndpoint,
+  ...DATAKEY_ENDPOINTS,
+  signEndpoint,
+  verifyEndpoint,
+  hmacEndpoint,
+  cmacEndpoint,
+  randomEndpoint,
+  hashEndpoint,
+  ...PAIR_ENDPOINTS,
+  ...MOVING_ENDPOINTS,
+  ...CONFIG_ENDPOINTS,
+]
+
 export const TRANSIT: EngineType<TransitContext> = {
   type: 'transit',
   kind: 'secret',
   summary: 'Encrypts, decrypts, signs, authenticates and makes data keys with named keys that stay here',
-  router: new Router([
-    ...KEYS_ENDPOINTS,
-    ...LIFE_ENDPOINTS,
-    encryptEndpoint,
-    decryptEndpoint,
-    rewrapEndpoint,
-    ...DATAKEY_ENDPOINTS,
-    signEndpoint,
-    verifyEndpoint,
-    hmacEndpoint,
-    cmacEndpoint,
-    randomEndpoint,
-    hashEndpoint,
-    ...PAIR_ENDPOINTS,
-    ...MOVING_ENDPOINTS,
-    ...CONFIG_ENDPOINTS,
-  ]),
+  router: new Router(ENDPOINTS),
   create: (context) => new Transit(context),
 }

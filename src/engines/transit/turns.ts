@@ -4,11 +4,16 @@ import type { World } from '../../lib/world.ts'
 /** As long as one request holds a thread that serves others too (threats P-42). */
 export const TURN_MS = 5
 
+type Time = Pick<World, 'clock' | 'timers'>
+
+/** What lets others in while it works. */
+export type Timed = { readonly world: Time }
+
 export class Turns {
-  readonly #world: Pick<World, 'clock' | 'timers'>
+  readonly #world: Time
   #end: number
 
-  constructor(world: Pick<World, 'clock' | 'timers'>) {
+  constructor(world: Time) {
     this.#world = world
     this.#end = world.clock.monotonicMs() + TURN_MS
   }

@@ -9,14 +9,13 @@
 // A version has sealed at most what was granted and, for each life since it was made, FREE_MESSAGES: so a key that is
 // used little costs no write, and what a thread that died had left counts as sealed. Both are stored before a thread
 // may seal on the strength of them.
-import { maintains } from '../../../api/node-role.ts'
+import { maintains, type NodeRole } from '../../../api/node-role.ts'
+import type { Secret } from '../../../crypto/primitives/secret.ts'
 import { isJsonObject, parseStoredJson } from '../../../lib/json.ts'
+import type { Log } from '../../../lib/log.ts'
 import { OneAtATime } from '../../../lib/one-at-a-time.ts'
 import { StorageCorrupt, StorageFull } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
-import type { VersionHeader } from '../ring/ring-header.ts'
-import { rotate } from '../ring/rotation.ts'
-import type { Transit } from '../transit.ts'
 import { identityOf } from './counted-version.ts'
 import { WARN_MESSAGES } from './message-budget.ts'
 
@@ -58,8 +57,34 @@ export type BudgetAnswer =
 type Granted = Exclude<BudgetAnswer, { readonly failed: 'full' | 'read-only' }>
 type BlockQuestion = Extract<BudgetQuestion, { readonly kind: 'block' }>
 
+/** A key, as far as its messages are counted. */
+type CountedHeader = { readonly latestVersion: number; readonly autoRotatePeriodSeconds: number }
+type CountedVersion = { readonly countedFrom?: number }
+type Found = { readonly header: CountedHeader } | undefined
+
+type LedgerKeys = {
+  find(name: string): Found | Promise<Found>
+  versionIn<T>(
+    tx: ViewTransaction,
+    name: string,
+    number: number,
+    read: (header: CountedHeader, version: CountedVersion, secrets: { readonly hmac: Secret }) => T,
+  ): Promise<T | undefined>
+}
+
+/** What the ledger has of its mount. */
+type LedgerParts = {
+  readonly storage: View
+  readonly keys: LedgerKeys
+  readonly role: () => NodeRole
+  readonly mount: () => { readonly path: string; readonly local: boolean }
+  readonly log: Log
+  /** Adds a version to a key unless `allow` throws; undefined where no key has the name. */
+  readonly rotate: (name: string, allow: (header: CountedHeader) => void) => Promise<Found>
+}
+
 export class BudgetLedger {
-  readonly #transit: Transit
+  readonly #parts: LedgerParts
   /** Lives of earlier starts: their threads are all gone. */
   #before: Promise<number> | undefined
   readonly #turns = new OneAtATime()
@@ -67,13 +92,13 @@ export class BudgetLedger {
   #spareLives = 0
   #lives = 0
 
-  constructor(transit: Transit) {
-    this.#transit = transit
+  constructor(parts: LedgerParts) {
+    this.#parts = parts
   }
 
   /** A version that is made now has to do with later lives only. */
   livesBefore(): Promise<number> {
-    this.#before ??= readLives(this.#transit.storage).catch((cause: unknown) => {
+    this.#before ??= readLives(this.#parts.storage).catch((cause: unknown) => {
       this.#before = undefined
       throw cause
     })
@@ -100,7 +125,7 @@ export class BudgetLedger {
   }
 
   async #storeLives(): Promise<void> {
-    this.#lives = await this.#transit.storage.transaction(async (tx) => {
+    this.#lives = await this.#parts.storage.transaction(async (tx) => {
       const lives = (await readLives(tx)) + LIVES_AT_ONCE
       tx.put(LIVES, Buffer.from(JSON.stringify({ format: FORMAT, lives })))
       return lives
@@ -109,7 +134,7 @@ export class BudgetLedger {
   }
 
   async #block(question: BlockQuestion): Promise<Granted> {
-    const answer = await this.#transit.storage.transaction((tx) => this.#grant(tx, question))
+    const answer = await this.#parts.storage.transaction((tx) => this.#grant(tx, question))
     this.#warn(question, answer)
     if (answer.granted > 0 || answer.isOther || answer.latestVersion !== question.version) return answer
     const latestVersion = await this.#rotate(question)
@@ -118,7 +143,7 @@ export class BudgetLedger {
 
   async #grant(tx: ViewTransaction, { name, version, identity, wanted, atLeast }: BlockQuestion): Promise<Granted> {
     const life = await readLives(tx)
-    const found = await this.#transit.keys.versionIn(tx, name, version, (header, its, secrets) => ({
+    const found = await this.#parts.keys.versionIn(tx, name, version, (header, its, secrets) => ({
       latestVersion: header.latestVersion,
       its,
       isSame: identityOf(secrets) === identity,
@@ -135,11 +160,11 @@ export class BudgetLedger {
 
   /** The new latest version; undefined where the key does not rotate by itself. */
   async #rotate({ name, version }: BlockQuestion): Promise<number | undefined> {
-    const { role, mount, keys, log } = this.#transit
+    const { role, mount, keys, log, rotate } = this.#parts
     if (!maintains(role(), mount())) return undefined
     const header = (await keys.find(name))?.header
     if (header === undefined || header.autoRotatePeriodSeconds === 0) return undefined
-    const rotated = await rotate(this.#transit, name, ({ latestVersion }) => {
+    const rotated = await rotate(name, ({ latestVersion }) => {
       if (latestVersion !== version) throw new RotatedMeanwhile(latestVersion)
     }).catch((cause: unknown) => {
       if (cause instanceof RotatedMeanwhile) return cause.latestVersion
@@ -157,11 +182,11 @@ export class BudgetLedger {
 
   #warn({ name, version }: BlockQuestion, { granted, total }: Granted): void {
     if (granted === 0) return
-    const line = { mount: this.#transit.mount().path, key: name, version }
+    const line = { mount: this.#parts.mount().path, key: name, version }
     if (total >= MOST_MESSAGES)
-      this.#transit.log('warn', 'A key version has its last messages: it can encrypt no more after them', line)
+      this.#parts.log('warn', 'A key version has its last messages: it can encrypt no more after them', line)
     else if (total >= WARN_MESSAGES && total - granted < WARN_MESSAGES)
-      this.#transit.log('warn', 'A key version has encrypted half of the messages that it may: rotate the key', line)
+      this.#parts.log('warn', 'A key version has encrypted half of the messages that it may: rotate the key', line)
   }
 }
 
@@ -174,7 +199,7 @@ class RotatedMeanwhile extends Error {
 }
 
 /** Messages that a version can have sealed at most. */
-export function countOf({ countedFrom = 0 }: VersionHeader, granted: number, lives: number): number {
+export function countOf({ countedFrom = 0 }: CountedVersion, granted: number, lives: number): number {
   return granted + FREE_MESSAGES * Math.max(0, lives - countedFrom)
 }
 

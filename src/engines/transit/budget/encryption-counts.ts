@@ -2,14 +2,19 @@
 // keys are read with every request of some clients, so numbers are kept as they were read until they change.
 import { CoherentCache } from '../../../lib/coherent-cache.ts'
 import type { View } from '../../../storage/sealed-storage.ts'
-import type { LoadedRing } from '../ring/loaded-ring.ts'
 import { countOf, LIVES, readGranted, readLives, USE_FOLDER } from './budget-ledger.ts'
-import { isCounted } from './counted-version.ts'
 
 /** About 100 bytes each. */
 const MAX_KEPT = 20_000
 
-export type EncryptionCounts = { readonly encryption_counts?: Readonly<Record<string, number>> }
+export type EncryptionCounts = { readonly encryption_counts: Readonly<Record<string, number>> }
+
+/** What a count belongs to. */
+type CountedVersion = {
+  readonly number: number
+  readonly identity: string
+  readonly header: { readonly countedFrom?: number }
+}
 
 export class CountReader {
   readonly #storage: View
@@ -20,9 +25,8 @@ export class CountReader {
     this.#storage = storage
   }
 
-  /** Of the versions that can be used; nothing for a type whose messages are not counted. @throws StorageCorrupt */
-  async read({ type, versions }: LoadedRing): Promise<EncryptionCounts> {
-    if (!isCounted(type)) return {}
+  /** Of versions whose messages are counted. @throws StorageCorrupt */
+  async read(versions: readonly CountedVersion[]): Promise<EncryptionCounts> {
     const lives = await this.#kept.get(LIVES, this.#load)
     const counts: Record<string, number> = {}
     for (const { number, identity, header } of versions) {

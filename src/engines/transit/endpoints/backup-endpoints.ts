@@ -5,15 +5,20 @@ import { bool, string } from '../../../api/fields.ts'
 import { DONE } from '../../../api/request.ts'
 import { text } from '../../../api/shape.ts'
 import { InvalidKeyMaterial } from '../../../crypto/key-types/key-type.ts'
+import type { World } from '../../../lib/world.ts'
 import { maxRestoredVersions, readBackup } from '../backup/backup-reading.ts'
 import { writeBackup } from '../backup/backup-writing.ts'
 import { nameField } from '../crypt-fields.ts'
 import { proveOrRefuse } from '../imported-material.ts'
 import { type StoredRing, wipeRing } from '../ring/key-ring.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { keyTypeOf, requireUsable } from '../ring/loaded-ring.ts'
+import type { Prover } from '../ring/new-key.ts'
 import type { RingHeader } from '../ring/ring-header.ts'
-import type { Transit } from '../transit.ts'
 import { Turns } from '../turns.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'update' | 'place'> & Prover & { readonly world: World }
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 
@@ -30,7 +35,7 @@ const backupKey = endpoint({
     'says where there are more versions than restore takes.',
   fields: nameField,
   response: { backup: text('What restore takes') },
-  handler: async (transit: Transit, { name }) => {
+  handler: async (transit: Parts, { name }) => {
     let backup = ''
     const found = await transit.keys.update(name, (ring) => {
       requireBackup(ring)
@@ -74,7 +79,7 @@ const restoreKey = endpoint({
     backup: string('What backup showed', { default: '', secret: true }),
     force: bool('Takes the place of a key of that name', { default: false }),
   },
-  handler: async (transit: Transit, args, { caller }) => {
+  handler: async (transit: Parts, args, { caller }) => {
     if (args.backup === '') throw refuse("'backup' must be supplied")
     const { name: itsName, ring } = await readBackup(args.backup, transit.world)
     try {
@@ -102,7 +107,7 @@ function requireName(asked: string, inBackup: string): string {
   throw refuse(`${which} is no name of a key: key names cannot be paths, they are of ${what}`)
 }
 
-async function proveVersions(transit: Transit, { header, secrets }: StoredRing): Promise<void> {
+async function proveVersions(transit: Parts, { header, secrets }: StoredRing): Promise<void> {
   const type = keyTypeOf(header)
   const turns = new Turns(transit.world)
   for (const [index, { material }] of secrets.entries()) {
@@ -117,4 +122,4 @@ async function proveVersions(transit: Transit, { header, secrets }: StoredRing):
   }
 }
 
-export const BACKUP_ENDPOINTS: readonly Endpoint[] = [backupKey, restoreKey]
+export const BACKUP_ENDPOINTS: readonly Endpoint<Parts>[] = [backupKey, restoreKey]

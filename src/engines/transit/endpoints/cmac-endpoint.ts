@@ -8,9 +8,13 @@ import { whenDone } from '../../../lib/when-done.ts'
 import { allOptional, keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
 import { cmacOf, makeMac } from '../mac.ts'
 import { runPatiently } from '../patient-batch.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { encryptionVersion } from '../ring/versions.ts'
-import type { Transit } from '../transit.ts'
+import type { Timed } from '../turns.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & Timed
 
 const CMAC = { cmac: text('vault:vN: and base64') }
 
@@ -46,14 +50,14 @@ export const cmacEndpoint = endpoint({
     'own. Each byte that is left out makes it 256 times easier to guess a CMAC.',
   fields,
   response: singleOrBatch(CMAC, allOptional(CMAC)),
-  handler: (transit: Transit, args) =>
+  handler: (transit: Parts, args) =>
     whenDone(transit.keys.find(args.name), (ring) => {
       if (ring === undefined) throw keyNotFound(args.name)
       return authenticate(transit, ring, args)
     }),
 })
 
-function authenticate(transit: Transit, ring: LoadedRing, args: CmacArgs): Answer | Promise<Answer> {
+function authenticate(transit: Parts, ring: LoadedRing, args: CmacArgs): Answer | Promise<Answer> {
   requireUsable(ring)
   const version = ring.version(encryptionVersion(ring.header, args.key_version, 'CMAC'))
   const usual = cmacOf(ring.type, args.mac_length)

@@ -3,9 +3,12 @@ import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { bool, int } from '../../../api/fields.ts'
 import { flag, integer } from '../../../api/shape.ts'
+import type { View } from '../../../storage/sealed-storage.ts'
 import { cacheSize, LEAST_CACHE_SIZE, storeCacheSize } from '../ring/cache-setting.ts'
-import type { Transit } from '../transit.ts'
 import { storeUpsertDisabled, upsertDisabled } from '../upsert-setting.ts'
+
+/** What it takes of its mount. */
+type Parts = { readonly storage: View }
 
 const response = { disable_upsert: flag('Whether encrypt makes no keys') }
 
@@ -18,7 +21,7 @@ const readConfig = endpoint({
   summary: 'Shows the settings for all keys',
   fields: {},
   response,
-  handler: async (transit: Transit) => ({ data: { disable_upsert: await upsertDisabled(transit.storage) } }),
+  handler: async (transit: Parts) => ({ data: { disable_upsert: await upsertDisabled(transit.storage) } }),
 })
 
 const writeConfig = endpoint({
@@ -30,7 +33,7 @@ const writeConfig = endpoint({
   summary: 'Changes the settings for all keys',
   fields: { disable_upsert: bool('Whether encrypt makes no keys', { default: false }) },
   response,
-  handler: async (transit: Transit, { disable_upsert }) => {
+  handler: async (transit: Parts, { disable_upsert }) => {
     await transit.storage.transaction(async (tx) => storeUpsertDisabled(tx, disable_upsert))
     return { data: { disable_upsert } }
   },
@@ -48,7 +51,7 @@ const readCache = endpoint({
   summary: 'Shows how many keys are kept ready for use',
   fields: {},
   response: cacheResponse,
-  handler: async (transit: Transit) => ({ data: { size: await cacheSize(transit.storage) } }),
+  handler: async (transit: Parts) => ({ data: { size: await cacheSize(transit.storage) } }),
 })
 
 const writeCache = endpoint({
@@ -61,7 +64,7 @@ const writeCache = endpoint({
   describe: 'It holds from the next reload of the mount (sys/plugins/reload/backend) on, or the next start.',
   fields: { size: int(SIZE, { default: 0 }) },
   response: cacheResponse,
-  handler: async (transit: Transit, { size }) => {
+  handler: async (transit: Parts, { size }) => {
     // Interface 7.11.
     if (size !== 0 && size < LEAST_CACHE_SIZE)
       throw fail('bad_request', [`"size": size must be 0 or a value greater or equal to ${LEAST_CACHE_SIZE}`])
@@ -70,4 +73,4 @@ const writeCache = endpoint({
   },
 })
 
-export const CONFIG_ENDPOINTS: readonly Endpoint[] = [readConfig, writeConfig, readCache, writeCache]
+export const CONFIG_ENDPOINTS: readonly Endpoint<Parts>[] = [readConfig, writeConfig, readCache, writeCache]

@@ -17,11 +17,14 @@ import { signWith } from '../../../crypto/signatures/signing-jobs.ts'
 import { RSA_PSS_X509, type X509Signature, x509SignatureOf } from '../../../crypto/signatures/x509-signatures.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { keyNotFound, nameField } from '../crypt-fields.ts'
-import { signBytesInDevice } from '../managed/managed-signing.ts'
+import { type Signer, signBytesInDevice } from '../managed/managed-signing.ts'
 import { pairVersion } from '../pair-version.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
 import { isManaged, schemeOf, verifyingType } from '../ring/managed-type.ts'
-import type { Transit } from '../transit.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & Signer
 
 /** Of a template: a key and a signature of any kind, and some hundred names. */
 const MAX_CHARACTERS = 65_536
@@ -54,7 +57,7 @@ export const csrEndpoint = endpoint({
     type: text('Type of the key'),
     csr: text('The request in PEM'),
   },
-  handler: (transit: Transit, { name, version: requested, csr }) => {
+  handler: (transit: Parts, { name, version: requested, csr }) => {
     const template = csr === '' ? EMPTY_TEMPLATE : readTemplate(csr)
     return whenDone(transit.keys.find(name), (ring) => {
       if (ring === undefined) throw keyNotFound(name, 'signing key')
@@ -79,7 +82,7 @@ function readTemplate(pem: string): RequestTemplate {
 
 /** In DER. @throws Refusal for a version whose private key is not to be had */
 function request(
-  transit: Transit,
+  transit: Parts,
   ring: LoadedRing,
   version: LoadedVersion,
   template: RequestTemplate,

@@ -8,8 +8,9 @@ import { group, integer, listOf, text } from '../../../api/shape.ts'
 import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
 import { encodeBase64 } from '../../../lib/base64.ts'
 import { whenDone } from '../../../lib/when-done.ts'
+import type { World } from '../../../lib/world.ts'
 import { AT_ONCE } from '../batch.ts'
-import { counted } from '../budget/counted-work.ts'
+import { type CountedKeys, counted } from '../budget/counted-work.ts'
 import type { Encrypted } from '../crypt.ts'
 import {
   allOptional,
@@ -22,11 +23,14 @@ import {
   versionField,
   warningsOf,
 } from '../crypt-fields.ts'
-import { encryptAnywhere } from '../managed/managed-crypt.ts'
+import { encryptAnywhere, type Sealer } from '../managed/managed-crypt.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing } from '../ring/loaded-ring.ts'
 import { isManaged } from '../ring/managed-type.ts'
 import { thenWipe } from '../then-wipe.ts'
-import type { Transit } from '../transit.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & CountedKeys & Sealer & { readonly world: World }
 
 const BITS = [128, 256, 512]
 /** As much work as a batch that one thread does in milliseconds. */
@@ -53,7 +57,7 @@ const datakey = endpoint({
   summary: 'Makes a data key and encrypts it with a named key',
   fields,
   response: DATA_KEY,
-  handler: (transit: Transit, args) => withKey(transit, args, 1, (ring) => makeOne(transit, ring, args)),
+  handler: (transit: Parts, args) => withKey(transit, args, 1, (ring) => makeOne(transit, ring, args)),
 })
 
 const datakeys = endpoint({
@@ -74,7 +78,7 @@ const datakeys = endpoint({
     ),
     key_version: integer('Version of the key that encrypted them'),
   },
-  handler: (transit: Transit, args) =>
+  handler: (transit: Parts, args) =>
     withKey(transit, args, args.count, (ring) =>
       whenDone(makeMany(transit, ring, args, args.count), (made) => ({
         key_pairs: made.map(({ ciphertext, plaintext }) =>
@@ -87,7 +91,7 @@ const datakeys = endpoint({
 
 /** @throws Refusal */
 function withKey(
-  transit: Transit,
+  transit: Parts,
   args: DatakeyArgs,
   count: number,
   make: (ring: LoadedRing) => Versioned | Promise<Versioned>,
@@ -109,13 +113,13 @@ function withKey(
   })
 }
 
-function makeMany(transit: Transit, ring: LoadedRing, args: DatakeyArgs, count: number): Made[] | Promise<Made[]> {
+function makeMany(transit: Parts, ring: LoadedRing, args: DatakeyArgs, count: number): Made[] | Promise<Made[]> {
   if (isManaged(ring)) return makeInDevice(transit, ring, args, count)
   return Array.from({ length: count }, () => makeOne(transit, ring, args) as Made)
 }
 
 /** Some at once, so that others come to the device meanwhile. */
-async function makeInDevice(transit: Transit, ring: LoadedRing, args: DatakeyArgs, count: number): Promise<Made[]> {
+async function makeInDevice(transit: Parts, ring: LoadedRing, args: DatakeyArgs, count: number): Promise<Made[]> {
   const made: Made[] = []
   while (made.length < count) {
     const length = Math.min(AT_ONCE, count - made.length)
@@ -124,11 +128,11 @@ async function makeInDevice(transit: Transit, ring: LoadedRing, args: DatakeyArg
   return made
 }
 
-function makeOne(transit: Transit, ring: LoadedRing, args: DatakeyArgs): Made | Promise<Made> {
+function makeOne(transit: Parts, ring: LoadedRing, args: DatakeyArgs): Made | Promise<Made> {
   const key = freshBytes(transit.world.random.bytes, args.bits / 8)
   const shown = (made: Encrypted): Made =>
     args.type === 'plaintext' ? { ...made, plaintext: encodeBase64(key) } : made
   return thenWipe(key, () => whenDone(encryptAnywhere(transit, ring, key, args), shown))
 }
 
-export const DATAKEY_ENDPOINTS: readonly Endpoint[] = [datakey, datakeys]
+export const DATAKEY_ENDPOINTS: readonly Endpoint<Parts>[] = [datakey, datakeys]

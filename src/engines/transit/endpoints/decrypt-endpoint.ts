@@ -21,10 +21,13 @@ import {
   warningsOf,
   withWarnings,
 } from '../crypt-fields.ts'
-import { decryptAnywhere, opensElsewhere } from '../managed/managed-crypt.ts'
+import { decryptAnywhere, type Opener, opensElsewhere } from '../managed/managed-crypt.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing } from '../ring/loaded-ring.ts'
-import { runLargeBatch } from '../split-batch.ts'
-import type { Transit } from '../transit.ts'
+import { runLargeBatch, type SplitParts } from '../split-batch.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & Opener & SplitParts
 
 const PLAINTEXT = { plaintext: text('Base64; empty for an empty message, and in an item that failed') }
 
@@ -54,14 +57,14 @@ export const decryptEndpoint = endpoint({
   summary: 'Decrypts what a named key encrypted',
   fields,
   response: singleOrBatch(PLAINTEXT, PLAINTEXT),
-  handler: (transit: Transit, args) => {
+  handler: (transit: Parts, args) => {
     const ring = transit.keys.find(args.name)
     if (ring instanceof LoadedRing) return decryptWith(transit, ring, args)
     return ring.then((found) => decryptWith(transit, found, args))
   },
 })
 
-function decryptWith(transit: Transit, ring: LoadedRing | undefined, args: DecryptArgs): Answer | Promise<Answer> {
+function decryptWith(transit: Parts, ring: LoadedRing | undefined, args: DecryptArgs): Answer | Promise<Answer> {
   if (ring === undefined) throw keyNotFound(args.name)
   if (args.batch_input !== undefined) {
     return whenDone(decryptBatch(transit, ring, args.batch_input), (run) =>
@@ -74,7 +77,7 @@ function decryptWith(transit: Transit, ring: LoadedRing | undefined, args: Decry
   })
 }
 
-function decryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+function decryptBatch(transit: Parts, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
   const { slow } = transit
   const failed = (error: string, reference: string): DecryptResult => ({ plaintext: '', error, reference })
   const shown = (opened: Buffer, reference: string): DecryptResult => ({ plaintext: encodeBase64(opened), reference })

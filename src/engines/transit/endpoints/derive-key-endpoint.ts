@@ -12,10 +12,13 @@ import { nameField } from '../crypt-fields.ts'
 import { requireKeyType } from '../key-type-field.ts'
 import { pairVersion } from '../pair-version.ts'
 import { wipeRing } from '../ring/key-ring.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
-import { proveMaterial } from '../ring/new-key.ts'
-import type { Transit } from '../transit.ts'
+import { type CountingMaker, proveMaterial } from '../ring/new-key.ts'
 import { importedRing } from './import-endpoints.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find' | 'place'> & CountingMaker
 
 /** Bytes by type. */
 const KEY_BYTES: ReadonlyMap<string, number> = new Map([
@@ -52,7 +55,7 @@ export const deriveKeyEndpoint = endpoint({
       canonical: lowerCased,
     }),
   },
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Parts, args) => {
     if (lowerCased(args.key_derivation_algorithm) !== 'ecdh')
       throw refuse('"key_derivation_algorithm": not known, ecdh is the only one')
     const { type, keyBytes } = requireDerivedType(args.derived_key_type)
@@ -69,7 +72,7 @@ export const deriveKeyEndpoint = endpoint({
   },
 })
 
-async function placeDerived(transit: Transit, name: string, type: KeyType, material: Buffer) {
+async function placeDerived(transit: Parts, name: string, type: KeyType, material: Buffer) {
   await proveMaterial(type, material, transit)
   const countedFrom = await transit.ledger.livesBefore()
   const ring = importedRing(transit, type, { material, isPublic: false }, NO_FLAGS, countedFrom)

@@ -7,9 +7,10 @@ import { SEAL_MANY } from '../../../crypto/many.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import type { ViewTransaction } from '../../../storage/sealed-storage.ts'
 import { type BatchRun, batchAnswer, runSlowBatch } from '../batch.ts'
+import type { BudgetBook } from '../budget/budget-book.ts'
 import { FREE_MESSAGES, putGranted } from '../budget/budget-ledger.ts'
-import { identityOf, isCounted } from '../budget/counted-version.ts'
-import { counted, requireBudget } from '../budget/counted-work.ts'
+import { identityOf } from '../budget/counted-version.ts'
+import { type CountedKeys, counted, requireBudget } from '../budget/counted-work.ts'
 import { decodeField, type Encrypted, type EncryptOptions, encrypted, prepareEncryption } from '../crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
@@ -25,14 +26,20 @@ import {
   withWarnings,
 } from '../crypt-fields.ts'
 import { requireKeyType, UPSERTED } from '../key-type-field.ts'
-import { encryptAnywhere } from '../managed/managed-crypt.ts'
+import { encryptAnywhere, type Sealer } from '../managed/managed-crypt.ts'
 import { wipeRing } from '../ring/key-ring.ts'
-import { LoadedRing } from '../ring/loaded-ring.ts'
+import type { WithKeys } from '../ring/keys.ts'
+import { isCounted, LoadedRing } from '../ring/loaded-ring.ts'
 import { isManaged } from '../ring/managed-type.ts'
-import { type NewKey, newRing } from '../ring/new-key.ts'
+import { type CountingMaker, type NewKey, newRing } from '../ring/new-key.ts'
 import { runLargeBatch } from '../split-batch.ts'
-import type { Transit } from '../transit.ts'
 import { upsertDisabled } from '../upsert-setting.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find' | 'addForUse'> &
+  CountedKeys &
+  Sealer &
+  CountingMaker & { readonly budgets: Pick<BudgetBook, 'begin'> }
 
 const NOTHING = Buffer.alloc(0)
 
@@ -72,11 +79,11 @@ export const encryptEndpoint = endpoint({
     'derivation exactly when a context is given.',
   fields,
   response: ENCRYPTED_OR_BATCH,
-  exists: (transit: Transit, { name = '' }) => {
+  exists: (transit: Parts, { name = '' }) => {
     const ring = transit.keys.find(name)
     return ring instanceof LoadedRing ? true : ring.then((found) => found !== undefined)
   },
-  handler: (transit: Transit, args, request) =>
+  handler: (transit: Parts, args, request) =>
     counted(transit, args.batch_input?.length ?? 1, () => {
       const ring = transit.keys.find(args.name)
       // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.
@@ -93,14 +100,14 @@ function judged(ring: LoadedRing, request: RequestInfo): LoadedRing {
   return ring
 }
 
-function encryptWith(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
+function encryptWith(transit: Parts, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
   if (args.batch_input === undefined) return encryptOne(transit, ring, args)
   return whenDone(encryptBatch(transit, ring, args.batch_input), (run) =>
     batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code),
   )
 }
 
-function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
+function encryptOne(transit: Parts, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
   if (args.plaintext === undefined) throw fail('bad_request', ['missing plaintext to encrypt'])
   return whenDone(encryptText(transit, ring, args), (data) => ({
     data,
@@ -110,7 +117,7 @@ function encryptOne(transit: Transit, ring: LoadedRing, args: EncryptArgs): Answ
 
 type Run = BatchRun<EncryptResult>
 
-function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+function encryptBatch(transit: Parts, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
   requireBudget(ring, items)
   const failed = (error: string, reference: string): EncryptResult => ({ error, reference })
   if (isManaged(ring)) {
@@ -132,7 +139,7 @@ function encryptBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]
   })
 }
 
-function encryptText(transit: Transit, ring: LoadedRing, input: EncryptInput): Encrypted | Promise<Encrypted> {
+function encryptText(transit: Parts, ring: LoadedRing, input: EncryptInput): Encrypted | Promise<Encrypted> {
   return encryptAnywhere(transit, ring, decodePlaintext(input), input)
 }
 
@@ -144,7 +151,7 @@ function decodePlaintext({ plaintext }: EncryptInput): Buffer {
  * Encrypts with a key that is stored only then: a request that fails leaves no key behind. Where another request was
  * faster, this one is judged anew: its key is there now.
  */
-async function makeKeyAndEncrypt(transit: Transit, args: EncryptArgs, request: RequestInfo): Promise<Answer> {
+async function makeKeyAndEncrypt(transit: Parts, args: EncryptArgs, request: RequestInfo): Promise<Answer> {
   if (request.operation !== 'create') throw keyNotFound(args.name)
   const wanted = wantedKey(args)
   const requireAllowed = async (tx: ViewTransaction): Promise<void> => {

@@ -11,8 +11,11 @@ import { SYMMETRIC_FORM } from '../../../crypto/forms/symmetric-form.ts'
 import { nameField } from '../crypt-fields.ts'
 import { certificateChain } from '../key-description.ts'
 import { chosenVersionField, chosenVersions } from '../ring/chosen-versions.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
-import type { Transit } from '../transit.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'>
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 
@@ -105,7 +108,7 @@ const exportKey = endpoint({
     }),
   },
   response: EXPORTED,
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Parts, args) => {
     const kind = Object.hasOwn(KINDS, args.type) ? KINDS[args.type] : undefined
     if (kind === undefined) throw refuse(`invalid export type, offered are ${Object.keys(KINDS).join(', ')}`)
     const format = Object.hasOwn(FORMATS, args.format) ? FORMATS[args.format] : undefined
@@ -136,4 +139,4 @@ function written(
   return keys
 }
 
-export const EXPORT_ENDPOINTS: readonly Endpoint[] = [exportKey]
+export const EXPORT_ENDPOINTS: readonly Endpoint<Parts>[] = [exportKey]

@@ -2,7 +2,6 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { HASH_TOOL, hashAnswer } from '../../../api/tool-fields.ts'
 import { HASH_NAMES, namedHash } from '../../../crypto/primitives/named-hash.ts'
-import type { Transit } from '../transit.ts'
 
 export const hashEndpoint = endpoint({
   ...HASH_TOOL,
@@ -10,5 +9,5 @@ export const hashEndpoint = endpoint({
   path: 'hash(/:algorithm)',
   describe:
     'SHA-1 is not offered: nothing new may rest on it. No FIPS mode is offered either, with whatever algorithm.',
-  handler: (_transit: Transit, args) => hashAnswer(args, HASH_NAMES, namedHash),
+  handler: (_transit, args) => hashAnswer(args, HASH_NAMES, namedHash),
 })

@@ -9,9 +9,13 @@ import { whenDone } from '../../../lib/when-done.ts'
 import { allOptional, keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
 import { hmacWith, makeMac } from '../mac.ts'
 import { runPatiently } from '../patient-batch.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { encryptionVersion } from '../ring/versions.ts'
-import type { Transit } from '../transit.ts'
+import type { Timed } from '../turns.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & Timed
 
 const HMAC = { hmac: text('vault:vN: and base64, in full length') }
 
@@ -41,14 +45,14 @@ export const hmacEndpoint = endpoint({
     'A batch answers 200, and an item that failed says why.',
   fields,
   response: singleOrBatch(HMAC, allOptional(HMAC)),
-  handler: (transit: Transit, args) =>
+  handler: (transit: Parts, args) =>
     whenDone(transit.keys.find(args.name), (ring) => {
       if (ring === undefined) throw keyNotFound(args.name)
       return authenticate(transit, ring, args)
     }),
 })
 
-function authenticate(transit: Transit, ring: LoadedRing, args: Args<typeof fields>): Answer | Promise<Answer> {
+function authenticate(transit: Parts, ring: LoadedRing, args: Args<typeof fields>): Answer | Promise<Answer> {
   requireUsable(ring)
   const version = ring.version(encryptionVersion(ring.header, args.key_version, 'HMAC'))
   const compute = hmacWith(args.algorithm, 'algorithm')

@@ -4,16 +4,21 @@ import { fail } from '../../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../../api/fields.ts'
 import { DONE, Reconsider } from '../../../api/request.ts'
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
+import type { World } from '../../../lib/world.ts'
 import { nameField } from '../crypt-fields.ts'
 import { importedSecrets, importedVersion, requireImportable, withImported } from '../import-version.ts'
-import { type ImportedMaterial, importFields, importMaterial } from '../imported-material.ts'
+import { type ImportedMaterial, type Importer, importFields, importMaterial } from '../imported-material.ts'
 import { requireKeyType } from '../key-type-field.ts'
 import { keyTypeName, parameterSetField } from '../parameter-set.ts'
 import { type StoredRing, wipeRing } from '../ring/key-ring.ts'
 import { requireRotatePeriod } from '../ring/key-settings.ts'
+import type { WithKeys } from '../ring/keys.ts'
+import type { CountingMaker } from '../ring/new-key.ts'
 import { MADE_HERE } from '../ring/ring-header.ts'
 import { FIRST_BOUNDS } from '../ring/versions.ts'
-import type { Transit } from '../transit.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find' | 'place' | 'update'> & Importer & CountingMaker
 
 const lowerCased = (text: string): string => text.toLowerCase()
 
@@ -47,7 +52,7 @@ const importKey = endpoint({
     'ciphertext holds a secret or private key, wrapped for the key of wrapping_key: raw bytes, or for a key pair ' +
     'PKCS #8 in DER. With public_key instead the key encrypts and verifies only, until import_version completes it.',
   fields: newFields,
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Parts, args) => {
     const type = requireNewKey(args)
     if ((await transit.keys.find(args.name)) !== undefined) {
       throw refuse(`import cannot be used with an existing key: "${args.name}" exists, import_version adds to it`)
@@ -89,7 +94,7 @@ type NewFlags = Pick<
 
 /** A ring with copies of the material; the caller wipes both. `countedFrom` is as the ledger of the mount has it. */
 export function importedRing(
-  { world }: Transit,
+  { world }: { readonly world: World },
   type: KeyType,
   imported: ImportedMaterial,
   args: NewFlags,
@@ -132,7 +137,7 @@ const importKeyVersion = endpoint({
     ...importFields,
     version: int('Version of which only the public half is known, to be completed by its private key'),
   },
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Parts, args) => {
     const ring = await transit.keys.find(args.name)
     if (ring === undefined) throw notFound(args.name)
     requireImportable(ring)
@@ -156,4 +161,4 @@ const importKeyVersion = endpoint({
 
 const notFound = (name: string) => refuse(`key not found: no key has the name "${name}", import makes one`)
 
-export const IMPORT_ENDPOINTS: readonly Endpoint[] = [importKey, importKeyVersion]
+export const IMPORT_ENDPOINTS: readonly Endpoint<Parts>[] = [importKey, importKeyVersion]

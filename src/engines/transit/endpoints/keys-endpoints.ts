@@ -6,17 +6,22 @@ import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../../api/named-thing
 import { DONE } from '../../../api/request.ts'
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
 import { CMAC_BYTES } from '../../../crypto/primitives/cmac.ts'
+import type { CountReader } from '../budget/encryption-counts.ts'
 import { nameField } from '../crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from '../key-description.ts'
 import { requireKeyType } from '../key-type-field.ts'
 import { keyTypeName, parameterSetField } from '../parameter-set.ts'
 import { wipeRing } from '../ring/key-ring.ts'
 import { changeSettings, requireRotatePeriod } from '../ring/key-settings.ts'
+import type { WithKeys } from '../ring/keys.ts'
+import { isCounted } from '../ring/loaded-ring.ts'
 import { isManaged } from '../ring/managed-type.ts'
 import { managedKeyFields, newManagedVersion, requestedKey, requireManagedSettings } from '../ring/managed-version.ts'
 import { type NewKey, newRing, ringOf } from '../ring/new-key.ts'
-import { rotate } from '../ring/rotation.ts'
-import type { Transit } from '../transit.ts'
+import { rotate, type VersionMaker } from '../ring/rotation.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys & VersionMaker & { readonly counts: Pick<CountReader, 'read'> }
 
 const createFields = {
   ...nameField,
@@ -46,7 +51,7 @@ const createKey = endpoint({
   describe: 'Where there is one already, nothing changes and that one is described, whatever was asked for.',
   fields: createFields,
   response: KEY_DESCRIPTION,
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Parts, args) => {
     const wanted = wantedKey(args)
     const managed = await requestedKey(transit, wanted.type.name, args)
     if (managed !== undefined) requireManagedSettings(wanted)
@@ -102,10 +107,10 @@ const readKey = endpoint({
     'is given, and without one they are empty.',
   fields: { ...nameField, context: bytes('Context of a signing key with derivation; else not used', { secret: true }) },
   response: KEY_DESCRIPTION,
-  handler: async (transit: Transit, { name, context }) => {
+  handler: async (transit: Parts, { name, context }) => {
     const ring = orNotFound(await transit.keys.find(name))
     const { data } = describedKey(name, ring, context)
-    return { data: { ...data, ...(await transit.counts.read(ring)) } }
+    return { data: { ...data, ...(isCounted(ring.type) ? await transit.counts.read(ring.versions) : {}) } }
   },
 })
 
@@ -118,7 +123,7 @@ const listKeys = endpoint({
     after: string('Only names that come after this one, which need not exist', { default: '' }),
     limit: int('At most so many names; 0 or less: all', { default: 0 }),
   },
-  handler: async (transit: Transit, { after, limit }) =>
+  handler: async (transit: Parts, { after, limit }) =>
     namesAnswer(await transit.keys.list({ ...(after === '' ? {} : { after }), ...(limit > 0 ? { limit } : {}) })),
 })
 
@@ -131,7 +136,7 @@ const deleteKey = endpoint({
   summary: 'Deletes a key with all its versions, where deletion_allowed is set',
   describe: 'What it encrypted can be decrypted no more.',
   fields: nameField,
-  handler: async (transit: Transit, { name }) => {
+  handler: async (transit: Parts, { name }) => {
     const isDeleted = await transit.keys.delete(name, ({ deletionAllowed }) => {
       // Interface 7.3.
       if (!deletionAllowed) {
@@ -168,7 +173,7 @@ const configureKey = endpoint({
     }),
   },
   response: KEY_DESCRIPTION,
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Parts, args) => {
     const wanted = {
       minDecryptionVersion: args.min_decryption_version,
       minEncryptionVersion: args.min_encryption_version,
@@ -198,7 +203,7 @@ const rotateKey = endpoint({
   summary: 'Adds a version to a key, which encrypts from now on',
   fields: { ...nameField, ...managedKeyFields },
   response: KEY_DESCRIPTION,
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Parts, args) => {
     const rotated = await rotate(transit, args.name, undefined, args)
     if (rotated === undefined) throw notFound(args.name)
     return describedKey(args.name, rotated)
@@ -207,4 +212,11 @@ const rotateKey = endpoint({
 
 const notFound = (name: string) => fail('bad_request', [`key not found: no key has the name "${name}"`])
 
-export const KEYS_ENDPOINTS: readonly Endpoint[] = [createKey, readKey, listKeys, deleteKey, configureKey, rotateKey]
+export const KEYS_ENDPOINTS: readonly Endpoint<Parts>[] = [
+  createKey,
+  readKey,
+  listKeys,
+  deleteKey,
+  configureKey,
+  rotateKey,
+]

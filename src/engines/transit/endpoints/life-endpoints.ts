@@ -6,9 +6,12 @@ import { int } from '../../../api/fields.ts'
 import { nameField } from '../crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from '../key-description.ts'
 import type { StoredRing } from '../ring/key-ring.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import type { RingHeader } from '../ring/ring-header.ts'
 import { requireTrimmable } from '../ring/versions.ts'
-import type { Transit } from '../transit.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'update'>
 
 const trimKey = endpoint({
   id: 'transit-key-trim',
@@ -22,7 +25,7 @@ const trimKey = endpoint({
     'versions encrypted can be decrypted no more.',
   fields: { ...nameField, min_available_version: int('The lowest version that is kept') },
   response: KEY_DESCRIPTION,
-  handler: async (transit: Transit, { name, min_available_version: lowest }) => {
+  handler: async (transit: Parts, { name, min_available_version: lowest }) => {
     const trimmed = await transit.keys.update(name, (ring) => trim(ring, lowest))
     if (trimmed === undefined) throw fail('bad_request', [`invalid key name: no key has the name "${name}"`])
     return describedKey(name, trimmed)
@@ -52,7 +55,7 @@ const softDelete = endpoint({
   describe: 'It can be read, listed, configured, trimmed and deleted, and does nothing else.',
   fields: nameField,
   response: KEY_DESCRIPTION,
-  handler: (transit: Transit, { name }) => mark(transit, name, true, 'key was already marked as soft deleted'),
+  handler: (transit: Parts, { name }) => mark(transit, name, true, 'key was already marked as soft deleted'),
 })
 
 const softDeleteRestore = endpoint({
@@ -64,10 +67,10 @@ const softDeleteRestore = endpoint({
   summary: 'Brings a key back into use that was taken out of it with soft-delete',
   fields: nameField,
   response: KEY_DESCRIPTION,
-  handler: (transit: Transit, { name }) => mark(transit, name, false, 'key was already restored'),
+  handler: (transit: Parts, { name }) => mark(transit, name, false, 'key was already restored'),
 })
 
-async function mark(transit: Transit, name: string, softDeleted: boolean, already: string) {
+async function mark(transit: Parts, name: string, softDeleted: boolean, already: string) {
   let isChanged = false
   const ring = await transit.keys.update(name, (stored) => {
     isChanged = stored.header.softDeleted !== softDeleted
@@ -79,4 +82,4 @@ async function mark(transit: Transit, name: string, softDeleted: boolean, alread
   return isChanged ? answer : { ...answer, warnings: [already] }
 }
 
-export const LIFE_ENDPOINTS: readonly Endpoint[] = [trimKey, softDelete, softDeleteRestore]
+export const LIFE_ENDPOINTS: readonly Endpoint<Parts>[] = [trimKey, softDelete, softDeleteRestore]

@@ -1,7 +1,6 @@
 // What is done with the key pairs themselves, besides signing and encrypting with them.
-import type { Endpoint } from '../../../api/endpoint.ts'
 import { csrEndpoint } from './csr-endpoint.ts'
 import { deriveKeyEndpoint } from './derive-key-endpoint.ts'
 import { setCertificateEndpoint } from './set-certificate-endpoint.ts'
 
-export const PAIR_ENDPOINTS: readonly Endpoint[] = [csrEndpoint, setCertificateEndpoint, deriveKeyEndpoint]
+export const PAIR_ENDPOINTS = [csrEndpoint, setCertificateEndpoint, deriveKeyEndpoint]

@@ -4,7 +4,7 @@ import { type Args, batch, type Item, string } from '../../../api/fields.ts'
 import type { Answer } from '../../../api/request.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { type BatchRun, batchAnswer, requireItems } from '../batch.ts'
-import { counted, requireBudget } from '../budget/counted-work.ts'
+import { type CountedKeys, counted, requireBudget } from '../budget/counted-work.ts'
 import type { Encrypted, EncryptOptions } from '../crypt.ts'
 import {
   ENCRYPTED_OR_BATCH,
@@ -19,11 +19,15 @@ import {
   warningsOf,
   withWarnings,
 } from '../crypt-fields.ts'
-import { decryptAnywhere, encryptAnywhere } from '../managed/managed-crypt.ts'
+import { decryptAnywhere, encryptAnywhere, type Opener, type Sealer } from '../managed/managed-crypt.ts'
 import { runPatiently } from '../patient-batch.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing } from '../ring/loaded-ring.ts'
 import { thenWipe } from '../then-wipe.ts'
-import type { Transit } from '../transit.ts'
+import type { Timed } from '../turns.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & CountedKeys & Sealer & Opener & Timed
 
 const fields = {
   ...nameField,
@@ -67,7 +71,7 @@ export const rewrapEndpoint = endpoint({
   describe: 'The plaintext is not shown. Associated data stay the same.',
   fields,
   response: ENCRYPTED_OR_BATCH,
-  handler: (transit: Transit, args) =>
+  handler: (transit: Parts, args) =>
     counted(transit, args.batch_input?.length ?? 1, () => {
       const ring = transit.keys.find(args.name)
       if (ring instanceof LoadedRing) return rewrapWith(transit, ring, args)
@@ -75,7 +79,7 @@ export const rewrapEndpoint = endpoint({
     }),
 })
 
-function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: RewrapArgs): Answer | Promise<Answer> {
+function rewrapWith(transit: Parts, ring: LoadedRing | undefined, args: RewrapArgs): Answer | Promise<Answer> {
   if (ring === undefined) throw keyNotFound(args.name)
   if (args.batch_input !== undefined) {
     return whenDone(rewrapBatch(transit, ring, args.batch_input), (run) =>
@@ -88,7 +92,7 @@ function rewrapWith(transit: Transit, ring: LoadedRing | undefined, args: Rewrap
   }))
 }
 
-function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
+function rewrapBatch(transit: Parts, ring: LoadedRing, items: readonly Item[]): Run | Promise<Run> {
   requireItems(items)
   requireBudget(ring, items)
   const failed = (error: string, reference: string): RewrapResult => ({ error, reference })
@@ -97,7 +101,7 @@ function rewrapBatch(transit: Transit, ring: LoadedRing, items: readonly Item[])
   return runPatiently<RewrapResult>(items, work, failed, transit.world)
 }
 
-function rewrap(transit: Transit, ring: LoadedRing, input: RewrapInput): Encrypted | Promise<Encrypted> {
+function rewrap(transit: Parts, ring: LoadedRing, input: RewrapInput): Encrypted | Promise<Encrypted> {
   const { decrypt_padding_scheme, encrypt_padding_scheme } = input
   const options = { ...input, padding_scheme: decrypt_padding_scheme }
   return whenDone(decryptAnywhere(transit, ring, input.ciphertext, options), (plaintext) => {

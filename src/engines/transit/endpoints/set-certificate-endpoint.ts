@@ -7,9 +7,12 @@ import { readCertificates, requireCertificateOf } from '../certificate-chain.ts'
 import { keyNotFound, nameField } from '../crypt-fields.ts'
 import { pairVersion } from '../pair-version.ts'
 import type { StoredRing } from '../ring/key-ring.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { firstStoredVersion } from '../ring/ring-header.ts'
-import type { Transit } from '../transit.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'update'>
 
 export const setCertificateEndpoint = endpoint({
   id: 'transit-key-set-certificate',
@@ -31,7 +34,7 @@ export const setCertificateEndpoint = endpoint({
     type: text('Type of the key'),
     certificate_chain: text('As it was given'),
   },
-  handler: async (transit: Transit, { name, version: requested, certificate_chain: chain }) => {
+  handler: async (transit: Parts, { name, version: requested, certificate_chain: chain }) => {
     const certificates = readCertificates(chain)
     const changed = await transit.keys.update(name, (ring) => withCertificates(ring, requested, certificates))
     if (changed === undefined) throw keyNotFound(name, 'signing key')

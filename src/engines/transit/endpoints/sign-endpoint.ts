@@ -8,12 +8,16 @@ import { integer, optional, text } from '../../../api/shape.ts'
 import type { SignatureOptions } from '../../../crypto/key-types/key-type.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
-import { signAnywhere, withPaddingOf } from '../managed/managed-signing.ts'
+import { type Signer, signAnywhere, withPaddingOf } from '../managed/managed-signing.ts'
 import { runPatiently } from '../patient-batch.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { readSignatureOptions, requireHashOrRaw, requireMessages, signatureFields } from '../signature-options.ts'
 import { requireSigning, type Signed } from '../signing.ts'
-import type { Transit } from '../transit.ts'
+import type { Timed } from '../turns.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & Signer & Timed
 
 const PUBLIC_KEY = optional(text('Of a key with derivation: the public key for the context, base64'))
 const SIGNATURE = text('vault:vN: and base64, or base64url where marshaled as jws')
@@ -67,7 +71,7 @@ export const signEndpoint = endpoint({
     'it is (RFC 8017 section 9.2, without the name of a hash). A batch answers 200, and an item that failed says why.',
   fields,
   response: singleOrBatch(SINGLE, ITEM),
-  handler: (transit: Transit, args) => {
+  handler: (transit: Parts, args) => {
     const options = readSignatureOptions(args)
     return whenDone(transit.keys.find(args.name), (ring) => {
       if (ring === undefined) throw keyNotFound(args.name, 'signing key')
@@ -76,12 +80,7 @@ export const signEndpoint = endpoint({
   },
 })
 
-function signWith(
-  transit: Transit,
-  ring: LoadedRing,
-  args: SignArgs,
-  asked: SignatureOptions,
-): Answer | Promise<Answer> {
+function signWith(transit: Parts, ring: LoadedRing, args: SignArgs, asked: SignatureOptions): Answer | Promise<Answer> {
   requireUsable(ring)
   requireSigning(ring.type, 'signing')
   const options = withPaddingOf(ring, asked, args.signature_algorithm)

@@ -5,12 +5,14 @@ import { fail } from '../../../api/errors.ts'
 import { type Args, batch, type Item, int, string } from '../../../api/fields.ts'
 import type { Answer } from '../../../api/request.ts'
 import { flag } from '../../../api/shape.ts'
+import type { SlowWork } from '../../../lib/slow-work.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { requireSome } from '../batch.ts'
 import { keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
 import { checkingCmacOf, hmacWith, isMacOf } from '../mac.ts'
 import { withPaddingOf } from '../managed/managed-signing.ts'
 import { runPatiently } from '../patient-batch.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { SignatureCheck } from '../signature-check.ts'
 import {
@@ -22,7 +24,10 @@ import {
   signatureFields,
 } from '../signature-options.ts'
 import { requireSigning } from '../signing.ts'
-import type { Transit } from '../transit.ts'
+import type { Timed } from '../turns.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & Timed & { readonly slow: SlowWork }
 
 const VALID = { valid: flag('Whether it is one of the input') }
 
@@ -75,7 +80,7 @@ export const verifyEndpoint = endpoint({
     'batch answers 200, and an item that failed says why.',
   fields,
   response: singleOrBatch(VALID, VALID),
-  handler: (transit: Transit, args) => {
+  handler: (transit: Parts, args) => {
     const proof = args.batch_input === undefined ? requireProof(args) : requireSameProof(args.batch_input)
     const options = proof === 'signature' ? readSignatureOptions(args) : undefined
     return whenDone(transit.keys.find(args.name), (ring) => {
@@ -100,7 +105,7 @@ export const verifyEndpoint = endpoint({
 /** @throws Refusal, also for an item that misses something */
 type Check = (item: Item) => boolean | Promise<boolean>
 
-function answer(transit: Transit, args: VerifyArgs, check: Check): Answer | Promise<Answer> {
+function answer(transit: Parts, args: VerifyArgs, check: Check): Answer | Promise<Answer> {
   const { batch_input: items, input, signature, hmac, cmac, context } = args
   if (items === undefined) {
     return whenDone(check({ input, signature, hmac, cmac, context }), (valid) => ({ data: { valid } }))

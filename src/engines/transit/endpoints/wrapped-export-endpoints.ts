@@ -7,10 +7,15 @@ import { mapOf, text } from '../../../api/shape.ts'
 import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
 import { publicHalf, spkiPem } from '../../../crypto/forms/public-keys.ts'
 import { OAEP_HASHES, WRAP_FOR_RSA } from '../../../crypto/forms/wrapped-key.ts'
+import type { SlowWork } from '../../../lib/slow-work.ts'
 import { requireHash } from '../imported-material.ts'
 import { chosenVersionField, chosenVersions } from '../ring/chosen-versions.ts'
+import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
-import type { Transit } from '../transit.ts'
+import type { WrappingKeys } from '../ring/wrapping-key.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'find'> & { readonly wrappingKeys: Pick<WrappingKeys, 'get'>; readonly slow: SlowWork }
 
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 
@@ -24,7 +29,7 @@ const readWrappingKey = endpoint({
   describe: 'It is made when it is first asked for, which takes seconds, and stays the same.',
   fields: {},
   response: { public_key: text('PEM') },
-  handler: async (transit: Transit) => ({ data: { public_key: spkiPem(await transit.wrappingKeys.get()) } }),
+  handler: async (transit: Parts) => ({ data: { public_key: spkiPem(await transit.wrappingKeys.get()) } }),
 })
 
 const exportWrapped = endpoint({
@@ -48,7 +53,7 @@ const exportWrapped = endpoint({
     type: text('Type of the source'),
     keys: mapOf(text('RSA-OAEP and AES-KWP; base64'), 'By number of the version'),
   },
-  handler: async (transit: Transit, args) => {
+  handler: async (transit: Parts, args) => {
     const destination = await requireKey(transit, 'destination', args.destination)
     const source = await requireKey(transit, 'source', args.source)
     if (!source.header.exportable) throw refuse('key is not exportable: the source was made without exportable')
@@ -64,7 +69,7 @@ const exportWrapped = endpoint({
   },
 })
 
-async function requireKey(transit: Transit, field: string, name: string): Promise<LoadedRing> {
+async function requireKey(transit: Parts, field: string, name: string): Promise<LoadedRing> {
   const ring = await transit.keys.find(name)
   if (ring === undefined) throw refuse(`"${field}": key not found: no key has the name "${name}"`)
   return ring
@@ -82,4 +87,4 @@ function base64Of(blob: Uint8Array | undefined): string {
   return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength).toString('base64')
 }
 
-export const WRAPPED_EXPORT_ENDPOINTS: readonly Endpoint[] = [readWrappingKey, exportWrapped]
+export const WRAPPED_EXPORT_ENDPOINTS: readonly Endpoint<Parts>[] = [readWrappingKey, exportWrapped]

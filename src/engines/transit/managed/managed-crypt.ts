@@ -1,7 +1,9 @@
 // What encrypt, decrypt, rewrap and datakey do with a key that is in a device.
 import { fail } from '../../../api/errors.ts'
 import type { ManagedKey, ManagedUse } from '../../../api/managed-keys.ts'
+import type { NoncePool } from '../../../crypto/primitives/nonce-pool.ts'
 import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/signatures/device-oaep.ts'
+import type { SlowWork } from '../../../lib/slow-work.ts'
 import {
   type CryptOptions,
   decodeField,
@@ -17,45 +19,53 @@ import {
 import { parseCiphertext } from '../ring/ciphertext.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
 import { isManaged } from '../ring/managed-type.ts'
-import { requireOffered } from '../ring/managed-version.ts'
+import { type DeviceKeys, requireOffered } from '../ring/managed-version.ts'
 import { decryptionVersion, encryptionVersion } from '../ring/versions.ts'
-import type { Transit } from '../transit.ts'
 
 const NOTHING = Buffer.alloc(0)
 const NONCE_BYTES = 12
 /** Of one message: devices take them as a whole, and one after the other. */
 export const MOST_DEVICE_BYTES = 1_048_576
 
+/** What messages are encrypted with. */
+export type Sealer = DeviceKeys & { readonly nonces: NoncePool }
+/** What they are decrypted with. */
+export type Opener = DeviceKeys & { readonly slow: SlowWork }
+
 const refuse = (sentence: string) => fail('bad_request', [sentence])
 
 /** At once but for keys in a device. @throws Refusal */
 export function encryptAnywhere(
-  transit: Transit,
+  sealer: Sealer,
   ring: LoadedRing,
   plaintext: Buffer,
   options: EncryptOptions,
 ): Encrypted | Promise<Encrypted> {
-  if (!isManaged(ring)) return encrypt(ring, transit.nonces, plaintext, options)
-  return encryptInDevice(transit, ring, plaintext, options)
+  if (!isManaged(ring)) return encrypt(ring, sealer.nonces, plaintext, options)
+  return encryptInDevice(sealer, ring, plaintext, options)
 }
 
 /** The plaintext is the caller's to wipe. @throws Refusal */
 export function decryptAnywhere(
-  transit: Transit,
+  opener: Opener,
   ring: LoadedRing,
   ciphertext: string | undefined,
   options: CryptOptions,
 ): Buffer | Promise<Buffer> {
-  if (!isManaged(ring)) return decrypt(ring, transit.slow, ciphertext, options)
-  return decryptInDevice(transit, ring, ciphertext, options)
+  if (!isManaged(ring)) return decrypt(ring, opener.slow, ciphertext, options)
+  return decryptInDevice(opener, ring, ciphertext, options)
 }
 
 /** Whether `decryptAnywhere` gives promises. */
 export const opensElsewhere = (ring: LoadedRing): boolean => isManaged(ring) || decryptsSlowly(ring)
 
 /** @throws Refusal where it is gone, not allowed to this mount, or not for this use */
-export async function managedKeyOf(transit: Transit, version: LoadedVersion, use: ManagedUse): Promise<ManagedKey> {
-  const keys = requireOffered(transit.managedKeys)
+export async function managedKeyOf(
+  { managedKeys }: DeviceKeys,
+  version: LoadedVersion,
+  use: ManagedUse,
+): Promise<ManagedKey> {
+  const keys = requireOffered(managedKeys)
   const id = version.header.managedKey?.id
   if (id === undefined) throw new Error('A version of a managed key does not say which')
   const key = await keys.get(id)
@@ -64,7 +74,7 @@ export async function managedKeyOf(transit: Transit, version: LoadedVersion, use
 }
 
 async function encryptInDevice(
-  transit: Transit,
+  sealer: Sealer,
   ring: LoadedRing,
   plaintext: Buffer,
   options: EncryptOptions,
@@ -72,7 +82,7 @@ async function encryptInDevice(
   requireUsable(ring)
   const associatedData = readOptions(options)
   const version = ring.version(encryptionVersion(ring.header, options.key_version ?? 0))
-  const key = await managedKeyOf(transit, version, 'encrypt')
+  const key = await managedKeyOf(sealer, version, 'encrypt')
   requireFitting(key, associatedData, options)
   if (key.scheme === 'rsa-oaep') {
     requireLength(plaintext, maxDeviceOaepBytes(version.key, key.oaepHash))
@@ -80,13 +90,13 @@ async function encryptInDevice(
   }
   requireLength(plaintext, MOST_DEVICE_BYTES)
   version.budget?.take((options.key_version ?? 0) !== 0)
-  const nonce = transit.nonces.take(NONCE_BYTES)
+  const nonce = sealer.nonces.take(NONCE_BYTES)
   const sealed = await key.seal(nonce, plaintext, associatedData ?? NOTHING)
   return encrypted(version, Buffer.concat([nonce, sealed]))
 }
 
 async function decryptInDevice(
-  transit: Transit,
+  devices: DeviceKeys,
   ring: LoadedRing,
   ciphertext: string | undefined,
   options: CryptOptions,
@@ -96,7 +106,7 @@ async function decryptInDevice(
   const associatedData = readOptions(options)
   const { version: written, payload } = parseCiphertext(ciphertext)
   const version = ring.version(decryptionVersion(ring.header, written))
-  const key = await managedKeyOf(transit, version, 'decrypt')
+  const key = await managedKeyOf(devices, version, 'decrypt')
   requireFitting(key, associatedData, options)
   const message = decodePayload(payload)
   const opened = await openIn(key, message, associatedData ?? NOTHING)

@@ -3,28 +3,32 @@ import { fail } from '../../../api/errors.ts'
 import { type SignatureOptions, UnusableInput } from '../../../crypto/key-types/key-type.ts'
 import { signWithDevice } from '../../../crypto/signatures/device-signing.ts'
 import { own } from '../../../lib/own.ts'
+import type { SlowWork } from '../../../lib/slow-work.ts'
 import { decodeInput } from '../mac.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
 import { isManaged, schemeOf } from '../ring/managed-type.ts'
+import type { DeviceKeys } from '../ring/managed-version.ts'
 import { encryptionVersion } from '../ring/versions.ts'
 import { encodeSignature, type Signed, type SignInput, sign } from '../signing.ts'
-import type { Transit } from '../transit.ts'
 import { managedKeyOf } from './managed-crypt.ts'
+
+/** What messages are signed with. */
+export type Signer = DeviceKeys & { readonly slow: SlowWork }
 
 /** At once or slowly for keys that are here; in the device for the others. @throws Refusal */
 export function signAnywhere(
-  transit: Transit,
+  signer: Signer,
   ring: LoadedRing,
   input: SignInput,
   requested: number,
   options: SignatureOptions,
 ): Signed | Promise<Signed> {
-  if (!isManaged(ring)) return sign(ring, transit.slow, input, requested, options)
-  return signInDevice(transit, ring, input, requested, options)
+  if (!isManaged(ring)) return sign(ring, signer.slow, input, requested, options)
+  return signInDevice(signer, ring, input, requested, options)
 }
 
 async function signInDevice(
-  transit: Transit,
+  devices: DeviceKeys,
   ring: LoadedRing,
   { input: text }: SignInput,
   requested: number,
@@ -33,7 +37,7 @@ async function signInDevice(
   requireUsable(ring)
   const input = decodeInput(text)
   const version = ring.version(encryptionVersion(ring.header, requested, 'signing'))
-  const bytes = await signBytesInDevice(transit, version, input, options)
+  const bytes = await signBytesInDevice(devices, version, input, options)
   return {
     signature: version.prefix + encodeSignature(bytes, options),
     version: version.number,
@@ -43,12 +47,12 @@ async function signInDevice(
 
 /** The signature alone. `version`: of a managed key that signs. @throws Refusal */
 export async function signBytesInDevice(
-  transit: Transit,
+  devices: DeviceKeys,
   version: LoadedVersion,
   input: Buffer,
   options: SignatureOptions,
 ): Promise<Buffer> {
-  const key = await managedKeyOf(transit, version, 'sign')
+  const key = await managedKeyOf(devices, version, 'sign')
   const { scheme } = key
   if (scheme === 'aes-gcm' || scheme === 'rsa-oaep') throw new Error('A managed key that signs has a signing mechanism')
   const { modulusLength, namedCurve = '' } = version.key.asymmetricKeyDetails ?? {}

@@ -1,10 +1,12 @@
 // Rotates keys whose auto_rotate_period has passed since their latest version: one version a look, whatever was missed
 // while the server was down.
-import { maintains } from '../../../api/node-role.ts'
+import { maintains, type NodeRole } from '../../../api/node-role.ts'
+import type { Log } from '../../../lib/log.ts'
 import { isClosed, StorageCorrupt } from '../../../storage/contract.ts'
-import type { Transit } from '../transit.ts'
+import type { View } from '../../../storage/sealed-storage.ts'
+import type { WithKeys } from './keys.ts'
 import type { RingHeader } from './ring-header.ts'
-import { rotate } from './rotation.ts'
+import { rotate, type VersionMaker } from './rotation.ts'
 import { complete, dueKeys, dueSecond, isComplete } from './rotation-schedule.ts'
 
 /** Between two keys: callers come first. */
@@ -18,17 +20,26 @@ function passOverCorrupt(cause: unknown): undefined {
   if (!(cause instanceof StorageCorrupt)) throw cause
 }
 
+/** What it has of its mount. */
+type RotationParts = VersionMaker &
+  WithKeys<'list' | 'headIn'> & {
+    readonly storage: View
+    readonly role: () => NodeRole
+    readonly mount: () => { readonly path: string; readonly local: boolean }
+    readonly log: Log
+  }
+
 export class AutoRotation {
-  readonly #transit: Transit
+  readonly #parts: RotationParts
   #isComplete = false
 
-  constructor(transit: Transit) {
-    this.#transit = transit
+  constructor(parts: RotationParts) {
+    this.#parts = parts
   }
 
   /** Rotates all that is due now; a key that fails holds up no other, and is tried again at the next look. */
   async look(): Promise<void> {
-    const { role, mount, storage, world, log } = this.#transit
+    const { role, mount, storage, world, log } = this.#parts
     if (!maintains(role(), mount())) return
     await this.#complete()
     let failures = 0
@@ -52,13 +63,13 @@ export class AutoRotation {
   }
 
   async #rotate(name: string): Promise<void> {
-    const { world, log, mount } = this.#transit
+    const { world, log, mount } = this.#parts
     const requireDue = (header: RingHeader): void => {
       const second = dueSecond(header)
       if (second === undefined || second * 1000 > world.clock.nowMs()) throw new NotDue()
     }
     try {
-      const ring = await rotate(this.#transit, name, requireDue)
+      const ring = await rotate(this.#parts, name, requireDue)
       if (ring === undefined) return
       const { latestVersion } = ring.header
       log('info', 'A key was rotated by itself', { mount: mount().path, key: name, version: latestVersion })
@@ -70,7 +81,7 @@ export class AutoRotation {
   /** Keys of before there was a schedule: once, in a mount's life. */
   async #complete(): Promise<void> {
     if (this.#isComplete) return
-    const { storage, keys } = this.#transit
+    const { storage, keys } = this.#parts
     if (!(await isComplete(storage))) {
       await complete(
         storage,

@@ -5,11 +5,11 @@ import type { ListOptions } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import type { BudgetBook } from '../budget/budget-book.ts'
 import { readGranted, USE_FOLDER } from '../budget/budget-ledger.ts'
-import { identityOf, isCounted } from '../budget/counted-version.ts'
+import { identityOf } from '../budget/counted-version.ts'
 import { cacheSize } from './cache-setting.ts'
 import { decodeHead, layOutGrown, type StoredRing, type VersionSecrets, wipeRing } from './key-ring.ts'
 import { type Last, LoadedBefore } from './loaded-before.ts'
-import { type Before, type Budgets, keyTypeOf, LoadedRing, type LoadedVersion } from './loaded-ring.ts'
+import { type Before, type Budgets, isCounted, keyTypeOf, LoadedRing, type LoadedVersion } from './loaded-ring.ts'
 import { assertSuccessor, firstStoredVersion, type RingHead, type RingHeader } from './ring-header.ts'
 import {
   deleteRing,
@@ -33,6 +33,9 @@ import { reschedule } from './rotation-schedule.ts'
 const USUAL_CACHED_RINGS = 10_000
 /** Storage bounds the whole stored key, of which the name is the last part. */
 export const MAX_NAME_CHARACTERS = 512
+
+/** A mount with keys; `M` is what is done with them. */
+export type WithKeys<M extends keyof Keys = keyof Keys> = { readonly keys: Pick<Keys, M> }
 
 export class Keys {
   readonly #storage: View

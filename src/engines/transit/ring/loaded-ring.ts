@@ -7,12 +7,12 @@ import type { KeyType, PublicPart } from '../../../crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import type { KeyUse } from '../../../crypto/message.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'
-import { identityOf, isCounted } from '../budget/counted-version.ts'
+import { identityOf } from '../budget/counted-version.ts'
 import type { MessageBudget } from '../budget/message-budget.ts'
 import { versionPrefix } from './ciphertext.ts'
 import type { StoredRing, VersionSecrets } from './key-ring.ts'
 import { keyUseOf } from './key-use.ts'
-import { MANAGED_KEY, managedTypeOf } from './managed-type.ts'
+import { MANAGED_AES_GCM, MANAGED_KEY, managedTypeOf } from './managed-type.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
 export type LoadedVersion = {
@@ -55,6 +55,14 @@ export function keyTypeOf(header: RingHeader): KeyType {
   const type = KEY_TYPES.get(name)
   if (type === undefined) throw new StorageCorrupt(`A key ring has the type "${name}", which is not known here`)
   return type
+}
+
+/** 96 bits: chance could repeat a nonce within what a key may live to seal. With 192 bits it cannot. */
+const COUNTED_NONCE_BYTES = 12
+
+/** Whether the messages of a key version are counted. */
+export function isCounted(type: KeyType): boolean {
+  return type === MANAGED_AES_GCM || type.cipher?.nonceBytes === COUNTED_NONCE_BYTES
 }
 
 export class LoadedRing {

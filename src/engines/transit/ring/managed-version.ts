@@ -11,16 +11,20 @@ import { Secret } from '../../../crypto/primitives/secret.ts'
 import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/signatures/device-oaep.ts'
 import { signWithDevice } from '../../../crypto/signatures/device-signing.ts'
 import { verifyWith } from '../../../crypto/signatures/signing-jobs.ts'
-import type { Transit } from '../transit.ts'
 import { HMAC_SECRET_BYTES } from './key-ring.ts'
 import { MANAGED_KEY, schemeOf } from './managed-type.ts'
-import type { NewVersion } from './new-key.ts'
+import type { KeyMaker, NewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 
 export const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
   managed_key_id: string('UUID of a managed key, only for keys of type managed_key', { default: '' }),
 }
+
+/** Where keys in devices are asked for; undefined where there are none. */
+export type DeviceKeys = { readonly managedKeys: ManagedKeys | undefined }
+
+type DeviceProver = Pick<KeyMaker, 'world' | 'slow'>
 
 const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 
@@ -29,7 +33,7 @@ const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sente
  * @throws Refusal for one of another type, and for one that is not there or not for this mount
  */
 export async function requestedKey(
-  { managedKeys }: Transit,
+  { managedKeys }: DeviceKeys,
   typeName: string,
   { managed_key_name: name, managed_key_id: id }: Args<typeof managedKeyFields>,
 ): Promise<ManagedKey | undefined> {
@@ -71,10 +75,10 @@ export function requireSuccessor(header: RingHeader, key: ManagedKey): void {
 }
 
 /** The caller wipes it. @throws Refusal where the device does not do what the key is for */
-export async function newManagedVersion(key: ManagedKey, transit: Transit): Promise<NewVersion> {
+export async function newManagedVersion(key: ManagedKey, maker: DeviceProver): Promise<NewVersion> {
   const { bits, publicKey } = await key.facts()
-  await prove(key, bits, publicKey, transit)
-  const hmac = freshBytes(transit.world.random.bytes, HMAC_SECRET_BYTES)
+  await prove(key, bits, publicKey, maker)
+  const hmac = freshBytes(maker.world.random.bytes, HMAC_SECRET_BYTES)
   try {
     return {
       material: new Secret(publicKey ?? NOTHING),
@@ -90,10 +94,10 @@ const NOTHING = Buffer.alloc(0)
 const PROOF = Buffer.from('done once before the key is used')
 const NONCE_BYTES = 12
 /** Threats P-15. */
-async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefined, transit: Transit): Promise<void> {
+async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefined, maker: DeviceProver): Promise<void> {
   if (key.scheme === 'aes-gcm') {
     if (!key.can('encrypt') || !key.can('decrypt')) return
-    const nonce = freshBytes(transit.world.random.bytes, NONCE_BYTES)
+    const nonce = freshBytes(maker.world.random.bytes, NONCE_BYTES)
     const opened = await key.open(nonce, await key.seal(nonce, PROOF, NOTHING), NOTHING)
     if (opened?.equals(PROOF) !== true) throw unproven('open what it sealed')
     return
@@ -108,7 +112,7 @@ async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefine
     const { scheme } = key
     const options: SignatureOptions = { ...PROOF_OPTIONS, padding: scheme === 'rsa-pkcs1' ? 'pkcs1v15' : 'pss' }
     const signature = await signWithDevice(key, { scheme, bits }, PROOF, options)
-    const isProven = await verifyWith(managedPublicType(half), transit.slow, half, PROOF, signature, options)
+    const isProven = await verifyWith(managedPublicType(half), maker.slow, half, PROOF, signature, options)
     if (!isProven) throw unproven('verify what it signed')
   }
 }

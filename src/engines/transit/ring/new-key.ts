@@ -40,9 +40,14 @@ export type Prover = {
 /** What new keys are made with. */
 export type KeyMaker = Prover & {
   readonly world: World
-  /** With which lives of the mount a new version has nothing to do (budget-ledger.ts). */
-  readonly ledger?: { livesBefore(): Promise<number> }
+  readonly ledger?: Lives
 }
+
+/** With which lives of the mount a new version has nothing to do (budget-ledger.ts). */
+type Lives = { livesBefore(): Promise<number> }
+
+/** The same for a mount whose messages are counted. */
+export type CountingMaker = KeyMaker & { readonly ledger: Lives }
 
 /** A ring with its first version; the caller wipes it. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {

@@ -1,10 +1,10 @@
 // A new version for a key: because a request asks for it, or because its time has come.
 import { fail } from '../../../api/errors.ts'
 import { Reconsider } from '../../../api/request.ts'
-import type { Transit } from '../transit.ts'
+import type { WithKeys } from './keys.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
-import { newManagedVersion, requestedKey, requireSuccessor } from './managed-version.ts'
-import { newSecrets, withNewVersion } from './new-key.ts'
+import { type DeviceKeys, newManagedVersion, requestedKey, requireSuccessor } from './managed-version.ts'
+import { type CountingMaker, newSecrets, withNewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 
 /** Interface 7.15. @throws Refusal */
@@ -20,6 +20,9 @@ export function requireRotatable(ring: { readonly header: RingHeader }): void {
 
 const NO_REFERENCE = { managed_key_name: '', managed_key_id: '' }
 
+/** What makes new versions of the keys of a mount. */
+export type VersionMaker = DeviceKeys & CountingMaker & WithKeys<'find' | 'grow'>
+
 /**
  * Adds a version, which becomes the latest. `allow` is asked before the version is made, and again in the
  * transaction: what it throws leaves the key as it was.
@@ -27,7 +30,7 @@ const NO_REFERENCE = { managed_key_name: '', managed_key_id: '' }
  * @throws Refusal
  */
 export async function rotate(
-  transit: Transit,
+  maker: VersionMaker,
   name: string,
   allow: (header: RingHeader) => void = () => {},
   reference = NO_REFERENCE,
@@ -36,22 +39,22 @@ export async function rotate(
     requireRotatable(ring)
     allow(ring.header)
   }
-  const ring = await transit.keys.find(name)
+  const ring = await maker.keys.find(name)
   if (ring === undefined) return undefined
   // Before the transaction, which may be tried several times and must not wait.
   requireAllowed(ring)
   const { keySizeBytes } = ring.header
-  const managed = await requestedKey(transit, ring.header.type, reference)
+  const managed = await requestedKey(maker, ring.header.type, reference)
   if (managed !== undefined) requireSuccessor(ring.header, managed)
-  const livesBefore = await transit.ledger.livesBefore()
-  const fresh = managed ? await newManagedVersion(managed, transit) : await newSecrets(ring.type, keySizeBytes, transit)
+  const livesBefore = await maker.ledger.livesBefore()
+  const fresh = managed ? await newManagedVersion(managed, maker) : await newSecrets(ring.type, keySizeBytes, maker)
   try {
-    return await transit.keys.grow(name, fresh, (header) => {
+    return await maker.keys.grow(name, fresh, (header) => {
       requireAllowed({ header })
       if (header.type !== ring.type.name || header.keySizeBytes !== keySizeBytes)
         throw new Reconsider('another key has the name meanwhile')
       if (managed !== undefined) requireSuccessor(header, managed)
-      return withNewVersion(header, fresh, transit.world, livesBefore)
+      return withNewVersion(header, fresh, maker.world, livesBefore)
     })
   } finally {
     fresh.material.wipe()

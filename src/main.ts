@@ -1,7 +1,6 @@
 // The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
 // client. Real time, randomness and the process come in here, in src/process and in src/offline, nowhere else.
-import type { Diagnose } from './cli/diagnosis.ts'
-import type { InspectSnapshot, VerifyAudit } from './cli/io.ts'
+import type { Diagnose, InspectSnapshot, VerifyAudit } from './cli/io.ts'
 import { keepCompiledCode } from './compile-cache.js'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'

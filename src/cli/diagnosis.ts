@@ -2,29 +2,9 @@
 import { type ExitCode, RemoteFailure } from './cli-error.ts'
 import type { Client } from './client.ts'
 import { isList, type Json, memberOf, plainText } from './exact-json.ts'
+import type { Diagnosed, DiagnosedVerdict, Diagnosis } from './io.ts'
 import { type Style, type Tone, toned, wrapped } from './picture.ts'
 import { printableLine } from './terminal-text.ts'
-
-export type DiagnosedVerdict = 'ok' | 'warn' | 'refuse' | 'unknown'
-
-export type Diagnosed = {
-  readonly id: string
-  readonly title: string
-  readonly group: string
-  readonly verdict: DiagnosedVerdict
-  readonly sentence: string
-}
-
-export type Diagnosis = {
-  /** Of what: the configuration file, and where the data are. */
-  readonly subject: string
-  readonly checks: readonly Diagnosed[]
-}
-
-export type Wanted = { readonly config: string | undefined; readonly data: string | undefined }
-
-/** Looks at the machine it runs on; a server may be running or not. */
-export type Diagnose = (wanted: Wanted) => Promise<Diagnosis>
 
 /** What the checks of a running server found. @throws RemoteFailure where it does not tell */
 export async function readDiagnosis(client: Client): Promise<Diagnosis> {

@@ -1,5 +1,4 @@
 // What the client knows of the process it runs in. Handed in, so that a test runs it without one.
-import type { Diagnose } from './diagnosis.ts'
 import type { Json } from './exact-json.ts'
 
 /** `process.stdin` or any stream; the members are there where it is a terminal. */
@@ -27,6 +26,27 @@ export type CliIo = {
   readonly diagnose: Diagnose
   readonly verifyAudit: VerifyAudit
 }
+
+export type DiagnosedVerdict = 'ok' | 'warn' | 'refuse' | 'unknown'
+
+export type Diagnosed = {
+  readonly id: string
+  readonly title: string
+  readonly group: string
+  readonly verdict: DiagnosedVerdict
+  readonly sentence: string
+}
+
+export type Diagnosis = {
+  /** Of what: the configuration file, and where the data are. */
+  readonly subject: string
+  readonly checks: readonly Diagnosed[]
+}
+
+export type Wanted = { readonly config: string | undefined; readonly data: string | undefined }
+
+/** Looks at the machine it runs on; a server may be running or not. */
+export type Diagnose = (wanted: Wanted) => Promise<Diagnosis>
 
 /** Reads a snapshot to its end and says what it is. @throws CliError where it is damaged */
 export type InspectSnapshot = (parts: AsyncIterable<Buffer>) => Promise<Json>

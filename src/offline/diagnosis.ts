@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEVELOPMENT_KEYS } from '../assembly/development.ts'
-import type { Diagnosed, Diagnosis, Wanted } from '../cli/diagnosis.ts'
+import type { Diagnosed, Diagnosis, Wanted } from '../cli/io.ts'
 import { DEFAULT_CONFIG, type ServerConfig, settle } from '../config/config.ts'
 import { readConfig } from '../config/files.ts'
 import { addressText, type ListenerConfig } from '../config/listener.ts'

@@ -1,7 +1,6 @@
 // What callers have kept for them: in cubbyholes, and as wrapped answers. How much, and where it is written: the thread
 // that a request came to has read it, and hands on bytes, into which the one that writes never looks.
 import type { WrapInfo } from '../api/request.ts'
-import type { WrapForm } from './wrapping.ts'
 
 /** Of the configuration. */
 export type KeptLimits = {
@@ -14,6 +13,9 @@ export type KeptLimits = {
 }
 
 export const DEFAULT_KEPT_LIMITS: KeptLimits = { entryBytes: 1_048_576, entries: 1_000, bytes: 16_777_216 }
+
+/** 'jwt': for whoever must learn from the token where it opens. */
+export type WrapForm = 'plain' | 'jwt'
 
 /** A wrapped answer that is to be kept. */
 export type KeptAnswer = {

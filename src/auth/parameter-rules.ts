@@ -5,17 +5,7 @@ import type { Field } from '../api/fields.ts'
 import { asciiLowerCase } from '../lib/ascii.ts'
 import { matchGlob } from '../lib/glob.ts'
 import { own } from '../lib/own.ts'
-import { isHeldBy, isNothing, type Understood, understood } from './parameter-values.ts'
-
-/** JSON, with maps for objects: names come from outside (threats N-07). */
-export type ParameterValue =
-  | string
-  | number
-  | bigint
-  | boolean
-  | null
-  | readonly ParameterValue[]
-  | ReadonlyMap<string, ParameterValue>
+import { isHeldBy, isNothing, type ParameterValue, type Understood, understood } from './parameter-values.ts'
 
 /** Values by parameter name in lower case; an empty list stands for every value, the name `*` for every parameter. */
 export type ParameterLists = ReadonlyMap<string, readonly ParameterValue[]>

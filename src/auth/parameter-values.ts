@@ -4,7 +4,16 @@ import { Refusal } from '../api/errors.ts'
 import type { Field } from '../api/fields.ts'
 import { matchGlob } from '../lib/glob.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
-import type { ParameterValue } from './parameter-rules.ts'
+
+/** JSON, with maps for objects: names come from outside (threats N-07). */
+export type ParameterValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly ParameterValue[]
+  | ReadonlyMap<string, ParameterValue>
 
 /** What a value means to a field: the same for all values that mean the same. */
 export type Understood = {

@@ -10,11 +10,10 @@ import {
   mergeLists,
   type ParameterProblem,
   type ParameterRules,
-  type ParameterValue,
   parameterOf,
   type RequestParameters,
 } from './parameter-rules.ts'
-import { understood } from './parameter-values.ts'
+import { type ParameterValue, understood } from './parameter-values.ts'
 import type { PolicyRule } from './policy.ts'
 import type { PathKind } from './policy-path.ts'
 

@@ -4,7 +4,8 @@ import { DurationError, parseDurationNanoseconds } from '../lib/duration.ts'
 import { type HclItem, type HclObject, type HclValue, scalar, strings } from '../lib/hcl.ts'
 import { parseDecimal, parseInstantMs } from '../lib/instant.ts'
 import { CAPABILITIES, type Capability, isCapability } from './capabilities.ts'
-import { mergeLists, type ParameterLists, type ParameterValue } from './parameter-rules.ts'
+import { mergeLists, type ParameterLists } from './parameter-rules.ts'
+import type { ParameterValue } from './parameter-values.ts'
 import { PolicyError, quoteForMessage } from './policy-error.ts'
 
 const KEYS = [

@@ -9,7 +9,6 @@
 //   token/gone/HASH                empty: the token is removed, its children or belongings are not all yet
 //   lease/PATH/hHASH               empty: the token was made by a request to this path
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
-import type { TokenEntry } from './token-entry.ts'
 
 export const SYSTEM_FOLDER = `${ROOT_NAMESPACE}/sys/`
 /** Of root tokens that no request to an endpoint of tokens made: such a one has no lease. */
@@ -24,6 +23,13 @@ export const LEASE_FOLDER = 'lease/'
 export const KEY_PATH = 'token/key'
 export const INDEXED_PATH = 'token/indexed'
 
+/** What of an entry (token-entry.ts) says where the token stands. */
+type Placed = {
+  readonly path: string
+  readonly parent: string
+  readonly expiry: { readonly never: true } | { readonly atMs: number }
+}
+
 const SECONDS_DIGITS = 12
 const LAST_SECOND = 10 ** SECONDS_DIGITS - 1
 const HASH_DIGITS = 64
@@ -33,21 +39,21 @@ export const goneKey = (id: string): string => GONE_FOLDER + id
 export const parentKey = (parent: string, child: string): string => `${PARENT_FOLDER}${parent}/${child}`
 
 /** Where the end of the token is noted; undefined for one that has none. */
-export function expiryKey(id: string, { expiry }: TokenEntry): string | undefined {
+export function expiryKey(id: string, { expiry }: Pick<Placed, 'expiry'>): string | undefined {
   if (!('atMs' in expiry)) return undefined
   const second = Math.min(Math.ceil(expiry.atMs / 1000), LAST_SECOND)
   return `${EXPIRY_FOLDER}${String(second).padStart(SECONDS_DIGITS, '0')}/${id}`
 }
 
 /** The name of the token's lease, as clients see it; undefined where it has none. */
-export function leaseIdOf(id: string, entry: TokenEntry): string | undefined {
+export function leaseIdOf(id: string, entry: Pick<Placed, 'path' | 'expiry'>): string | undefined {
   if ('never' in entry.expiry && entry.path === ROOT_TOKEN_PATH) return undefined
   // A list whose answer is wrapped is the request of a folder.
   return `${entry.path.endsWith('/') ? entry.path : `${entry.path}/`}h${id}`
 }
 
 /** The keys that only lead to the token: written and removed with its entry. */
-export function indexKeys(id: string, entry: TokenEntry): string[] {
+export function indexKeys(id: string, entry: Placed): string[] {
   const lease = leaseIdOf(id, entry)
   const expiry = expiryKey(id, entry)
   return [

@@ -6,7 +6,7 @@ import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { encode, putWith, readWith } from './cubbyhole.ts'
-import { DEFAULT_KEPT_LIMITS, type KeptAnswer, type KeptLimits, type KeptValues } from './kept-values.ts'
+import { DEFAULT_KEPT_LIMITS, type KeptAnswer, type KeptLimits, type KeptValues, type WrapForm } from './kept-values.ts'
 import type { TokenEntry } from './token-entry.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 import type { WrappingJwt } from './wrapping-jwt.ts'
@@ -22,9 +22,6 @@ export type ToWrap = {
   readonly wrappedAccessor?: string
   readonly form?: WrapForm
 }
-
-/** 'jwt': for whoever must learn from the token where it opens. */
-export type WrapForm = 'plain' | 'jwt'
 
 export const isWrapping = ({ policies }: TokenEntry): boolean => policies.length === 1 && policies[0] === POLICY
 

@@ -3,13 +3,6 @@ import { answerPage, type CorsSettings } from '../api/cors.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** Settings that the endpoints under sys/config write; each waits only where it is not in memory. */
-export type BrowserSettings = {
-  readonly cors: () => CorsSettings | Promise<CorsSettings>
-  /** By name, for answers outside /v1/. */
-  readonly uiHeaders: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
-}
-
 /** Only requests of browsers, and requests for nothing of the API, cost anything here. */
 export const tellBrowsers = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
   const { headers, rawPath } = exchange.request

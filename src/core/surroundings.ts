@@ -1,3 +1,4 @@
+import type { CorsSettings } from '../api/cors.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { LoginService } from '../auth/login-service.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
@@ -6,9 +7,15 @@ import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { RateLimiter } from '../quotas/rate-limiter.ts'
-import type { BrowserSettings } from './browser-steps.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
 import type { MountTable } from './mount-table.ts'
+
+/** Settings that the endpoints under sys/config write; each waits only where it is not in memory. */
+export type BrowserSettings = {
+  readonly cors: () => CorsSettings | Promise<CorsSettings>
+  /** By name, for answers outside /v1/. */
+  readonly uiHeaders: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+}
 
 /** What the steps work with; the same in every thread, but for `forward`. */
 export type Surroundings = {

@@ -2,8 +2,8 @@
 // wrapped, so it is done here and no endpoint knows of it.
 import { fail } from '../api/errors.ts'
 import type { Answer } from '../api/request.ts'
+import type { WrapForm } from '../auth/kept-values.ts'
 import type { TokenStore } from '../auth/token-store.ts'
-import type { WrapForm } from '../auth/wrapping.ts'
 import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
 import { bodyText, type Exchange } from './exchange.ts'
 import { successResponse } from './response.ts'

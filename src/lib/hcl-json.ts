@@ -1,7 +1,7 @@
 // The JSON form of a policy or configuration (RFC 8259), read into the same items as HCL. JSON.parse would not do:
 // it drops repeated keys silently (a second "path" could remove a deny), rounds integers and knows no positions.
-import type { HclItem, HclObject, HclValue } from './hcl.ts'
 import { exactInteger, type HclSource, isDigit, MAX_HCL_DEPTH, MAX_NUMBER_LENGTH } from './hcl-source.ts'
+import type { HclItem, HclObject, HclValue } from './hcl-tree.ts'
 
 const SPACE = 0x20
 const QUOTE = 0x22

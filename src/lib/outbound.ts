@@ -6,7 +6,26 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { Agent, request as requestHttp } from './node-http.ts'
 import { isOwnNetwork } from './own-network.ts'
-import type { Outbound, OutboundRequest, OutboundResponse, Timers } from './world.ts'
+
+export type OutboundRequest = {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Buffer
+  readonly timeoutMs: number
+  /** More of the answer is refused; missing: 1 MiB. */
+  readonly maxAnswerBytes?: number
+  /** The connection serves later requests too, of which each origin has 32 at most. */
+  readonly keepsConnection?: boolean
+}
+export type OutboundResponse = { readonly status: number; readonly headers: Map<string, string>; readonly body: Buffer }
+
+export interface Outbound {
+  request(request: OutboundRequest): Promise<OutboundResponse>
+}
+
+/** Those of the world (world.ts), of which a time limit is all that is asked for. */
+type Timers = { after(delayMs: number, work: () => void): { cancel(): void } }
 
 export class OutboundError extends Error {
   override name = 'OutboundError'

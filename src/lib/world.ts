@@ -2,7 +2,9 @@
 // Handed in from main.ts, so that a test or a simulation can replace it and repeat a run from a seed.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { outboundTo, type Reach } from './outbound.ts'
+import { type Outbound, outboundTo, type Reach } from './outbound.ts'
+
+export type { Outbound, OutboundRequest, OutboundResponse } from './outbound.ts'
 
 export interface Clock {
   /** Wall clock in milliseconds since the epoch: for what is stored (expiry, creation times). It may jump. */
@@ -28,23 +30,6 @@ export interface Timers {
    */
   after(delayMs: number, work: () => void): Timer
   sleep(delayMs: number): Promise<void>
-}
-
-export type OutboundRequest = {
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: Buffer
-  readonly timeoutMs: number
-  /** More of the answer is refused; missing: 1 MiB. */
-  readonly maxAnswerBytes?: number
-  /** The connection serves later requests too, of which each origin has 32 at most. */
-  readonly keepsConnection?: boolean
-}
-export type OutboundResponse = { readonly status: number; readonly headers: Map<string, string>; readonly body: Buffer }
-
-export interface Outbound {
-  request(request: OutboundRequest): Promise<OutboundResponse>
 }
 
 export type World = {

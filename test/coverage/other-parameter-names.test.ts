@@ -1,7 +1,8 @@
 // A parameter that goes by several names: what a policy says of one of them holds for all.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { checkParameters, type ParameterLists, type ParameterValue } from '../../src/auth/parameter-rules.ts'
+import { checkParameters, type ParameterLists } from '../../src/auth/parameter-rules.ts'
+import type { ParameterValue } from '../../src/auth/parameter-values.ts'
 import { PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
 import { type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
 

@@ -2,9 +2,11 @@
 // of keys) stands above it, in transactional-store.ts. All of it may take its time: nothing above relies on order of
 // completion, except that appends take effect in the order in which they were called.
 
-import type { Entry, StorageClass } from './contract.ts'
+import type { Entry, EntryHead, Position, StoredEntry } from './contract.ts'
 import type { EncodedChange } from './log/change-record.ts'
 import type { TreeClass, TreePage } from './log/tree.ts'
+
+export type { EntryHead, Position, StoredEntry } from './contract.ts'
 
 export interface BackendView {
   get(key: string): Promise<Buffer | undefined>
@@ -13,9 +15,6 @@ export interface BackendView {
   scan(prefix: string, after: string, limit: number): Promise<Entry[]>
   close(): Promise<void>
 }
-
-/** An entry with all that is stored with it. */
-export type StoredEntry = Entry & EntryHead
 
 export type KeyLeaf = { readonly key: string; readonly class: TreeClass; readonly leaf: Buffer }
 
@@ -27,16 +26,6 @@ export interface BackendSnapshot extends BackendView {
   count(): Promise<number>
   /** Entries after the key `after`, in key order, ended by the one that brings them to `bytes`; all classes. */
   stored(after: string, bytes: number): Promise<StoredEntry[]>
-}
-
-/** Where a store stands. It changes with each append, in the same durable step. */
-export type Position = {
-  /** Index of the last record, 0 in a new store. */
-  readonly index: number
-  /** Chain of the last record; the history id in a new store. */
-  readonly chain: Buffer
-  readonly epoch: number
-  readonly historyId: Buffer
 }
 
 export type LogRecord = { readonly index: number; readonly record: Buffer }
@@ -67,9 +56,6 @@ export type Checkpoint = {
   readonly logBytes: number
   readonly savedAtMs: number
 }
-
-/** What is known of an entry without its value. */
-export type EntryHead = { readonly class: StorageClass; readonly leaf: Buffer }
 
 export interface Backend extends ReadBackend {
   /** One for each key, in order. */

@@ -3,9 +3,6 @@
 //
 // A stored key is a path whose first segment is its namespace: `root/core/mounts/UUID`.
 
-import type { Position, StoredEntry } from './backend.ts'
-import type { Tree, TreeRoots } from './log/tree.ts'
-
 /** Where a written key belongs: replication selects and filters by it (paths filters name mounts). */
 export type Scope = {
   readonly namespace: string
@@ -50,6 +47,22 @@ export interface Transaction extends Reader {
   delete(scope: Scope, key: string): void
 }
 
+/** What is known of an entry without its value. */
+export type EntryHead = { readonly class: StorageClass; readonly leaf: Buffer }
+
+/** An entry with all that is stored with it. */
+export type StoredEntry = Entry & EntryHead
+
+/** Where a store stands. It changes with each append, in the same durable step. */
+export type Position = {
+  /** Index of the last record, 0 in a new store. */
+  readonly index: number
+  /** Chain of the last record; the history id in a new store. */
+  readonly chain: Buffer
+  readonly epoch: number
+  readonly historyId: Buffer
+}
+
 /** A view that stays as it was, whatever is committed meanwhile: for verification, tree and backups. */
 export interface Snapshot extends Reader {
   /** Index of the last change that the view contains. */
@@ -83,6 +96,25 @@ export type Change = {
   /** First 16 bytes of SHA-256(chain of the record before ‖ this record's body). */
   readonly chain: Buffer
   readonly operations: readonly ChangeOperation[]
+}
+
+export type TreeClass = Exclude<StorageClass, 'ignored'>
+export type TreePlace = { readonly class: TreeClass; readonly scope: string; readonly page: number }
+/** No digests: every bucket of the page is empty. */
+export type TreePage = TreePlace & { readonly digests: Buffer }
+
+export type TreeRoots = {
+  readonly replicated: Buffer
+  readonly local: Buffer
+  /** Over both classes: equal on a disaster-recovery secondary. */
+  readonly all: Buffer
+}
+
+/** A copy of the tree over the entries of a store (log/tree.ts). */
+export interface TreeCopy {
+  roots(): TreeRoots
+  /** All pages that hold something. */
+  pages(): readonly TreePage[]
 }
 
 /** What a thread needs that serves reads: no verb of it writes. */
@@ -125,7 +157,7 @@ export interface Store extends ReadStore {
    */
   roots(): Promise<TreeRoots & { readonly index: number }>
   /** A copy of the tree, to find out where two stores differ. @throws StorageRefused while there is no leaf key */
-  tree(): Promise<{ readonly index: number; readonly tree: Tree }>
+  tree(): Promise<{ readonly index: number; readonly tree: TreeCopy }>
 }
 
 export const MAX_KEY_BYTES = 1024

@@ -14,24 +14,15 @@ import type { KeyObject } from 'node:crypto'
 import { deriveKey } from '../../crypto/primitives/derivation.ts'
 import { hmacSha256, sha256 } from '../../crypto/primitives/digest.ts'
 import { mountOfKey, namespaceOfKey } from '../classes.ts'
-import type { ChangeOperation, StorageClass } from '../contract.ts'
+import type { ChangeOperation, TreeClass, TreePage, TreePlace, TreeRoots } from '../contract.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAF_BYTES } from './leaf.ts'
 
-export type TreeClass = Exclude<StorageClass, 'ignored'>
+export type { TreeClass, TreePage, TreePlace, TreeRoots } from '../contract.ts'
+
 export const TREE_CLASSES: readonly TreeClass[] = ['replicated', 'local']
 
-export type TreePlace = { readonly class: TreeClass; readonly scope: string; readonly page: number }
-/** No digests: every bucket of the page is empty. */
-export type TreePage = TreePlace & { readonly digests: Buffer }
 export type BucketPlace = TreePlace & { readonly place: number }
-
-export type TreeRoots = {
-  readonly replicated: Buffer
-  readonly local: Buffer
-  /** Over both classes: equal on a disaster-recovery secondary. */
-  readonly all: Buffer
-}
 
 export const PAGE_ENTRY_BYTES = 1 + LEAF_BYTES
 const PAGES = 256

@@ -4,11 +4,11 @@ import type { World } from '../lib/world.ts'
 import type { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
-import { NO_UI_HEADERS, type UiHeaders } from './endpoints/ui-header-endpoints.ts'
 import { PasswordPolicies } from './password-policies.ts'
 import { RawStorage } from './raw-storage.ts'
 import { Reloads } from './reloads.ts'
 import { StoredSetting } from './stored-setting.ts'
+import { NO_UI_HEADERS, type UiHeaders } from './ui-headers.ts'
 import { VersionHistory } from './version-history.ts'
 
 /** What only the assembly knows. */

@@ -3,9 +3,9 @@ import type { Endpoint } from '../../api/endpoint.ts'
 import { string } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, type Shapes, text } from '../../api/shape.ts'
-import { keyHolderEndpoints } from '../seal/key-holder.ts'
 import { SHARE_FIELDS, withShare } from '../seal/share-text.ts'
 import type { TokenAttemptStatus } from '../seal/token-attempt.ts'
+import { keyHolderEndpoints } from './key-holder.ts'
 
 const STATUS: Shapes = {
   nonce: text('Names the attempt; goes with each share'),

@@ -6,11 +6,11 @@ import { orNotFound } from '../../api/named-things.ts'
 import { type Answer, DONE } from '../../api/request.ts'
 import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../../api/shape.ts'
 import { pgpKeys } from '../pgp-field.ts'
-import { keyHolderEndpoints, type Matter, type Place } from '../seal/key-holder.ts'
 import type { Rekey, Rekeyed, RekeyStatus, VerifyStatus } from '../seal/rekey.ts'
 import { MAX_SHARES } from '../seal/share-numbers.ts'
 import { SHARE_FIELDS, withShare } from '../seal/share-text.ts'
 import type { System } from '../system.ts'
+import { keyHolderEndpoints, type Matter, type Place } from './key-holder.ts'
 
 const fingerprints = nullable(listOf(text('Fingerprint'), 'Of the OpenPGP keys, in the order of the shares'))
 

@@ -7,15 +7,6 @@ import { DONE } from '../../api/request.ts'
 import { listOf, optional, text } from '../../api/shape.ts'
 import type { System } from '../system.ts'
 
-/** By name; the values of one name. */
-export type UiHeaders = { readonly headers: Readonly<Record<string, readonly string[]>> }
-
-export const NO_UI_HEADERS: UiHeaders = { headers: {} }
-
-/** As answers carry them. */
-export const uiHeaderTexts = ({ headers }: UiHeaders): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.join(', ')]))
-
 /** `x-frame-OPTIONS` is `X-Frame-Options`. */
 const keptHeader = (header: string): string =>
   header

@@ -131,3 +131,23 @@ test('a contradictory definition does not start', () => {
     /a list does not update/,
   )
 })
+
+test('a router of an engine takes endpoints that take no more of it than it has, or it does not compile', () => {
+  const taking = <E>(handler: (engine: E) => object): Endpoint<E> =>
+    endpoint({
+      id: 'a',
+      operation: 'read',
+      path: 'a',
+      capability: 'read',
+      runsOn: 'any-node',
+      summary: '',
+      fields: {},
+      handler,
+    })
+  type Own = { readonly keys: Map<string, number>; readonly size: number }
+  const less = taking(({ size }: { readonly size: number }) => ({ data: { size } }))
+  const more = taking(({ other }: { readonly other: number }) => ({ data: { other } }))
+  assert.equal(new Router<Own>([less]).endpoints.length, 1)
+  // @ts-expect-error: the engine has no `other`
+  assert.equal(new Router<Own>([more]).endpoints.length, 1)
+})

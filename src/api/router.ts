@@ -42,11 +42,12 @@ const UNSUPPORTED_OPERATION: Route = { kind: 'unsupported-operation' }
 
 const node = (): Node => ({ literals: new Map(), endpoints: new Map() })
 
-export class Router {
+/** `E` is the engine: it takes only endpoints that take no more of it than it has. */
+export class Router<E = never> {
   readonly endpoints: readonly Endpoint[]
   readonly #root = node()
 
-  constructor(endpoints: readonly Endpoint[]) {
+  constructor(endpoints: readonly Endpoint<E>[]) {
     this.endpoints = endpoints
     for (const endpoint of endpoints) for (const segments of routedForms(endpoint.path)) this.#add(endpoint, segments)
   }

@@ -1,7 +1,7 @@
 // Every kind of mount: engines that can be mounted, and those that are always there.
 
 import type { Endpoint } from '../api/endpoint.ts'
-import type { LoginRule } from '../api/login.ts'
+import type { LoginRule } from '../api/login-method.ts'
 import type { Engine, EngineType } from '../api/mount.ts'
 import { Router } from '../api/router.ts'
 import { CUBBYHOLE_ENDPOINTS } from '../auth/cubbyhole-endpoints.ts'

@@ -1,7 +1,8 @@
 // Makes tokens for callers that a login method recognised. The rules are the same for all methods, so that none can
 // forget one.
 import { fail } from '../api/errors.ts'
-import type { Login, LoginRule, TokenSettings } from '../api/login.ts'
+import type { Login, TokenSettings } from '../api/login.ts'
+import type { LoginRule } from '../api/login-method.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer } from '../api/request.ts'
 import { isInCidrs } from '../lib/cidr.ts'

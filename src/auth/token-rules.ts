@@ -1,6 +1,6 @@
 // What holds for every token, however it is made.
 import { fail } from '../api/errors.ts'
-import type { LoginMethod } from '../api/login.ts'
+import type { LoginMethod } from '../api/login-method.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { UNASSIGNABLE_POLICIES } from './builtin-policies.ts'
 import { normalizePolicyName, PolicyError } from './policy.ts'

@@ -2,7 +2,7 @@
 import type { EndpointOperation } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
-import type { LoginMethod } from '../api/login.ts'
+import type { LoginMethod } from '../api/login-method.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts, Routed } from '../api/mount.ts'
 import type { Router } from '../api/router.ts'
 import type { PlacedShape } from '../api/spelling.ts'

@@ -4,7 +4,7 @@
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { fail, Refusal } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
-import type { LoginMethod } from '../api/login.ts'
+import type { LoginMethod } from '../api/login-method.ts'
 import { isEntityGrouping, type QuotaConfig, type RateQuota } from '../quotas/quota.ts'
 import type { QuotaRules } from '../quotas/quota-rules.ts'
 import { parseBody } from './body.ts'

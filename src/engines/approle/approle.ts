@@ -1,7 +1,8 @@
 // Logins of machines by a role id, which says what they are, and a secret id, which proves it.
 import { fail } from '../../api/errors.ts'
 import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
-import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
+import type { Login, TokenSettings } from '../../api/login.ts'
+import type { LoginMethod } from '../../api/login-method.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { intersectCidrs, isInCidrs } from '../../lib/cidr.ts'
@@ -98,6 +99,6 @@ export const APPROLE: EngineType<ApproleContext> = {
   type: 'approle',
   kind: 'auth',
   summary: 'Logs in machines by role id and secret id',
-  router: new Router([...ROLE_ENDPOINTS, ...ROLE_FIELD_ENDPOINTS, ...SECRET_ID_ENDPOINTS, ...LOGIN_ENDPOINTS]),
+  router: new Router<Approle>([...ROLE_ENDPOINTS, ...ROLE_FIELD_ENDPOINTS, ...SECRET_ID_ENDPOINTS, ...LOGIN_ENDPOINTS]),
   create: (context) => new Approle(context),
 }

@@ -1,7 +1,14 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
-import type { Approle } from './approle.ts'
+import type { Login } from '../../api/login.ts'
+import type { Roles } from './roles.ts'
+
+/** What these endpoints take of their mount. */
+type Approle = {
+  readonly roles: Pick<Roles, 'tidy'>
+  logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login>
+}
 
 const login = endpoint({
   id: 'approle-login',
@@ -35,4 +42,4 @@ const tidy = endpoint({
   },
 })
 
-export const LOGIN_ENDPOINTS: readonly Endpoint[] = [login, tidy]
+export const LOGIN_ENDPOINTS: readonly Endpoint<Approle>[] = [login, tidy]

@@ -16,8 +16,15 @@ import {
   TOKEN_FIELDS,
   TOKEN_SETTINGS_SHAPE,
 } from '../../api/token-settings.ts'
-import type { Approle } from './approle.ts'
+import type { World } from '../../lib/world.ts'
+import type { Roles } from './roles.ts'
 import { keptRoleName, type Role, SECRET_ID_MIN_CHARACTERS } from './roles.ts'
+
+/** What these endpoints take of their mount. */
+type Approle = {
+  readonly roles: Pick<Roles, 'list' | 'find' | 'change' | 'delete'>
+  readonly world: Pick<World, 'random'>
+}
 
 export const roleField = {
   role_name: string('Name; upper case counts as lower case', { required: true, canonical: keptRoleName }),
@@ -172,4 +179,4 @@ const remove = endpoint({
   },
 })
 
-export const ROLE_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]
+export const ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = [list, read, write, remove]

@@ -8,9 +8,11 @@ import { DONE } from '../../api/request.ts'
 import { anything, OTHERS, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, TOKEN_FIELDS } from '../../api/token-settings.ts'
 import { own } from '../../lib/own.ts'
-import type { Approle } from './approle.ts'
 import { changedRole, ROLE_FIELDS, roleBody, roleField } from './role-endpoints.ts'
-import type { Role } from './roles.ts'
+import type { Role, Roles } from './roles.ts'
+
+/** What these endpoints take of their mount. */
+type Approle = { readonly roles: Pick<Roles, 'find' | 'change'> }
 
 type One = {
   /** Last segment of the path. */
@@ -64,7 +66,7 @@ async function change(approle: Approle, name: string, given: Readonly<Record<str
   })
 }
 
-function endpointsOf({ path: last, fields, initial }: One): readonly Endpoint[] {
+function endpointsOf({ path: last, fields, initial }: One): readonly Endpoint<Approle>[] {
   const path = `role/:role_name/${last}`
   const name = Object.keys(fields)[0] as string
   const read = endpoint({
@@ -141,4 +143,8 @@ const roleIdWrite = endpoint({
   },
 })
 
-export const ROLE_FIELD_ENDPOINTS: readonly Endpoint[] = [...FIELDS.flatMap(endpointsOf), roleIdRead, roleIdWrite]
+export const ROLE_FIELD_ENDPOINTS: readonly Endpoint<Approle>[] = [
+  ...FIELDS.flatMap(endpointsOf),
+  roleIdRead,
+  roleIdWrite,
+]

@@ -10,10 +10,14 @@ import { keptCidr } from '../../api/spelling.ts'
 import { blocks } from '../../api/token-settings.ts'
 import { areWithin } from '../../lib/cidr.ts'
 import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts'
-import type { Approle } from './approle.ts'
+import type { World } from '../../lib/world.ts'
 import { MAX_SECRET_CHARACTERS, roleField } from './role-endpoints.ts'
+import type { Roles } from './roles.ts'
 import { type Role, SECRET_ID_MIN_CHARACTERS, type SecretName } from './roles.ts'
 import { secretIdBody } from './secret-id.ts'
+
+/** What these endpoints take of their mount. */
+type Approle = { readonly roles: Roles; readonly world: Pick<World, 'random' | 'clock'> }
 
 const MAX_METADATA_CHARACTERS = 8_192
 
@@ -182,7 +186,7 @@ const WAYS: readonly By[] = [
   { segment: 'secret-id-accessor', field: 'secret_id_accessor', nameOf: (accessor) => ({ accessor }) },
 ]
 
-function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint[] {
+function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint<Approle>[] {
   const what = field === 'secret_id' ? 'The secret id' : 'Its accessor'
   const fields = { ...roleField, [field]: string(what, { required: true, secret: field === 'secret_id' }) }
   const named = (args: object): SecretName => nameOf(String((args as Readonly<Record<string, unknown>>)[field]))
@@ -222,4 +226,4 @@ function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint[] {
   return [lookup, destroy('update'), destroy('delete')]
 }
 
-export const SECRET_ID_ENDPOINTS: readonly Endpoint[] = [list, generate, custom, ...WAYS.flatMap(endpointsBy)]
+export const SECRET_ID_ENDPOINTS: readonly Endpoint<Approle>[] = [list, generate, custom, ...WAYS.flatMap(endpointsBy)]

@@ -16,10 +16,8 @@ import {
   VIRTUAL_MACHINE,
 } from './resource-id.ts'
 import { findIdentity } from './resource-identity.ts'
-import { findRecord } from './resource-lookup.ts'
+import { findRecord, type Named } from './resource-lookup.ts'
 import { bindsResource } from './roles.ts'
-
-export type Named = { readonly field: 'vmss_name' | 'vm_name' | 'resource_id'; readonly id: ResourceId }
 
 /** What the caller says it is; undefined where it says nothing, or nothing that is well-formed. */
 export function namedResource({ input }: Attempt): Named | undefined {

@@ -2,7 +2,8 @@
 // cloud runs on the thread that writes, where logins are made in any case: what it keeps is there once for the process.
 import { fail } from '../../api/errors.ts'
 import type { IdentityTokens } from '../../api/identity-token.ts'
-import type { Login, LoginMethod, LoginRule, TokenSettings } from '../../api/login.ts'
+import type { Login, TokenSettings } from '../../api/login.ts'
+import type { LoginMethod, LoginRule } from '../../api/login-method.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
@@ -208,7 +209,7 @@ export class CloudAuth implements LoginMethod {
   }
 }
 
-const router = new Router([...CONFIG_ENDPOINTS, ...ROLE_ENDPOINTS, ...LOGIN_ENDPOINTS])
+const router = new Router<CloudAuth>([...CONFIG_ENDPOINTS, ...ROLE_ENDPOINTS, ...LOGIN_ENDPOINTS])
 
 const SUMMARY = 'Logs in workloads by the identity that their cloud gave them'
 

@@ -4,10 +4,22 @@ import { bool, duration, int, signedDuration, string } from '../../api/fields.ts
 import { orNotFound } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
-import type { CloudAuth } from './cloud.ts'
-import type { CloudConfig } from './config.ts'
+import type { World } from '../../lib/world.ts'
+import type { CloudConfig, ConfigStore } from './config.ts'
 import { changedConfig, configBody, requireUsable, warningsOf, warningsOfDeletion } from './config-values.ts'
 import { DEFAULT_TOKEN_SECONDS } from './credential.ts'
+import type { RotationClock } from './rotation-clock.ts'
+import type { Surroundings } from './settings.ts'
+
+/** What these endpoints take of their mount. */
+type CloudAuth = {
+  readonly configs: ConfigStore
+  readonly rotationClock: Pick<RotationClock, 'soon'>
+  readonly world: Pick<World, 'clock'>
+  readonly surroundings: Surroundings
+  mintToken(audience: string, ttlSeconds: number): Promise<string>
+  reset(): void
+}
 
 const CONFIG_FIELDS = {
   tenant_id: string('Directory that the callers belong to: its GUID, or a domain name of it', { max: 256 }),
@@ -136,4 +148,4 @@ const remove = endpoint({
   },
 })
 
-export const CONFIG_ENDPOINTS: readonly Endpoint[] = [read, write, remove]
+export const CONFIG_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [read, write, remove]

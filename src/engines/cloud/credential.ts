@@ -2,8 +2,8 @@
 // the identity of its machine. `auth_type` pins one; else it is the first of these that is configured.
 
 import { own } from '../../lib/own.ts'
+import type { Cloud } from './clouds.ts'
 import type { CloudConfig } from './config.ts'
-import type { Environment, Settings } from './settings.ts'
 
 export type Credential =
   | { readonly kind: 'secret'; readonly secret: string }
@@ -11,6 +11,12 @@ export type Credential =
   /** The file is read for each token of the cloud: whoever writes it replaces it before its token ends. */
   | { readonly kind: 'token file'; readonly path: string }
   | { readonly kind: 'machine' }
+
+/** Of the environment (settings.ts). */
+type Environment = { readonly CLIENT_SECRET?: string; readonly FEDERATED_TOKEN_FILE?: string }
+
+/** What of the settings of a mount a credential needs. */
+type Asker = { readonly credential: Credential; readonly clientId: string; readonly cloud: Pick<Cloud, 'metadata'> }
 
 /** What `auth_type` may be; the last two are one. */
 const AUTH_TYPES: Readonly<Record<string, Credential['kind']>> = {
@@ -53,7 +59,7 @@ function firstOf(secret: string, audience: string, path: string): Credential['ki
 }
 
 /** What is missing for this credential, and what to do about it; undefined: nothing. */
-export function lackOf({ credential, clientId, cloud }: Pick<Settings, 'credential' | 'clientId' | 'cloud'>) {
+export function lackOf({ credential, clientId, cloud }: Asker) {
   switch (credential.kind) {
     case 'secret':
       return credential.secret === '' ? 'client_secret is not set: set it' : lackOfClient(clientId)

@@ -1,7 +1,7 @@
 // Login and explain judge by this one list, so they cannot disagree: whoever is told that a login would succeed
 // succeeds, and the first check that explain shows as failed is the one that refuses the login.
 import { Refusal } from '../../api/errors.ts'
-import type { LoginRule } from '../../api/login.ts'
+import type { LoginRule } from '../../api/login-method.ts'
 import type { MountEntry } from '../../api/mount.ts'
 import type { Attempt, Check, Stage } from './attempt.ts'
 import { REQUEST_STAGES } from './checks-request.ts'

@@ -2,10 +2,25 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
+import type { Login } from '../../api/login.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, group, integer, listOf, text } from '../../api/shape.ts'
 import { cidrMatcher } from '../../lib/cidr.ts'
-import type { CloudAuth } from './cloud.ts'
+import type { LoginInput } from './attempt.ts'
+import type { CheckResult } from './judge.ts'
+import type { Rotation } from './rotation.ts'
+import type { RotationClock } from './rotation-clock.ts'
+
+/** What these endpoints take of their mount. */
+type CloudAuth = {
+  readonly rotation: Pick<Rotation, 'begin'>
+  readonly rotationClock: Pick<RotationClock, 'soon'>
+  logIn(input: LoginInput, requestId: string): Promise<Login>
+  explain(
+    input: LoginInput,
+    requestId: string,
+  ): Promise<{ readonly status: number; readonly reason: string; readonly results: readonly CheckResult[] }>
+}
 
 const MAX_FIELD_CHARACTERS = 2_048
 const isAddress = cidrMatcher(['0.0.0.0/0', '::/0'])
@@ -109,4 +124,4 @@ const rotateRoot = endpoint({
   },
 })
 
-export const LOGIN_ENDPOINTS: readonly Endpoint[] = [login, explain, rotateRoot]
+export const LOGIN_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [login, explain, rotateRoot]

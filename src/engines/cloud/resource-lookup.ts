@@ -1,10 +1,12 @@
 // What the resource manager says of the resource that a caller names, and how its refusals are told.
 import type { Attempt } from './attempt.ts'
-import type { Named } from './checks-resource.ts'
 import { CloudRefusal, refuse } from './refusals.ts'
 import { isOfType, isSameResource, type ResourceId, VIRTUAL_MACHINE } from './resource-id.ts'
 import { permissionFor } from './resource-manager.ts'
 import type { ResourceRecord } from './resource-record.ts'
+
+/** The resource that a caller names. */
+export type Named = { readonly field: 'vmss_name' | 'vm_name' | 'resource_id'; readonly id: ResourceId }
 
 const MISSING = [400, 404, 409, 410]
 

@@ -5,9 +5,12 @@ import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { integer, listOf, optional, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, settingsBody, TOKEN_FIELDS, TOKEN_SETTINGS_SHAPE } from '../../api/token-settings.ts'
-import type { CloudAuth } from './cloud.ts'
 import { changedRole, roleWarnings } from './role-values.ts'
+import type { Roles } from './roles.ts'
 import { keptRoleName, type Role } from './roles.ts'
+
+/** What these endpoints take of their mount. */
+type CloudAuth = { readonly roles: Roles; longestSeconds(): number }
 
 const nameField = {
   name: string('Name; upper case counts as lower case', { required: true, canonical: keptRoleName }),
@@ -113,4 +116,4 @@ const remove = endpoint({
   },
 })
 
-export const ROLE_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]
+export const ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [list, read, write, remove]

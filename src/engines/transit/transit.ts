@@ -1,6 +1,5 @@
 // The transit engine: named keys that do not leave the service, and what they do with data sent to it.
 import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
-import type { Endpoint } from '../../api/endpoint.ts'
 import type { DeviceRandom, ManagedKeys } from '../../api/managed-keys.ts'
 import type { Engine, EngineType } from '../../api/mount.ts'
 import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
@@ -130,29 +129,26 @@ export class Transit implements Engine {
   }
 }
 
-/** Each with what it takes of a mount. */
-const ENDPOINTS: readonly Endpoint<Transit>[] = [
-  ...KEYS_ENDPOINTS,
-  ...LIFE_ENDPOINTS,
-  encryptEndpoint,
-  decryptEndpoint,
-  rewrapEndpoint,
-  ...DATAKEY_ENDPOINTS,
-  signEndpoint,
-  verifyEndpoint,
-  hmacEndpoint,
-  cmacEndpoint,
-  randomEndpoint,
-  hashEndpoint,
-  ...PAIR_ENDPOINTS,
-  ...MOVING_ENDPOINTS,
-  ...CONFIG_ENDPOINTS,
-]
-
 export const TRANSIT: EngineType<TransitContext> = {
   type: 'transit',
   kind: 'secret',
   summary: 'Encrypts, decrypts, signs, authenticates and makes data keys with named keys that stay here',
-  router: new Router(ENDPOINTS),
+  router: new Router<Transit>([
+    ...KEYS_ENDPOINTS,
+    ...LIFE_ENDPOINTS,
+    encryptEndpoint,
+    decryptEndpoint,
+    rewrapEndpoint,
+    ...DATAKEY_ENDPOINTS,
+    signEndpoint,
+    verifyEndpoint,
+    hmacEndpoint,
+    cmacEndpoint,
+    randomEndpoint,
+    hashEndpoint,
+    ...PAIR_ENDPOINTS,
+    ...MOVING_ENDPOINTS,
+    ...CONFIG_ENDPOINTS,
+  ]),
   create: (context) => new Transit(context),
 }

@@ -1,9 +1,12 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
+import type { Login } from '../../api/login.ts'
 import { MAX_PASSWORD_CHARACTERS } from './user-endpoints.ts'
-import type { Userpass } from './userpass.ts'
 import { keptUsername } from './users.ts'
+
+/** What it takes of their mount. */
+type Userpass = { logIn(name: string, password: string, remoteAddress: string): Promise<Login> }
 
 export const loginEndpoint = endpoint({
   id: 'userpass-login',

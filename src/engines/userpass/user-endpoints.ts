@@ -15,8 +15,13 @@ import {
   TOKEN_SETTINGS_SHAPE,
 } from '../../api/token-settings.ts'
 import { hashPassword } from '../../crypto/password.ts'
-import type { Userpass } from './userpass.ts'
+import type { SlowWork } from '../../lib/slow-work.ts'
+import type { World } from '../../lib/world.ts'
+import type { Users } from './users.ts'
 import { keptUsername, type User } from './users.ts'
+
+/** What these endpoints take of their mount. */
+type Userpass = { readonly users: Users; readonly world: World; readonly slow: SlowWork }
 
 export const MAX_PASSWORD_CHARACTERS = 1_024
 
@@ -145,4 +150,4 @@ const policies = endpoint({
   },
 })
 
-export const USER_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove, password, policies]
+export const USER_ENDPOINTS: readonly Endpoint<Userpass>[] = [list, read, write, remove, password, policies]

@@ -1,7 +1,8 @@
 // Logins of people by name and password.
 import { fail } from '../../api/errors.ts'
 import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
-import type { Login, LoginMethod, TokenSettings } from '../../api/login.ts'
+import type { Login, TokenSettings } from '../../api/login.ts'
+import type { LoginMethod } from '../../api/login-method.ts'
 import { inTurn, newLoginTurns } from '../../api/login-turns.ts'
 import type { EngineType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
@@ -91,6 +92,6 @@ export const USERPASS: EngineType<UserpassContext> = {
   type: 'userpass',
   kind: 'auth',
   summary: 'Logs in people by name and password',
-  router: new Router([...USER_ENDPOINTS, loginEndpoint]),
+  router: new Router<Userpass>([...USER_ENDPOINTS, loginEndpoint]),
   create: (context) => new Userpass(context),
 }

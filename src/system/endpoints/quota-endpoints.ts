@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, decimal, duration, string, strings } from '../../api/fields.ts'
-import type { LoginMethod } from '../../api/login.ts'
+import type { LoginMethod } from '../../api/login-method.ts'
 import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { flag, integer, listOf, number, text } from '../../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../../quotas/quota.ts'

@@ -13,7 +13,7 @@ import {
   type PublishedIdentity,
   type PublishedKey,
 } from '../api/identity-token.ts'
-import { generateRs256, type Rs256PublicKey, signRs256 } from '../crypto/signatures/rs256.ts'
+import { generateRs256, type Rs256PublicKey, signRs256 } from '../crypto/jwt/rs256.ts'
 import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { SlowWork } from '../lib/slow-work.ts'

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { createPublicKey, verify } from 'node:crypto'
 import { test } from 'node:test'
 import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
-import { generateEs512 } from '../crypto/signatures/es512.ts'
+import { generateEs512 } from '../crypto/jwt/es512.ts'
 import { realWorld } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 

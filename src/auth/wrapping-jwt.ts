@@ -1,16 +1,9 @@
 // Wrapping tokens as JWTs: the token itself inside, under the cluster's signature, with the address at which it opens.
 // Whoever is handed one can read where to take it; nothing but the token inside opens anything.
 //
-//   root/core/wrapping-key      the private key (crypto/signatures/es512.ts), behind the barrier
+//   root/core/wrapping-key      the private key (crypto/jwt/es512.ts), behind the barrier
 import type { KeyObject } from 'node:crypto'
-import {
-  describePublicKey,
-  generateEs512,
-  loadEs512,
-  publicHalf,
-  readJwt,
-  signJwt,
-} from '../crypto/signatures/es512.ts'
+import { describePublicKey, generateEs512, loadEs512, publicHalf, readJwt, signJwt } from '../crypto/jwt/es512.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'

@@ -2,14 +2,14 @@ import type { AnyJob } from '../lib/slow-work.ts'
 import { POINT_OF } from './forms/ec-private-key.ts'
 import { CHECK_PRIMES } from './forms/rsa-parts.ts'
 import { UNWRAP_FROM_RSA, WRAP_FOR_RSA } from './forms/wrapped-key.ts'
+import { CHECK_ES512, SIGN_ES512 } from './jwt/es512.ts'
 import { GENERATE_RSA } from './key-types/rsa-key-types.ts'
 import { OPEN_MANY, SEAL_MANY } from './many.ts'
 import { DERIVE_PASSWORD } from './password.ts'
 import { ENCRYPT_TO_PGP, READ_PGP_KEY } from './pgp.ts'
 import { OPEN_OAEP } from './primitives/rsa-oaep.ts'
-import { CHECK_ES512, SIGN_ES512 } from './signatures/es512.ts'
-import { OPEN_PKCS1 } from './signatures/rsa-pkcs1.ts'
-import { SIGN, VERIFY } from './signatures/signing-jobs.ts'
+import { OPEN_PKCS1 } from './primitives/rsa-pkcs1.ts'
+import { SIGN, VERIFY } from './signing-jobs.ts'
 
 /** Every job that the pool does, by its name. A new one is a `Job` beside what it is about, and a place here. */
 export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([

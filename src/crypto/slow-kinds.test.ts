@@ -8,7 +8,7 @@ import { PROOF_OPTIONS } from './key-types/key-type.ts'
 import { KEY_TYPES } from './key-types/key-types.ts'
 import { OPEN_MANY, SEAL_MANY } from './many.ts'
 import { OPEN_OAEP } from './primitives/rsa-oaep.ts'
-import { signWith, verifyWith } from './signatures/signing-jobs.ts'
+import { signWith, verifyWith } from './signing-jobs.ts'
 
 const world = realWorld()
 const inline = inlineWork(world)

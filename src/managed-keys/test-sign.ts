@@ -2,11 +2,11 @@
 import { createPublicKey } from 'node:crypto'
 import { fail } from '../api/errors.ts'
 import type { ManagedKey } from '../api/managed-keys.ts'
+import { signWithDevice } from '../crypto/devices/device-signing.ts'
+import { managedPublicType } from '../crypto/devices/managed-public-type.ts'
 import { type SignatureOptions, UnusableInput } from '../crypto/key-types/key-type.ts'
-import { managedPublicType } from '../crypto/key-types/managed-public-type.ts'
 import { freshBytes, type RandomBytes } from '../crypto/primitives/random-bytes.ts'
-import { signWithDevice } from '../crypto/signatures/device-signing.ts'
-import { verifyWith } from '../crypto/signatures/signing-jobs.ts'
+import { verifyWith } from '../crypto/signing-jobs.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 
 const INPUT_BYTES = 32

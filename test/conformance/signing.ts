@@ -13,7 +13,7 @@ import {
 } from '../../src/crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../src/crypto/key-types/key-types.ts'
 import { signatureHash } from '../../src/crypto/signatures/signature-hashes.ts'
-import { signWith, verifyWith } from '../../src/crypto/signatures/signing-jobs.ts'
+import { signWith, verifyWith } from '../../src/crypto/signing-jobs.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 

@@ -7,7 +7,7 @@ import { loadSpki, spkiPem } from '../forms/public-keys.ts'
 import { AuthenticationFailed } from '../primitives/aead.ts'
 import { maxOaepPlaintextBytes, OPEN_OAEP, openOaep, sealOaep } from '../primitives/rsa-oaep.ts'
 import type { RsaOpening } from '../primitives/rsa-opening.ts'
-import { maxPkcs1PlaintextBytes, OPEN_PKCS1, openPkcs1, sealPkcs1 } from '../signatures/rsa-pkcs1.ts'
+import { maxPkcs1PlaintextBytes, OPEN_PKCS1, openPkcs1, sealPkcs1 } from '../primitives/rsa-pkcs1.ts'
 import { rsaSigning } from '../signatures/rsa-signing.ts'
 import { type Cipher, InvalidKeyMaterial, type KeyType } from './key-type.ts'
 

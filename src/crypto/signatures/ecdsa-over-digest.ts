@@ -15,7 +15,7 @@ import { type Curve, scalarBytes } from '../forms/ec-curves.ts'
 import { drawScalar, encodePkcs8 } from '../forms/ec-private-key.ts'
 import { openPkcs8 } from '../forms/pkcs8.ts'
 import { publicHalf } from '../forms/public-keys.ts'
-import { multiplySecret } from '../forms/secret-scalar.ts'
+import { multiplySecret } from '../primitives/secret-scalar.ts'
 
 const FIXED_MESSAGE = Buffer.alloc(0)
 const FIXED_HASH = numberOf(hash('sha256', FIXED_MESSAGE, 'buffer'))

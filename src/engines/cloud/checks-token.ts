@@ -1,5 +1,5 @@
 // The token itself: its shape and claims first, which cost nothing, then who issued it, then its signature.
-import { isJwtSignedBy } from '../../crypto/signatures/jwt-signature.ts'
+import { isJwtSignedBy } from '../../crypto/jwt/jwt-signature.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { type Attempt, type Check, known, type Stage } from './attempt.ts'

@@ -1,6 +1,6 @@
 // The keys that a directory signs with (RFC 7517), as its document has them. All tenants of a cloud share them, so a
 // key may say for which tenant it is, and is used for no other.
-import { importJwtKey, type JwtKey } from '../../crypto/signatures/jwt-signature.ts'
+import { importJwtKey, type JwtKey } from '../../crypto/jwt/jwt-signature.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { isGuid, isSameName } from './names.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'
 import { signers } from '../../../test/fixtures/transit-signers.ts'
-import { VERIFY } from '../../crypto/signatures/signing-jobs.ts'
+import { VERIFY } from '../../crypto/signing-jobs.ts'
 import { inlineWork } from '../../lib/slow-work.ts'
 import { realWorld } from '../../lib/world.ts'
 

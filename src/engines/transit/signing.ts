@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import { type KeyType, type SignatureOptions, UnusableInput } from '../../crypto/key-types/key-type.ts'
-import { signWith, verifyWith } from '../../crypto/signatures/signing-jobs.ts'
+import { signWith, verifyWith } from '../../crypto/signing-jobs.ts'
 import { Base64Error, decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from '../../lib/base64.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import { whenDone } from '../../lib/when-done.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { KEY_TYPES } from '../../../src/crypto/key-types/key-types.ts'
-import { signWith } from '../../../src/crypto/signatures/signing-jobs.ts'
+import { signWith } from '../../../src/crypto/signing-jobs.ts'
 import { realWorld } from '../../../src/lib/world.ts'
 import { startSlowPool } from '../../../src/process/slow-pool.ts'
 import { PooledWork } from '../../../src/threads/pooled-work.ts'

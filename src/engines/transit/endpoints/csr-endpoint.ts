@@ -13,8 +13,8 @@ import {
   requestInfo,
   signedRequest,
 } from '../../../crypto/signatures/certificate-request.ts'
-import { signWith } from '../../../crypto/signatures/signing-jobs.ts'
 import { RSA_PSS_X509, type X509Signature, x509SignatureOf } from '../../../crypto/signatures/x509-signatures.ts'
+import { signWith } from '../../../crypto/signing-jobs.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { keyNotFound, nameField } from '../crypt-fields.ts'
 import { type Signer, signBytesInDevice } from '../managed/managed-signing.ts'

@@ -1,8 +1,8 @@
 // What encrypt, decrypt, rewrap and datakey do with a key that is in a device.
 import { fail } from '../../../api/errors.ts'
 import type { ManagedKey, ManagedUse } from '../../../api/managed-keys.ts'
+import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/devices/device-oaep.ts'
 import type { NoncePool } from '../../../crypto/primitives/nonce-pool.ts'
-import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/signatures/device-oaep.ts'
 import type { SlowWork } from '../../../lib/slow-work.ts'
 import {
   type CryptOptions,

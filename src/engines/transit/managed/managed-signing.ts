@@ -1,7 +1,7 @@
 // Signing with a key that is in a device. Verifying needs the public half alone, which is here (managed-type.ts).
 import { fail } from '../../../api/errors.ts'
+import { signWithDevice } from '../../../crypto/devices/device-signing.ts'
 import { type SignatureOptions, UnusableInput } from '../../../crypto/key-types/key-type.ts'
-import { signWithDevice } from '../../../crypto/signatures/device-signing.ts'
 import { own } from '../../../lib/own.ts'
 import type { SlowWork } from '../../../lib/slow-work.ts'
 import { decodeInput } from '../mac.ts'

@@ -2,9 +2,9 @@
 // what it can do: verify signatures, and encrypt with RSA. What needs the secret is the device's.
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { ManagedScheme } from '../../../api/managed-keys.ts'
+import { managedPublicType } from '../../../crypto/devices/managed-public-type.ts'
 import { loadSpki, spkiPem } from '../../../crypto/forms/public-keys.ts'
 import type { KeyType, PublicPart, Signing } from '../../../crypto/key-types/key-type.ts'
-import { managedPublicType } from '../../../crypto/key-types/managed-public-type.ts'
 import type { RingHeader } from './ring-header.ts'
 
 export const MANAGED_KEY = 'managed_key'

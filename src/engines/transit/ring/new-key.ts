@@ -5,7 +5,7 @@ import { type Cipher, type KeyType, PROOF_OPTIONS } from '../../../crypto/key-ty
 import type { NoncePool } from '../../../crypto/primitives/nonce-pool.ts'
 import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
-import { signWith, verifyWith } from '../../../crypto/signatures/signing-jobs.ts'
+import { signWith, verifyWith } from '../../../crypto/signing-jobs.ts'
 import type { SlowWork } from '../../../lib/slow-work.ts'
 import type { World } from '../../../lib/world.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'

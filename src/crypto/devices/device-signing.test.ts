@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { type Curve, P256, P384, P521, scalarBytes } from '../forms/ec-curves.ts'
 import { ecdsaKeyType } from '../key-types/ecdsa-key-types.ts'
 import { type SignatureOptions, UnusableInput } from '../key-types/key-type.ts'
+import { signDigest } from '../signatures/ecdsa-over-digest.ts'
 import { signWithDevice } from './device-signing.ts'
-import { signDigest } from './ecdsa-over-digest.ts'
 
 const CURVES: readonly (readonly [Curve, number])[] = [
   [P256, 256],

@@ -3,10 +3,10 @@
 import { hash } from 'node:crypto'
 import { P256, P384, P521, scalarBytes } from '../forms/ec-curves.ts'
 import { type SignatureOptions, UnusableInput } from '../key-types/key-type.ts'
-import { requireEcdsaDigest } from './ecdsa-digest.ts'
-import { writeEcdsaDer } from './ecdsa-signature.ts'
-import { maxSaltBytes } from './emsa-pss.ts'
-import { requireDigest, type SignatureHash, signatureHash } from './signature-hashes.ts'
+import { requireEcdsaDigest } from '../signatures/ecdsa-digest.ts'
+import { writeEcdsaDer } from '../signatures/ecdsa-signature.ts'
+import { maxSaltBytes } from '../signatures/emsa-pss.ts'
+import { requireDigest, type SignatureHash, signatureHash } from '../signatures/signature-hashes.ts'
 
 export type DeviceHashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'
 

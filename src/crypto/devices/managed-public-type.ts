@@ -1,8 +1,8 @@
 // Which type of key the public half of a key in a device is: it verifies as any key of that type does.
 import type { KeyObject } from 'node:crypto'
 import { own } from '../../lib/own.ts'
-import { type KeyType, UnusableInput } from './key-type.ts'
-import { KEY_TYPES } from './key-types.ts'
+import { type KeyType, UnusableInput } from '../key-types/key-type.ts'
+import { KEY_TYPES } from '../key-types/key-types.ts'
 
 /** By the names of the runtime. */
 const CURVES: Readonly<Record<string, string>> = {

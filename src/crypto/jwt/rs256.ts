@@ -6,7 +6,7 @@ import type { SignatureOptions } from '../key-types/key-type.ts'
 import { rsa2048 } from '../key-types/rsa-key-types.ts'
 import { sha256 } from '../primitives/digest.ts'
 import type { RandomBytes } from '../primitives/random-bytes.ts'
-import { signWith } from './signing-jobs.ts'
+import { signWith } from '../signing-jobs.ts'
 
 /** Modulus and exponent as a JSON Web Key has them, and its thumbprint (RFC 7638): the name that its tokens carry. */
 export type Rs256PublicKey = { readonly kid: string; readonly n: string; readonly e: string }

@@ -5,7 +5,7 @@
 // answer nor its time says whether the padding was right, which is all that an attacker with many guesses needs.
 import { constants, type KeyObject, publicEncrypt } from 'node:crypto'
 import type { Job } from '../../lib/slow-work.ts'
-import { openingJob, openRsa, type RsaOpening } from '../primitives/rsa-opening.ts'
+import { openingJob, openRsa, type RsaOpening } from './rsa-opening.ts'
 
 const PKCS1 = { padding: constants.RSA_PKCS1_PADDING } as const
 /** RFC 8017 section 7.2.1: k - 11. */

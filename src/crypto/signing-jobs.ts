@@ -1,8 +1,8 @@
 // Signing and verifying for another thread, where the type of the key takes long for it.
 import type { KeyObject } from 'node:crypto'
-import { type Job, magnitude, type SlowWork } from '../../lib/slow-work.ts'
-import { type KeyType, type SignatureOptions, type Signing, UnusableInput } from '../key-types/key-type.ts'
-import { KEY_TYPES } from '../key-types/key-types.ts'
+import { type Job, magnitude, type SlowWork } from '../lib/slow-work.ts'
+import { type KeyType, type SignatureOptions, type Signing, UnusableInput } from './key-types/key-type.ts'
+import { KEY_TYPES } from './key-types/key-types.ts'
 
 export type SignInput = {
   /** Name of a key type that signs. */

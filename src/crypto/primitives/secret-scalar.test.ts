@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testSeed } from '../../../test/fixtures/seed.ts'
-import { P256, P384, P521, SECP256K1 } from './ec-curves.ts'
+import { P256, P384, P521, SECP256K1 } from '../forms/ec-curves.ts'
 import { multiplySecret } from './secret-scalar.ts'
 
 const numberOf = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex')}`)

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Refusal } from '../../src/api/errors.ts'
 import { PemError, readPem } from '../../src/crypto/encoding/pem.ts'
-import { MATERIAL_FORMS } from '../../src/crypto/forms/material-forms.ts'
 import { spkiPem } from '../../src/crypto/forms/public-keys.ts'
 import { transferBytes, unwrapFromRsa, wrapForRsa } from '../../src/crypto/forms/wrapped-key.ts'
 import { InvalidKeyMaterial } from '../../src/crypto/key-types/key-type.ts'
@@ -68,7 +67,7 @@ const FUZZERS: { readonly name: string; readonly make: () => Promise<{ good: Buf
   ...pairTypes.map((type) => ({
     name: `PKCS #8 of ${type.name}`,
     make: async () => {
-      const form = MATERIAL_FORMS.get(type.name) ?? assert.fail()
+      const form = type.form
       const material = await materialOf(type)
       const target: Target = (input) => refused(() => type.load(form.fromImport(input)), InvalidKeyMaterial)
       return { good: [transferBytes(type.load(material))], target }

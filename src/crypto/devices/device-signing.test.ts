@@ -26,7 +26,7 @@ for (const [curve, bits] of CURVES) {
       signPss: () => assert.fail('ECDSA has no padding'),
     }
     const half = createPublicKey(privateKey)
-    const { signing } = ecdsaKeyType('here', curve)
+    const { signing } = ecdsaKeyType('here', 0, curve)
     assert.ok(signing)
     for (const bytes of [16, 31, 32, 47, 65, 66, 67, 200])
       for (const hash of ['none', 'sha2-256']) {

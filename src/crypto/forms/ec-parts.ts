@@ -4,6 +4,7 @@ import { DER, DerReader, der, derNatural } from '../encoding/der.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
 import { secretBytes } from '../primitives/secret-bytes.ts'
 import { type Curve, P256, P384, P521, SECP256K1, scalarBytes } from './ec-curves.ts'
+import type { EcParts } from './material-form.ts'
 
 /** Those that keys of the service can be on, by the OID of the curve. */
 export const CURVES_BY_OID: ReadonlyMap<string, Curve> = new Map(
@@ -17,8 +18,6 @@ function oidOf({ algorithmIdentifier }: Curve): string {
 }
 
 export const EC_OID = '1.2.840.10045.2.1'
-
-export type EcParts = { readonly x: bigint; readonly y: bigint; readonly d?: bigint }
 
 /**
  * PKCS #8 (RFC 5958) around SEC 1 (RFC 5915), with the public point. `scalar` may be shorter than the curve needs; the

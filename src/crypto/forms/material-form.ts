@@ -1,9 +1,7 @@
 // How keys of a type are written where others read them: in the blob of an import, in an export, in a backup. Inside
 // the service there is one form, the one that a key type generates and loads; each family of types has one file that
-// says how it is written elsewhere, and `material-forms.ts` lists them.
+// says how it is written elsewhere.
 import type { KeyObject } from 'node:crypto'
-import type { EcParts } from './ec-parts.ts'
-import type { RsaParts, RsaPublicParts } from './rsa-parts.ts'
 
 /** 'usual': what clients get that ask for none. */
 export const EXPORT_FORMATS = ['usual', 'raw', 'der', 'pem'] as const
@@ -34,6 +32,12 @@ export type MaterialForm = {
 }
 
 export type FromBackup = { readonly material: Buffer; readonly isPublic: boolean }
+
+/** The point of a key on a curve, and the private number where it is there. */
+export type EcParts = { readonly x: bigint; readonly y: bigint; readonly d?: bigint }
+
+export type RsaPublicParts = { readonly n: bigint; readonly e: bigint }
+export type RsaParts = RsaPublicParts & { readonly d: bigint; readonly p: bigint; readonly q: bigint }
 
 /** What a version of a backup can hold, whichever its type needs. Buffers are for the caller to wipe. */
 export type BackupParts = {

@@ -3,15 +3,16 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
-import type { ParameterSet } from '../key-types/ml-dsa.ts'
 import type { MaterialForm } from './material-form.ts'
 import { openPkcs8, pkcs8Of } from './pkcs8.ts'
 import { publicHalf, spkiDer, spkiPem } from './public-keys.ts'
 
 const SEED_BYTES = 32
 
-export function mlDsaForm(parameterSet: ParameterSet): MaterialForm {
-  const asymmetricKeyType = `ml-dsa-${parameterSet}` as const
+/** As the runtime calls the algorithm, and as reads of a key do. */
+export type MlDsaName = 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87'
+
+export function mlDsaForm(asymmetricKeyType: MlDsaName): MaterialForm {
   const materialOf = (seed: Buffer): Buffer =>
     pkcs8Of(createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType }))
   return {
@@ -60,7 +61,7 @@ function seedOf(asymmetricKeyType: string, bytes: Buffer): Buffer {
   throw new InvalidKeyMaterial(`It is not ${asymmetricKeyType} in PKCS #8 (DER, not encrypted) with its seed`)
 }
 
-function spkiOf(asymmetricKeyType: `ml-dsa-${ParameterSet}`, publicText: string): Buffer {
+function spkiOf(asymmetricKeyType: MlDsaName, publicText: string): Buffer {
   try {
     const key = decodeBase64(publicText)
     return createPublicKey({ key, format: 'raw-public', asymmetricKeyType }).export({ type: 'spki', format: 'der' })

@@ -5,14 +5,13 @@ import { test } from 'node:test'
 import { DER, der, derNatural, derOid } from '../encoding/der.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
 import { KEY_TYPES } from '../key-types/key-types.ts'
-import { MATERIAL_FORMS } from './material-forms.ts'
 
 const EC_OID = '1.2.840.10045.2.1'
 const seed = Buffer.from(Array.from({ length: 32 }, (_, index) => index))
 const ED25519_PKCS8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
 
 const pkcs8Of = (key: KeyObject): Buffer => key.export({ type: 'pkcs8', format: 'der' })
-const formOf = (type: string) => MATERIAL_FORMS.get(type) ?? assert.fail(type)
+const formOf = (type: string) => KEY_TYPES.get(type)?.form ?? assert.fail(type)
 
 function wrap(algorithm: readonly Buffer[], inner: Buffer, ...rest: readonly Buffer[]): Buffer {
   return der(DER.sequence, derNatural(0n), der(DER.sequence, ...algorithm), der(DER.octetString, inner), ...rest)

@@ -6,9 +6,8 @@ import { checkPrimeSync, createPublicKey, type KeyObject } from 'node:crypto'
 import type { Job } from '../../lib/slow-work.ts'
 import { DER, DerReader, der, derNatural, derOid } from '../encoding/der.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
+import type { RsaParts, RsaPublicParts } from './material-form.ts'
 
-export type RsaPublicParts = { readonly n: bigint; readonly e: bigint }
-export type RsaParts = RsaPublicParts & { readonly d: bigint; readonly p: bigint; readonly q: bigint }
 /** What follows from the others: exponents for each prime, and the inverse of q modulo p. */
 export type RsaCrtParts = { readonly dp: bigint; readonly dq: bigint; readonly qInverse: bigint }
 

@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto'
+import { SYMMETRIC_FORM } from '../forms/symmetric-form.ts'
 import * as aead from '../primitives/aead.ts'
 import {
   bindingNonce,
@@ -10,16 +11,18 @@ import {
   deriveKeyByCounter,
 } from '../primitives/derivation.ts'
 import { freshBytes } from '../primitives/random-bytes.ts'
-import { type Derivation, InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { type Derivation, InvalidKeyMaterial, type ListedKeyType } from './key-type.ts'
 
 /** What the counter KDF gives; it knows no other length. */
 const COUNTER_KDF_BYTES = 32
 
 /** A symmetric key type: the material is the raw key. */
-export function aeadKeyType(name: string, algorithm: aead.AeadAlgorithm): KeyType {
+export function aeadKeyType(name: string, backupId: number, algorithm: aead.AeadAlgorithm): ListedKeyType {
   const { keyBytes, nonceBytes } = algorithm
   return {
     name,
+    backupId,
+    form: SYMMETRIC_FORM,
     generate: (random) => freshBytes(random, keyBytes),
     load: (material) => {
       if (material.length !== keyBytes) throw new InvalidKeyMaterial(`A key of type ${name} has ${keyBytes} bytes`)
@@ -53,7 +56,7 @@ function aeadDerivation(keyBytes: number, nonceBytes: number): Derivation {
   }
 }
 
-export const aes128Gcm96 = aeadKeyType('aes128-gcm96', aead.AEADS.aes128Gcm)
-export const aes256Gcm96 = aeadKeyType('aes256-gcm96', aead.AEADS.aes256Gcm)
-export const chacha20Poly1305 = aeadKeyType('chacha20-poly1305', aead.AEADS.chacha20Poly1305)
-export const xchacha20Poly1305 = aeadKeyType('xchacha20-poly1305', aead.AEADS.xchacha20Poly1305)
+export const aes128Gcm96 = aeadKeyType('aes128-gcm96', 8, aead.AEADS.aes128Gcm)
+export const aes256Gcm96 = aeadKeyType('aes256-gcm96', 0, aead.AEADS.aes256Gcm)
+export const chacha20Poly1305 = aeadKeyType('chacha20-poly1305', 5, aead.AEADS.chacha20Poly1305)
+export const xchacha20Poly1305 = aeadKeyType('xchacha20-poly1305', 11, aead.AEADS.xchacha20Poly1305)

@@ -1,14 +1,17 @@
 // Keys for AES-CMAC: the material is the raw key.
 import { createSecretKey } from 'node:crypto'
+import { SYMMETRIC_FORM } from '../forms/symmetric-form.ts'
 import { aesCmac } from '../primitives/cmac.ts'
 import { freshBytes } from '../primitives/random-bytes.ts'
-import { InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { InvalidKeyMaterial, type ListedKeyType } from './key-type.ts'
 
-export function cmacKeyType(keyBits: 128 | 192 | 256): KeyType {
+export function cmacKeyType(keyBits: 128 | 192 | 256, backupId: number): ListedKeyType {
   const name = `aes${keyBits}-cmac`
   const keyBytes = keyBits / 8
   return {
     name,
+    backupId,
+    form: SYMMETRIC_FORM,
     generate: (random) => freshBytes(random, keyBytes),
     load: (material) => {
       if (material.length !== keyBytes) throw new InvalidKeyMaterial(`A key of type ${name} has ${keyBytes} bytes`)
@@ -18,6 +21,6 @@ export function cmacKeyType(keyBits: 128 | 192 | 256): KeyType {
   }
 }
 
-export const aes128Cmac = cmacKeyType(128)
-export const aes192Cmac = cmacKeyType(192)
-export const aes256Cmac = cmacKeyType(256)
+export const aes128Cmac = cmacKeyType(128, 12)
+export const aes192Cmac = cmacKeyType(192, 16)
+export const aes256Cmac = cmacKeyType(256, 13)

@@ -1,6 +1,7 @@
 // ECDSA keys (FIPS 186-5). The material is PKCS #8 in DER with the curve by its name.
 import { type KeyObject, sign, verify } from 'node:crypto'
 import { type Curve, P256, P384, P521, SECP256K1, scalarBytes } from '../forms/ec-curves.ts'
+import { ecForm } from '../forms/ec-form.ts'
 import { generateEcKey } from '../forms/ec-private-key.ts'
 import { loadPkcs8 } from '../forms/private-keys.ts'
 import { loadSpki, spkiPem } from '../forms/public-keys.ts'
@@ -8,14 +9,16 @@ import { requireEcdsaDigest } from '../signatures/ecdsa-digest.ts'
 import { signDigest, verifyDigest } from '../signatures/ecdsa-over-digest.ts'
 import { readEcdsaDer, writeEcdsaDer } from '../signatures/ecdsa-signature.ts'
 import { signatureHash } from '../signatures/signature-hashes.ts'
-import { InvalidKeyMaterial, type KeyType, type SignatureOptions, type Signing } from './key-type.ts'
+import { InvalidKeyMaterial, type ListedKeyType, type SignatureOptions, type Signing } from './key-type.ts'
 
 /** The runtime has its own code for P-256, 0.03 and 0.07 ms; with the others it takes ten to seventy times as long. */
 const SLOW: Pick<Signing, 'signsSlowly' | 'verifiesSlowly'> = { signsSlowly: true, verifiesSlowly: true }
 
-export function ecdsaKeyType(name: string, curve: Curve): KeyType {
+export function ecdsaKeyType(name: string, backupId: number, curve: Curve): ListedKeyType {
   return {
     name,
+    backupId,
+    form: ecForm(curve),
     generate: (random, slow) => generateEcKey(curve, random, slow),
     load: (material) => requireCurve(name, curve, loadPkcs8(name, material)),
     signing: {
@@ -64,7 +67,7 @@ function requireCurve(name: string, curve: Curve, key: KeyObject): KeyObject {
   return key
 }
 
-export const ecdsaP256 = ecdsaKeyType('ecdsa-p256', P256)
-export const ecdsaP384 = ecdsaKeyType('ecdsa-p384', P384)
-export const ecdsaP521 = ecdsaKeyType('ecdsa-p521', P521)
-export const ecdsaSecp256k1 = ecdsaKeyType('ecdsa-secp256k1', SECP256K1)
+export const ecdsaP256 = ecdsaKeyType('ecdsa-p256', 1, P256)
+export const ecdsaP384 = ecdsaKeyType('ecdsa-p384', 6, P384)
+export const ecdsaP521 = ecdsaKeyType('ecdsa-p521', 7, P521)
+export const ecdsaSecp256k1 = ecdsaKeyType('ecdsa-secp256k1', 20_001, SECP256K1)

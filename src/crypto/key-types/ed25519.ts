@@ -1,19 +1,22 @@
 // Ed25519 (RFC 8032, pure: the algorithm hashes by itself, and what a caller says of a hash is not looked at). The
 // material is PKCS #8 with the seed alone (RFC 8410 section 7).
 import { createPrivateKey, createSecretKey, type KeyObject, sign, verify } from 'node:crypto'
+import { ED25519_FORM } from '../forms/ed25519-form.ts'
 import { loadPkcs8 } from '../forms/private-keys.ts'
 import { loadSpki, publicHalf } from '../forms/public-keys.ts'
 import { hkdfSha256 } from '../primitives/derivation.ts'
 import { freshBytes } from '../primitives/random-bytes.ts'
-import { InvalidKeyMaterial, type KeyType, UnusableInput } from './key-type.ts'
+import { InvalidKeyMaterial, type ListedKeyType, UnusableInput } from './key-type.ts'
 
 const NAME = 'ed25519'
 const SEED_BYTES = 32
 /** All that stands before the seed: version 0, OID 1.3.101.112, the lengths. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-export const ed25519: KeyType = {
+export const ed25519: ListedKeyType = {
   name: NAME,
+  backupId: 2,
+  form: ED25519_FORM,
   generate: (random) => {
     const seed = freshBytes(random, SEED_BYTES)
     const material = Buffer.alloc(PKCS8_HEAD.length + SEED_BYTES)

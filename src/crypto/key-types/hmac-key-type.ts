@@ -1,13 +1,17 @@
 // Keys for HMACs alone: the material is the key, of a length that is chosen when it is made.
 import { createSecretKey } from 'node:crypto'
+import { SYMMETRIC_FORM } from '../forms/symmetric-form.ts'
 import { freshBytes } from '../primitives/random-bytes.ts'
-import { InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { InvalidKeyMaterial, type ListedKeyType } from './key-type.ts'
 
 /** Bytes (Interface 8). The usual ones are as long as the output of SHA-256 (RFC 2104 section 3). */
 const SIZES = { usual: 32, min: 32, max: 512 } as const
 
-export const hmac: KeyType = {
+export const hmac: ListedKeyType = {
   name: 'hmac',
+  backupId: 10,
+  originalBackupId: 11,
+  form: SYMMETRIC_FORM,
   sizes: SIZES,
   generate: (random, _slow, keyBytes) => freshBytes(random, keyBytes || SIZES.usual),
   load: (material) => {

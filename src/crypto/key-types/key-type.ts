@@ -2,6 +2,7 @@
 // says so anywhere. Operations take the loaded key: Node parses raw bytes anew at each use (threats N-23).
 import type { KeyObject } from 'node:crypto'
 import type { SlowWork } from '../../lib/slow-work.ts'
+import type { MaterialForm } from '../forms/material-form.ts'
 import type { ConvergentKeys } from '../primitives/derivation.ts'
 import type { RandomBytes } from '../primitives/random-bytes.ts'
 
@@ -22,6 +23,10 @@ export type KeyType = {
    * @throws InvalidKeyMaterial
    */
   readonly load: (material: Buffer) => KeyObject
+  /** How its keys are written elsewhere. Undefined: none ever leaves, as those in a device. */
+  readonly form: MaterialForm | undefined
+  /** The number of the type in backups of the original, where that is another than the fork's (`backupId`). */
+  readonly originalBackupId?: number
   readonly cipher?: Cipher
   /** Where a caller may choose: `cipher` is the first of them. */
   readonly paddings?: Readonly<Record<PaddingScheme, Cipher>>
@@ -33,6 +38,16 @@ export type KeyType = {
   readonly isHmacKey?: true
   /** The CMAC of an input, in full length. */
   readonly cmac?: (key: KeyObject, input: Buffer) => Buffer
+}
+
+/** A type of the list: its keys are made here, leave as exports and backups, and come in again. */
+export type ListedKeyType = KeyType & {
+  readonly form: MaterialForm
+  /**
+   * The number of the type in backups. Two products with one format number types apart: this is the fork's. A type
+   * that the fork does not have takes one from 20,000 on.
+   */
+  readonly backupId: number
 }
 
 /** Paddings of RSA encryption by their names on the wire: OAEP with SHA-256, and that of PKCS #1 v1.5. */

@@ -14,6 +14,10 @@ test('two key types of one name refuse to start', () => {
   assert.throws(() => keyTypeTable([aes256Gcm96, aes256Gcm96]), /"aes256-gcm96"/)
 })
 
+test('two key types of one number in backups refuse to start', () => {
+  assert.throws(() => keyTypeTable([aes256Gcm96, { ...aes256Gcm96, name: 'other' }]), /number 0 in backups/)
+})
+
 test('only types whose keys have the length of its output have the counter KDF, for restored and imported keys', () => {
   const withCounter = [...KEY_TYPES.values()].filter((type) => type.derivation?.deriveByCounter !== undefined)
   assert.deepEqual(

@@ -1,10 +1,11 @@
 // ML-DSA (FIPS 204, pure, with an empty context: the algorithm hashes by itself, and the name of a hash is not looked
 // at). The material is PKCS #8 with the seed alone (RFC 9881 section 6).
 import { type KeyObject, sign, verify } from 'node:crypto'
+import { mlDsaForm } from '../forms/ml-dsa-form.ts'
 import { loadPkcs8 } from '../forms/private-keys.ts'
 import { loadSpki, publicHalf } from '../forms/public-keys.ts'
 import { freshBytes } from '../primitives/random-bytes.ts'
-import { InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { InvalidKeyMaterial, type ListedKeyType } from './key-type.ts'
 
 export const PARAMETER_SETS = ['44', '65', '87'] as const
 export type ParameterSet = (typeof PARAMETER_SETS)[number]
@@ -14,11 +15,13 @@ const SEED_BYTES = 32
 /** All that stands before the seed: version 0, OID 2.16.840.1.101.3.4.3.n, the lengths. */
 const pkcs8Head = (oidEnd: string): Buffer => Buffer.from(`3034020100300b06096086480165030403${oidEnd}04228020`, 'hex')
 
-export function mlDsaKeyType(parameterSet: ParameterSet, oidEnd: string): KeyType {
-  const name = `ml-dsa-${parameterSet}`
+export function mlDsaKeyType(parameterSet: ParameterSet, backupId: number, oidEnd: string): ListedKeyType {
+  const name = `ml-dsa-${parameterSet}` as const
   const head = pkcs8Head(oidEnd)
   return {
     name,
+    backupId,
+    form: mlDsaForm(name),
     generate: (random) => {
       const seed = freshBytes(random, SEED_BYTES)
       const material = Buffer.alloc(head.length + SEED_BYTES)
@@ -49,6 +52,6 @@ function requireMlDsa(name: string, key: KeyObject): KeyObject {
   return key
 }
 
-export const mlDsa44 = mlDsaKeyType('44', '11')
-export const mlDsa65 = mlDsaKeyType('65', '12')
-export const mlDsa87 = mlDsaKeyType('87', '13')
+export const mlDsa44 = mlDsaKeyType('44', 20_044, '11')
+export const mlDsa65 = mlDsaKeyType('65', 20_065, '12')
+export const mlDsa87 = mlDsaKeyType('87', 20_087, '13')

@@ -4,12 +4,13 @@ import type { Job } from '../../lib/slow-work.ts'
 import { pkcs8Of } from '../forms/pkcs8.ts'
 import { loadPkcs8 } from '../forms/private-keys.ts'
 import { loadSpki, spkiPem } from '../forms/public-keys.ts'
+import { rsaForm } from '../forms/rsa-form.ts'
 import { AuthenticationFailed } from '../primitives/aead.ts'
 import { maxOaepPlaintextBytes, OPEN_OAEP, openOaep, sealOaep } from '../primitives/rsa-oaep.ts'
 import type { RsaOpening } from '../primitives/rsa-opening.ts'
 import { maxPkcs1PlaintextBytes, OPEN_PKCS1, openPkcs1, sealPkcs1 } from '../primitives/rsa-pkcs1.ts'
 import { rsaSigning } from '../signatures/rsa-signing.ts'
-import { type Cipher, InvalidKeyMaterial, type KeyType } from './key-type.ts'
+import { type Cipher, InvalidKeyMaterial, type ListedKeyType } from './key-type.ts'
 
 /** FIPS 186-5 appendix A.1.1 allows others; this is the one that every other program takes. */
 const PUBLIC_EXPONENT = 65_537
@@ -23,11 +24,13 @@ export const GENERATE_RSA: Job<number, KeyObject> = {
   run: (modulusLength) => generateKeyPairSync('rsa', { modulusLength, publicExponent: PUBLIC_EXPONENT }).privateKey,
 }
 
-export function rsaKeyType(modulusBits: number): KeyType {
+export function rsaKeyType(modulusBits: number, backupId: number): ListedKeyType {
   const name = `rsa-${modulusBits}`
   const cipher = rsaCipher(modulusBits, OAEP)
   return {
     name,
+    backupId,
+    form: rsaForm(modulusBits),
     generate: async (_random, slow) => {
       const key = await slow.run(GENERATE_RSA, modulusBits)
       return pkcs8Of(key)
@@ -95,6 +98,6 @@ function requireRsa(name: string, modulusBits: number, key: KeyObject): KeyObjec
   return key
 }
 
-export const rsa2048 = rsaKeyType(2048)
-export const rsa3072 = rsaKeyType(3072)
-export const rsa4096 = rsaKeyType(4096)
+export const rsa2048 = rsaKeyType(2048, 3)
+export const rsa3072 = rsaKeyType(3072, 9)
+export const rsa4096 = rsaKeyType(4096, 4)

@@ -5,7 +5,6 @@ import { string } from '../../api/fields.ts'
 import { PemError, readPem } from '../../crypto/encoding/pem.ts'
 import { canonicalSpki } from '../../crypto/forms/canonical-spki.ts'
 import type { MaterialForm } from '../../crypto/forms/material-form.ts'
-import { MATERIAL_FORMS } from '../../crypto/forms/material-forms.ts'
 import { CHECK_PRIMES } from '../../crypto/forms/rsa-parts.ts'
 import { headBytes, OAEP_HASHES, type OaepHash, oaepHash, UNWRAP_FROM_RSA } from '../../crypto/forms/wrapped-key.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-types/key-type.ts'
@@ -44,7 +43,7 @@ const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sente
  * @throws Refusal
  */
 export function importMaterial(importer: Importer, type: KeyType, args: ImportArgs): Promise<ImportedMaterial> {
-  const form = MATERIAL_FORMS.get(type.name)
+  const { form } = type
   if (form === undefined) throw refuse(`keys of type ${type.name} cannot be imported`)
   const { ciphertext, public_key: publicKey = '' } = args
   // Wire rule: one that is there, even empty, is what counts.
@@ -110,7 +109,7 @@ async function readMaterial(prover: Prover, type: KeyType, form: MaterialForm, b
 
 /** @throws InvalidKeyMaterial for a key that does not do what it is for */
 export async function proveOrRefuse(prover: Prover, type: KeyType, material: Buffer): Promise<void> {
-  const primes = MATERIAL_FORMS.get(type.name)?.primesOf?.(material)
+  const primes = type.form?.primesOf?.(material)
   if (primes !== undefined && !(await prover.slow.run(CHECK_PRIMES, primes)))
     throw new InvalidKeyMaterial('The primes of the RSA key are no primes')
   try {

@@ -5,9 +5,9 @@ import { createPrivateKey, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { DER, der, derNatural, derOid } from '../../../src/crypto/encoding/der.ts'
 import { PemError, readPem } from '../../../src/crypto/encoding/pem.ts'
-import { MATERIAL_FORMS } from '../../../src/crypto/forms/material-forms.ts'
 import { wrapForRsa } from '../../../src/crypto/forms/wrapped-key.ts'
 import { InvalidKeyMaterial } from '../../../src/crypto/key-types/key-type.ts'
+import { KEY_TYPES } from '../../../src/crypto/key-types/key-types.ts'
 import { realWorld } from '../../../src/lib/world.ts'
 import { publishedRsa } from '../../fixtures/known-material.ts'
 import { processCpuMs } from '../../fixtures/measured.ts'
@@ -50,7 +50,7 @@ for (const { name, key } of LENGTHS) {
   test(`P-42 an RSA key of ${name} is refused before any arithmetic`, async () => {
     assert.ok(key.length > Number.parseInt(name, 10) * 1_000, `${key.length} bytes`)
     const cpuMs = await processCpuMs(() => {
-      const read = () => MATERIAL_FORMS.get('rsa-2048')?.fromImport(key)
+      const read = () => KEY_TYPES.get('rsa-2048')?.form.fromImport(key)
       assert.throws(read, (cause) => cause instanceof InvalidKeyMaterial && /longer than one/.test(cause.message))
     })
     assert.ok(cpuMs < CPU_MS, `${cpuMs} ms`)
@@ -72,7 +72,7 @@ for (const { name, key } of LENGTHS) {
 }
 
 test('P-42 numbers of an RSA key that are in bounds have the lengths that its type says', () => {
-  const form = MATERIAL_FORMS.get('rsa-3072') ?? assert.fail()
+  const form = KEY_TYPES.get('rsa-3072')?.form ?? assert.fail()
   assert.throws(() => form.fromImport(longKey(1_024)), /modulus of 3072 bits/)
   assert.throws(() => form.fromImport(longKey(2_000)), /modulus of 3072 bits/)
   const parts = { n: 1n << 3_071n, e: E, d: 5n, p: 1n << 3_000n, q: (1n << 71n) + 1n }

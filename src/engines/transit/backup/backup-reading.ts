@@ -1,8 +1,7 @@
 // A backup as a key ring: what comes in is checked like any input (threats D-06), and a refusal names the member that
 // is wrong. Nothing of it was authenticated: whoever may restore may also make up what is restored.
 import { fail } from '../../../api/errors.ts'
-import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
-import type { KeyType } from '../../../crypto/key-types/key-type.ts'
+import type { KeyType, ListedKeyType } from '../../../crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import { Base64Error, decodeBase64 } from '../../../lib/base64.ts'
 import { MAX_DURATION_SECONDS } from '../../../lib/duration.ts'
@@ -78,13 +77,15 @@ function requireGroup(whole: BackupMembers, name: string): BackupMembers {
   return new BackupMembers(value, name)
 }
 
-function typeOf(policy: BackupMembers): KeyType {
+function typeOf(policy: BackupMembers): ListedKeyType {
   if (!policy.has('type')) throw policy.refuse('type', 'is missing')
   const name = backupTypeName(policy, policy.whole('type', 0, MAX_NUMBER))
-  if (name === undefined || !KEY_TYPES.has(name) || !MATERIAL_FORMS.has(name))
+  const type = name === undefined ? undefined : KEY_TYPES.get(name)
+  if (type === undefined)
     throw policy.refuse('type', `stands for ${name ?? 'no type that is known'}, which cannot be restored here`)
   const [derived, convergent] = [policy.flag('derived'), policy.flag('convergent_encryption')]
-  return requireKeyType(name, { derived, convergent })
+  requireKeyType(type.name, { derived, convergent })
+  return type
 }
 
 function boundsOf(policy: BackupMembers, type: KeyType): VersionBounds {

@@ -1,9 +1,8 @@
 // One version of a backup.
 
-import type { BackupParts, FromBackup, MaterialForm } from '../../../crypto/forms/material-form.ts'
-import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
-import { type RsaParts, requireCrtParts } from '../../../crypto/forms/rsa-parts.ts'
-import { InvalidKeyMaterial, type KeyType } from '../../../crypto/key-types/key-type.ts'
+import type { BackupParts, FromBackup, RsaParts } from '../../../crypto/forms/material-form.ts'
+import { requireCrtParts } from '../../../crypto/forms/rsa-parts.ts'
+import { InvalidKeyMaterial, type KeyType, type ListedKeyType } from '../../../crypto/key-types/key-type.ts'
 import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
 import { Base64Error, decodeBase64 } from '../../../lib/base64.ts'
@@ -19,7 +18,7 @@ import { type BackupMembers, MAX_NUMBER, naturalOf, refuseBackup } from './backu
 /** What all versions of a key have in common. */
 export type SharedByVersions = {
   readonly header: RingHeader
-  readonly type: KeyType
+  readonly type: ListedKeyType
   /** As the key says it for versions that say nothing; -1: each says it. */
   readonly convergentVersion: number
   readonly world: World
@@ -55,10 +54,10 @@ function readSecrets(
   }
 }
 
-function fromBackup(version: BackupMembers, type: KeyType): FromBackup {
+function fromBackup(version: BackupMembers, type: ListedKeyType): FromBackup {
   const parts = readParts(version, type)
   try {
-    return (MATERIAL_FORMS.get(type.name) as MaterialForm).fromBackup(parts)
+    return type.form.fromBackup(parts)
   } finally {
     parts.key?.fill(0)
   }

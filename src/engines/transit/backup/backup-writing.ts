@@ -2,15 +2,15 @@
 // their order. Everything secret is in it in clear, and as text, which nothing can wipe: that is what a caller asks for
 // who set allow_plaintext_backup.
 import { fail } from '../../../api/errors.ts'
-import type { MaterialForm } from '../../../crypto/forms/material-form.ts'
-import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
-import { crtParts, type RsaParts } from '../../../crypto/forms/rsa-parts.ts'
+import type { RsaParts } from '../../../crypto/forms/material-form.ts'
+import { crtParts } from '../../../crypto/forms/rsa-parts.ts'
+import type { ListedKeyType } from '../../../crypto/key-types/key-type.ts'
+import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import { exactInteger } from '../../../lib/json.ts'
 import { formatRfc3339 } from '../../../lib/rfc3339.ts'
 import type { StoredRing, VersionSecrets } from '../ring/key-ring.ts'
-import { keyTypeOf, publicPartOf } from '../ring/loaded-ring.ts'
+import { publicPartOf } from '../ring/loaded-ring.ts'
 import { type BackupNote, firstStoredVersion, type RingHeader, type VersionHeader } from '../ring/ring-header.ts'
-import { backupTypeId } from './backup-types.ts'
 
 /** The time that other programs write for none. */
 const NO_TIME = '0001-01-01T00:00:00Z'
@@ -21,17 +21,15 @@ const CONVERGENT_BY_VERSION = -1
 /** @throws Refusal for a type that is not backed up */
 export function writeBackup(name: string, ring: StoredRing): string {
   const { header, secrets } = ring
-  const form = MATERIAL_FORMS.get(header.type)
-  const typeId = backupTypeId(header.type)
-  if (form === undefined || typeId === undefined)
-    throw fail('bad_request', [`keys of type ${header.type} cannot be backed up`])
-  const entries = secrets.map((one, index) => entryOf(form, header, index, one))
+  const type = KEY_TYPES.get(header.type)
+  if (type === undefined) throw fail('bad_request', [`keys of type ${header.type} cannot be backed up`])
+  const entries = secrets.map((one, index) => entryOf(type, header, index, one))
   const first = firstStoredVersion(header)
   const usable = entries.slice(header.minDecryptionVersion - first)
   const keys = Object.fromEntries(usable.map((entry, index) => [header.minDecryptionVersion + index, entry]))
   // The archive begins with version 0, which there is never, until versions were trimmed.
   const archived = header.minAvailableVersion === 0 ? [NO_ENTRY, ...entries] : entries
-  const policy = policyOf(name, header, typeId, keys)
+  const policy = policyOf(name, header, type.backupId, keys)
   return Buffer.from(`${JSON.stringify({ policy, archived_keys: { keys: archived } })}\n`).toString('base64')
 }
 
@@ -70,12 +68,11 @@ const noteOf = (note: BackupNote | undefined): object | null =>
 
 const NO_ENTRY = entry({}, { time: NO_TIME, creation_time: 0 })
 
-function entryOf(form: MaterialForm, header: RingHeader, index: number, secrets: VersionSecrets): object {
+function entryOf(type: ListedKeyType, header: RingHeader, index: number, secrets: VersionSecrets): object {
   const version = header.versions[index] as VersionHeader
-  const type = keyTypeOf(header)
   const material = secrets.material.reveal()
   const key = version.isPublic === true ? publicPartOf(type).load(material) : type.load(material)
-  const parts = form.toBackup(key)
+  const parts = type.form.toBackup(key)
   const own = parts.key?.toString('base64')
   parts.key?.fill(0)
   const members = {

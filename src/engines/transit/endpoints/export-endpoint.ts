@@ -6,7 +6,6 @@ import { string } from '../../../api/fields.ts'
 import { orNotFound } from '../../../api/named-things.ts'
 import { mapOf, type Shapes, text } from '../../../api/shape.ts'
 import type { ExportFormat, MaterialForm } from '../../../crypto/forms/material-form.ts'
-import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
 import { SYMMETRIC_FORM } from '../../../crypto/forms/symmetric-form.ts'
 import { nameField } from '../crypt-fields.ts'
 import { certificateChain } from '../key-description.ts'
@@ -75,8 +74,7 @@ function writeCertificates(_ring: LoadedRing, { header, number }: LoadedVersion)
 }
 
 /** @throws Refusal */
-function formOf({ type: { name } }: LoadedRing): MaterialForm {
-  const form = MATERIAL_FORMS.get(name)
+function formOf({ type: { name, form } }: LoadedRing): MaterialForm {
   if (form === undefined) throw refuse(`keys of type ${name} are never exported`)
   return form
 }

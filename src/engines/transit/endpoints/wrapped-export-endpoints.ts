@@ -4,7 +4,6 @@ import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { string } from '../../../api/fields.ts'
 import { mapOf, text } from '../../../api/shape.ts'
-import { MATERIAL_FORMS } from '../../../crypto/forms/material-forms.ts'
 import { publicHalf, spkiPem } from '../../../crypto/forms/public-keys.ts'
 import { OAEP_HASHES, WRAP_FOR_RSA } from '../../../crypto/forms/wrapped-key.ts'
 import type { SlowWork } from '../../../lib/slow-work.ts'
@@ -60,7 +59,7 @@ const exportWrapped = endpoint({
     requireUsable(destination)
     requireUsable(source)
     const wrappingKey = requireRsa(destination)
-    if (!MATERIAL_FORMS.has(source.type.name)) throw refuse(`keys of type ${source.type.name} are never exported`)
+    if (source.type.form === undefined) throw refuse(`keys of type ${source.type.name} are never exported`)
     const versions = chosenVersions(source, args.version)
     const keys = versions.map(privateKeyOf)
     const blobs = await transit.slow.run(WRAP_FOR_RSA, { wrappingKey, hash: requireHash(args.hash), keys })

@@ -35,6 +35,8 @@ export const NEW_MANAGED_KEY: KeyType = {
     throw new Error('A version of a managed key is made with the key that it stands for')
   },
   load: (material) => (material.length === 0 ? NO_SECRET : publicPart.load(material)),
+  form: undefined,
+  originalBackupId: 10,
 }
 
 /** Its nonces are drawn here: a version seals only so many messages. */

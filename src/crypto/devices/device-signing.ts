@@ -1,7 +1,7 @@
 // Signatures with a private key that stays in a device: hashing and encoding are done here, exactly as for keys that
 // are here, so that nobody can tell the two apart; the device does the one step that needs the key.
 import { hash } from 'node:crypto'
-import { P256, P384, P521, scalarBytes } from '../forms/ec-curves.ts'
+import { CURVES, scalarBytes } from '../forms/ec-curves.ts'
 import { type SignatureOptions, UnusableInput } from '../key-types/key-type.ts'
 import { requireEcdsaDigest } from '../signatures/ecdsa-digest.ts'
 import { writeEcdsaDer } from '../signatures/ecdsa-signature.ts'
@@ -45,7 +45,7 @@ export async function signWithDevice(
 }
 
 async function signEcdsa(device: DeviceSigner, bits: number, input: Buffer, options: SignatureOptions) {
-  const curve = [P256, P384, P521].find(({ order }) => Math.ceil(bits / 8) === order.length)
+  const curve = CURVES.find((each) => Math.ceil(bits / 8) === scalarBytes(each))
   if (curve === undefined) throw new RangeError('No curve has an order of so many bits')
   if (options.prehashed) requireEcdsaDigest(input, options)
   const digest = options.prehashed ? input : digestOf(signatureHash(options.hash), input, options)

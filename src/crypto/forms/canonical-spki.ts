@@ -1,11 +1,10 @@
 // One form for each public key. SubjectPublicKeyInfo has several for a key on a curve: the curve by its name or by its
 // numbers, the point compressed or not (RFC 5480 section 2), and two programs seldom choose alike.
 import type { KeyObject } from 'node:crypto'
-import { CURVES_BY_OID, ecParts, ecSpki } from './ec-parts.ts'
+import { CURVES } from './ec-curves.ts'
+import { ecParts, ecSpki } from './ec-parts.ts'
 import { publicHalf, spkiDer } from './public-keys.ts'
 import { rsaPublicParts, rsaSpki } from './rsa-parts.ts'
-
-const CURVES = [...CURVES_BY_OID.values()]
 
 /**
  * Of either half, as versions store it and as two keys are compared: a curve by its name, a point uncompressed.

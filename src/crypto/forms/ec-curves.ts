@@ -41,5 +41,11 @@ export const SECP256K1: Curve = {
   algorithmIdentifier: fromHex('301006072a8648ce3d020106052b8104000a'),
 }
 
+/** Those that keys of the service can be on. */
+export const CURVES: readonly Curve[] = [P256, P384, P521, SECP256K1]
+
+/** Of the order, from its highest that is set. */
+export const orderBits = ({ order }: Curve): number => order.length * 8 - Math.clz32((order[0] ?? 0) << 24)
+
 /** Bytes of a private key, of r and of s. */
 export const scalarBytes = ({ order }: Curve): number => order.length

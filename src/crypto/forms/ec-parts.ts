@@ -3,13 +3,11 @@ import { createECDH, createPublicKey, ECDH, type KeyObject } from 'node:crypto'
 import { DER, DerReader, der, derNatural } from '../encoding/der.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
 import { secretBytes } from '../primitives/secret-bytes.ts'
-import { type Curve, P256, P384, P521, SECP256K1, scalarBytes } from './ec-curves.ts'
+import { CURVES, type Curve, scalarBytes } from './ec-curves.ts'
 import type { EcParts } from './material-form.ts'
 
-/** Those that keys of the service can be on, by the OID of the curve. */
-export const CURVES_BY_OID: ReadonlyMap<string, Curve> = new Map(
-  [P256, P384, P521, SECP256K1].map((curve) => [oidOf(curve), curve]),
-)
+/** By the OID of the curve. */
+export const CURVES_BY_OID: ReadonlyMap<string, Curve> = new Map(CURVES.map((curve) => [oidOf(curve), curve]))
 
 function oidOf({ algorithmIdentifier }: Curve): string {
   const algorithm = new DerReader(algorithmIdentifier).sequence()

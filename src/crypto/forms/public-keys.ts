@@ -17,6 +17,11 @@ export function spkiDer(key: KeyObject): Buffer {
   return publicHalf(key).export({ type: 'spki', format: 'der' })
 }
 
+/** The algorithm with the bits of the modulus or the runtime's name of the curve: `rsa 2048`, `ec prime256v1`. */
+export function publicKind({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): string {
+  return `${asymmetricKeyType} ${asymmetricKeyDetails.modulusLength ?? asymmetricKeyDetails.namedCurve}`
+}
+
 /** @throws InvalidKeyMaterial for what is no public key at all; which kind it is, is the caller's to look at */
 export function loadSpki(typeName: string, spki: Buffer): KeyObject {
   try {

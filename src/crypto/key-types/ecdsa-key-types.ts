@@ -1,6 +1,6 @@
 // ECDSA keys (FIPS 186-5). The material is PKCS #8 in DER with the curve by its name.
 import { type KeyObject, sign, verify } from 'node:crypto'
-import { type Curve, P256, P384, P521, SECP256K1, scalarBytes } from '../forms/ec-curves.ts'
+import { type Curve, orderBits, P256, P384, P521, SECP256K1, scalarBytes } from '../forms/ec-curves.ts'
 import { ecForm } from '../forms/ec-form.ts'
 import { generateEcKey } from '../forms/ec-private-key.ts'
 import { loadPkcs8 } from '../forms/private-keys.ts'
@@ -9,12 +9,29 @@ import { requireEcdsaDigest } from '../signatures/ecdsa-digest.ts'
 import { signDigest, verifyDigest } from '../signatures/ecdsa-over-digest.ts'
 import { readEcdsaDer, writeEcdsaDer } from '../signatures/ecdsa-signature.ts'
 import { signatureHash } from '../signatures/signature-hashes.ts'
-import { InvalidKeyMaterial, type ListedKeyType, type SignatureOptions, type Signing } from './key-type.ts'
+import { x509Signature } from '../signatures/x509-signatures.ts'
+import {
+  InvalidKeyMaterial,
+  type ListedKeyType,
+  type SignatureOptions,
+  type Signing,
+  type X509Signature,
+} from './key-type.ts'
 
 /** The runtime has its own code for P-256, 0.03 and 0.07 ms; with the others it takes ten to seventy times as long. */
 const SLOW: Pick<Signing, 'signsSlowly' | 'verifiesSlowly'> = { signsSlowly: true, verifiesSlowly: true }
 
-export function ecdsaKeyType(name: string, backupId: number, curve: Curve): ListedKeyType {
+type EcdsaType = {
+  readonly name: string
+  readonly backupId: number
+  readonly curve: Curve
+  /** RFC 5758 section 3.2; the hash is as strong as the curve. */
+  readonly x509: X509Signature
+  /** Whether devices have keys on the curve. */
+  readonly isInDevices: boolean
+}
+
+export function ecdsaKeyType({ name, backupId, curve, x509, isInDevices }: EcdsaType): ListedKeyType {
   return {
     name,
     backupId,
@@ -24,6 +41,8 @@ export function ecdsaKeyType(name: string, backupId: number, curve: Curve): List
     signing: {
       sign: (key, input, options) => signEcdsa(curve, key, input, options),
       verify: (key, input, signature, options) => verifyEcdsa(curve, key, input, signature, options),
+      x509: () => x509,
+      ...(isInDevices ? { device: { kind: `ec ${curve.opensslName}`, bits: orderBits(curve) } } : {}),
       ...(curve === P256 ? { prehashedSlowly: true } : SLOW),
     },
     publicPart: {
@@ -67,7 +86,35 @@ function requireCurve(name: string, curve: Curve, key: KeyObject): KeyObject {
   return key
 }
 
-export const ecdsaP256 = ecdsaKeyType('ecdsa-p256', 1, P256)
-export const ecdsaP384 = ecdsaKeyType('ecdsa-p384', 6, P384)
-export const ecdsaP521 = ecdsaKeyType('ecdsa-p521', 7, P521)
-export const ecdsaSecp256k1 = ecdsaKeyType('ecdsa-secp256k1', 20_001, SECP256K1)
+const WITH_SHA256 = x509Signature('1.2.840.10045.4.3.2', { hash: 'sha2-256' })
+const WITH_SHA384 = x509Signature('1.2.840.10045.4.3.3', { hash: 'sha2-384' })
+const WITH_SHA512 = x509Signature('1.2.840.10045.4.3.4', { hash: 'sha2-512' })
+
+export const ecdsaP256 = ecdsaKeyType({
+  name: 'ecdsa-p256',
+  backupId: 1,
+  curve: P256,
+  x509: WITH_SHA256,
+  isInDevices: true,
+})
+export const ecdsaP384 = ecdsaKeyType({
+  name: 'ecdsa-p384',
+  backupId: 6,
+  curve: P384,
+  x509: WITH_SHA384,
+  isInDevices: true,
+})
+export const ecdsaP521 = ecdsaKeyType({
+  name: 'ecdsa-p521',
+  backupId: 7,
+  curve: P521,
+  x509: WITH_SHA512,
+  isInDevices: true,
+})
+export const ecdsaSecp256k1 = ecdsaKeyType({
+  name: 'ecdsa-secp256k1',
+  backupId: 20_001,
+  curve: SECP256K1,
+  x509: WITH_SHA256,
+  isInDevices: false,
+})

@@ -6,10 +6,13 @@ import { loadPkcs8 } from '../forms/private-keys.ts'
 import { loadSpki, publicHalf } from '../forms/public-keys.ts'
 import { hkdfSha256 } from '../primitives/derivation.ts'
 import { freshBytes } from '../primitives/random-bytes.ts'
+import { x509Signature } from '../signatures/x509-signatures.ts'
 import { InvalidKeyMaterial, type ListedKeyType, UnusableInput } from './key-type.ts'
 
 const NAME = 'ed25519'
 const SEED_BYTES = 32
+/** RFC 8410 section 3. */
+const X509 = x509Signature('1.3.101.112')
 /** All that stands before the seed: version 0, OID 1.3.101.112, the lengths. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
@@ -29,6 +32,7 @@ export const ed25519: ListedKeyType = {
   signing: {
     sign: (key, input) => sign(null, input, key),
     verify: (key, input, signature) => verify(null, input, key, signature),
+    x509: () => X509,
   },
   derivation: { derive },
   publicPart: {

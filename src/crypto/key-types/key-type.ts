@@ -92,6 +92,10 @@ export type Signing = {
    * @throws UnusableInput for options that cannot be, and for a signature that is not even DER where it should be
    */
   readonly verify: (key: KeyObject, input: Buffer, signature: Buffer, options: SignatureOptions) => boolean
+  /** How certificates, and requests for them, are signed with `key`, of which the public half will do. */
+  readonly x509: (key: KeyObject) => X509Signature
+  /** Where private keys of the type may be in devices (`src/crypto/devices`), which sign as those that are here. */
+  readonly device?: DeviceFacts
   /** Whether a thread that serves has it done elsewhere (`signWith` and `verifyWith` of `signing-jobs.ts`). */
   readonly signsSlowly?: true
   readonly verifiesSlowly?: true
@@ -99,6 +103,19 @@ export type Signing = {
   readonly hashesItself?: true
   /** Both are slow, though otherwise neither, where the input is the hash already. */
   readonly prehashedSlowly?: true
+}
+
+export type DeviceFacts = {
+  /** What `publicKind` gives of the public halves. */
+  readonly kind: string
+  /** Of the modulus, or of the order of the curve. */
+  readonly bits: number
+}
+
+export type X509Signature = {
+  /** AlgorithmIdentifier (RFC 5280 section 4.1.1.2) in DER. */
+  readonly algorithm: Buffer
+  readonly options: SignatureOptions
 }
 
 /** What a caller gave for a signature and cannot be used: says which part and what would do, never the input. */

@@ -39,7 +39,7 @@ export function rsaKeyType(modulusBits: number, backupId: number): ListedKeyType
     load: (material) => requireRsa(name, modulusBits, loadPkcs8(name, material)),
     cipher,
     paddings: { oaep: cipher, pkcs1v15: rsaCipher(modulusBits, PKCS1) },
-    signing: rsaSigning(modulusBits / 8),
+    signing: rsaSigning(modulusBits),
     publicPart: {
       name,
       text: spkiPem,

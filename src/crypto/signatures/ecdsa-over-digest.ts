@@ -11,7 +11,7 @@
 import { createECDH, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type { ECDSA } from '@noble/curves/abstract/weierstrass.js'
-import { type Curve, scalarBytes } from '../forms/ec-curves.ts'
+import { type Curve, orderBits, scalarBytes } from '../forms/ec-curves.ts'
 import { drawScalar, encodePkcs8 } from '../forms/ec-private-key.ts'
 import { openPkcs8 } from '../forms/pkcs8.ts'
 import { publicHalf } from '../forms/public-keys.ts'
@@ -64,8 +64,7 @@ function signZero(curve: Curve, point: Buffer, order: bigint): Buffer {
 /** FIPS 186-5 section 6.4.1: the first bits, as many as the order has. */
 function digestNumber(curve: Curve, digest: Buffer): bigint {
   const first = counted(curve, digest)
-  const orderBits = curve.order.length * 8 - Math.clz32((curve.order[0] ?? 0) << 24)
-  const surplus = Math.max(0, first.length * 8 - orderBits)
+  const surplus = Math.max(0, first.length * 8 - orderBits(curve))
   return numberOf(first) >> BigInt(surplus)
 }
 

@@ -10,7 +10,7 @@ import { SIGNATURE_HASHES, signatureHash } from './signature-hashes.ts'
 const BYTES = 256
 const key = generateKeyPairSync('rsa', { modulusLength: BYTES * 8 }).privateKey
 const half = publicHalf(key)
-const { sign, verify } = rsaSigning(BYTES)
+const { sign, verify } = rsaSigning(8 * BYTES)
 const MESSAGE = Buffer.from('the quick brown fox')
 
 const PSS: SignatureOptions = {

@@ -5,6 +5,7 @@ import { type SignatureOptions, type Signing, UnusableInput } from '../key-types
 import { constantTimeEqual } from '../primitives/constant-time.ts'
 import { encodePss, isPssOf, maxSaltBytes } from './emsa-pss.ts'
 import { requireDigest, type SignatureHash, signatureHash } from './signature-hashes.ts'
+import { RSA_X509 } from './x509-signatures.ts'
 
 /** RFC 8017 section 9.2: 00 01, eight times ff or more, 00. */
 const LEAST_PKCS1_BYTES = 11
@@ -12,7 +13,8 @@ const PKCS1 = constants.RSA_PKCS1_PADDING
 const PSS = constants.RSA_PKCS1_PSS_PADDING
 const NO_PADDING = constants.RSA_NO_PADDING
 
-export function rsaSigning(modulusBytes: number): Signing {
+export function rsaSigning(modulusBits: number): Signing {
+  const modulusBytes = modulusBits / 8
   return {
     sign: (key, input, options) =>
       options.padding === 'pss'
@@ -22,6 +24,8 @@ export function rsaSigning(modulusBytes: number): Signing {
       options.padding === 'pss'
         ? verifyPss(modulusBytes, key, input, signature, options)
         : verifyPkcs1(modulusBytes, key, input, signature, options),
+    x509: () => RSA_X509,
+    device: { kind: `rsa ${modulusBits}`, bits: modulusBits },
     // 0.25 ms with 2048 bits, 1.5 ms with 4096. The public half takes less than a tenth of a millisecond.
     signsSlowly: true,
   }

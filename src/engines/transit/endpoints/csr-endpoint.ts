@@ -13,7 +13,6 @@ import {
   requestInfo,
   signedRequest,
 } from '../../../crypto/signatures/certificate-request.ts'
-import { RSA_PSS_X509, type X509Signature, x509SignatureOf } from '../../../crypto/signatures/x509-signatures.ts'
 import { signWith } from '../../../crypto/signing-jobs.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { keyNotFound, nameField } from '../crypt-fields.ts'
@@ -21,7 +20,7 @@ import { type Signer, signBytesInDevice } from '../managed/managed-signing.ts'
 import { pairVersion } from '../pair-version.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
-import { isManaged, schemeOf, verifyingType } from '../ring/managed-type.ts'
+import { isManaged } from '../ring/managed-type.ts'
 
 /** What it takes of its mount. */
 type Parts = WithKeys<'find'> & Signer
@@ -87,7 +86,9 @@ function request(
   version: LoadedVersion,
   template: RequestTemplate,
 ): Buffer | Promise<Buffer> {
-  const { algorithm, options } = x509SignatureFor(ring, version)
+  const { signing } = ring.type
+  if (signing === undefined) throw new Error('A version that a certificate can be for is of a type that signs')
+  const { algorithm, options } = signing.x509(version.key)
   const key = isManaged(ring) ? undefined : privateKeyOf(version)
   const info = requestInfo(spkiDer(version.key), template)
   const signature =
@@ -95,9 +96,4 @@ function request(
       ? signBytesInDevice(transit, version, info, options)
       : signWith(ring.type, transit.slow, key, info, options)
   return whenDone(signature, (bytes) => signedRequest(info, algorithm, bytes))
-}
-
-/** A mechanism of a device has one padding. */
-function x509SignatureFor({ header, type }: LoadedRing, { key }: LoadedVersion): X509Signature {
-  return schemeOf(header) === 'rsa-pss' ? RSA_PSS_X509 : x509SignatureOf(verifyingType(type, key).name)
 }

@@ -1,8 +1,8 @@
 // Signing with a key that is in a device. Verifying needs the public half alone, which is here (managed-type.ts).
 import { fail } from '../../../api/errors.ts'
 import { signWithDevice } from '../../../crypto/devices/device-signing.ts'
+import { managedPublicType } from '../../../crypto/devices/managed-public-type.ts'
 import { type SignatureOptions, UnusableInput } from '../../../crypto/key-types/key-type.ts'
-import { own } from '../../../lib/own.ts'
 import type { SlowWork } from '../../../lib/slow-work.ts'
 import { decodeInput } from '../mac.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
@@ -55,16 +55,13 @@ export async function signBytesInDevice(
   const key = await managedKeyOf(devices, version, 'sign')
   const { scheme } = key
   if (scheme === 'aes-gcm' || scheme === 'rsa-oaep') throw new Error('A managed key that signs has a signing mechanism')
-  const { modulusLength, namedCurve = '' } = version.key.asymmetricKeyDetails ?? {}
-  const bits = modulusLength ?? own(CURVE_BITS, namedCurve) ?? 0
+  const { bits } = managedPublicType(version.key).signing.device
   try {
     return await signWithDevice(key, { scheme, bits }, input, options)
   } catch (cause) {
     throw cause instanceof UnusableInput ? fail('bad_request', [cause.message], cause) : cause
   }
 }
-
-const CURVE_BITS: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 }
 
 /**
  * A mechanism has one padding: it is taken where the caller names none.

@@ -5,6 +5,7 @@ import type { ManagedScheme } from '../../../api/managed-keys.ts'
 import { managedPublicType } from '../../../crypto/devices/managed-public-type.ts'
 import { loadSpki, spkiPem } from '../../../crypto/forms/public-keys.ts'
 import type { KeyType, PublicPart, Signing } from '../../../crypto/key-types/key-type.ts'
+import { RSA_PSS_X509 } from '../../../crypto/signatures/x509-signatures.ts'
 import type { RingHeader } from './ring-header.ts'
 
 export const MANAGED_KEY = 'managed_key'
@@ -24,9 +25,11 @@ const signing: Signing = {
   sign: () => {
     throw new Error('A managed key signs in its device')
   },
-  verify: (key, input, signature, options) =>
-    (managedPublicType(key).signing as Signing).verify(key, input, signature, options),
+  verify: (key, input, signature, options) => managedPublicType(key).signing.verify(key, input, signature, options),
+  x509: (key) => managedPublicType(key).signing.x509(key),
 }
+/** A mechanism has one padding. */
+const pssSigning: Signing = { ...signing, x509: () => RSA_PSS_X509 }
 
 /** Before it is known which managed key it is. */
 export const NEW_MANAGED_KEY: KeyType = {
@@ -46,7 +49,7 @@ const TYPES: Readonly<Record<ManagedScheme, KeyType>> = {
   'aes-gcm': MANAGED_AES_GCM,
   'rsa-oaep': { ...NEW_MANAGED_KEY, publicPart },
   'rsa-pkcs1': { ...NEW_MANAGED_KEY, publicPart, signing },
-  'rsa-pss': { ...NEW_MANAGED_KEY, publicPart, signing },
+  'rsa-pss': { ...NEW_MANAGED_KEY, publicPart, signing: pssSigning },
   ecdsa: { ...NEW_MANAGED_KEY, publicPart, signing },
 }
 

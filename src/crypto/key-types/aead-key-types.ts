@@ -31,6 +31,7 @@ export function aeadKeyType(name: string, backupId: number, algorithm: aead.Aead
     cipher: {
       nonceBytes,
       takesAssociatedData: true,
+      keyBytes,
       seal: (key, nonce, plaintext, associatedData) => aead.seal(algorithm, key, nonce, plaintext, associatedData),
       sealWithNonce: (key, nonce, plaintext, associatedData) =>
         aead.sealWithNonce(algorithm, key, nonce, plaintext, associatedData),

@@ -5,6 +5,7 @@ import { ecForm } from '../forms/ec-form.ts'
 import { generateEcKey } from '../forms/ec-private-key.ts'
 import { loadPkcs8 } from '../forms/private-keys.ts'
 import { loadSpki, spkiPem } from '../forms/public-keys.ts'
+import { agreedKey } from '../primitives/agreement.ts'
 import { requireEcdsaDigest } from '../signatures/ecdsa-digest.ts'
 import { signDigest, verifyDigest } from '../signatures/ecdsa-over-digest.ts'
 import { readEcdsaDer, writeEcdsaDer } from '../signatures/ecdsa-signature.ts'
@@ -45,6 +46,7 @@ export function ecdsaKeyType({ name, backupId, curve, x509, isInDevices }: Ecdsa
       ...(isInDevices ? { device: { kind: `ec ${curve.opensslName}`, bits: orderBits(curve) } } : {}),
       ...(curve === P256 ? { prehashedSlowly: true } : SLOW),
     },
+    agree: agreedKey,
     publicPart: {
       name: curve.name,
       text: spkiPem,

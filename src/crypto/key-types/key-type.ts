@@ -25,6 +25,8 @@ export type KeyType = {
   readonly load: (material: Buffer) => KeyObject
   /** How its keys are written elsewhere. Undefined: none ever leaves, as those in a device. */
   readonly form: MaterialForm | undefined
+  /** Of secret keys in a device, which has no `cipher` here: bytes of the nonces that are drawn here. */
+  readonly deviceNonceBytes?: number
   /** The number of the type in backups of the original, where that is another than the fork's (`backupId`). */
   readonly originalBackupId?: number
   readonly cipher?: Cipher
@@ -36,6 +38,13 @@ export type KeyType = {
   readonly publicPart?: PublicPart
   /** Whether the material itself is the key of HMACs; else each version has a secret of its own for them. */
   readonly isHmacKey?: true
+  /**
+   * So many bytes that whoever has the other pair gets as well: from the private half of one pair and the public half of
+   * another of the type. The caller wipes them.
+   */
+  readonly agree?: (privateKey: KeyObject, publicKey: KeyObject, bytes: number) => Buffer
+  /** Where callers may name the type by a family and one of its sets as well. */
+  readonly parameterSet?: { readonly family: string; readonly set: string }
   /** The CMAC of an input, in full length. */
   readonly cmac?: (key: KeyObject, input: Buffer) => Buffer
 }
@@ -128,8 +137,6 @@ export type Cipher = {
   readonly nonceBytes: number
   /** The longest plaintext; undefined: whatever fits into a request. */
   readonly maxPlaintextBytes?: number
-  /** Whether associated data is authenticated; where not, sealing with any throws a RangeError. */
-  readonly takesAssociatedData: boolean
   /** Gives ciphertext ‖ tag. */
   readonly seal: (key: KeyObject, nonce: Buffer, plaintext: Buffer, associatedData?: Buffer) => Buffer
   /** Gives nonce ‖ ciphertext ‖ tag. */
@@ -143,7 +150,18 @@ export type Cipher = {
    * @throws AuthenticationFailed and what `SlowWork` throws
    */
   readonly openSlowly?: (slow: SlowWork, key: KeyObject, sealed: Buffer) => Promise<Buffer>
-}
+} & (
+  | {
+      /** It authenticates associated data. */
+      readonly takesAssociatedData: true
+      /** A key is any so many bytes, so that two parties can agree on one. */
+      readonly keyBytes: number
+    }
+  | {
+      /** Sealing with any throws a RangeError. */
+      readonly takesAssociatedData: false
+    }
+)
 
 export type PublicPart = {
   /** How reads of a key name the kind of its versions. */

@@ -8,17 +8,15 @@ import { freshBytes } from '../primitives/random-bytes.ts'
 import { x509Signature } from '../signatures/x509-signatures.ts'
 import { InvalidKeyMaterial, type ListedKeyType } from './key-type.ts'
 
-export const PARAMETER_SETS = ['44', '65', '87'] as const
-export type ParameterSet = (typeof PARAMETER_SETS)[number]
-
+const FAMILY = 'ml-dsa'
 const SEED_BYTES = 32
 
 /** All that stands before the seed: version 0, OID 2.16.840.1.101.3.4.3.n, the lengths. */
 const pkcs8Head = (n: number): Buffer =>
   Buffer.from(`3034020100300b06096086480165030403${n.toString(16)}04228020`, 'hex')
 
-export function mlDsaKeyType(parameterSet: ParameterSet, backupId: number, n: number): ListedKeyType {
-  const name = `ml-dsa-${parameterSet}` as const
+export function mlDsaKeyType(set: '44' | '65' | '87', backupId: number, n: number): ListedKeyType {
+  const name = `${FAMILY}-${set}` as const
   const head = pkcs8Head(n)
   // RFC 9881 section 2.
   const x509 = x509Signature(`2.16.840.1.101.3.4.3.${n}`)
@@ -26,6 +24,7 @@ export function mlDsaKeyType(parameterSet: ParameterSet, backupId: number, n: nu
     name,
     backupId,
     form: mlDsaForm(name),
+    parameterSet: { family: FAMILY, set },
     generate: (random) => {
       const seed = freshBytes(random, SEED_BYTES)
       const material = Buffer.alloc(head.length + SEED_BYTES)

@@ -2,24 +2,41 @@
 // and described by the first.
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
-import { PARAMETER_SETS } from '../../crypto/key-types/ml-dsa.ts'
+import { KEY_TYPES } from '../../crypto/key-types/key-types.ts'
 
-const FAMILY = 'ml-dsa'
-const SETS = PARAMETER_SETS.join(', ')
+/** By family: the names of its types, by their sets. */
+const FAMILIES: ReadonlyMap<string, ReadonlyMap<string, string>> = families()
+
+function families(): Map<string, Map<string, string>> {
+  const found = new Map<string, Map<string, string>>()
+  for (const { name, parameterSet } of KEY_TYPES.values()) {
+    if (parameterSet === undefined) continue
+    const sets = found.get(parameterSet.family) ?? new Map<string, string>()
+    found.set(parameterSet.family, sets.set(parameterSet.set, name))
+  }
+  return found
+}
+
+const setsOf = (sets: ReadonlyMap<string, string>): string => [...sets.keys()].join(', ')
 
 export const parameterSetField = {
-  parameter_set: string(`With the type ${FAMILY}, which one: ${SETS}. The same as the type ${FAMILY}-N`, {
-    default: '',
-  }),
+  parameter_set: string(
+    [...FAMILIES]
+      .map(([family, sets]) => `With the type ${family}, which one: ${setsOf(sets)}. The same as the type ${family}-N`)
+      .join('. '),
+    { default: '' },
+  ),
 }
 
 /** The name of the type. @throws Refusal for a set that is missing, unknown, or not of this type */
 export function keyTypeName(type: string, parameterSet: string): string {
-  if (type === FAMILY) {
-    if (PARAMETER_SETS.some((set) => set === parameterSet)) return `${FAMILY}-${parameterSet}`
-    throw fail('bad_request', [`"parameter_set": a key of type ${FAMILY} needs one of ${SETS}`])
+  const sets = FAMILIES.get(type)
+  if (sets !== undefined) {
+    const name = sets.get(parameterSet)
+    if (name !== undefined) return name
+    throw fail('bad_request', [`"parameter_set": a key of type ${type} needs one of ${setsOf(sets)}`])
   }
-  if (parameterSet !== '' && type !== `${FAMILY}-${parameterSet}`)
-    throw fail('bad_request', [`"parameter_set": only for keys of type ${FAMILY}, with one of ${SETS}`])
-  return type
+  if (parameterSet === '' || [...FAMILIES.keys()].some((family) => type === `${family}-${parameterSet}`)) return type
+  const offered = [...FAMILIES].map(([family, known]) => `of type ${family}, with one of ${setsOf(known)}`)
+  throw fail('bad_request', [`"parameter_set": only for keys ${offered.join('; or ')}`])
 }

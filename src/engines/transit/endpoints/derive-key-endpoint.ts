@@ -7,9 +7,8 @@ import { DONE } from '../../../api/request.ts'
 import { PemError, readPem } from '../../../crypto/encoding/pem.ts'
 import { canonicalSpki } from '../../../crypto/forms/canonical-spki.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../../crypto/key-types/key-type.ts'
-import { agreedKey } from '../../../crypto/primitives/agreement.ts'
+import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import { nameField } from '../crypt-fields.ts'
-import { requireKeyType } from '../key-type-field.ts'
 import { pairVersion } from '../pair-version.ts'
 import { wipeRing } from '../ring/key-ring.ts'
 import type { WithKeys } from '../ring/keys.ts'
@@ -20,13 +19,15 @@ import { importedRing } from './import-endpoints.ts'
 /** What it takes of its mount. */
 type Parts = WithKeys<'find' | 'place'> & CountingMaker
 
-/** Bytes by type. */
-const KEY_BYTES: ReadonlyMap<string, number> = new Map([
-  ['aes128-gcm96', 16],
-  ['aes256-gcm96', 32],
-  ['chacha20-poly1305', 32],
-  ['xchacha20-poly1305', 32],
-])
+type Derived = { readonly type: KeyType; readonly keyBytes: number }
+
+/** Types whose keys two parties can agree on, by their names. */
+const DERIVED: ReadonlyMap<string, Derived> = new Map(
+  [...KEY_TYPES].flatMap(([name, type]): [string, Derived][] =>
+    type.cipher?.takesAssociatedData === true ? [[name, { type, keyBytes: type.cipher.keyBytes }]] : [],
+  ),
+)
+const OFFERED = [...DERIVED.keys()].join(', ')
 
 const lowerCased = (text: string): string => text.toLowerCase()
 
@@ -50,7 +51,7 @@ export const deriveKeyEndpoint = endpoint({
       required: true,
     }),
     key_derivation_algorithm: string('How they agree on it: ecdh', { default: 'ecdh', canonical: lowerCased }),
-    derived_key_type: string(`Type of the new key: ${[...KEY_BYTES.keys()].join(', ')}`, {
+    derived_key_type: string(`Type of the new key: ${OFFERED}`, {
       default: 'aes256-gcm96',
       canonical: lowerCased,
     }),
@@ -61,9 +62,10 @@ export const deriveKeyEndpoint = endpoint({
     const { type, keyBytes } = requireDerivedType(args.derived_key_type)
     const base = await transit.keys.find(args.base_key_name)
     if (base === undefined) throw refuse(`"base_key_name": key not found: no key has the name "${args.base_key_name}"`)
-    const privateKey = baseKey(base, args.base_key_version)
+    const agree = requireAgreement(base)
+    const privateKey = privateKeyOf(pairVersion(base, args.base_key_version, 'base_key_version'))
     const peer = readPeer(base.type, args.peer_public_key)
-    const material = agreedKey(privateKey, peer, keyBytes)
+    const material = agree(privateKey, peer, keyBytes)
     try {
       return await placeDerived(transit, args.name, type, material)
     } finally {
@@ -94,22 +96,19 @@ const NO_FLAGS = {
 }
 
 /** @throws Refusal */
-function requireDerivedType(text: string): { readonly type: KeyType; readonly keyBytes: number } {
-  const name = lowerCased(text)
-  const keyBytes = KEY_BYTES.get(name)
-  if (keyBytes === undefined)
-    throw refuse(
-      `"derived_key_type": no key of such a type is derived, offered are ${[...KEY_BYTES.keys()].join(', ')}`,
-    )
-  return { type: requireKeyType(name, { derived: false, convergent: false }), keyBytes }
+function requireDerivedType(text: string): Derived {
+  const derived = DERIVED.get(lowerCased(text))
+  if (derived === undefined)
+    throw refuse(`"derived_key_type": no key of such a type is derived, offered are ${OFFERED}`)
+  return derived
 }
 
 /** @throws Refusal */
-function baseKey(base: LoadedRing, requested: number): KeyObject {
+function requireAgreement(base: LoadedRing): NonNullable<KeyType['agree']> {
   requireUsable(base)
-  if (!base.type.name.startsWith('ecdsa-'))
-    throw refuse(`"base_key_name": it has to be an ECDSA key, this one is of type ${base.type.name}`)
-  return privateKeyOf(pairVersion(base, requested, 'base_key_version'))
+  const { agree, name } = base.type
+  if (agree === undefined) throw refuse(`"base_key_name": it has to be an ECDSA key, this one is of type ${name}`)
+  return agree
 }
 
 /** @throws Refusal, for a point that is not on the curve too */

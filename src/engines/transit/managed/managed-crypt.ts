@@ -23,7 +23,6 @@ import { type DeviceKeys, requireOffered } from '../ring/managed-version.ts'
 import { decryptionVersion, encryptionVersion } from '../ring/versions.ts'
 
 const NOTHING = Buffer.alloc(0)
-const NONCE_BYTES = 12
 /** Of one message: devices take them as a whole, and one after the other. */
 export const MOST_DEVICE_BYTES = 1_048_576
 
@@ -90,7 +89,7 @@ async function encryptInDevice(
   }
   requireLength(plaintext, MOST_DEVICE_BYTES)
   version.budget?.take((options.key_version ?? 0) !== 0)
-  const nonce = sealer.nonces.take(NONCE_BYTES)
+  const nonce = sealer.nonces.take(DEVICE_NONCE_BYTES)
   const sealed = await key.seal(nonce, plaintext, associatedData ?? NOTHING)
   return encrypted(version, Buffer.concat([nonce, sealed]))
 }
@@ -115,10 +114,10 @@ async function decryptInDevice(
 }
 
 async function openIn(key: ManagedKey, message: Buffer, associatedData: Buffer): Promise<Buffer | undefined> {
-  if (message.length > MOST_DEVICE_BYTES + 2 * NONCE_BYTES + 4) return undefined
+  if (message.length > MOST_DEVICE_BYTES + 2 * DEVICE_NONCE_BYTES + 4) return undefined
   if (key.scheme === 'rsa-oaep') return message.length === 0 ? undefined : key.openOaep(message)
-  if (message.length < NONCE_BYTES) throw refuse('invalid ciphertext length, it is too short to hold a nonce')
-  return key.open(message.subarray(0, NONCE_BYTES), message.subarray(NONCE_BYTES), associatedData)
+  if (message.length < DEVICE_NONCE_BYTES) throw refuse('invalid ciphertext length, it is too short to hold a nonce')
+  return key.open(message.subarray(0, DEVICE_NONCE_BYTES), message.subarray(DEVICE_NONCE_BYTES), associatedData)
 }
 
 /** What no managed key takes. @throws Refusal */

@@ -12,7 +12,7 @@ import type { MessageBudget } from '../budget/message-budget.ts'
 import { versionPrefix } from './ciphertext.ts'
 import type { StoredRing, VersionSecrets } from './key-ring.ts'
 import { keyUseOf } from './key-use.ts'
-import { MANAGED_AES_GCM, MANAGED_KEY, managedTypeOf } from './managed-type.ts'
+import { managedTypeOf } from './managed-type.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
 export type LoadedVersion = {
@@ -51,8 +51,7 @@ export type Before = {
 /** @throws StorageCorrupt where a newer program stored a type that this one does not know */
 export function keyTypeOf(header: RingHeader): KeyType {
   const { type: name } = header
-  if (name === MANAGED_KEY) return managedTypeOf(header)
-  const type = KEY_TYPES.get(name)
+  const type = KEY_TYPES.get(name) ?? managedTypeOf(header)
   if (type === undefined) throw new StorageCorrupt(`A key ring has the type "${name}", which is not known here`)
   return type
 }
@@ -61,8 +60,8 @@ export function keyTypeOf(header: RingHeader): KeyType {
 const COUNTED_NONCE_BYTES = 12
 
 /** Whether the messages of a key version are counted. */
-export function isCounted(type: KeyType): boolean {
-  return type === MANAGED_AES_GCM || type.cipher?.nonceBytes === COUNTED_NONCE_BYTES
+export function isCounted({ cipher, deviceNonceBytes }: KeyType): boolean {
+  return (cipher?.nonceBytes ?? deviceNonceBytes) === COUNTED_NONCE_BYTES
 }
 
 export class LoadedRing {

@@ -10,6 +10,9 @@ import type { RingHeader } from './ring-header.ts'
 
 export const MANAGED_KEY = 'managed_key'
 
+/** Of AES-GCM: they are drawn here, and a version seals only so many messages. */
+export const DEVICE_NONCE_BYTES = 12
+
 export const isManaged = ({ header }: { readonly header: RingHeader }): boolean => header.type === MANAGED_KEY
 
 /** Of its latest version; all versions of a key have the same one. Undefined for keys that are here. */
@@ -42,19 +45,17 @@ export const NEW_MANAGED_KEY: KeyType = {
   originalBackupId: 10,
 }
 
-/** Its nonces are drawn here: a version seals only so many messages. */
-export const MANAGED_AES_GCM: KeyType = { ...NEW_MANAGED_KEY }
-
 const TYPES: Readonly<Record<ManagedScheme, KeyType>> = {
-  'aes-gcm': MANAGED_AES_GCM,
+  'aes-gcm': { ...NEW_MANAGED_KEY, deviceNonceBytes: DEVICE_NONCE_BYTES },
   'rsa-oaep': { ...NEW_MANAGED_KEY, publicPart },
   'rsa-pkcs1': { ...NEW_MANAGED_KEY, publicPart, signing },
   'rsa-pss': { ...NEW_MANAGED_KEY, publicPart, signing: pssSigning },
   ecdsa: { ...NEW_MANAGED_KEY, publicPart, signing },
 }
 
-/** For a header of the type; where no version says anything, the type that can do nothing. */
-export function managedTypeOf(header: RingHeader): KeyType {
+/** Where no version says anything, the type that can do nothing. Undefined for a header of another type. */
+export function managedTypeOf(header: RingHeader): KeyType | undefined {
+  if (header.type !== MANAGED_KEY) return undefined
   const scheme = schemeOf(header)
   return scheme === undefined ? NEW_MANAGED_KEY : TYPES[scheme]
 }

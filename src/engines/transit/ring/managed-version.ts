@@ -11,9 +11,8 @@ import { PROOF_OPTIONS, type SignatureOptions, UnusableInput } from '../../../cr
 import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
 import { verifyWith } from '../../../crypto/signing-jobs.ts'
-import type { Transit } from '../transit.ts'
 import { HMAC_SECRET_BYTES } from './key-ring.ts'
-import { MANAGED_KEY, schemeOf } from './managed-type.ts'
+import { DEVICE_NONCE_BYTES, MANAGED_KEY, schemeOf } from './managed-type.ts'
 import type { KeyMaker, NewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 
@@ -93,12 +92,12 @@ export async function newManagedVersion(key: ManagedKey, maker: DeviceProver): P
 
 const NOTHING = Buffer.alloc(0)
 const PROOF = Buffer.from('done once before the key is used')
-const NONCE_BYTES = 12
+
 /** Threats P-15. */
 async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefined, maker: DeviceProver): Promise<void> {
   if (key.scheme === 'aes-gcm') {
     if (!key.can('encrypt') || !key.can('decrypt')) return
-    const nonce = freshBytes(maker.world.random.bytes, NONCE_BYTES)
+    const nonce = freshBytes(maker.world.random.bytes, DEVICE_NONCE_BYTES)
     const opened = await key.open(nonce, await key.seal(nonce, PROOF, NOTHING), NOTHING)
     if (opened?.equals(PROOF) !== true) throw unproven('open what it sealed')
     return

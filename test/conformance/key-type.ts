@@ -40,6 +40,15 @@ export type VectorFile = {
    * the associated data `associated`, under the context `my-cool-context` and a key of the bytes 00, 01, 02 …
    */
   readonly convergent?: string
+  /** Of a type that signs: how it signs certificates. */
+  readonly x509?: X509Vector
+}
+
+export type X509Vector = {
+  /** The whole AlgorithmIdentifier, spelled out. */
+  readonly algorithm: string
+  /** How the runtime calls the hash; null: the algorithm takes the message as it is, whatever is said of a hash. */
+  readonly hash: string | null
 }
 
 /** The longest message whose every length is tried, and the longest truncation. */
@@ -68,7 +77,8 @@ export function keyTypeConformance(type: KeyType, file: VectorFile | undefined):
     assert.ok(file !== undefined, `test/vectors/${type.name}.json is missing`)
     assert.ok(file.origin !== '' && file.licence !== '')
     if (type.cipher !== undefined) assert.ok(file.vectors.length > 0)
-    if (type.signing !== undefined) assert.ok((file.signatures ?? []).length > 0)
+    if (type.signing !== undefined) assert.ok((file.signatures ?? []).length > 0 && file.x509 !== undefined)
+    if (type.derivation?.convergent !== undefined) assert.ok(file.convergent !== undefined)
     if (type.cmac !== undefined || type.isHmacKey) assert.ok((file.macs ?? []).length > 0)
   })
   materialConformance(type)

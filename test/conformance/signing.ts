@@ -16,6 +16,7 @@ import { signatureHash } from '../../src/crypto/signatures/signature-hashes.ts'
 import { signWith, verifyWith } from '../../src/crypto/signing-jobs.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
+import { vectorsOf } from '../fixtures/known-material.ts'
 
 /** Hex throughout. */
 export type SignatureVector = {
@@ -50,7 +51,7 @@ const slow = inlineWork(realWorld())
 const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
 
 /** Those that take the input as it is, whatever is said of a hash. */
-export const hashesItself = ({ name }: KeyType): boolean => name === 'ed25519' || name.startsWith('ml-dsa-')
+export const hashesItself = ({ name }: KeyType): boolean => vectorsOf(name)?.x509?.hash === null
 
 /** Whether it is one; what is no signature by its form alone is none. */
 export function isValid(

@@ -10,9 +10,11 @@ import {
   pemOf,
   takeApart,
 } from '../../../../test/fixtures/certificate-requests.ts'
+import { vectorsOf } from '../../../../test/fixtures/known-material.ts'
 import { base64, type MountedTransit, mountTransit } from '../../../../test/fixtures/mounted-transit.ts'
 import { plantEd25519, signers } from '../../../../test/fixtures/transit-signers.ts'
 import { spkiDer } from '../../../crypto/forms/public-keys.ts'
+import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import type { JsonValue } from '../../../lib/json.ts'
 import { inlineWork, type SlowWork } from '../../../lib/slow-work.ts'
 import { realWorld } from '../../../lib/world.ts'
@@ -40,27 +42,13 @@ async function publicKeyOf({ client, transit }: MountedTransit, version = 1): Pr
   return spki
 }
 
-/** AlgorithmIdentifiers, and whether a thread that serves leaves the signature to the pool. */
-const EXPECTED: Readonly<Record<string, { readonly algorithm: string; readonly pooled: boolean }>> = {
-  'rsa-2048': { algorithm: '300d06092a864886f70d01010b0500', pooled: true },
-  'rsa-3072': { algorithm: '300d06092a864886f70d01010b0500', pooled: true },
-  'rsa-4096': { algorithm: '300d06092a864886f70d01010b0500', pooled: true },
-  'ecdsa-p256': { algorithm: '300a06082a8648ce3d040302', pooled: false },
-  'ecdsa-p384': { algorithm: '300a06082a8648ce3d040303', pooled: true },
-  'ecdsa-p521': { algorithm: '300a06082a8648ce3d040304', pooled: true },
-  'ecdsa-secp256k1': { algorithm: '300a06082a8648ce3d040302', pooled: true },
-  ed25519: { algorithm: '300506032b6570', pooled: false },
-  'ml-dsa-44': { algorithm: '300b0609608648016503040311', pooled: true },
-  'ml-dsa-65': { algorithm: '300b0609608648016503040312', pooled: true },
-  'ml-dsa-87': { algorithm: '300b0609608648016503040313', pooled: true },
-}
-
 for (const { type, plant } of signers()) {
   test(`P-46 ${type}: what the template asks for, with the key and the signature of the version`, async () => {
     const { slow, jobs } = watchedWork()
     const mount = mountTransit(undefined, undefined, slow)
     await plant(mount.view, 'k')
-    const { algorithm, pooled } = EXPECTED[type] ?? assert.fail('a type that signs has an algorithm of X.509')
+    const algorithm = vectorsOf(type)?.x509?.algorithm
+    const pooled = KEY_TYPES.get(type)?.signing?.signsSlowly === true
     for (const csr of [FULL_REQUEST, PLAIN_REQUEST, undefined]) {
       jobs.length = 0
       const { status, data } = await mount.client.write(PATH, csr === undefined ? {} : { csr })

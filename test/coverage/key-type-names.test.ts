@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { KEY_TYPES } from '../../src/crypto/key-types/key-types.ts'
-import { MANAGED_KEY } from '../../src/engines/transit/managed/managed-type.ts'
+import { MANAGED_KEY } from '../../src/engines/transit/ring/managed-type.ts'
 import { readTree } from '../../tools/tree.ts'
 import { PROJECT } from '../fixtures/server-process.ts'
 
@@ -22,7 +22,7 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'src/engines/transit/endpoints/import-endpoints.ts': ['aes256-gcm96'],
   'src/engines/transit/endpoints/keys-endpoints.ts': ['aes256-gcm96'],
   // The file of the type itself.
-  'src/engines/transit/managed/managed-type.ts': ['managed_key'],
+  'src/engines/transit/ring/managed-type.ts': ['managed_key'],
   // The wrapping key of every mount, which is no key of a caller.
   'src/cli/commands/transit-import.ts': ['rsa-4096'],
   // How the runtime calls an algorithm.

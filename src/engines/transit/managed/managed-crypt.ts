@@ -18,7 +18,7 @@ import {
 } from '../crypt.ts'
 import { parseCiphertext } from '../ring/ciphertext.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
-import { isManaged } from '../ring/managed-type.ts'
+import { DEVICE_NONCE_BYTES, isManaged } from '../ring/managed-type.ts'
 import { type DeviceKeys, requireOffered } from '../ring/managed-version.ts'
 import { decryptionVersion, encryptionVersion } from '../ring/versions.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ERRORS, fail } from '../../src/api/errors.ts'
+import { ERRORS, fail, REFUSAL_GROUPS } from '../../src/api/errors.ts'
 import { isTest, readTree } from '../../tools/tree.ts'
 import { PROJECT } from '../fixtures/server-process.ts'
 
@@ -20,18 +20,30 @@ test('docs/errors.md has a row for each refusal, and no other', () => {
 
 test('every refusal is given somewhere', () => {
   const program = [...readTree(PROJECT)].filter(([path]) => path.startsWith('src/') && !isTest(path))
-  const text = program.filter(([path]) => path !== 'src/api/errors.ts').map(([, source]) => source)
+  const text = program.filter(([path]) => !path.startsWith('src/api/refusals/')).map(([, source]) => source)
   assert.deepEqual(
     CODES.filter((code) => !text.some((source) => source.includes(`'${code}'`))),
     [],
   )
 })
 
-test('refusals are ordered by status, and each says what to do', () => {
-  const rows = Object.values(ERRORS)
-  const statuses = rows.map(({ status }) => status)
-  assert.deepEqual(statuses, [...statuses].sort())
-  for (const { remedy } of rows) assert.match(remedy, /^[A-Z].*\.$/)
+test('a code stands in one group, and all groups are the table', () => {
+  assert.deepEqual(
+    REFUSAL_GROUPS.flatMap(({ rows }) => Object.keys(rows)),
+    CODES,
+  )
+})
+
+test('the refusals of a group are ordered by status, and each says what to do', () => {
+  for (const { title, rows } of REFUSAL_GROUPS) {
+    const statuses = Object.values(rows).map(({ status }) => status)
+    assert.deepEqual(
+      statuses,
+      statuses.toSorted((a, b) => a - b),
+      title,
+    )
+  }
+  for (const [code, { remedy }] of Object.entries(ERRORS)) assert.match(remedy, /^[A-Z].*\.$/, code)
 })
 
 test('our own sentences end without a full stop', () => {

@@ -1,0 +1,64 @@
+// Refusals about the server: what it holds, how it is set up, and the state that it is in.
+import type { RefusalRows } from './row.ts'
+
+export const SERVER_REFUSALS = {
+  feature_off: {
+    status: 400,
+    message: (feature: string, edition: string) =>
+      `${feature} is not licensed: the edition of this server is "${edition}"`,
+    remedy: 'Nothing has to be bought: set `edition` in the configuration of the server, or leave it out.',
+  },
+  internal: {
+    status: 500,
+    message: () => 'internal error', // Wire text.
+    remedy: 'This is a defect of the server: its log has the cause under the time of the request. Report it.',
+  },
+  audit_request_failed: {
+    status: 500,
+    message: () => 'No audit device could record the request, so it was not carried out',
+    remedy: 'Nothing was done. Make one device writable again (disk, permissions, peer); the log names what fails.',
+  },
+  audit_response_failed: {
+    status: 500,
+    message: () => 'No audit device could record the answer, so it is withheld',
+    remedy:
+      'The request may have been carried out: read what it was to change before it is sent again. A token that it ' +
+      'made was revoked. Make one device writable again; the log names those that fail.',
+  },
+  storage_failed: {
+    status: 500,
+    message: () => 'The write could not be made durable, this node is stopping',
+    remedy: 'Look at the disk and at the log, then start the node again: what was answered before is kept.',
+  },
+  sealed: {
+    status: 503,
+    message: () => 'Vault is sealed', // Wire text: clients match "sealed".
+    remedy: 'Give the shares of the unseal key (sys/unseal).',
+  },
+  not_initialized: {
+    status: 503,
+    message: () => 'server is not yet initialized, see sys/init',
+    remedy: 'Initialise the server (sys/init), then unseal it.',
+  },
+  busy: {
+    status: 503,
+    message: () => 'The write lost against others too often, try again',
+    remedy: 'Nothing was written: try again.',
+  },
+  overloaded: {
+    status: 503,
+    message: () => 'More slow work waits than can be done soon, try again later',
+    remedy:
+      'Nothing was done: try again. New RSA keys take seconds each; whoever makes many waits for one before the next.',
+  },
+  writer_gone: {
+    status: 503,
+    message: () => 'The thread that writes ended; whether the request was carried out is not known',
+    remedy: 'Start the node again, and read what the request was to change before it is sent again.',
+  },
+  storage_full: {
+    status: 507,
+    message: () => 'The storage device is full, nothing was written',
+    remedy: 'Make space on the device; reads go on meanwhile.',
+  },
+} as const satisfies RefusalRows

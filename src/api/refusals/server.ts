@@ -8,6 +8,25 @@ export const SERVER_REFUSALS = {
       `${feature} is not licensed: the edition of this server is "${edition}"`,
     remedy: 'Nothing has to be bought: set `edition` in the configuration of the server, or leave it out.',
   },
+  already_exists: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'The name or the path is taken: choose another, or remove what is there first. restore takes the place of ' +
+      'a key with force.',
+  },
+  no_such_entry: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'There is nothing of this name (role, user, lease, mount, audit device, header): a list shows what there ' +
+      'is. Correct the name, or make it.',
+  },
+  not_offered: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'This server, as it was started, has no such thing, and no request changes that.',
+  },
   internal: {
     status: 500,
     message: () => 'internal error', // Wire text.

@@ -136,13 +136,13 @@ export function requireItems(items: readonly Item[]): void {
 
 /** Of batches in which each item may have a context or none. @throws Refusal */
 export function requireSome(items: readonly Item[]): void {
-  if (items.length === 0) throw fail('bad_request', ['missing batch input to process: "batch_input" has no items'])
+  if (items.length === 0) throw fail('batch_invalid', ['missing batch input to process: "batch_input" has no items'])
 }
 
 function requireContexts(items: readonly Item[]): void {
   const count = items.reduce((sum, { context }) => sum + (isGiven(context) ? 1 : 0), 0)
   if (count !== 0 && count !== items.length) {
-    throw fail('bad_request', ['context should be set either in all the request blocks or in none'])
+    throw fail('batch_invalid', ['context should be set either in all the request blocks or in none'])
   }
 }
 

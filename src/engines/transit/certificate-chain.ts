@@ -12,15 +12,16 @@ export const MAX_CHAIN_CHARACTERS = 65_536
 const BEGIN = '-----BEGIN '
 const LABEL = /^(X509 )?CERTIFICATE-----/
 
-const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [`"certificate_chain": ${sentence}`], cause)
-
 /** Blocks that are no certificates are passed over. @throws Refusal */
 export function readCertificates(text: string): readonly X509Certificate[] {
-  if (text.length > MAX_CHAIN_CHARACTERS) throw refuse(`it has more than ${MAX_CHAIN_CHARACTERS} characters`)
+  if (text.length > MAX_CHAIN_CHARACTERS)
+    throw fail('certificate_chain_invalid', [`it has more than ${MAX_CHAIN_CHARACTERS} characters`])
   const blocks = text.split(BEGIN).slice(1)
   const certificates = blocks.filter((block) => LABEL.test(block)).map((block) => readCertificate(BEGIN + block))
-  if (certificates.length === 0) throw refuse('it holds no certificate in PEM, give the one of the key and its chain')
-  if (certificates.length > MAX_CERTIFICATES) throw refuse(`it has more than ${MAX_CERTIFICATES} certificates`)
+  if (certificates.length === 0)
+    throw fail('certificate_chain_invalid', ['it holds no certificate in PEM, give the one of the key and its chain'])
+  if (certificates.length > MAX_CERTIFICATES)
+    throw fail('certificate_chain_invalid', [`it has more than ${MAX_CERTIFICATES} certificates`])
   requireOrder(certificates)
   return certificates
 }
@@ -29,7 +30,8 @@ function readCertificate(pem: string): X509Certificate {
   const content = readContent(pem)
   const certificate = parse(content)
   // The runtime does not look at what follows.
-  if (!certificate.raw.equals(content)) throw refuse('there is more in a block than a certificate in DER')
+  if (!certificate.raw.equals(content))
+    throw fail('certificate_chain_invalid', ['there is more in a block than a certificate in DER'])
   return certificate
 }
 
@@ -47,7 +49,7 @@ function readContent(pem: string): Buffer {
     return readPem(pem)
   } catch (cause) {
     if (!(cause instanceof PemError)) throw cause
-    throw refuse(`a block is no PEM: ${cause.message}`, cause)
+    throw fail('certificate_chain_invalid', [`a block is no PEM: ${cause.message}`], cause)
   }
 }
 
@@ -55,20 +57,27 @@ function parse(content: Buffer): X509Certificate {
   try {
     return new X509Certificate(content)
   } catch (cause) {
-    throw refuse('a block is no certificate (X.509 in DER)', cause)
+    throw fail('certificate_chain_invalid', ['a block is no certificate (X.509 in DER)'], cause)
   }
 }
 
 function requireOrder([leaf, ...authorities]: readonly X509Certificate[]): void {
-  if (leaf?.ca === true) throw refuse('the first certificate is one of an authority, it has to be the one of the key')
+  if (leaf?.ca === true)
+    throw fail('certificate_chain_invalid', [
+      'the first certificate is one of an authority, it has to be the one of the key',
+    ])
   if (authorities.some(({ ca }) => !ca))
-    throw refuse('all certificates behind the first have to be ones of authorities (CA in basic constraints)')
+    throw fail('certificate_chain_invalid', [
+      'all certificates behind the first have to be ones of authorities (CA in basic constraints)',
+    ])
 }
 
 /** `key` is either half. @throws Refusal */
 export function requireCertificateOf(key: KeyObject, [leaf]: readonly X509Certificate[]): void {
   if (leaf === undefined || !publicKeyIs(leaf, key))
-    throw refuse('the first certificate is for another public key than that of this version of the key')
+    throw fail('certificate_chain_invalid', [
+      'the first certificate is for another public key than that of this version of the key',
+    ])
 }
 
 function publicKeyIs(certificate: X509Certificate, key: KeyObject): boolean {

@@ -71,7 +71,7 @@ export function keyNotFound(
   name: string,
   key: 'encryption key' | 'signing key' | 'signature verification key' = 'encryption key',
 ) {
-  return fail('bad_request', [`${key} not found: no key has the name "${name}"`])
+  return fail('key_not_found', [`${key} not found: no key has the name "${name}"`])
 }
 
 /** What is said of an answer of a key besides it; `sealedWith`: the version that encrypted, where one did. */

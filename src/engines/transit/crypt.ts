@@ -25,8 +25,6 @@ export type EncryptOptions = CryptOptions & { readonly key_version?: number | un
 
 export type Encrypted = { readonly ciphertext: string | LongText; readonly key_version: number }
 
-const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
-
 /** @throws Refusal naming the field */
 export function decodeField(name: string, text: string | undefined): Buffer | undefined {
   if (text === undefined || text === '') return undefined
@@ -34,7 +32,7 @@ export function decodeField(name: string, text: string | undefined): Buffer | un
     return decodeBase64(text)
   } catch (cause) {
     if (!(cause instanceof Base64Error)) throw cause
-    throw refuse(`"${name}": ${cause.message}`, cause)
+    throw fail('base64_invalid', [`"${name}": ${cause.message}`], cause)
   }
 }
 
@@ -62,11 +60,12 @@ export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: 
   const padding = paddingOf(ring, options.padding_scheme)
   const cipher = requireCipher(ring, 'encryption', padding, associatedData)
   const version = ring.version(encryptionVersion(ring.header, options.key_version ?? 0))
-  if (version.use === 'convergent-1' && (associatedData?.length ?? 0) > 0) throw refuse(NO_DATA_WITH_A_NONCE)
+  if (version.use === 'convergent-1' && (associatedData?.length ?? 0) > 0)
+    throw fail('field_not_applicable', [NO_DATA_WITH_A_NONCE])
   const { maxPlaintextBytes } = cipher
   if (maxPlaintextBytes !== undefined && plaintext.length > maxPlaintextBytes) {
     const is = `"plaintext": it has ${plaintext.length} bytes`
-    throw refuse(`${is}, a key of type ${ring.type.name} encrypts at most ${maxPlaintextBytes}`)
+    throw fail('plaintext_too_long', [`${is}, a key of type ${ring.type.name} encrypts at most ${maxPlaintextBytes}`])
   }
   const prepared = {
     version,
@@ -95,7 +94,8 @@ export function encrypted({ prefix, number }: LoadedVersion, sealed: Buffer): En
 /** @throws Refusal */
 export function prepareDecryption(ring: LoadedRing, ciphertext: string | undefined, options: CryptOptions): Prepared {
   requireUsable(ring)
-  if (ciphertext === undefined || ciphertext === '') throw refuse('missing ciphertext to decrypt')
+  if (ciphertext === undefined || ciphertext === '')
+    throw fail('field_missing', ['ciphertext', 'missing ciphertext to decrypt'])
   const context = decodeField('context', options.context)
   const associatedData = decodeField('associated_data', options.associated_data)
   const padding = paddingOf(ring, options.padding_scheme)
@@ -106,7 +106,7 @@ export function prepareDecryption(ring: LoadedRing, ciphertext: string | undefin
   const message = decodePayload(payload)
   const takesNonce = version.use === 'convergent-1'
   if (!takesNonce && message.length < cipher.nonceBytes)
-    throw refuse('invalid ciphertext length, it is too short to hold a nonce')
+    throw fail('ciphertext_malformed', ['invalid ciphertext length, it is too short to hold a nonce'])
   return {
     version,
     padding,
@@ -148,7 +148,7 @@ function refuseUnopened(cause: unknown): never {
 }
 
 export function unopened(): Refusal {
-  return refuse('message authentication failed: ciphertext, key, context and associated_data do not fit together')
+  return fail('decryption_failed', [])
 }
 
 /** Whether `decrypt` gives promises: for keys of types whose private half is slow. */
@@ -162,27 +162,28 @@ export function decryptsSlowly({ type }: LoadedRing): boolean {
  */
 function refuseNonce(ring: LoadedRing, nonce: Buffer | undefined): void {
   if (nonce === undefined) return
-  if (!ring.header.convergent) throw refuse('"nonce": provided nonce not allowed for this key, which draws its own')
+  if (!ring.header.convergent)
+    throw fail('nonce_refused', ['"nonce": provided nonce not allowed for this key, which draws its own'])
   requireNonce(nonce)
 }
 
 function requireNonce(nonce: Buffer | undefined): Buffer {
   if (nonce === undefined) {
-    throw refuse(
+    throw fail('nonce_refused', [
       `"nonce": missing, and this version of the key takes the nonce of its caller: give the ${CALLER_NONCE_BYTES} ` +
         'bytes that belong to the plaintext, or use a newer version of the key',
-    )
+    ])
   }
   if (nonce.length === CALLER_NONCE_BYTES) return nonce
-  throw refuse(`"nonce": base64-decoded nonce must be ${CALLER_NONCE_BYTES} bytes long`)
+  throw fail('nonce_refused', [`"nonce": base64-decoded nonce must be ${CALLER_NONCE_BYTES} bytes long`])
 }
 
 function paddingOf({ type }: LoadedRing, text: string | undefined): PaddingScheme | undefined {
   if (text === undefined || text === '') return undefined
   const padding = PADDING_SCHEMES.find((one) => one === text)
-  if (padding === undefined) throw refuse(`"padding_scheme": must be ${PADDING_SCHEMES.join(' or ')}`)
+  if (padding === undefined) throw fail('choice_unknown', [`"padding_scheme": must be ${PADDING_SCHEMES.join(' or ')}`])
   if (type.paddings === undefined)
-    throw refuse(`"padding_scheme": only for RSA keys, a key of type ${type.name} has none`)
+    throw fail('field_not_applicable', [`"padding_scheme": only for RSA keys, a key of type ${type.name} has none`])
   return padding
 }
 
@@ -193,18 +194,19 @@ function requireCipher(
   associatedData: Buffer | undefined,
 ): Cipher {
   const cipher = paddedCipher(type, padding)
-  if (cipher === undefined) throw refuse(`message ${what} not supported for key type ${type.name}`)
+  if (cipher === undefined) throw fail('key_cannot', [`message ${what} not supported for key type ${type.name}`])
   if (associatedData !== undefined && !cipher.takesAssociatedData) {
-    throw refuse(`"associated_data": provided for non-AEAD cipher suite ${type.name}`)
+    throw fail('field_not_applicable', [`"associated_data": provided for non-AEAD cipher suite ${type.name}`])
   }
   return cipher
 }
 
 function requireContext(context: Buffer | undefined): Buffer {
   if (context !== undefined && context.length > 0) return context
-  throw refuse(
+  throw fail('field_missing', [
+    'context',
     "missing 'context' for key derivation; the key was created with derivation, so each request says for which context",
-  )
+  ])
 }
 
 /** @throws Refusal */
@@ -213,6 +215,6 @@ export function decodePayload(payload: string): Buffer {
     return decodeBase64(payload)
   } catch (cause) {
     if (!(cause instanceof Base64Error)) throw cause
-    throw refuse(`invalid ciphertext: could not decode base64, ${cause.message}`, cause)
+    throw fail('ciphertext_malformed', [`invalid ciphertext: could not decode base64, ${cause.message}`], cause)
   }
 }

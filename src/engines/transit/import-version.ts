@@ -11,15 +11,13 @@ import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './ring/
 import { publicPartOf, requireUsable } from './ring/loaded-ring.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring/ring-header.ts'
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 /** @throws Refusal for a key that takes no imported versions */
 export function requireImportable({ header }: { readonly header: RingHeader }): void {
   requireUsable({ header })
   if (header.imported) return
-  throw refuse(
+  throw fail('import_not_allowed', [
     'import_version can only be used with an imported key: this one was made here, or was rotated since its import',
-  )
+  ])
 }
 
 type Import = {
@@ -52,16 +50,19 @@ function indexToComplete(ring: StoredRing, type: KeyType, imported: ImportedMate
   const { header } = ring
   if (version < header.minDecryptionVersion || version > header.latestVersion) {
     const range = `${header.minDecryptionVersion} to ${header.latestVersion}`
-    throw refuse(`"version": no such key version, those that can be used are ${range}`)
+    throw fail('version_unknown', [`"version": no such key version, those that can be used are ${range}`])
   }
   if (type.publicPart === undefined)
-    throw refuse(`"version": versions of type ${type.name} are never incomplete, leave it out`)
-  if (imported.isPublic) throw refuse('"version": a version is completed by "ciphertext", with its private key')
+    throw fail('field_not_applicable', [`"version": versions of type ${type.name} are never incomplete, leave it out`])
+  if (imported.isPublic)
+    throw fail('fields_conflict', ['"version": a version is completed by "ciphertext", with its private key'])
   const index = version - firstStoredVersion(header)
   if (header.versions[index]?.isPublic !== true)
-    throw refuse(`"version": version ${version} has its private key already`)
+    throw fail('import_not_allowed', [`"version": version ${version} has its private key already`])
   if (isOtherHalf(ring, index, type, imported)) return index
-  throw refuse(`cannot import key, key pair does not match: version ${version} has another public key`)
+  throw fail('key_material_invalid', [
+    `cannot import key, key pair does not match: version ${version} has another public key`,
+  ])
 }
 
 /** Whether the version waits for just this private key. */

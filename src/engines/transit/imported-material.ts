@@ -35,8 +35,6 @@ export type Importer = Prover & { readonly wrappingKeys: Pick<WrappingKeys, 'get
 /** The second part of a blob; the longest key, ML-DSA-87 with its expanded form, has 5 KB. */
 const MAX_WRAPPED_BYTES = 8_192
 
-const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
-
 /**
  * A refusal says which layer failed, with one exception: whether RSA-OAEP or AES-KWP did is the same sentence after the
  * same work, so that nobody learns the AES key of somebody else's blob by sending changed ones.
@@ -44,18 +42,21 @@ const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sente
  */
 export function importMaterial(importer: Importer, type: KeyType, args: ImportArgs): Promise<ImportedMaterial> {
   const { form } = type
-  if (form === undefined) throw refuse(`keys of type ${type.name} cannot be imported`)
+  if (form === undefined) throw fail('key_cannot', [`keys of type ${type.name} cannot be imported`])
   const { ciphertext, public_key: publicKey = '' } = args
   // Wire rule: one that is there, even empty, is what counts.
   if (ciphertext !== undefined) return importWrapped(importer, type, form, ciphertext, requireHash(args.hash_function))
   if (publicKey !== '') return Promise.resolve(importPublic(type, publicKey))
-  throw refuse(`neither "ciphertext" nor "public_key" is given, one of them holds the key`)
+  throw fail('field_missing', [
+    'ciphertext',
+    `neither "ciphertext" nor "public_key" is given, one of them holds the key`,
+  ])
 }
 
 /** @throws Refusal */
 export function requireHash(name: string): OaepHash {
   const hash = oaepHash(name)
-  if (hash === undefined) throw refuse(`unknown hash function, offered are ${OAEP_HASHES.join(', ')}`)
+  if (hash === undefined) throw fail('choice_unknown', [`unknown hash function, offered are ${OAEP_HASHES.join(', ')}`])
   return hash
 }
 
@@ -70,10 +71,14 @@ async function importWrapped(
   const wrappingKey = await importer.wrappingKeys.get()
   const head = headBytes(wrappingKey)
   if (blob.length <= head) {
-    throw refuse(`"ciphertext": provided ciphertext is too short, the wrapped AES key alone has ${head} bytes`)
+    throw fail('key_material_invalid', [
+      `"ciphertext": provided ciphertext is too short, the wrapped AES key alone has ${head} bytes`,
+    ])
   }
   if (blob.length > head + MAX_WRAPPED_BYTES)
-    throw refuse(`"ciphertext": no key is so long, at most ${head + MAX_WRAPPED_BYTES} bytes are taken`)
+    throw fail('key_material_invalid', [
+      `"ciphertext": no key is so long, at most ${head + MAX_WRAPPED_BYTES} bytes are taken`,
+    ])
   const unwrapped = await importer.slow.run(UNWRAP_FROM_RSA, { wrappingKey, hash, blob: new Uint8Array(blob) })
   if (unwrapped === undefined) throw notUnwrapped(hash)
   const bytes = Buffer.from(unwrapped)
@@ -81,18 +86,22 @@ async function importWrapped(
     return { material: await readMaterial(importer, type, form, bytes), isPublic: false }
   } catch (cause) {
     if (!(cause instanceof InvalidKeyMaterial)) throw cause
-    throw refuse(`"ciphertext": was unwrapped, but is no key of type ${type.name}. ${cause.message}`, cause)
+    throw fail(
+      'key_material_invalid',
+      [`"ciphertext": was unwrapped, but is no key of type ${type.name}. ${cause.message}`],
+      cause,
+    )
   } finally {
     bytes.fill(0)
   }
 }
 
 function notUnwrapped(hash: OaepHash) {
-  return refuse(
+  return fail('key_material_invalid', [
     '"ciphertext": cannot be unwrapped. Its first 512 bytes must be an AES key of 32 bytes under the wrapping key of ' +
       `this mount (GET wrapping_key), by RSA-OAEP with ${hash} for hash and mask ("hash_function") and no label; ` +
       'the rest the key under that AES key, by AES-KWP (RFC 5649)',
-  )
+  ])
 }
 
 async function readMaterial(prover: Prover, type: KeyType, form: MaterialForm, bytes: Buffer): Promise<Buffer> {
@@ -122,12 +131,14 @@ export async function proveOrRefuse(prover: Prover, type: KeyType, material: Buf
 
 /** @throws Refusal */
 function importPublic({ name, publicPart }: KeyType, pem: string): ImportedMaterial {
-  if (publicPart === undefined) throw refuse(`"public_key": a key of type ${name} has no public half`)
+  if (publicPart === undefined) throw fail('key_cannot', [`"public_key": a key of type ${name} has no public half`])
   try {
     return { material: canonicalSpki(publicPart.load(readPem(pem))), isPublic: true }
   } catch (cause) {
-    if (cause instanceof PemError) throw refuse(`"public_key": it is no public key in PEM: ${cause.message}`, cause)
-    if (cause instanceof InvalidKeyMaterial) throw refuse(`"public_key": ${cause.message}`, cause)
+    if (cause instanceof PemError)
+      throw fail('key_material_invalid', [`"public_key": it is no public key in PEM: ${cause.message}`], cause)
+    if (cause instanceof InvalidKeyMaterial)
+      throw fail('key_material_invalid', [`"public_key": ${cause.message}`], cause)
     throw cause
   }
 }

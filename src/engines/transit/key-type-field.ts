@@ -6,8 +6,6 @@ import { KEY_TYPES } from '../../crypto/key-types/key-types.ts'
 
 import { MANAGED_KEY, NEW_MANAGED_KEY } from './ring/managed-type.ts'
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 /** What was sent is repeated only where it looks like a type and is not long. */
 const MAX_SHOWN_CHARACTERS = 40
 
@@ -29,18 +27,18 @@ export function requireKeyType(
 ): KeyType {
   // Interface 7.6.
   if (wanted.convergent && !wanted.derived) {
-    throw refuse('convergent encryption requires derivation to be enabled')
+    throw fail('fields_conflict', ['convergent encryption requires derivation to be enabled'])
   }
   const type = types.get(name)
   if (type === undefined) {
     const shown = isName(name) && name.length <= MAX_SHOWN_CHARACTERS ? ` ${name}` : ''
-    throw refuse(`unknown key type${shown}, offered are ${[...types.keys()].join(', ')}${remedy}`)
+    throw fail('choice_unknown', [`unknown key type${shown}, offered are ${[...types.keys()].join(', ')}${remedy}`])
   }
   if (wanted.derived && type.derivation === undefined) {
-    throw refuse(`key derivation and convergent encryption not supported for keys of type ${type.name}`)
+    throw fail('key_cannot', [`key derivation and convergent encryption not supported for keys of type ${type.name}`])
   }
   if (wanted.convergent && type.derivation?.convergent === undefined) {
-    throw refuse(`convergent encryption not supported for keys of type ${type.name}`)
+    throw fail('key_cannot', [`convergent encryption not supported for keys of type ${type.name}`])
   }
   return type
 }

@@ -10,7 +10,6 @@ import { parseCiphertext } from './ring/ciphertext.ts'
 import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
 import { verificationVersion } from './ring/versions.ts'
 
-const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
 const NOTHING = Buffer.alloc(0)
 
 /** The whole MAC of an input under one version. */
@@ -19,7 +18,7 @@ export type ComputeMac = (version: LoadedVersion, input: Buffer) => Buffer
 /** @throws Refusal for an unknown hash: before anything is computed */
 export function hmacWith(algorithm: string, field: string): ComputeMac {
   if (!HMAC_HASH_NAMES.includes(algorithm)) {
-    throw refuse(`"${field}": unsupported algorithm, an HMAC takes ${HMAC_HASH_NAMES.join(', ')}`)
+    throw fail('choice_unknown', [`"${field}": unsupported algorithm, an HMAC takes ${HMAC_HASH_NAMES.join(', ')}`])
   }
   return ({ hmacKey }, input) => {
     const mac = namedHmac(algorithm, hmacKey, input)
@@ -30,8 +29,10 @@ export function hmacWith(algorithm: string, field: string): ComputeMac {
 
 /** The first `bytes` of it; 0: all. @throws Refusal for keys that make none, and for a length that cannot be */
 export function cmacOf({ cmac, name }: KeyType, bytes: number): ComputeMac {
-  if (cmac === undefined) throw refuse(`key type ${name} does not support CMAC: take a key of type aes256-cmac`)
-  if (bytes < 0 || bytes > CMAC_BYTES) throw refuse(`"mac_length": must be from 0 to ${CMAC_BYTES}, 0 for all of it`)
+  if (cmac === undefined)
+    throw fail('key_cannot', [`key type ${name} does not support CMAC: take a key of type aes256-cmac`])
+  if (bytes < 0 || bytes > CMAC_BYTES)
+    throw fail('out_of_range', [`"mac_length": must be from 0 to ${CMAC_BYTES}, 0 for all of it`])
   return ({ key }, input) => cmac(key, input).subarray(0, bytes === 0 ? CMAC_BYTES : bytes)
 }
 
@@ -44,7 +45,9 @@ export function checkingCmacOf({ type, header }: LoadedRing, bytes: number): Com
   const { minMacBytes: least = USUAL_LEAST_MAC_BYTES } = header
   if (bytes !== 0 && bytes < least) {
     const isShort = `"mac_length": a CMAC of ${bytes} bytes is guessed too easily`
-    throw refuse(`${isShort}, this key verifies those of at least ${least}: min_mac_length of keys/NAME/config says so`)
+    throw fail('out_of_range', [
+      `${isShort}, this key verifies those of at least ${least}: min_mac_length of keys/NAME/config says so`,
+    ])
   }
   return compute
 }
@@ -77,6 +80,6 @@ function decodeMac(payload: string, what: 'HMAC' | 'CMAC'): Buffer {
     return decodeBase64(payload)
   } catch (cause) {
     if (!(cause instanceof Base64Error)) throw cause
-    throw refuse(`invalid ${what} to verify: could not decode base64, ${cause.message}`, cause)
+    throw fail('signature_malformed', [`invalid ${what} to verify: could not decode base64, ${cause.message}`], cause)
   }
 }

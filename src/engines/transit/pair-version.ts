@@ -2,8 +2,6 @@
 import { fail } from '../../api/errors.ts'
 import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 /**
  * 0 asks for the latest; the minimum of encryption counts for nothing here.
  * @throws Refusal for keys that no certificate can be for, and for a version that cannot be used
@@ -11,12 +9,14 @@ const refuse = (sentence: string) => fail('bad_request', [sentence])
 export function pairVersion(ring: LoadedRing, requested: number, field = 'version'): LoadedVersion {
   const { type, header, versions } = ring
   if (type.signing === undefined || type.publicPart === undefined)
-    throw refuse(`key type ${type.name} does not support signing, so there are no certificates for it`)
+    throw fail('key_cannot', [`key type ${type.name} does not support signing, so there are no certificates for it`])
   if (header.derived)
-    throw refuse('the key was created with derivation: it signs with another key for each context, not with this one')
+    throw fail('key_cannot', [
+      'the key was created with derivation: it signs with another key for each context, not with this one',
+    ])
   const number = requested === 0 ? header.latestVersion : requested
   const version = versions[number - header.minDecryptionVersion]
   if (version !== undefined) return version
   const range = `${header.minDecryptionVersion} to ${header.latestVersion}`
-  throw refuse(`"${field}": no such key version, those that can be used are ${range}`)
+  throw fail('version_unknown', [`"${field}": no such key version, those that can be used are ${range}`])
 }

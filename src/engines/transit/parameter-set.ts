@@ -34,9 +34,9 @@ export function keyTypeName(type: string, parameterSet: string): string {
   if (sets !== undefined) {
     const name = sets.get(parameterSet)
     if (name !== undefined) return name
-    throw fail('bad_request', [`"parameter_set": a key of type ${type} needs one of ${setsOf(sets)}`])
+    throw fail('choice_unknown', [`"parameter_set": a key of type ${type} needs one of ${setsOf(sets)}`])
   }
   if (parameterSet === '' || [...FAMILIES.keys()].some((family) => type === `${family}-${parameterSet}`)) return type
   const offered = [...FAMILIES].map(([family, known]) => `of type ${family}, with one of ${setsOf(known)}`)
-  throw fail('bad_request', [`"parameter_set": only for keys ${offered.join('; or ')}`])
+  throw fail('field_not_applicable', [`"parameter_set": only for keys ${offered.join('; or ')}`])
 }

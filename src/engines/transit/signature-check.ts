@@ -1,6 +1,6 @@
 // Verifying the signatures of one request, and why one did not verify, where that is an option that is easily got
 // wrong: tried only after it failed, so that what is valid pays nothing for it.
-import { fail, Refusal } from '../../api/errors.ts'
+import { Refusal, refusalWith } from '../../api/errors.ts'
 import type { Item } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import type { SignatureOptions } from '../../crypto/key-types/key-type.ts'
@@ -60,7 +60,7 @@ export class SignatureCheck {
 
   async #unread(prepared: PreparedSignature, cause: unknown): Promise<never> {
     const hint = cause instanceof Refusal ? await this.#hintFor(prepared) : undefined
-    throw hint === undefined ? cause : fail('bad_request', [`${(cause as Refusal).message}. ${hint}`], cause)
+    throw hint === undefined ? cause : refusalWith(cause as Refusal, hint)
   }
 
   async #hintFor(prepared: PreparedSignature): Promise<string | undefined> {

@@ -4,8 +4,6 @@ import { type Args, bool, string } from '../../api/fields.ts'
 import type { KeyType, SignatureOptions } from '../../crypto/key-types/key-type.ts'
 import { SIGNATURE_HASHES } from '../../crypto/signatures/signature-hashes.ts'
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 const NO_HASH = 'none'
 export const HASH_NAMES: readonly string[] = [...SIGNATURE_HASHES, NO_HASH]
 const USUAL_HASH = 'sha2-256'
@@ -48,15 +46,15 @@ function namedHash({ hash_algorithm: name, algorithm }: HashArgs): string {
 export function readSignatureOptions(args: Omit<Args<typeof signatureFields>, 'context'>): SignatureOptions {
   const hash = hashNameOf(args)
   if (!HASH_NAMES.includes(hash)) {
-    throw refuse(`"hash_algorithm": invalid hash algorithm, must be one of ${HASH_NAMES.join(', ')}`)
+    throw fail('choice_unknown', [`"hash_algorithm": invalid hash algorithm, must be one of ${HASH_NAMES.join(', ')}`])
   }
   const { marshaling_algorithm: marshaling, signature_algorithm: algorithm } = args
   if (marshaling !== 'asn1' && marshaling !== 'jws') {
-    throw refuse('"marshaling_algorithm": invalid marshaling type, must be asn1 or jws')
+    throw fail('choice_unknown', ['"marshaling_algorithm": invalid marshaling type, must be asn1 or jws'])
   }
   const padding = algorithm === '' ? 'pss' : algorithm
   if (padding !== 'pss' && padding !== 'pkcs1v15') {
-    throw refuse('"signature_algorithm": unsupported signature algorithm, must be pss or pkcs1v15')
+    throw fail('choice_unknown', ['"signature_algorithm": unsupported signature algorithm, must be pss or pkcs1v15'])
   }
   const saltLength = parseSaltLength(args.salt_length)
   const isHashNamed = namedHash(args) === '' ? {} : ({ isHashNamed: true } as const)
@@ -76,21 +74,25 @@ const SALT_NUMBER = /^[+-]?\d{1,9}$/
 function parseSaltLength(text: string): SignatureOptions['saltLength'] {
   const word = text.toLowerCase()
   if (word === 'auto' || word === 'hash') return word
-  if (!SALT_NUMBER.test(text)) throw refuse(`"salt_length": salt length neither 'auto', 'hash', nor an int`)
+  if (!SALT_NUMBER.test(text))
+    throw fail('choice_unknown', [`"salt_length": salt length neither 'auto', 'hash', nor an int`])
   const bytes = Number(text)
-  if (bytes < -1) throw refuse(`"salt_length": requested salt length ${bytes} is invalid, it is 1 or more bytes`)
+  if (bytes < -1)
+    throw fail('out_of_range', [`"salt_length": requested salt length ${bytes} is invalid, it is 1 or more bytes`])
   return bytes === 0 ? 'auto' : bytes === -1 ? 'hash' : bytes
 }
 
 /** @throws Refusal: what the caller takes for a hash would be signed, or verified, as a message */
 export function requireMessages({ name, signing }: KeyType, { prehashed }: SignatureOptions): void {
   if (prehashed && signing?.hashesItself === true)
-    throw refuse(`"prehashed": a key of type ${name} hashes the message itself: send the message, and leave it out`)
+    throw fail('field_not_applicable', [
+      `"prehashed": a key of type ${name} hashes the message itself: send the message, and leave it out`,
+    ])
 }
 
 /** Interface 7.7: the input stands in the signature as it is, and only one padding can hold it. @throws Refusal */
 export function requireHashOrRaw({ hash, prehashed, padding }: SignatureOptions): void {
   if (hash === NO_HASH && !(prehashed && padding === 'pkcs1v15')) {
-    throw refuse('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15')
+    throw fail('fields_conflict', ['hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15'])
   }
 }

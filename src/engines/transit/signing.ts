@@ -13,8 +13,6 @@ import { type LoadedRing, type LoadedVersion, privateKeyOf } from './ring/loaded
 import { verifyingType } from './ring/managed-type.ts'
 import { encryptionVersion, verificationVersion } from './ring/versions.ts'
 
-const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
-
 /** As a client sends it, base64. */
 export type SignInput = { readonly input: string; readonly context?: string | undefined }
 export type VerifyInput = SignInput & { readonly signature: string }
@@ -28,7 +26,7 @@ export type Signed = {
 
 /** @throws Refusal for types that do not sign */
 export function requireSigning({ signing, name }: KeyType, what: 'signing' | 'verification'): void {
-  if (signing === undefined) throw refuse(`key type ${name} does not support ${what}`)
+  if (signing === undefined) throw fail('key_cannot', [`key type ${name} does not support ${what}`])
 }
 
 /** @throws Refusal */
@@ -88,7 +86,10 @@ export function verify(
 function keyFor(ring: LoadedRing, version: LoadedVersion, context: Buffer | undefined): KeyObject {
   if (!ring.header.derived) return version.key
   if (context === undefined || context.length === 0) {
-    throw refuse("missing 'context' for key derivation; the key was created with derivation")
+    throw fail('field_missing', [
+      'context',
+      "missing 'context' for key derivation; the key was created with derivation",
+    ])
   }
   const { derivation } = ring.type
   if (derivation === undefined) throw new Error(`A key of type ${ring.type.name} is marked as derived`)
@@ -105,7 +106,7 @@ function orRefusal<T>(work: () => T | Promise<T>): T | Promise<T> {
 }
 
 function refuseUnusable(cause: unknown): never {
-  throw cause instanceof UnusableInput ? refuse(cause.message, cause) : cause
+  throw cause instanceof UnusableInput ? fail('input_unusable', [cause.message], cause) : cause
 }
 
 /** jws is base64url without padding, for all types of keys. */
@@ -119,6 +120,10 @@ function decodeSignature(payload: string, { marshaling }: SignatureOptions): Buf
   } catch (cause) {
     if (!(cause instanceof Base64Error)) throw cause
     const kind = marshaling === 'jws' ? 'base64url without padding' : 'base64'
-    throw refuse(`invalid base64 signature value: marshaling_algorithm ${marshaling} wants ${kind}`, cause)
+    throw fail(
+      'signature_malformed',
+      [`invalid base64 signature value: marshaling_algorithm ${marshaling} wants ${kind}`],
+      cause,
+    )
   }
 }

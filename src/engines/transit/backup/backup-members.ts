@@ -10,7 +10,7 @@ export const MAX_NUMBER = 2 ** 31 - 1
 
 /** `path` leads to what is wrong. */
 export function refuseBackup(path: string, why: string, cause?: unknown): Refusal {
-  return fail('bad_request', [`"backup": ${path} ${why}`], cause)
+  return fail('backup_invalid', [`${path} ${why}`], cause)
 }
 
 export class BackupMembers {

@@ -59,7 +59,7 @@ function parse(text: string): BackupMembers {
     bytes = decodeBase64(text)
   } catch (cause) {
     if (!(cause instanceof Base64Error)) throw cause
-    throw fail('bad_request', [`"backup": ${cause.message}`], cause)
+    throw fail('backup_invalid', [cause.message], cause)
   }
   try {
     return new BackupMembers(parseExactJson(bytes, LIMITS), 'what it holds')

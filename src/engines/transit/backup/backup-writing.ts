@@ -22,7 +22,7 @@ const CONVERGENT_BY_VERSION = -1
 export function writeBackup(name: string, ring: StoredRing): string {
   const { header, secrets } = ring
   const type = KEY_TYPES.get(header.type)
-  if (type === undefined) throw fail('bad_request', [`keys of type ${header.type} cannot be backed up`])
+  if (type === undefined) throw fail('key_cannot', [`keys of type ${header.type} cannot be backed up`])
   const entries = secrets.map((one, index) => entryOf(type, header, index, one))
   const first = firstStoredVersion(header)
   const usable = entries.slice(header.minDecryptionVersion - first)

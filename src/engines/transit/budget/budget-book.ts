@@ -188,7 +188,7 @@ function requireDone(answer: BudgetAnswer): Exclude<BudgetAnswer, { readonly fai
 }
 
 function exhausted({ name, version }: MessageBudget) {
-  return fail('bad_request', [
+  return fail('message_limit_reached', [
     `version ${version} of the key has encrypted 2^32 messages, as many as its nonces are good for: rotate the key ` +
       `with keys/${name}/rotate, and set auto_rotate_period so that it rotates by itself`,
   ])

@@ -20,8 +20,6 @@ import { Turns } from '../turns.ts'
 /** What it takes of its mount. */
 type Parts = WithKeys<'update' | 'place'> & Prover & { readonly world: World }
 
-const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
-
 const backupKey = endpoint({
   id: 'transit-backup',
   operation: 'read',
@@ -61,9 +59,12 @@ function warningsOf(name: string, header: RingHeader): readonly string[] {
 function requireBackup(ring: { readonly header: RingHeader }): void {
   requireUsable(ring)
   const { exportable, allowPlaintextBackup } = ring.header
-  if (!exportable) throw refuse('exporting is disallowed on the policy: the key was made without exportable')
+  if (!exportable)
+    throw fail('key_not_exportable', ['exporting is disallowed on the policy: the key was made without exportable'])
   if (!allowPlaintextBackup)
-    throw refuse('plaintext backup is disallowed on the policy: the key was made without allow_plaintext_backup')
+    throw fail('key_not_exportable', [
+      'plaintext backup is disallowed on the policy: the key was made without allow_plaintext_backup',
+    ])
 }
 
 const restoreKey = endpoint({
@@ -80,7 +81,7 @@ const restoreKey = endpoint({
     force: bool('Takes the place of a key of that name', { default: false }),
   },
   handler: async (transit: Parts, args, { caller }) => {
-    if (args.backup === '') throw refuse("'backup' must be supplied")
+    if (args.backup === '') throw fail('field_missing', ['backup', "'backup' must be supplied"])
     const { name: itsName, ring } = await readBackup(args.backup, transit.world)
     try {
       const name = requireName(args.name, itsName)
@@ -104,7 +105,7 @@ function requireName(asked: string, inBackup: string): string {
   if (RESTORED_NAME.test(name) && name !== '.' && name !== '..') return name
   const which = asked === '' ? 'policy.name of the backup' : '"name"'
   const what = 'letters, digits, _, - and .'
-  throw refuse(`${which} is no name of a key: key names cannot be paths, they are of ${what}`)
+  throw fail('name_invalid', [`${which} is no name of a key: key names cannot be paths, they are of ${what}`])
 }
 
 async function proveVersions(transit: Parts, { header, secrets }: StoredRing): Promise<void> {
@@ -117,7 +118,7 @@ async function proveVersions(transit: Parts, { header, secrets }: StoredRing): P
       await turns.pause()
     } catch (cause) {
       if (!(cause instanceof InvalidKeyMaterial)) throw cause
-      throw refuse(`"backup": a version is no key of type ${type.name}. ${cause.message}`, cause)
+      throw fail('backup_invalid', [`a version is no key of type ${type.name}. ${cause.message}`], cause)
     }
   }
 }

@@ -62,7 +62,7 @@ function authenticate(transit: Parts, ring: LoadedRing, args: CmacArgs): Answer 
   const version = ring.version(encryptionVersion(ring.header, args.key_version, 'CMAC'))
   const usual = cmacOf(ring.type, args.mac_length)
   const make = ({ input, mac_length: bytes }: Item): string => {
-    if (input === undefined || input === '') throw fail('bad_request', ['missing input for CMAC'])
+    if (input === undefined || input === '') throw fail('field_missing', ['input', 'missing input for CMAC'])
     return makeMac(bytes === undefined ? usual : cmacOf(ring.type, Number(bytes)), version, String(input))
   }
   if (args.batch_input === undefined) return { data: { cmac: make({ input: args.input }) } }

@@ -67,7 +67,7 @@ const writeCache = endpoint({
   handler: async (transit: Parts, { size }) => {
     // Interface 7.11.
     if (size !== 0 && size < LEAST_CACHE_SIZE)
-      throw fail('bad_request', [`"size": size must be 0 or a value greater or equal to ${LEAST_CACHE_SIZE}`])
+      throw fail('out_of_range', [`"size": size must be 0 or a value greater or equal to ${LEAST_CACHE_SIZE}`])
     await transit.storage.transaction(async (tx) => storeCacheSize(tx, size))
     return { data: { size } }
   },

@@ -30,8 +30,6 @@ const MAX_CHARACTERS = 65_536
 /** RFC 7468 section 7 has the first; the other is an older one of the same. */
 const LABELS = ['CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST'] as const
 
-const refuse = (sentence: string, cause: unknown) => fail('bad_request', [`"csr": ${sentence}`], cause)
-
 export const csrEndpoint = endpoint({
   id: 'transit-key-csr',
   operation: 'update',
@@ -73,8 +71,10 @@ function readTemplate(pem: string): RequestTemplate {
   try {
     return readRequestTemplate(readOnlyPem(pem, LABELS, MAX_CHARACTERS))
   } catch (cause) {
-    if (cause instanceof PemError) throw refuse(`it is no certificate request in PEM: ${cause.message}`, cause)
-    if (cause instanceof DerError) throw refuse(`it is no certificate request (PKCS #10): ${cause.message}`, cause)
+    if (cause instanceof PemError)
+      throw fail('certificate_request_invalid', [`it is no certificate request in PEM: ${cause.message}`], cause)
+    if (cause instanceof DerError)
+      throw fail('certificate_request_invalid', [`it is no certificate request (PKCS #10): ${cause.message}`], cause)
     throw cause
   }
 }

@@ -97,9 +97,9 @@ function withKey(
   make: (ring: LoadedRing) => Versioned | Promise<Versioned>,
 ): Answer | Promise<Answer> {
   if (args.type !== 'plaintext' && args.type !== 'wrapped') {
-    throw fail('bad_request', ["Invalid path, must be 'plaintext' or 'wrapped'"])
+    throw fail('choice_unknown', ["Invalid path, must be 'plaintext' or 'wrapped'"])
   }
-  if (!BITS.includes(args.bits)) throw fail('bad_request', ['invalid bit length, "bits" must be 128, 256 or 512'])
+  if (!BITS.includes(args.bits)) throw fail('choice_unknown', ['invalid bit length, "bits" must be 128, 256 or 512'])
   const answer = (ring: LoadedRing | undefined): Answer | Promise<Answer> => {
     if (ring === undefined) throw keyNotFound(args.name)
     return whenDone(make(ring), (data) => ({

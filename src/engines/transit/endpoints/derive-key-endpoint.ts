@@ -31,8 +31,6 @@ const OFFERED = [...DERIVED.keys()].join(', ')
 
 const lowerCased = (text: string): string => text.toLowerCase()
 
-const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
-
 export const deriveKeyEndpoint = endpoint({
   id: 'transit-derive-key',
   operation: 'update',
@@ -58,10 +56,11 @@ export const deriveKeyEndpoint = endpoint({
   },
   handler: async (transit: Parts, args) => {
     if (lowerCased(args.key_derivation_algorithm) !== 'ecdh')
-      throw refuse('"key_derivation_algorithm": not known, ecdh is the only one')
+      throw fail('choice_unknown', ['"key_derivation_algorithm": not known, ecdh is the only one'])
     const { type, keyBytes } = requireDerivedType(args.derived_key_type)
     const base = await transit.keys.find(args.base_key_name)
-    if (base === undefined) throw refuse(`"base_key_name": key not found: no key has the name "${args.base_key_name}"`)
+    if (base === undefined)
+      throw fail('key_not_found', [`"base_key_name": key not found: no key has the name "${args.base_key_name}"`])
     const agree = requireAgreement(base)
     const privateKey = privateKeyOf(pairVersion(base, args.base_key_version, 'base_key_version'))
     const peer = readPeer(base.type, args.peer_public_key)
@@ -99,7 +98,7 @@ const NO_FLAGS = {
 function requireDerivedType(text: string): Derived {
   const derived = DERIVED.get(lowerCased(text))
   if (derived === undefined)
-    throw refuse(`"derived_key_type": no key of such a type is derived, offered are ${OFFERED}`)
+    throw fail('choice_unknown', [`"derived_key_type": no key of such a type is derived, offered are ${OFFERED}`])
   return derived
 }
 
@@ -107,7 +106,8 @@ function requireDerivedType(text: string): Derived {
 function requireAgreement(base: LoadedRing): NonNullable<KeyType['agree']> {
   requireUsable(base)
   const { agree, name } = base.type
-  if (agree === undefined) throw refuse(`"base_key_name": it has to be an ECDSA key, this one is of type ${name}`)
+  if (agree === undefined)
+    throw fail('key_cannot', [`"base_key_name": it has to be an ECDSA key, this one is of type ${name}`])
   return agree
 }
 
@@ -118,9 +118,13 @@ function readPeer({ name, publicPart }: KeyType, pem: string): KeyObject {
     return publicPart.load(canonicalSpki(publicPart.load(readPem(pem))))
   } catch (cause) {
     if (cause instanceof PemError)
-      throw refuse(`"peer_public_key": it is no public key in PEM: ${cause.message}`, cause)
+      throw fail('key_material_invalid', [`"peer_public_key": it is no public key in PEM: ${cause.message}`], cause)
     if (cause instanceof InvalidKeyMaterial)
-      throw refuse(`"peer_public_key": it has to be on the curve of the base key. ${cause.message}`, cause)
+      throw fail(
+        'key_material_invalid',
+        [`"peer_public_key": it has to be on the curve of the base key. ${cause.message}`],
+        cause,
+      )
     throw cause
   }
 }

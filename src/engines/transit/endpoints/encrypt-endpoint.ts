@@ -108,7 +108,7 @@ function encryptWith(transit: Parts, ring: LoadedRing, args: EncryptArgs): Answe
 }
 
 function encryptOne(transit: Parts, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
-  if (args.plaintext === undefined) throw fail('bad_request', ['missing plaintext to encrypt'])
+  if (args.plaintext === undefined) throw fail('field_missing', ['plaintext', 'missing plaintext to encrypt'])
   return whenDone(encryptText(transit, ring, args), (data) => ({
     data,
     warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),

@@ -16,8 +16,6 @@ import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/load
 /** What it takes of its mount. */
 type Parts = WithKeys<'find'>
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 /** One kind of thing that can be had of a version. */
 type Kind = {
   readonly isPublic?: true
@@ -47,7 +45,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'public-key': {
     isPublic: true,
     check: ({ type }) => {
-      if (type.publicPart === undefined) throw refuse(`a key of type ${type.name} has no public half`)
+      if (type.publicPart === undefined) throw fail('key_cannot', [`a key of type ${type.name} has no public half`])
     },
     write: (ring, { key }, format) => formOf(ring).publicText?.(key, format),
   },
@@ -59,7 +57,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 function requireThat(can: boolean, typeName: string, what: string): void {
-  if (!can) throw refuse(`invalid export type: keys of type ${typeName} do not ${what}`)
+  if (!can) throw fail('key_cannot', [`invalid export type: keys of type ${typeName} do not ${what}`])
 }
 
 /** Wire rule: of a version that has only its public half the empty text. */
@@ -69,13 +67,14 @@ function writeSecret(ring: LoadedRing, { key, isPublic }: LoadedVersion, format:
 
 function writeCertificates(_ring: LoadedRing, { header, number }: LoadedVersion): string {
   const chain = certificateChain(header)
-  if (chain === '') throw refuse(`version ${number} of the key has no certificate chain, set-certificate sets one`)
+  if (chain === '')
+    throw fail('no_such_entry', [`version ${number} of the key has no certificate chain, set-certificate sets one`])
   return chain
 }
 
 /** @throws Refusal */
 function formOf({ type: { name, form } }: LoadedRing): MaterialForm {
-  if (form === undefined) throw refuse(`keys of type ${name} are never exported`)
+  if (form === undefined) throw fail('key_not_exportable', [`keys of type ${name} are never exported`])
   return form
 }
 
@@ -108,9 +107,11 @@ const exportKey = endpoint({
   response: EXPORTED,
   handler: async (transit: Parts, args) => {
     const kind = Object.hasOwn(KINDS, args.type) ? KINDS[args.type] : undefined
-    if (kind === undefined) throw refuse(`invalid export type, offered are ${Object.keys(KINDS).join(', ')}`)
+    if (kind === undefined)
+      throw fail('choice_unknown', [`invalid export type, offered are ${Object.keys(KINDS).join(', ')}`])
     const format = Object.hasOwn(FORMATS, args.format) ? FORMATS[args.format] : undefined
-    if (format === undefined) throw refuse('invalid format, offered are raw, der, pem; leave it out for the usual one')
+    if (format === undefined)
+      throw fail('choice_unknown', ['invalid format, offered are raw, der, pem; leave it out for the usual one'])
     const ring = orNotFound(await transit.keys.find(args.name))
     return { data: { name: args.name, type: ring.type.name, keys: written(ring, kind, args.version, format, args) } }
   },
@@ -124,14 +125,16 @@ function written(
   asked: { readonly type: string; readonly format: string },
 ): Record<string, string> {
   if (kind.isPublic !== true && !ring.header.exportable)
-    throw refuse('private key material is not exportable: the key was made without exportable')
+    throw fail('key_not_exportable', ['private key material is not exportable: the key was made without exportable'])
   requireUsable(ring)
   kind.check(ring)
   const keys: Record<string, string> = {}
   for (const one of chosenVersions(ring, version)) {
     const text = kind.write(ring, one, format)
     if (text === undefined)
-      throw refuse(`invalid format: the ${asked.type} of type ${ring.type.name} is not written as ${asked.format}`)
+      throw fail('field_not_applicable', [
+        `invalid format: the ${asked.type} of type ${ring.type.name} is not written as ${asked.format}`,
+      ])
     keys[one.number] = text
   }
   return keys

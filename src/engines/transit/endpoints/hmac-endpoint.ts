@@ -57,7 +57,7 @@ function authenticate(transit: Parts, ring: LoadedRing, args: Args<typeof fields
   const version = ring.version(encryptionVersion(ring.header, args.key_version, 'HMAC'))
   const compute = hmacWith(args.algorithm, 'algorithm')
   const make = (input: string | number | undefined): string => {
-    if (input === undefined) throw fail('bad_request', ['missing input for HMAC'])
+    if (input === undefined) throw fail('field_missing', ['input', 'missing input for HMAC'])
     return makeMac(compute, version, String(input))
   }
   if (args.batch_input === undefined) return { data: { hmac: make(args.input) } }

@@ -22,8 +22,6 @@ type Parts = WithKeys<'find' | 'place' | 'update'> & Importer & CountingMaker
 
 const lowerCased = (text: string): string => text.toLowerCase()
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 const newFields = {
   ...nameField,
   type: string('Type of the key', { default: 'aes256-gcm96', canonical: lowerCased }),
@@ -55,7 +53,9 @@ const importKey = endpoint({
   handler: async (transit: Parts, args) => {
     const type = requireNewKey(args)
     if ((await transit.keys.find(args.name)) !== undefined) {
-      throw refuse(`import cannot be used with an existing key: "${args.name}" exists, import_version adds to it`)
+      throw fail('already_exists', [
+        `import cannot be used with an existing key: "${args.name}" exists, import_version adds to it`,
+      ])
     }
     const imported = await importMaterial(transit, type, args)
     const countedFrom = await transit.ledger.livesBefore()
@@ -73,17 +73,21 @@ const importKey = endpoint({
 /** @throws Refusal */
 function requireNewKey(args: NewArgs): KeyType {
   if (args.convergent_encryption !== undefined)
-    throw refuse('import cannot be used on keys with convergent encryption enabled, leave convergent_encryption out')
+    throw fail('field_not_applicable', [
+      'import cannot be used on keys with convergent encryption enabled, leave convergent_encryption out',
+    ])
   requireRotatePeriod(args.auto_rotate_period)
   if (args.auto_rotate_period > 0 && !args.allow_rotation)
-    throw refuse('allow_rotation must be set to true if auto-rotation is enabled')
+    throw fail('fields_conflict', ['allow_rotation must be set to true if auto-rotation is enabled'])
   // Wire rule: unlike at creation, capitals are accepted.
   const type = requireKeyType(keyTypeName(lowerCased(args.type), args.parameter_set), {
     derived: args.derived,
     convergent: false,
   })
   if (args.derived && args.ciphertext === undefined && (args.public_key ?? '') !== '')
-    throw refuse('"public_key": keys are derived from the private half, so with derived it has to be there')
+    throw fail('fields_conflict', [
+      '"public_key": keys are derived from the private half, so with derived it has to be there',
+    ])
   return type
 }
 
@@ -145,7 +149,9 @@ const importKeyVersion = endpoint({
     const imported = await importMaterial(transit, type, args)
     try {
       if (ring.header.derived && imported.isPublic)
-        throw refuse('"public_key": keys are derived from the private half, so for a derived key it has to be there')
+        throw fail('field_not_applicable', [
+          '"public_key": keys are derived from the private half, so for a derived key it has to be there',
+        ])
       const countedFrom = await transit.ledger.livesBefore()
       const changed = await transit.keys.update(args.name, (stored) => {
         if (stored.header.type !== type.name) throw new Reconsider('another key has the name meanwhile')
@@ -159,6 +165,7 @@ const importKeyVersion = endpoint({
   },
 })
 
-const notFound = (name: string) => refuse(`key not found: no key has the name "${name}", import makes one`)
+const notFound = (name: string) =>
+  fail('key_not_found', [`key not found: no key has the name "${name}", import makes one`])
 
 export const IMPORT_ENDPOINTS: readonly Endpoint<Parts>[] = [importKey, importKeyVersion]

@@ -88,9 +88,11 @@ function wantedKey(args: Args<typeof createFields>): NewKey {
 function requireKeySize({ name, sizes }: KeyType, bytes: number): void {
   if (bytes === 0) return
   if (sizes === undefined)
-    throw fail('bad_request', [`"key_size": key_size is not valid for algorithm ${name}, whose keys have one size`])
+    throw fail('field_not_applicable', [
+      `"key_size": key_size is not valid for algorithm ${name}, whose keys have one size`,
+    ])
   if (bytes < sizes.min || bytes > sizes.max)
-    throw fail('bad_request', [
+    throw fail('out_of_range', [
       `"key_size": invalid key_size, a key of type ${name} has ${sizes.min} to ${sizes.max} bytes`,
     ])
 }
@@ -140,12 +142,12 @@ const deleteKey = endpoint({
     const isDeleted = await transit.keys.delete(name, ({ deletionAllowed }) => {
       // Interface 7.3.
       if (!deletionAllowed) {
-        throw fail('bad_request', [
+        throw fail('deletion_not_allowed', [
           `error deleting key "${name}": deletion is not allowed for this key, set deletion_allowed`,
         ])
       }
     })
-    if (!isDeleted) throw fail('bad_request', [`error deleting key "${name}": could not delete key; not found`])
+    if (!isDeleted) throw fail('key_not_found', [`error deleting key "${name}": could not delete key; not found`])
     return DONE
   },
 })
@@ -188,7 +190,7 @@ const configureKey = endpoint({
       if (isManaged(ring)) requireManagedSettings(changed)
       return changed === ring.header ? ring : { ...ring, header: changed }
     })
-    if (configured === undefined) throw fail('bad_request', [`no existing key named ${args.name} could be found`])
+    if (configured === undefined) throw fail('key_not_found', [`no existing key named ${args.name} could be found`])
     const answer = describedKey(args.name, configured)
     return args.min_decryption_version === 0 ? { ...answer, warnings: [MINIMUM_FORCED] } : answer
   },
@@ -210,7 +212,7 @@ const rotateKey = endpoint({
   },
 })
 
-const notFound = (name: string) => fail('bad_request', [`key not found: no key has the name "${name}"`])
+const notFound = (name: string) => fail('key_not_found', [`key not found: no key has the name "${name}"`])
 
 export const KEYS_ENDPOINTS: readonly Endpoint<Parts>[] = [
   createKey,

@@ -27,7 +27,7 @@ const trimKey = endpoint({
   response: KEY_DESCRIPTION,
   handler: async (transit: Parts, { name, min_available_version: lowest }) => {
     const trimmed = await transit.keys.update(name, (ring) => trim(ring, lowest))
-    if (trimmed === undefined) throw fail('bad_request', [`invalid key name: no key has the name "${name}"`])
+    if (trimmed === undefined) throw fail('key_not_found', [`invalid key name: no key has the name "${name}"`])
     return describedKey(name, trimmed)
   },
 })
@@ -35,7 +35,7 @@ const trimKey = endpoint({
 /** @throws Refusal */
 function trim(ring: StoredRing, lowest: number | undefined): StoredRing {
   const { header, secrets } = ring
-  if (lowest === undefined) throw fail('bad_request', ['missing min_available_version'])
+  if (lowest === undefined) throw fail('field_missing', ['min_available_version', 'missing min_available_version'])
   requireTrimmable(header, lowest)
   if (lowest === header.minAvailableVersion) return ring
   const kept = header.latestVersion - lowest + 1
@@ -77,7 +77,7 @@ async function mark(transit: Parts, name: string, softDeleted: boolean, already:
     return isChanged ? { ...stored, header: { ...stored.header, softDeleted } satisfies RingHeader } : stored
   })
   // Differs: docs/differences.md#transit, an answer without a body would say that it was done.
-  if (ring === undefined) throw fail('bad_request', [`key not found: no key has the name "${name}"`])
+  if (ring === undefined) throw fail('key_not_found', [`key not found: no key has the name "${name}"`])
   const answer = describedKey(name, ring)
   return isChanged ? answer : { ...answer, warnings: [already] }
 }

@@ -106,7 +106,7 @@ function signWith(transit: Parts, ring: LoadedRing, args: SignArgs, asked: Signa
 }
 
 function requireInput({ input, context }: Item): { readonly input: string; readonly context: string | undefined } {
-  if (input === undefined) throw fail('bad_request', ['missing input'])
+  if (input === undefined) throw fail('field_missing', ['input', 'missing input'])
   return { input: String(input), context: context === undefined ? undefined : String(context) }
 }
 

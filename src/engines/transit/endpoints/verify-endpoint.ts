@@ -113,7 +113,7 @@ function answer(transit: Parts, args: VerifyArgs, check: Check): Answer | Promis
   const run = runPatiently<VerifyResult>(
     items,
     (item, reference) => {
-      if (item.input === undefined) throw fail('bad_request', ['missing input'])
+      if (item.input === undefined) throw fail('field_missing', ['input', 'missing input'])
       return whenDone(check(item), (valid) => ({ valid, reference }))
     },
     (error, reference) => ({ valid: false, error, reference }),
@@ -151,7 +151,8 @@ function proofOf(item: { readonly [proof in Proof]?: unknown }): Proof | undefin
 function requireProof(args: VerifyArgs): Proof {
   const proof = proofOf(args)
   if (proof === undefined) {
-    throw fail('bad_request', [
+    throw fail('field_missing', [
+      'signature',
       "neither a 'signature' nor an 'hmac' were given to verify: provide one of 'signature', 'hmac' and 'cmac'",
     ])
   }
@@ -164,14 +165,17 @@ function requireSameProof(items: readonly Item[]): Proof {
   const found = new Set(items.map(proofOf))
   const [proof] = found
   if (found.size > 1) {
-    throw fail('bad_request', [
+    throw fail('batch_invalid', [
       found.has(undefined)
         ? "some elements of batch_input are missing a 'signature', 'hmac' or 'cmac'"
         : "elements of batch_input must all provide 'signature', all provide 'hmac' or all provide 'cmac'",
     ])
   }
   if (proof === undefined) {
-    throw fail('bad_request', ["no batch_input elements have 'signature', 'hmac' or 'cmac': provide one of them"])
+    throw fail('field_missing', [
+      'signature',
+      "no batch_input elements have 'signature', 'hmac' or 'cmac': provide one of them",
+    ])
   }
   return proof
 }

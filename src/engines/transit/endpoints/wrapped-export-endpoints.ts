@@ -16,8 +16,6 @@ import type { WrappingKeys } from '../ring/wrapping-key.ts'
 /** What it takes of its mount. */
 type Parts = WithKeys<'find'> & { readonly wrappingKeys: Pick<WrappingKeys, 'get'>; readonly slow: SlowWork }
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 const readWrappingKey = endpoint({
   id: 'transit-wrapping-key',
   operation: 'read',
@@ -55,11 +53,13 @@ const exportWrapped = endpoint({
   handler: async (transit: Parts, args) => {
     const destination = await requireKey(transit, 'destination', args.destination)
     const source = await requireKey(transit, 'source', args.source)
-    if (!source.header.exportable) throw refuse('key is not exportable: the source was made without exportable')
+    if (!source.header.exportable)
+      throw fail('key_not_exportable', ['key is not exportable: the source was made without exportable'])
     requireUsable(destination)
     requireUsable(source)
     const wrappingKey = requireRsa(destination)
-    if (source.type.form === undefined) throw refuse(`keys of type ${source.type.name} are never exported`)
+    if (source.type.form === undefined)
+      throw fail('key_not_exportable', [`keys of type ${source.type.name} are never exported`])
     const versions = chosenVersions(source, args.version)
     const keys = versions.map(privateKeyOf)
     const blobs = await transit.slow.run(WRAP_FOR_RSA, { wrappingKey, hash: requireHash(args.hash), keys })
@@ -70,14 +70,14 @@ const exportWrapped = endpoint({
 
 async function requireKey(transit: Parts, field: string, name: string): Promise<LoadedRing> {
   const ring = await transit.keys.find(name)
-  if (ring === undefined) throw refuse(`"${field}": key not found: no key has the name "${name}"`)
+  if (ring === undefined) throw fail('key_not_found', [`"${field}": key not found: no key has the name "${name}"`])
   return ring
 }
 
 function requireRsa({ versions, type }: LoadedRing) {
   const latest = versions.at(-1)
   if (latest?.key.asymmetricKeyType !== 'rsa')
-    throw refuse(`"destination": only an RSA key wraps others, this one is of type ${type.name}`)
+    throw fail('key_cannot', [`"destination": only an RSA key wraps others, this one is of type ${type.name}`])
   return publicHalf(latest.key)
 }
 

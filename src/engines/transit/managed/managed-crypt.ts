@@ -31,8 +31,6 @@ export type Sealer = DeviceKeys & { readonly nonces: NoncePool }
 /** What they are decrypted with. */
 export type Opener = DeviceKeys & { readonly slow: SlowWork }
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 /** At once but for keys in a device. @throws Refusal */
 export function encryptAnywhere(
   sealer: Sealer,
@@ -68,7 +66,8 @@ export async function managedKeyOf(
   const id = version.header.managedKey?.id
   if (id === undefined) throw new Error('A version of a managed key does not say which')
   const key = await keys.get(id)
-  if (!key.can(use)) throw refuse(`the managed key "${key.name}" does not ${use}: see its mechanism and its usages`)
+  if (!key.can(use))
+    throw fail('key_cannot', [`the managed key "${key.name}" does not ${use}: see its mechanism and its usages`])
   return key
 }
 
@@ -101,7 +100,8 @@ async function decryptInDevice(
   options: CryptOptions,
 ): Promise<Buffer> {
   requireUsable(ring)
-  if (ciphertext === undefined || ciphertext === '') throw refuse('missing ciphertext to decrypt')
+  if (ciphertext === undefined || ciphertext === '')
+    throw fail('field_missing', ['ciphertext', 'missing ciphertext to decrypt'])
   const associatedData = readOptions(options)
   const { version: written, payload } = parseCiphertext(ciphertext)
   const version = ring.version(decryptionVersion(ring.header, written))
@@ -116,7 +116,8 @@ async function decryptInDevice(
 async function openIn(key: ManagedKey, message: Buffer, associatedData: Buffer): Promise<Buffer | undefined> {
   if (message.length > MOST_DEVICE_BYTES + 2 * DEVICE_NONCE_BYTES + 4) return undefined
   if (key.scheme === 'rsa-oaep') return message.length === 0 ? undefined : key.openOaep(message)
-  if (message.length < DEVICE_NONCE_BYTES) throw refuse('invalid ciphertext length, it is too short to hold a nonce')
+  if (message.length < DEVICE_NONCE_BYTES)
+    throw fail('ciphertext_malformed', ['invalid ciphertext length, it is too short to hold a nonce'])
   return key.open(message.subarray(0, DEVICE_NONCE_BYTES), message.subarray(DEVICE_NONCE_BYTES), associatedData)
 }
 
@@ -124,21 +125,24 @@ async function openIn(key: ManagedKey, message: Buffer, associatedData: Buffer):
 function readOptions({ context, nonce, associated_data }: CryptOptions): Buffer | undefined {
   decodeField('context', context)
   if (decodeField('nonce', nonce) !== undefined) {
-    throw refuse('"nonce": provided nonce not allowed for this key, which draws its own')
+    throw fail('nonce_refused', ['"nonce": provided nonce not allowed for this key, which draws its own'])
   }
   return decodeField('associated_data', associated_data)
 }
 
 function requireFitting({ scheme }: ManagedKey, associatedData: Buffer | undefined, { padding_scheme }: CryptOptions) {
   if (scheme === 'rsa-oaep' && associatedData !== undefined) {
-    throw refuse('"associated_data": provided for non-AEAD cipher suite, RSA-OAEP of a managed key')
+    throw fail('field_not_applicable', [
+      '"associated_data": provided for non-AEAD cipher suite, RSA-OAEP of a managed key',
+    ])
   }
   const isOaep = scheme === 'rsa-oaep' && padding_scheme === 'oaep'
   if (padding_scheme !== undefined && padding_scheme !== '' && !isOaep) {
-    throw refuse('"padding_scheme": the mechanism of a managed key has its own')
+    throw fail('field_not_applicable', ['"padding_scheme": the mechanism of a managed key has its own'])
   }
 }
 
 function requireLength({ length }: Buffer, most: number): void {
-  if (length > most) throw refuse(`"plaintext": it has ${length} bytes, this managed key encrypts at most ${most}`)
+  if (length > most)
+    throw fail('plaintext_too_long', [`"plaintext": it has ${length} bytes, this managed key encrypts at most ${most}`])
 }

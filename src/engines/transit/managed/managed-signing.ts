@@ -59,7 +59,7 @@ export async function signBytesInDevice(
   try {
     return await signWithDevice(key, { scheme, bits }, input, options)
   } catch (cause) {
-    throw cause instanceof UnusableInput ? fail('bad_request', [cause.message], cause) : cause
+    throw cause instanceof UnusableInput ? fail('input_unusable', [cause.message], cause) : cause
   }
 }
 
@@ -72,7 +72,9 @@ export function withPaddingOf({ header }: LoadedRing, options: SignatureOptions,
   if (scheme !== 'rsa-pkcs1' && scheme !== 'rsa-pss') return options
   const padding = scheme === 'rsa-pss' ? 'pss' : 'pkcs1v15'
   if (named !== '' && named !== padding) {
-    throw fail('bad_request', [`"signature_algorithm": the mechanism of this managed key is for ${padding} alone`])
+    throw fail('field_not_applicable', [
+      `"signature_algorithm": the mechanism of this managed key is for ${padding} alone`,
+    ])
   }
   return { ...options, padding }
 }

@@ -18,22 +18,22 @@ function keptVersion(text: string): string {
   return digits === undefined ? text : String(Number(digits))
 }
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 /** @throws Refusal */
 export function chosenVersions({ header, versions }: LoadedRing, text: string): readonly LoadedVersion[] {
   if (text === '') return versions
   if (text === 'latest') return versions.slice(-1)
   const digits = NUMBER.exec(text)?.[1]
-  if (digits === undefined) throw refuse('invalid key version: it is a number, or latest')
+  if (digits === undefined) throw fail('choice_unknown', ['invalid key version: it is a number, or latest'])
   const number = Number(digits)
   if (number < header.minDecryptionVersion) {
-    throw refuse(
+    throw fail('version_retired', [
       `version for export is below minimum decryption version, which is ${header.minDecryptionVersion} for this key`,
-    )
+    ])
   }
   const version = versions[number - header.minDecryptionVersion]
   if (version === undefined)
-    throw refuse(`version does not exist or cannot be found: the latest one is ${header.latestVersion}`)
+    throw fail('version_unknown', [
+      `version does not exist or cannot be found: the latest one is ${header.latestVersion}`,
+    ])
   return [version]
 }

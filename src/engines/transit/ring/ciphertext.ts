@@ -24,7 +24,8 @@ export type Made = 'ciphertext' | 'signature' | 'HMAC to verify' | 'CMAC to veri
 
 /** @throws Refusal naming what is wrong with the form */
 export function parseCiphertext(text: string, made: Made = 'ciphertext'): ParsedCiphertext {
-  const invalid = (why: string) => fail('bad_request', [`invalid ${made}: ${why}`])
+  const code = made === 'ciphertext' ? 'ciphertext_malformed' : 'signature_malformed'
+  const invalid = (why: string) => fail(code, [`invalid ${made}: ${why}`])
   if (!text.startsWith(MARK)) throw invalid(`no prefix, it begins with ${MARK}N:`)
   const colon = text.indexOf(':', MARK.length)
   if (colon === -1) throw invalid(`wrong number of fields, it looks like ${MARK}N:BASE64`)

@@ -44,12 +44,12 @@ function isSame(before: RingHeader, after: RingHeader): boolean {
 /** @throws Refusal */
 function requireMacBytes({ type }: RingHeader, bytes: number): number {
   if (KEY_TYPES.get(type)?.cmac !== undefined) return bytes
-  throw fail('bad_request', [`"min_mac_length": only for keys that make CMACs, this one is of type ${type}`])
+  throw fail('field_not_applicable', [`"min_mac_length": only for keys that make CMACs, this one is of type ${type}`])
 }
 
 /** Interface 7.10. @throws Refusal */
 export function requireRotatePeriod(seconds: number): void {
   if (seconds !== 0 && seconds < SHORTEST_PERIOD_SECONDS) {
-    throw fail('bad_request', ['"auto_rotate_period": auto rotate period must be 0 to disable or at least an hour'])
+    throw fail('out_of_range', ['"auto_rotate_period": auto rotate period must be 0 to disable or at least an hour'])
   }
 }

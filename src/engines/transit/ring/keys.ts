@@ -197,7 +197,7 @@ export class Keys {
     requireNameLength(name)
     await this.#storage.transaction(async (tx) => {
       const before = await readHead(tx, name)
-      if (before !== undefined && !replaces) throw fail('bad_request', [`key "${name}" already exists`])
+      if (before !== undefined && !replaces) throw fail('already_exists', [`key "${name}" already exists`])
       await storeRing(tx, name, ring, before)
       reschedule(tx, name, before?.header, ring.header)
     })
@@ -323,7 +323,7 @@ async function forgetCounts(tx: ViewTransaction, identities: readonly string[]):
 
 function requireNameLength(name: string): void {
   if (name.length > MAX_NAME_CHARACTERS)
-    throw fail('bad_request', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
+    throw fail('name_invalid', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
 }
 
 /** Of the versions that were loaded before and can be used: those that are not the very same. */

@@ -165,17 +165,17 @@ export function publicPartOf({ publicPart, name }: KeyType): PublicPart {
 /** What every operation with a key asks first: one that was deleted softly does nothing. @throws Refusal */
 export function requireUsable({ header }: { readonly header: RingHeader }): void {
   if (header.softDeleted) {
-    throw fail('bad_request', ['refusing to use soft-deleted key: restore it with soft-delete-restore'])
+    throw fail('key_soft_deleted', [])
   }
 }
 
 /** The private half, or the secret key. @throws Refusal where only the public half was imported */
 export function privateKeyOf({ key, isPublic, number, header }: LoadedVersion): KeyObject {
   if (header.managedKey !== undefined) {
-    throw fail('bad_request', [`version ${number} of the key is a managed key: its secret is in a device`])
+    throw fail('key_not_exportable', [`version ${number} of the key is a managed key: its secret is in a device`])
   }
   if (isPublic) {
-    throw fail('bad_request', [
+    throw fail('private_key_missing', [
       `version ${number} of the key does not contain a private part: import_version can complete it`,
     ])
   }

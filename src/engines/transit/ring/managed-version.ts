@@ -26,8 +26,6 @@ export type DeviceKeys = { readonly managedKeys: ManagedKeys | undefined }
 
 type DeviceProver = Pick<KeyMaker, 'world' | 'slow'>
 
-const refuse = (sentence: string, cause?: unknown) => fail('bad_request', [sentence], cause)
-
 /**
  * The managed key that a request for a key of this type asks for; undefined for every other type.
  * @throws Refusal for one of another type, and for one that is not there or not for this mount
@@ -39,14 +37,17 @@ export async function requestedKey(
 ): Promise<ManagedKey | undefined> {
   if (typeName === MANAGED_KEY) return requireOffered(managedKeys).find({ name, id })
   for (const [field, value] of Object.entries({ managed_key_name: name, managed_key_id: id })) {
-    if (value !== '') throw refuse(`"${field}" is only for keys of type managed_key, this one is of type ${typeName}`)
+    if (value !== '')
+      throw fail('field_not_applicable', [
+        `"${field}" is only for keys of type managed_key, this one is of type ${typeName}`,
+      ])
   }
   return undefined
 }
 
 /** @throws Refusal */
 export function requireOffered(keys: ManagedKeys | undefined): ManagedKeys {
-  if (keys === undefined) throw refuse('there are no managed keys here')
+  if (keys === undefined) throw fail('not_offered', ['there are no managed keys here'])
   return keys
 }
 
@@ -56,10 +57,13 @@ export function requireManagedSettings(wanted: {
   readonly allowPlaintextBackup: boolean
   readonly autoRotatePeriodSeconds: number
 }): void {
-  if (wanted.exportable) throw refuse('"exportable": a managed key never leaves its device')
-  if (wanted.allowPlaintextBackup) throw refuse('"allow_plaintext_backup": a managed key never leaves its device')
+  if (wanted.exportable) throw fail('field_not_applicable', ['"exportable": a managed key never leaves its device'])
+  if (wanted.allowPlaintextBackup)
+    throw fail('field_not_applicable', ['"allow_plaintext_backup": a managed key never leaves its device'])
   if (wanted.autoRotatePeriodSeconds > 0) {
-    throw refuse('"auto_rotate_period": a rotation has to say which managed key the new version is')
+    throw fail('field_not_applicable', [
+      '"auto_rotate_period": a rotation has to say which managed key the new version is',
+    ])
   }
 }
 
@@ -67,10 +71,14 @@ export function requireManagedSettings(wanted: {
 export function requireSuccessor(header: RingHeader, key: ManagedKey): void {
   const scheme = schemeOf(header)
   if (scheme !== key.scheme) {
-    throw refuse(`the managed key has another mechanism (${key.scheme}) than the versions before it (${scheme})`)
+    throw fail('managed_key_unusable', [
+      `the managed key has another mechanism (${key.scheme}) than the versions before it (${scheme})`,
+    ])
   }
   if (header.versions.at(-1)?.managedKey?.id === key.id) {
-    throw refuse('the latest version is this managed key already: name another one, which is new to the key')
+    throw fail('managed_key_unusable', [
+      'the latest version is this managed key already: name another one, which is new to the key',
+    ])
   }
 }
 
@@ -104,7 +112,8 @@ async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefine
   }
   const half = loadPublic(publicKey)
   if (key.scheme === 'rsa-oaep') {
-    if (maxDeviceOaepBytes(half, key.oaepHash) < PROOF.length) throw refuse('the key is too short for its hash')
+    if (maxDeviceOaepBytes(half, key.oaepHash) < PROOF.length)
+      throw fail('managed_key_unusable', ['the key is too short for its hash'])
     if (!key.can('decrypt')) return
     const opened = await key.openOaep(sealDeviceOaep(half, PROOF, key.oaepHash))
     if (opened?.equals(PROOF) !== true) throw unproven('open what was encrypted for it')
@@ -118,14 +127,14 @@ async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefine
 }
 
 function loadPublic(spki: Buffer | undefined): KeyObject {
-  if (spki === undefined) throw refuse('the device does not show the public half of the key')
+  if (spki === undefined) throw fail('managed_key_unusable', ['the device does not show the public half of the key'])
   try {
     const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
     managedPublicType(key)
     return key
   } catch (cause) {
     if (!(cause instanceof UnusableInput)) throw cause
-    throw refuse(cause.message, cause)
+    throw fail('managed_key_unusable', [cause.message], cause)
   }
 }
 

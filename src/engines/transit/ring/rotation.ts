@@ -12,7 +12,7 @@ export function requireRotatable(ring: { readonly header: RingHeader }): void {
   requireUsable(ring)
   const { imported, allowImportedRotation } = ring.header
   if (imported && !allowImportedRotation) {
-    throw fail('bad_request', [
+    throw fail('rotation_not_allowed', [
       'imported key does not allow rotation: it was imported without allow_rotation, import_version adds to it',
     ])
   }

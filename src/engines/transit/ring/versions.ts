@@ -20,8 +20,6 @@ export const FIRST_BOUNDS: VersionBounds = {
   minAvailableVersion: 0,
 }
 
-const refuse = (sentence: string) => fail('bad_request', [sentence])
-
 /** What a version is to do, as refusals name it. */
 export type VersionUse = 'encryption' | 'signing' | 'HMAC' | 'CMAC'
 
@@ -31,19 +29,23 @@ export type VersionUse = 'encryption' | 'signing' | 'HMAC' | 'CMAC'
  */
 export function encryptionVersion(bounds: VersionBounds, requested: number, use: VersionUse = 'encryption'): number {
   if (requested === 0) return bounds.latestVersion
-  if (requested < 0) throw refuse(`requested version for ${use} is negative, give 0 for the latest`)
+  if (requested < 0) throw fail('version_unknown', [`requested version for ${use} is negative, give 0 for the latest`])
   if (requested > bounds.latestVersion) {
-    throw refuse(`requested version for ${use} is higher than the latest key version, which is ${bounds.latestVersion}`)
+    throw fail('version_unknown', [
+      `requested version for ${use} is higher than the latest key version, which is ${bounds.latestVersion}`,
+    ])
   }
   if (requested < bounds.minEncryptionVersion) {
     const tooOld = use === 'HMAC' || use === 'CMAC' ? `cannot generate ${use}: version is too old: ` : ''
-    throw refuse(
+    throw fail('version_retired', [
       `${tooOld}requested version for ${use} is less than the minimum encryption key version, ` +
         `which is ${bounds.minEncryptionVersion}`,
-    )
+    ])
   }
   if (requested < bounds.minDecryptionVersion) {
-    throw refuse(`no such key version: versions below ${bounds.minDecryptionVersion} are disallowed by policy`)
+    throw fail('version_retired', [
+      `no such key version: versions below ${bounds.minDecryptionVersion} are disallowed by policy`,
+    ])
   }
   return requested
 }
@@ -54,9 +56,9 @@ export function encryptionVersion(bounds: VersionBounds, requested: number, use:
  */
 export function decryptionVersion(bounds: VersionBounds, written: number): number {
   const version = written === 0 ? 1 : written
-  if (version > bounds.latestVersion) throw refuse('invalid ciphertext: version is too new')
+  if (version > bounds.latestVersion) throw fail('version_unknown', ['invalid ciphertext: version is too new'])
   if (version < bounds.minDecryptionVersion) {
-    throw refuse('ciphertext or signature version is disallowed by policy (too old)')
+    throw fail('version_retired', ['ciphertext or signature version is disallowed by policy (too old)'])
   }
   return version
 }
@@ -69,13 +71,13 @@ export type VerifiedThing = 'signature' | 'HMAC' | 'CMAC'
  * @throws Refusal for a version that does not exist or may not verify
  */
 export function verificationVersion(bounds: VersionBounds, written: number, what: VerifiedThing): number {
-  if (written > bounds.latestVersion) throw refuse(`invalid ${what}: version is too new`)
+  if (written > bounds.latestVersion) throw fail('version_unknown', [`invalid ${what}: version is too new`])
   if (written < bounds.minDecryptionVersion) {
-    throw refuse(
+    throw fail('version_retired', [
       what === 'signature'
         ? 'ciphertext or signature version is disallowed by policy (too old)'
         : `cannot verify ${what}: version is too old (disallowed by policy)`,
-    )
+    ])
   }
   return written
 }
@@ -99,18 +101,20 @@ export function changeMinimums(bounds: VersionBounds, wanted: WantedMinimums): V
   requireExisting('encryption', minEncryptionVersion, bounds)
   // Interface 7.8.
   if (minEncryptionVersion !== 0 && minEncryptionVersion < minDecryptionVersion) {
-    throw refuse(
+    throw fail('version_bounds', [
       `cannot set min encryption/decryption values; min encryption version of ${minEncryptionVersion} must be 0 or ` +
         `greater than or equal to min decryption version of ${minDecryptionVersion}`,
-    )
+    ])
   }
   return { ...bounds, minDecryptionVersion, minEncryptionVersion }
 }
 
 function requireExisting(what: 'encryption' | 'decryption', version: number, { latestVersion }: VersionBounds): void {
-  if (version < 0) throw refuse(`min ${what} version cannot be negative`)
+  if (version < 0) throw fail('version_bounds', [`min ${what} version cannot be negative`])
   if (version > latestVersion) {
-    throw refuse(`cannot set min ${what} version of ${version}, latest key version is ${latestVersion}`)
+    throw fail('version_bounds', [
+      `cannot set min ${what} version of ${version}, latest key version is ${latestVersion}`,
+    ])
   }
 }
 
@@ -121,9 +125,9 @@ function requireExisting(what: 'encryption' | 'decryption', version: number, { l
 export function requireAvailable(bounds: VersionBounds): void {
   const { minAvailableVersion, minDecryptionVersion, minEncryptionVersion } = bounds
   if (minAvailableVersion > minEncryptionVersion || minAvailableVersion > minDecryptionVersion) {
-    throw refuse(
+    throw fail('version_bounds', [
       `min encryption and decryption versions cannot be below ${minAvailableVersion}: older versions were trimmed`,
-    )
+    ])
   }
 }
 
@@ -135,22 +139,22 @@ export function requireAvailable(bounds: VersionBounds): void {
 export function requireTrimmable(bounds: VersionBounds, lowest: number): void {
   const { minAvailableVersion, minEncryptionVersion, minDecryptionVersion } = bounds
   if (lowest < minAvailableVersion) {
-    throw refuse(`minimum available version cannot be decremented, it is ${minAvailableVersion}`)
+    throw fail('version_bounds', [`minimum available version cannot be decremented, it is ${minAvailableVersion}`])
   }
   if (minEncryptionVersion === 0) {
-    throw refuse(
+    throw fail('version_bounds', [
       'minimum available version cannot be set when minimum encryption version is not set, set min_encryption_version',
-    )
+    ])
   }
   if (lowest > minEncryptionVersion) {
-    throw refuse(
+    throw fail('version_bounds', [
       `minimum available version cannot be greater than minimum encryption version, which is ${minEncryptionVersion}`,
-    )
+    ])
   }
   if (lowest > minDecryptionVersion) {
-    throw refuse(
+    throw fail('version_bounds', [
       `minimum available version cannot be greater than minimum decryption version, which is ${minDecryptionVersion}`,
-    )
+    ])
   }
-  if (lowest < 1) throw refuse('minimum available version should be positive')
+  if (lowest < 1) throw fail('version_bounds', ['minimum available version should be positive'])
 }

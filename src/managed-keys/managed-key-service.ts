@@ -49,14 +49,17 @@ export class ManagedKeyService implements DeviceRandom {
       find: async ({ name, id }) => {
         this.requireOffered()
         if (name === '' && id === '') {
-          throw fail('bad_request', ['a key of type managed_key needs "managed_key_name" or "managed_key_id"'])
+          throw fail('field_missing', [
+            'managed_key_name',
+            'a key of type managed_key needs "managed_key_name" or "managed_key_id"',
+          ])
         }
         const record = name === '' ? await this.store.findById(id) : await this.store.findByName(name)
         const isMeant = record !== undefined && (id === '' || record.uuid === id)
         // One sentence, so that who may make keys does not learn which managed keys there are.
         if (!isMeant || !isAllowed(mount(), record)) {
           const field = name === '' ? 'managed_key_id' : 'managed_key_name'
-          throw fail('bad_request', [`"${field}": ${notForMount(mount())}`])
+          throw fail('key_not_found', [`"${field}": ${notForMount(mount())}`])
         }
         return this.keyOf(record)
       },
@@ -64,7 +67,7 @@ export class ManagedKeyService implements DeviceRandom {
         this.requireOffered()
         const record = await this.store.findById(id)
         if (record === undefined || !isAllowed(mount(), record)) {
-          throw fail('bad_request', [`the managed key of this version: ${notForMount(mount())}`])
+          throw fail('key_not_found', [`the managed key of this version: ${notForMount(mount())}`])
         }
         return this.keyOf(record)
       },
@@ -176,7 +179,7 @@ class DeviceKey implements ManagedKey {
     const { fault, detail }: Fault = 'fault' in outcome ? outcome : { fault: 'failed', detail: 'it answered otherwise' }
     const what = `managed key "${this.name}"`
     return SET_UP_WRONGLY.has(fault)
-      ? fail('bad_request', [`${what}: ${detail}`])
+      ? fail('managed_key_unusable', [`${what}: ${detail}`])
       : fail('device_failed', [what, detail])
   }
 

@@ -54,7 +54,7 @@ export class ManagedKeyStore {
       const bytes = await tx.get(BY_NAME + name)
       const record = change(bytes && decodeRecord(bytes))
       if (bytes === undefined && (await tx.list(BY_NAME)).length >= MOST_KEYS) {
-        throw fail('bad_request', [`There are ${MOST_KEYS} managed keys, which is the limit`])
+        throw fail('limit_reached', [`There are ${MOST_KEYS} managed keys, which is the limit`])
       }
       tx.put(BY_NAME + name, encodeRecord(record))
       tx.put(BY_ID + record.uuid, Buffer.from(name))

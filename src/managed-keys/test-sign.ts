@@ -15,10 +15,11 @@ const INPUT_BYTES = 32
 export async function testSign(key: ManagedKey, hash: string, random: RandomBytes, slow: SlowWork): Promise<void> {
   const { scheme } = key
   if (scheme === 'aes-gcm' || scheme === 'rsa-oaep' || !key.can('sign')) {
-    throw fail('bad_request', [`managed key "${key.name}" does not sign: see its mechanism and its usages`])
+    throw fail('key_cannot', [`managed key "${key.name}" does not sign: see its mechanism and its usages`])
   }
   const { bits, publicKey } = await key.facts()
-  if (publicKey === undefined) throw fail('bad_request', ['the device does not show the public half of the key'])
+  if (publicKey === undefined)
+    throw fail('managed_key_unusable', ['the device does not show the public half of the key'])
   const padding = scheme === 'rsa-pkcs1' ? 'pkcs1v15' : 'pss'
   const options: SignatureOptions = { hash, prehashed: false, padding, saltLength: 'hash', marshaling: 'asn1' }
   const input = freshBytes(random, INPUT_BYTES)
@@ -27,7 +28,7 @@ export async function testSign(key: ManagedKey, hash: string, random: RandomByte
     const half = createPublicKey({ key: publicKey, format: 'der', type: 'spki' })
     if (await verifyWith(managedPublicType(half), slow, half, input, signature, options)) return
   } catch (cause) {
-    throw cause instanceof UnusableInput ? fail('bad_request', [cause.message], cause) : cause
+    throw cause instanceof UnusableInput ? fail('input_unusable', [cause.message], cause) : cause
   }
   throw fail('device_failed', [`managed key "${key.name}"`, 'what it signed does not verify with its public half'])
 }

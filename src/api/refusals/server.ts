@@ -22,6 +22,11 @@ export const SERVER_REFUSALS = {
       'There is nothing of this name (role, user, lease, mount, audit device, header): a list shows what there ' +
       'is. Correct the name, or make it.',
   },
+  limit_reached: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'There are as many as the server keeps: remove some that nobody needs.',
+  },
   not_offered: {
     status: 400,
     message: (what: string) => what,

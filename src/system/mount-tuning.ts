@@ -123,9 +123,9 @@ function requireHeaders(
 
 function tokenType(given: string | undefined, kind: MountKind): Pick<MountConfig, 'tokenType'> {
   if (given === undefined || given === '') return {}
-  if (kind !== 'auth') throw fail('bad_request', ["'token_type' can only be modified on auth mounts"])
+  if (kind !== 'auth') throw fail('field_not_applicable', ["'token_type' can only be modified on auth mounts"])
   if (!TOKEN_TYPES.includes(given))
-    throw fail('bad_request', [`invalid value for 'token_type': ${TOKEN_TYPES.join(', ')} are`])
+    throw fail('choice_unknown', [`invalid value for 'token_type': ${TOKEN_TYPES.join(', ')} are`])
   return { tokenType: given }
 }
 
@@ -136,7 +136,7 @@ function lockout(
   prefix = '',
 ): Pick<MountConfig, 'lockout'> {
   if (given === undefined) return {}
-  if (kind !== 'auth') throw fail('bad_request', ["'user_lockout_config' can only be modified on auth mounts"])
+  if (kind !== 'auth') throw fail('field_not_applicable', ["'user_lockout_config' can only be modified on auth mounts"])
   const { lockout_threshold: sent, lockout_disable: off } = given
   if (sent === 0 && off === false) {
     const remedy = 'must be above 0 where lockout_disable is false: 0 means that names are never locked'

@@ -17,7 +17,7 @@ export function pgpFieldReader(world: World, slow: SlowWork): ReadPgpKey {
       return await readPgpKey(decodeBase64(given), world.clock, slow)
     } catch (cause) {
       if (!(cause instanceof PgpKeyError) && !(cause instanceof Base64Error)) throw cause
-      throw fail('bad_request', [`error parsing PGP key: ${field}: ${cause.message}`], cause)
+      throw fail('pgp_key_invalid', [`error parsing PGP key: ${field}: ${cause.message}`], cause)
     }
   }
 }

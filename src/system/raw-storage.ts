@@ -62,9 +62,9 @@ const AUDIT = ['core/audit', 'core/local-audit/']
 
 function requireReadable(path: string): void {
   if (AUDIT.some((beginning) => path.startsWith(beginning)))
-    throw fail('bad_request', ['That entry is of the audit: it is neither read nor written here, see sys/audit'])
+    throw fail('part_of_server', ['That entry is of the audit: it is neither read nor written here, see sys/audit'])
   if (!isBehindBarrier(FOLDER + path))
-    throw fail('bad_request', ['That entry opens the barrier: it is neither read nor written here'])
+    throw fail('part_of_server', ['That entry opens the barrier: it is neither read nor written here'])
 }
 
 /** What storage refuses is the path's fault: it says which. */
@@ -73,7 +73,7 @@ async function told<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof StorageRefused && cause.name === 'StorageRefused')
-      throw fail('bad_request', [cause.message], cause)
+      throw fail('name_invalid', [cause.message], cause)
     throw cause
   }
 }

@@ -16,6 +16,11 @@ export const ACCESS_REFUSALS = {
       'Delete what is no longer needed, or write less; overwriting with no more than is there already goes on. The ' +
       'operator can raise max_cubbyhole_entries and max_cubbyhole_size. Secrets for long are not for a cubbyhole.',
   },
+  no_such_token: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'No live token has this text or accessor: it has expired or was revoked, or was never one. Get another.',
+  },
   permission_denied: {
     status: 403,
     message: () => 'permission denied', // Wire text: every 403 contains it.

@@ -38,6 +38,14 @@ export const REQUEST_REFUSALS = {
       'without a port; x_forwarded_for_authorized_addrs and x_forwarded_for_hop_skips of the listener say which ' +
       'proxies there are.',
   },
+  wrapping_refused: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'The headers X-Vault-Wrap-TTL and X-Vault-Wrap-Format say how long the answer is kept, and under what kind ' +
+      'of token: a duration such as 5m, and jwt or nothing. sys/wrapping/wrap wants them; what is no answer in ' +
+      'JSON, and what anybody may read, is given without them.',
+  },
   origin_refused: {
     status: 403,
     message: () => 'origin not allowed', // Wire text.

@@ -22,6 +22,18 @@ export const SERVER_REFUSALS = {
       'There is nothing of this name (role, user, lease, mount, audit device, header): a list shows what there ' +
       'is. Correct the name, or make it.',
   },
+  path_not_allowed: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'Mount at another path: those that the server begins with are its own, and login methods are below auth/.',
+  },
+  part_of_server: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'It comes with the server and stays as it is: mounts such as sys/ and cubbyhole/, the policy root, the ' +
+      'headers of the API, and the entries that open the store.',
+  },
   limit_reached: {
     status: 400,
     message: (what: string) => what,
@@ -31,6 +43,56 @@ export const SERVER_REFUSALS = {
     status: 400,
     message: (what: string) => what,
     remedy: 'This server, as it was started, has no such thing, and no request changes that.',
+  },
+  seal_state_wrong: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'sys/seal-status says whether the server is initialised and unsealed: what was asked for was done before, ' +
+      'or has to wait.',
+  },
+  already_in_progress: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'Only one runs at a time: wait until it ends, or cancel it where it can be cancelled.',
+  },
+  not_in_progress: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Nothing runs that this request could go on with, or another attempt than the one of the nonce: its status ' +
+      'has the nonce. Start it anew.',
+  },
+  key_share_wrong: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'One of the shares is not of this store, or was given twice. Give them again, each once; those of before ' +
+      'the last rekey count no more.',
+  },
+  snapshot_refused: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Nothing was changed. Send a whole snapshot of this cluster; force takes one of another too. ' +
+      'docs/runbooks/back-up-and-restore.md has the steps.',
+  },
+  pgp_key_invalid: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Send an OpenPGP public key that encrypts and has not expired, binary, in base64: gpg --export KEY | ' +
+      'base64.',
+  },
+  policy_invalid: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'The document does not parse: the sentence has the place. docs/api/system.md shows the form.',
+  },
+  reload_failed: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'What there was goes on. Mend what the log names (file, certificate, key), and reload again.',
   },
   internal: {
     status: 500,

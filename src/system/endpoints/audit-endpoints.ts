@@ -167,7 +167,7 @@ const readHeader = endpoint({
   handler: (system: System, { header }) => {
     const name = keptHeader(header)
     const setting = system.audit.headers().get(name)
-    if (setting === undefined) throw fail('bad_request', ['Could not find header in config']) // Wire text.
+    if (setting === undefined) throw fail('no_such_entry', ['Could not find header in config']) // Wire text.
     return { data: { [name]: { hmac: setting.hmac } } }
   },
 })

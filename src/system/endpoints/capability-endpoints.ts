@@ -48,7 +48,7 @@ const ofToken = endpoint({
   response: CAPABILITIES,
   handler: async (system: System, { token, ...args }) => {
     const found = await system.tokens.find(token)
-    if (found === undefined) throw fail('bad_request', ['invalid token'])
+    if (found === undefined) throw fail('no_such_token', ['invalid token'])
     return capabilities(system, found.entry, args)
   },
 })
@@ -65,7 +65,7 @@ const ofAccessor = endpoint({
   response: CAPABILITIES,
   handler: async (system: System, { accessor, ...args }) => {
     const found = await system.tokens.findByAccessor(accessor)
-    if (found === undefined) throw fail('bad_request', ['invalid accessor'])
+    if (found === undefined) throw fail('no_such_token', ['invalid accessor'])
     return capabilities(system, found.entry, args)
   },
 })

@@ -36,11 +36,11 @@ const reload = endpoint({
     if (run === undefined) {
       const offered =
         reloads.size === 0 ? 'this server has none' : `offered are ${[...reloads.keys()].sort().join(', ')}`
-      throw fail('bad_request', [`"${subsystem}" is no part that can be reloaded, ${offered}`])
+      throw fail('choice_unknown', [`"${subsystem}" is no part that can be reloaded, ${offered}`])
     }
     if (!(await run())) {
       const goesOn = `"${subsystem}" was not read anew everywhere: what there was goes on`
-      throw fail('bad_request', [`${goesOn}, the log of the server says why`])
+      throw fail('reload_failed', [`${goesOn}, the log of the server says why`])
     }
     return DONE
   },

@@ -175,13 +175,13 @@ const ofAny = endpoint({
   response: EXPLANATION,
   handler: async (system: System, args, { caller }) => {
     const given = [args.token !== '', args.accessor !== '', args.policies !== undefined].filter(Boolean).length
-    if (given > 1) throw fail('bad_request', ['Give only one of token, accessor and policies'])
+    if (given > 1) throw fail('fields_conflict', ['Give only one of token, accessor and policies'])
     if (args.policies !== undefined)
       return explain(system, { policies: policyNames(args.policies), subject: undefined }, args)
     if (given === 0 && caller !== undefined) return explain(system, await system.rightsOf(caller.entry), args)
     const found =
       args.token === '' ? await system.tokens.findByAccessor(args.accessor) : await system.tokens.find(args.token)
-    if (found === undefined) throw fail('bad_request', [args.token === '' ? 'invalid accessor' : 'invalid token'])
+    if (found === undefined) throw fail('no_such_token', [args.token === '' ? 'invalid accessor' : 'invalid token'])
     return explain(system, await system.rightsOf(found.entry), args)
   },
 })

@@ -54,7 +54,7 @@ const hardening = endpoint({
   },
   handler: async (system: System) => {
     const found = system.facts.hardening
-    if (found === undefined) throw fail('bad_request', ['The checks were not made when this server started'])
+    if (found === undefined) throw fail('not_offered', ['The checks were not made when this server started'])
     const rootTokens = await countRootTokens(system.tokens, system.world)
     const auditDevices = system.audit.list().map(({ path }) => path)
     const setting = { ...found.setting, rootTokens, auditDevices }

@@ -18,7 +18,7 @@ const common = { runsOn: 'any-node' } as const
 /** @throws Refusal */
 function loggerNamed(asked: string): LoggerName {
   if (isLoggerName(asked)) return asked
-  throw fail('bad_request', [`logger not found; there are ${LOGGERS.join(', ')}`])
+  throw fail('choice_unknown', [`logger not found; there are ${LOGGERS.join(', ')}`])
 }
 
 /** @throws Refusal */

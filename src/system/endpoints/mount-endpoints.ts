@@ -99,7 +99,7 @@ function endpointsOf(of: Kind): readonly Endpoint[] {
       // `sys/mounts/auth/PATH` shows a login method without sudo, as the list of all of them does: clients read one so.
       if (entry === undefined || (kind === 'auth' && entry.kind !== kind)) {
         const missing = kind === 'auth' ? 'No auth engine at' : 'No secret engine mount at' // Wire text.
-        throw fail('bad_request', [`${missing} ${folder(path)}`])
+        throw fail('no_such_entry', [`${missing} ${folder(path)}`])
       }
       return { data: bodyOf(system, entry) }
     },
@@ -160,7 +160,8 @@ function endpointsOf(of: Kind): readonly Endpoint[] {
     summary: `Removes ${what} and all its data; one that is not there is no error`,
     handler: async (system: System, { path }) => {
       const full = pathOf(path)
-      if (full === TOKEN_MOUNT) throw fail('bad_request', ['token credential backend cannot be disabled']) // Wire text.
+      // Wire text.
+      if (full === TOKEN_MOUNT) throw fail('part_of_server', ['token credential backend cannot be disabled'])
       const entry = system.mounts.find(full)
       // Each kind is removed under its own name: what is told apart at the start stays so.
       if (entry !== undefined && entry.kind !== kind)
@@ -192,7 +193,7 @@ function tuneEndpoints(of: Kind): readonly Endpoint[] {
     const entry = system.mounts.find(prefix + folder(path))
     // Wire text.
     if (entry === undefined || (kind === 'auth' && entry.kind !== kind))
-      throw fail('bad_request', [`cannot fetch sysview for path "${folder(path)}"`])
+      throw fail('no_such_entry', [`cannot fetch sysview for path "${folder(path)}"`])
     // Login mounts need sudo by whichever path they are tuned (threats T-09).
     if (entry.kind === 'auth' && caller?.hasSudo() !== true) throw fail('permission_denied', [])
     return entry
@@ -230,9 +231,9 @@ function tuneEndpoints(of: Kind): readonly Endpoint[] {
     },
     handler: async (system: System, args, request) => {
       const { path, type } = find(system, args.path, request)
-      if (FIXED.has(type)) throw fail('bad_request', [`cannot tune "${folder(args.path)}"`])
+      if (FIXED.has(type)) throw fail('part_of_server', [`cannot tune "${folder(args.path)}"`])
       if (path === TOKEN_MOUNT && args.token_type !== undefined)
-        throw fail('bad_request', ["'token_type' cannot be set for 'token' or 'ns_token' auth mounts"])
+        throw fail('field_not_applicable', ["'token_type' cannot be set for 'token' or 'ns_token' auth mounts"])
       requireManagedKeys(system, args)
       await system.mounts.tune(path, (entry) => tuned(entry, args))
       return DONE

@@ -61,7 +61,7 @@ const stepDown = endpoint({
   describe: 'Refused where there is no other: one node has its storage for itself.',
   fields: {},
   handler: (): never => {
-    throw fail('bad_request', ['There is no other node that could take over: the storage is not shared'])
+    throw fail('not_offered', ['There is no other node that could take over: the storage is not shared'])
   },
 })
 

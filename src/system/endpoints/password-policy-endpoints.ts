@@ -19,7 +19,7 @@ function checked<T>(work: () => T): T {
     return work()
   } catch (cause) {
     if (cause instanceof PasswordPolicyError || cause instanceof PolicyError)
-      throw fail('bad_request', [`failed to parse the password policy: ${cause.message}`], cause)
+      throw fail('policy_invalid', [`failed to parse the password policy: ${cause.message}`], cause)
     throw cause
   }
 }
@@ -57,7 +57,7 @@ const write = endpoint({
   summary: 'Creates or replaces a password policy',
   fields: { ...nameField, policy: string('HCL or JSON, or base64 of either', { required: true }) },
   handler: async (system: System, { name, policy }) => {
-    if (policy === '') throw fail('bad_request', ['missing policy'])
+    if (policy === '') throw fail('field_missing', ['policy', 'missing policy'])
     const document = checked(() => decodePolicyText(policy))
     checked(() => parsePasswordPolicy(document))
     await system.services.passwordPolicies.put(name, document)

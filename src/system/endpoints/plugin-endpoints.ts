@@ -116,8 +116,9 @@ const reload = endpoint({
   handler: async (system: System, { plugin, mounts = [], scope }) => {
     // Wire text.
     if (plugin !== '' && mounts.length > 0)
-      throw fail('bad_request', ['plugin and mounts cannot be set at the same time'])
-    if (plugin === '' && mounts.length === 0) throw fail('bad_request', ['plugin or mounts must be provided'])
+      throw fail('fields_conflict', ['plugin and mounts cannot be set at the same time'])
+    if (plugin === '' && mounts.length === 0)
+      throw fail('field_missing', ['plugin', 'plugin or mounts must be provided'])
     const entries = plugin === '' ? mounts.map((path) => mountAt(system, path)) : mountsOf(system, plugin)
     return reloadAll(system, entries, scope)
   },

@@ -21,7 +21,8 @@ function checked<T>(field: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {
-    if (cause instanceof PolicyError) throw fail('bad_request', [`failed to parse ${field}: ${cause.message}`], cause)
+    if (cause instanceof PolicyError)
+      throw fail('policy_invalid', [`failed to parse ${field}: ${cause.message}`], cause)
     throw cause
   }
 }
@@ -69,9 +70,9 @@ async function write(
   document: string,
   { cas, cas_required: casRequired, ...end }: Conditions = {},
 ): Promise<Answer> {
-  if (document === '') throw fail('bad_request', ["'policy' parameter not supplied or empty"])
+  if (document === '') throw fail('field_missing', ['policy', "'policy' parameter not supplied or empty"])
   const name = nameOf(given)
-  if (UNEDITABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot update "${name}" policy`])
+  if (UNEDITABLE_POLICIES.has(name)) throw fail('part_of_server', [`cannot update "${name}" policy`])
   const policy = checked('policy', () => parsePolicyDocument(document))
   const expiresAtMs = endOf(system, name, end)
   const before = await system.policies.read(name)
@@ -109,7 +110,8 @@ function endOf(system: System, name: string, { expiration = '', ttl = 0 }: Condi
 
 async function remove(system: System, given: string): Promise<Answer> {
   const name = nameOf(given)
-  if (UNEDITABLE_POLICIES.has(name) || name === 'default') throw fail('bad_request', [`cannot delete "${name}" policy`])
+  if (UNEDITABLE_POLICIES.has(name) || name === 'default')
+    throw fail('part_of_server', [`cannot delete "${name}" policy`])
   await system.policies.delete(name)
   return {}
 }

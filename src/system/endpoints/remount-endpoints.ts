@@ -39,7 +39,7 @@ const remount = endpoint({
   handler: async (system: System, args) => {
     const [from, to] = [folder(args.from), mountPath(folder(args.to))]
     if (from.startsWith('auth/') !== to.startsWith('auth/'))
-      throw fail('bad_request', ['cannot remount between a secrets mount and an auth mount'])
+      throw fail('path_not_allowed', ['cannot remount between a secrets mount and an auth mount'])
     await system.mounts.move(from, to)
     const id = system.world.random.uuid()
     system.migrations.keep(id, { source: from, target: to })

@@ -98,7 +98,7 @@ const init = endpoint({
   },
   handler: async (system: System, args) => {
     // First: reading OpenPGP keys is work, and anybody may ask.
-    if (system.sealStatus().initialized) throw fail('bad_request', ['Vault is already initialized']) // Wire text.
+    if (system.sealStatus().initialized) throw fail('seal_state_wrong', ['Vault is already initialized']) // Wire text.
     const isAuto = system.sealStatus().type !== 'shamir'
     refuseOtherSeal(isAuto, args)
     if (!PRINTABLE.test(args.cluster_name))
@@ -154,7 +154,7 @@ function refuseOtherSeal(isAuto: boolean, args: InitNumbers): void {
         'shamir',
       ]
   if (shares === 0 && threshold === 0 && (keys?.length ?? 0) === 0) return
-  throw fail('bad_request', [`parameters ${names} not applicable to seal type ${type}`]) // Wire text.
+  throw fail('field_not_applicable', [`parameters ${names} not applicable to seal type ${type}`]) // Wire text.
 }
 
 const readSealStatus = endpoint({
@@ -197,7 +197,7 @@ const unseal = endpoint({
 })
 
 async function resetUnseal(system: System): Promise<undefined> {
-  if (!system.sealStatus().sealed) throw fail('bad_request', ['vault is unsealed'])
+  if (!system.sealStatus().sealed) throw fail('seal_state_wrong', ['vault is unsealed'])
   await system.seal.reset()
 }
 

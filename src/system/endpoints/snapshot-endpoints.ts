@@ -45,7 +45,7 @@ const restore = endpoint({
     sealed: flag('The server waits for the unseal keys of the snapshot'),
   },
   handler: async (system: System, args, { stream }) => {
-    if (stream === undefined) throw fail('bad_request', ['The body must be a snapshot'])
+    if (stream === undefined) throw fail('snapshot_refused', ['The body must be a snapshot'])
     const { entries, index, isSealChecked, isSealed, warnings } = await system.seal.restore(stream, args.force)
     return { data: { entries, index, seal_checked: isSealChecked, sealed: isSealed }, warnings }
   },

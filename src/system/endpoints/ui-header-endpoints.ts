@@ -66,7 +66,7 @@ const write = endpoint({
   handler: async (system: System, { header, values }) => {
     const name = headerName(header)
     if (name.startsWith('X-Vault-') || OWN.includes(name.toLowerCase()))
-      throw fail('bad_request', [`The header ${name} belongs to the API and cannot be set`])
+      throw fail('part_of_server', [`The header ${name} belongs to the API and cannot be set`])
     // The only value that there is; any other would switch it off.
     if (name === 'X-Content-Type-Options' && values.some((value) => value !== 'nosniff'))
       throw fail('field_invalid', ['values', `must be "nosniff" for ${name}`])
@@ -74,7 +74,8 @@ const write = endpoint({
       throw fail('field_invalid', ['values', 'must be one or more texts of visible ASCII characters and spaces'])
     await system.services.uiHeaders.change(({ headers }) => {
       const after = { ...headers, [name]: values }
-      if (Object.keys(after).length > MAX_HEADERS) throw fail('bad_request', [`At most ${MAX_HEADERS} headers are set`])
+      if (Object.keys(after).length > MAX_HEADERS)
+        throw fail('limit_reached', [`At most ${MAX_HEADERS} headers are set`])
       return { headers: after }
     })
     return DONE
@@ -100,7 +101,7 @@ const remove = endpoint({
 /** @throws Refusal for what is no name of a header */
 function headerName(header: string): string {
   if (!/^[A-Za-z0-9-]{1,128}$/.test(header))
-    throw fail('bad_request', ['The name of a header has letters, digits and "-" only'])
+    throw fail('name_invalid', ['The name of a header has letters, digits and "-" only'])
   return keptHeader(header)
 }
 

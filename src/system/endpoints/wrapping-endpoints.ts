@@ -26,7 +26,7 @@ const wrap = endpoint({
   response: { [OTHERS]: anything('As it was sent') },
   handler: (_system: System, _args, { wrapTtlSeconds, input }) => {
     // Wire text.
-    if (wrapTtlSeconds === 0) throw fail('bad_request', ['endpoint requires response wrapping to be used'])
+    if (wrapTtlSeconds === 0) throw fail('wrapping_refused', ['endpoint requires response wrapping to be used'])
     return { data: input ?? {} }
   },
 })

@@ -42,11 +42,11 @@ function newLimits() {
 }
 
 const wrong = async (): Promise<boolean> => {
-  throw new WrongCombination(fail('bad_request', ['unseal failed, invalid key']))
+  throw new WrongCombination(fail('key_share_wrong', ['unseal failed, invalid key']))
 }
 
 const malformed = async (): Promise<boolean> => {
-  throw fail('bad_request', ['no share'])
+  throw fail('not_in_progress', ['no share'])
 }
 
 async function times(count: number, work: () => Promise<unknown>): Promise<void> {

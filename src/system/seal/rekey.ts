@@ -122,7 +122,7 @@ export class Rekey {
   #requireKind(): void {
     const { seal, of } = this.#parts
     if (seal.hasRecoveryKey === (of === 'recovery key')) return
-    throw fail('bad_request', [
+    throw fail('not_offered', [
       of === 'recovery key'
         ? 'recovery rekeying not supported: this server has unseal shares, see sys/rekey'
         : 'barrier rekeying not supported: this server opens by itself, see sys/rekey-recovery-key',
@@ -157,7 +157,7 @@ export class Rekey {
   start({ shares, threshold, pgpKeys, backup, verification }: RekeyRequest): Promise<RekeyStatus> {
     return this.#turns.run(async () => {
       this.#requireKind()
-      if (this.#verification.running !== undefined) throw fail('bad_request', ['rekey already in progress'])
+      if (this.#verification.running !== undefined) throw fail('already_in_progress', ['rekey already in progress'])
       checkShareNumbers('secret', shares, threshold)
       if (backup && pgpKeys.length === 0)
         throw fail('field_invalid', ['backup', 'cannot keep a backup of new keys without pgp_keys to encrypt them to'])
@@ -182,9 +182,9 @@ export class Rekey {
       const given = this.#attempt.give(share, nonce, seal.shareConfig.threshold)
       if (given === undefined) return this.status()
       if (!(await seal.accepts(given)))
-        throw new WrongCombination(fail('bad_request', ['rekey aborted: the shares do not give the key']))
+        throw new WrongCombination(fail('key_share_wrong', ['rekey aborted: the shares do not give the key']))
       const running = this.#attempt.running
-      if (running === undefined) throw fail('bad_request', ['no rekey in progress'])
+      if (running === undefined) throw fail('not_in_progress', ['no rekey in progress'])
       const made = await this.#make(running.purpose, nonce)
       this.#attempt.cancel()
       return made
@@ -201,7 +201,7 @@ export class Rekey {
       requireGoodShares({ shares: made, config, key }, world.random)
       const texts = await shareTexts(made, purpose.encryptors)
       // Sealed meanwhile, and perhaps another store since: the shares that allowed it are forgotten.
-      if (this.#attempt.running?.nonce !== nonce) throw fail('bad_request', ['no rekey in progress'])
+      if (this.#attempt.running?.nonce !== nonce) throw fail('not_in_progress', ['no rekey in progress'])
       const pending = { key, config, texts, backup, nonce }
       if (purpose.verification) {
         return {
@@ -254,7 +254,7 @@ export class Rekey {
     return this.#turns.run(async () => {
       this.#requireKind()
       const running = this.#verification.running
-      if (running === undefined) throw fail('bad_request', ['no rekey verification in progress'])
+      if (running === undefined) throw fail('not_in_progress', ['no rekey verification in progress'])
       const pending = { ...running.purpose, key: copySecret(running.purpose.key) }
       this.#verification.cancel()
       this.#verification.start(pending)
@@ -277,7 +277,7 @@ export class Rekey {
       combined?.fill(0)
       if (!isRight)
         throw new WrongCombination(
-          fail('bad_request', ['rekey verification failed: the shares do not give the new key']),
+          fail('key_share_wrong', ['rekey verification failed: the shares do not give the new key']),
         )
       await this.#take(running.purpose)
       this.#verification.cancel()

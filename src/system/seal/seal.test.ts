@@ -150,7 +150,7 @@ test('an unseal key of another length is as wrong as another key', async () => {
   for (const bytes of [0, 16, 31, 32, 33]) {
     await assert.rejects(
       house.seal.openWith(Buffer.alloc(bytes, 7)),
-      { name: 'Refusal', code: 'bad_request' },
+      { name: 'Refusal', code: 'key_share_wrong' },
       `${bytes}`,
     )
   }
@@ -175,7 +175,7 @@ test('S-06: keys are made once, also where two ask before either is done', async
   const make = () => house.seal.initialise({ shares: 1, threshold: 1 }, '', async () => {})
   const [first, second] = await Promise.allSettled([make(), make()])
   assert.deepEqual([first.status, second.status], ['fulfilled', 'rejected'])
-  await assert.rejects(make(), { name: 'Refusal', code: 'bad_request', message: /already initialized/ })
+  await assert.rejects(make(), { name: 'Refusal', code: 'seal_state_wrong', message: /already initialized/ })
   const [share] = first.status === 'fulfilled' ? first.value : []
   await house.seal.openWith(share ?? assert.fail('there is one'))
   assert.equal(house.seal.status().sealed, false)

@@ -122,8 +122,8 @@ export class Seal {
 
   /** @throws Refusal where the keys were made already, or are being made */
   requireUninitialised(): void {
-    if (this.#config !== undefined) throw fail('bad_request', ['Vault is already initialized']) // Wire text.
-    if (this.#initialising) throw fail('bad_request', ['The initialisation is under way'])
+    if (this.#config !== undefined) throw fail('seal_state_wrong', ['Vault is already initialized']) // Wire text.
+    if (this.#initialising) throw fail('already_in_progress', ['The initialisation is under way'])
   }
 
   /**
@@ -147,10 +147,10 @@ export class Seal {
   /** Takes one share. Undefined until enough are there; a wrong combination is refused and forgets them all. */
   async give(share: Buffer): Promise<OpenedKeys | undefined> {
     const config = this.#config
-    if (config === undefined) throw fail('bad_request', ['Vault is not initialized'])
+    if (config === undefined) throw fail('seal_state_wrong', ['Vault is not initialized'])
     if (this.#cluster !== undefined) return undefined
     if (config.keyId !== undefined) {
-      throw fail('bad_request', ['This server opens by its static key when it starts: recovery shares open nothing'])
+      throw fail('not_offered', ['This server opens by its static key when it starts: recovery shares open nothing'])
     }
     if (!this.#given.add(share)) return undefined
     if (this.#nonce === '') this.#nonce = this.#world.random.uuid()
@@ -291,5 +291,5 @@ export class Seal {
 
 /** Says nothing of which share it was. */
 function invalidKey(cause?: unknown) {
-  return new WrongCombination(fail('bad_request', ['unseal failed, invalid key'], cause)) // Wire text.
+  return new WrongCombination(fail('key_share_wrong', ['unseal failed, invalid key'], cause)) // Wire text.
 }

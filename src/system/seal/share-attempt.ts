@@ -75,7 +75,7 @@ export class ShareAttempt<P> {
 
   /** Gives the nonce that names it. @throws Refusal where one is running */
   start(purpose: P): string {
-    if (this.running !== undefined) throw fail('bad_request', [this.#words.alreadyRunning])
+    if (this.running !== undefined) throw fail('already_in_progress', [this.#words.alreadyRunning])
     const nonce = this.#world.random.uuid()
     this.#running = { nonce, purpose, idleSinceMs: 0 }
     this.#touch()
@@ -93,10 +93,11 @@ export class ShareAttempt<P> {
   /** Takes one share. The shares, for the caller to wipe, when `threshold` are there: progress is then 0 again. */
   give(share: Buffer, nonce: string, threshold: number): readonly Buffer[] | undefined {
     const { running } = this
-    if (running === undefined) throw fail('bad_request', [this.#words.notRunning])
-    if (nonce !== running.nonce) throw fail('bad_request', [this.#words.wrongNonce(running.nonce)])
+    if (running === undefined) throw fail('not_in_progress', [this.#words.notRunning])
+    if (nonce !== running.nonce) throw fail('not_in_progress', [this.#words.wrongNonce(running.nonce)])
     if (!this.#given.add(share)) {
-      throw fail('bad_request', ['given key has already been provided during this generation operation']) // Wire text.
+      // Wire text.
+      throw fail('key_share_wrong', ['given key has already been provided during this generation operation'])
     }
     this.#touch()
     return this.#given.count < threshold ? undefined : this.#given.take()

@@ -78,7 +78,7 @@ export class TokenAttempt {
   /** With neither, a one-time password is made here and told this once (threats S-09). */
   start(otp: string, pgpKey: string): Promise<TokenAttemptStatus> {
     return this.#turns.run(async () => {
-      if (otp !== '' && pgpKey !== '') throw fail('bad_request', ['Give otp or pgp_key, not both'])
+      if (otp !== '' && pgpKey !== '') throw fail('fields_conflict', ['Give otp or pgp_key, not both'])
       if (pgpKey !== '') {
         this.#attempt.start({ pgp: await this.#parts.readPgpKey('pgp_key', pgpKey) })
         return this.status()
@@ -88,7 +88,7 @@ export class TokenAttempt {
       const bytes = secretBytes(tokenLength)
       const given = otp === '' ? made : otp
       if (given.length !== tokenLength || Buffer.byteLength(given) !== tokenLength)
-        throw fail('bad_request', ['OTP string has incorrect length']) // Wire text.
+        throw fail('out_of_range', ['OTP string has incorrect length']) // Wire text.
       bytes.write(given, 'latin1')
       this.#attempt.start({ otp: bytes })
       return { ...this.status(), otp: made }
@@ -106,9 +106,9 @@ export class TokenAttempt {
       const given = this.#attempt.give(share, nonce, threshold)
       if (given === undefined) return this.status()
       if (!(await this.#parts.seal.accepts(given)))
-        throw new WrongCombination(fail('bad_request', ['root generation aborted: the shares do not give the key']))
+        throw new WrongCombination(fail('key_share_wrong', ['root generation aborted: the shares do not give the key']))
       const receiver = this.#attempt.running?.purpose
-      if (receiver === undefined) throw fail('bad_request', ['no root generation in progress'])
+      if (receiver === undefined) throw fail('not_in_progress', ['no root generation in progress'])
       const before = this.status()
       const token = this.#parts.newToken()
       // First: a seal in between wipes the password, and a token that nobody can read must not be stored.

@@ -21,12 +21,12 @@ export const isBatchText = (token: string): boolean => token.startsWith(BATCH_PR
 
 /** @throws Refusal where it would not fit into the headers of a request, or cannot be of this kind */
 export function sealBatchToken(barrier: Barrier, entry: TokenEntry): string {
-  if (entry.numUses !== 0) throw fail('bad_request', ['batch tokens cannot have "num_uses" set'])
-  if (entry.periodSeconds !== 0) throw fail('bad_request', ['batch tokens cannot have "period" set'])
+  if (entry.numUses !== 0) throw fail('fields_conflict', ['batch tokens cannot have "num_uses" set'])
+  if (entry.periodSeconds !== 0) throw fail('fields_conflict', ['batch tokens cannot have "period" set'])
   const text = BATCH_PREFIX + encodeBase64Url(barrier.seal(BOUND_TO, Buffer.from(JSON.stringify(shortened(entry)))))
   if (text.length <= MAX_BATCH_TOKEN_LENGTH) return text
   const sizes = `it would have ${text.length} characters, at most ${MAX_BATCH_TOKEN_LENGTH} are sent in a header`
-  throw fail('bad_request', [`a batch token carries its policies and metadata, ${sizes}: give it fewer`])
+  throw fail('out_of_range', [`a batch token carries its policies and metadata, ${sizes}: give it fewer`])
 }
 
 /** Undefined for a text that was not made by `sealBatchToken` of this cluster. @throws Sealed */

@@ -12,7 +12,7 @@ import type { TokenEntry } from './token-entry.ts'
 function ownerOf({ caller }: RequestInfo): Caller {
   if (caller === undefined) throw fail('permission_denied', [])
   if ((caller.entry as TokenEntry).type === 'batch')
-    throw fail('bad_request', ['cubbyhole operations are only supported by service tokens'])
+    throw fail('token_cannot', ['cubbyhole operations are only supported by service tokens'])
   return caller
 }
 
@@ -52,7 +52,8 @@ const write = endpoint({
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
     const { tokenId } = ownerOf(request)
     const { input } = request
-    if (input === undefined || Object.keys(input).length === 0) throw fail('bad_request', ['missing data fields'])
+    if (input === undefined || Object.keys(input).length === 0)
+      throw fail('field_missing', ['data', 'missing data fields'])
     if (isTooLong(path)) throw fail('field_invalid', ['path', `must have at most ${MAX_PATH_BYTES} bytes`])
     await cubbyhole.write(tokenId, path, input)
     return DONE

@@ -38,7 +38,7 @@ export class Leases {
   /** As look-up shows it. @throws Refusal where there is no such lease */
   async lookup(leaseId: string): Promise<Record<string, unknown>> {
     const found = await this.#live(leaseId)
-    if (found === undefined) throw fail('bad_request', ['invalid lease'])
+    if (found === undefined) throw fail('no_such_entry', ['invalid lease'])
     const { entry } = found
     const iso = (ms: number) => new Date(ms).toISOString()
     return {
@@ -94,7 +94,7 @@ export class Leases {
   /** Like the renewal of the token, whose text the answer does not hold. @throws Refusal */
   async renew(leaseId: string, incrementSeconds: number): Promise<Answer> {
     const found = await this.#live(leaseId)
-    if (found === undefined) throw fail('bad_request', ['lease not found'])
+    if (found === undefined) throw fail('no_such_entry', ['lease not found'])
     const answer = await this.#parts.renewal.renewById(found.id, incrementSeconds)
     const { lease_duration: durationSeconds, renewable } = answer.auth ?? { lease_duration: 0, renewable: false }
     return { ...answer, lease: { id: leaseId, renewable, durationSeconds } }

@@ -100,7 +100,7 @@ export class LoginService {
       issuedAtMs: nowMs,
       nowMs,
     })
-    if (life === undefined) throw fail('bad_request', ['the lifetime must be positive'])
+    if (life === undefined) throw fail('out_of_range', ['the lifetime must be positive'])
     return life
   }
 
@@ -115,7 +115,7 @@ export class LoginService {
 function loginPolicies(settings: TokenSettings): readonly string[] {
   const policies = new Set(sanitizePolicies(settings.policies))
   // A login never gives all rights, whoever wrote the role (Interface 2.2).
-  if (policies.has('root')) throw fail('bad_request', ['auth methods cannot create root tokens'])
+  if (policies.has('root')) throw fail('not_assignable', ['auth methods cannot create root tokens'])
   if (!settings.noDefaultPolicy) policies.add('default')
   return [...policies].sort()
 }

@@ -60,7 +60,7 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
   issuer(): string {
     const { apiAddress } = this.#parts
     if (apiAddress === '')
-      throw fail('bad_request', [
+      throw fail('not_configured', [
         'identity tokens need an address at which the cloud finds their keys: set api_addr in the configuration of ' +
           'the server',
       ])

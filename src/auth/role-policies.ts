@@ -23,7 +23,7 @@ export function policiesOfNew(wish: PolicyWish): readonly string[] {
       : policiesByParent(wish, withoutDefault)
   if (chosen.has('root')) {
     if (!wish.ofParent.includes('root')) {
-      throw fail('bad_request', ['root tokens may not be created without parent token being root'])
+      throw fail('beyond_own_rights', ['root tokens may not be created without parent token being root'])
     }
     return ['root']
   }
@@ -41,7 +41,8 @@ function policiesByParent(wish: PolicyWish, withoutDefault: boolean): Set<string
   if (requested.includes('root') && !ofParent.includes('root')) return new Set(['root'])
   if (requested.length > 0 && !hasSudo) {
     const beyond = requested.find((name) => !ofParent.includes(name))
-    if (beyond !== undefined) throw fail('bad_request', [`child policies must be subset of parent, "${beyond}" is not`])
+    if (beyond !== undefined)
+      throw fail('beyond_own_rights', [`child policies must be subset of parent, "${beyond}" is not`])
   }
   const chosen = new Set(requested.length > 0 ? requested : ofParent)
   if (withoutDefault) chosen.delete('default')
@@ -66,9 +67,9 @@ function policiesByRole(wish: PolicyWish, role: TokenRole, withoutDefault: boole
   for (const name of chosen) {
     if (hasAllowed && !isAllowed(name)) {
       const lists = `allowed are ${shown(role.allowedPolicies)} and globs ${shown(role.allowedPoliciesGlob)}`
-      throw fail('bad_request', [`token policy "${name}" is not among those of the role: ${lists}`])
+      throw fail('not_assignable', [`token policy "${name}" is not among those of the role: ${lists}`])
     }
-    if (isDisallowed(name)) throw fail('bad_request', [`token policy "${name}" is disallowed by this role`])
+    if (isDisallowed(name)) throw fail('not_assignable', [`token policy "${name}" is disallowed by this role`])
   }
   return chosen
 }

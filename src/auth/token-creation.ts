@@ -75,9 +75,10 @@ export class TokenCreation {
       withoutDefault: wanted.no_default_policy,
       role,
     })
-    if (type === 'batch' && policies.includes('root')) throw fail('bad_request', ['batch tokens cannot be root tokens'])
-    if (wanted.no_parent && !hasSudo) throw fail('bad_request', [sudoFor('create orphan token')])
-    if (wanted.period > 0 && !hasSudo) throw fail('bad_request', [sudoFor('create periodic token')])
+    if (type === 'batch' && policies.includes('root'))
+      throw fail('token_cannot', ['batch tokens cannot be root tokens'])
+    if (wanted.no_parent && !hasSudo) throw fail('sudo_required', [sudoFor('create orphan token')])
+    if (wanted.period > 0 && !hasSudo) throw fail('sudo_required', [sudoFor('create periodic token')])
     const orphan = wanted.no_parent || form.by === 'create-orphan' || role?.orphan === true
     if (!orphan) await this.#requireNear(parent)
     const nowMs = this.#parts.world.clock.nowMs()
@@ -113,10 +114,10 @@ export class TokenCreation {
 
   async #parentOf(caller: Caller): Promise<LiveToken> {
     if ((caller.entry as TokenEntry).type === 'batch')
-      throw fail('bad_request', ['batch tokens cannot create more tokens'])
+      throw fail('token_cannot', ['batch tokens cannot create more tokens'])
     // As it was when it was let in: on its last use there is nothing left to look up.
     if ((caller.entry as TokenEntry).numUses !== 0)
-      throw fail('bad_request', ['restricted use token cannot generate child tokens'])
+      throw fail('token_cannot', ['restricted use token cannot generate child tokens'])
     const parent = await this.#parts.tokens.findById(caller.tokenId)
     // It was let in, and revoked since.
     if (parent === undefined) throw fail('permission_denied', [])
@@ -127,14 +128,14 @@ export class TokenCreation {
   async #requireNear({ entry }: LiveToken): Promise<void> {
     if ((await this.#parts.tokens.ancestorsOf(entry, MOST_ANCESTORS)) < MOST_ANCESTORS) return
     const remedy = 'make it by a token that is nearer to the first one, or by create-orphan'
-    throw fail('bad_request', [
+    throw fail('limit_reached', [
       `a token has at most ${MOST_ANCESTORS} tokens above it, your own has as many: ${remedy}`,
     ])
   }
 
   async #roleOf(name: string): Promise<TokenRole> {
     const role = await this.#parts.roles.read(name)
-    if (role === undefined) throw fail('bad_request', [`unknown role ${name}`])
+    if (role === undefined) throw fail('no_such_entry', [`unknown role ${name}`])
     return role
   }
 
@@ -147,7 +148,7 @@ export class TokenCreation {
   #lifetimeOf(wanted: TokenRequest, terms: Terms, parent: LiveToken, isRootToken: boolean, nowMs: number) {
     if (isRootToken && wanted.ttl === 0 && terms.period === 0 && terms.explicitMax === 0) {
       if ('atMs' in parent.entry.expiry) {
-        throw fail('bad_request', ['expiring root tokens cannot create non-expiring root tokens, give a ttl'])
+        throw fail('beyond_own_rights', ['expiring root tokens cannot create non-expiring root tokens, give a ttl'])
       }
       return { ttlSeconds: 0, warnings: [] }
     }
@@ -159,7 +160,7 @@ export class TokenCreation {
       issuedAtMs: nowMs,
       nowMs,
     })
-    if (life === undefined) throw fail('bad_request', ['the lifetime must be positive'])
+    if (life === undefined) throw fail('out_of_range', ['the lifetime must be positive'])
     return life
   }
 
@@ -168,7 +169,7 @@ export class TokenCreation {
     const { tokens } = this.#parts
     if (await tokens.insert(ownText, entry)) return ownText
     if (entry.parent !== '' && (await tokens.findById(entry.parent)) === undefined) throw fail('permission_denied', [])
-    throw fail('bad_request', ['cannot create a token with a duplicate ID'])
+    throw fail('already_exists', ['cannot create a token with a duplicate ID'])
   }
 
   async #missing(policies: readonly string[]): Promise<string[]> {
@@ -213,7 +214,7 @@ function termsOf(wanted: TokenRequest, role: TokenRole | undefined, warnings: st
 }
 
 function refuseForBatch(wanted: TokenRequest, terms: Terms): void {
-  const set = (name: string) => fail('bad_request', [`batch tokens cannot have "${name}" set`])
+  const set = (name: string) => fail('fields_conflict', [`batch tokens cannot have "${name}" set`])
   if (terms.explicitMax > 0) throw set('explicit_max_ttl')
   if (terms.numUses > 0) throw set('num_uses')
   if (terms.period > 0) throw set('period')
@@ -222,16 +223,17 @@ function refuseForBatch(wanted: TokenRequest, terms: Terms): void {
 
 function aliasOf({ entity_alias: alias }: TokenRequest, role: TokenRole | undefined): string | undefined {
   if (alias === '') return undefined
-  if (role === undefined) throw fail('bad_request', ["'entity_alias' is only allowed in combination with a token role"])
+  if (role === undefined)
+    throw fail('field_not_applicable', ["'entity_alias' is only allowed in combination with a token role"])
   const name = alias.toLowerCase()
   if (!matchesAny(role.allowedEntityAliases, name)) {
-    throw fail('bad_request', ["invalid 'entity_alias' value: the role does not allow it"])
+    throw fail('not_assignable', ["invalid 'entity_alias' value: the role does not allow it"])
   }
   return name
 }
 
 function checkOwnText(caller: Caller, text: string, warnings: string[]): void {
-  if (!caller.hasSudo()) throw fail('bad_request', [sudoFor('specify token id')])
+  if (!caller.hasSudo()) throw fail('sudo_required', [sudoFor('specify token id')])
   checkTokenText(text)
   warnings.push('A token of your own text is only as hard to find as that text: leave "id" out for a random one')
 }
@@ -246,7 +248,9 @@ function boundCidrsOf(ofCaller: readonly string[], ofRole: readonly string[]): r
   const both = intersectCidrs(ofRole, ofCaller)
   if (both.length > 0) return both
   const remedy = 'take a role that names some of them, or a token that is bound to none'
-  throw fail('bad_request', [`token_bound_cidrs of the role has no address that your own token is bound to: ${remedy}`])
+  throw fail('beyond_own_rights', [
+    `token_bound_cidrs of the role has no address that your own token is bound to: ${remedy}`,
+  ])
 }
 
 const DISPLAY_NAME_MAX = 256

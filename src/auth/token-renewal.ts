@@ -36,7 +36,7 @@ export class TokenRenewal {
   async renew(token: string, incrementSeconds: number): Promise<Answer> {
     const { tokens } = this.#parts
     if (isBatchText(token) && (await tokens.find(token)) !== undefined) {
-      throw fail('bad_request', ['batch tokens cannot be renewed'])
+      throw fail('not_renewable', ['batch tokens cannot be renewed'])
     }
     return this.renewById(tokens.idOf(token), incrementSeconds, token)
   }
@@ -48,7 +48,8 @@ export class TokenRenewal {
     let warnings: readonly string[] = []
     const terms = await this.#termsOf(id)
     const entry = await tokens.update(id, (old) => {
-      if (!old.renewable) throw fail('bad_request', ['lease is not renewable: the token never expires or was made so'])
+      if (!old.renewable)
+        throw fail('not_renewable', ['lease is not renewable: the token never expires or was made so'])
       const life = lifetime({
         ttlSeconds: incrementSeconds > 0 ? incrementSeconds : (terms.ttlSeconds ?? old.creationTtlSeconds),
         periodSeconds: terms.periodSeconds ?? old.periodSeconds,
@@ -57,11 +58,11 @@ export class TokenRenewal {
         issuedAtMs: old.createdAtMs,
         nowMs,
       })
-      if (life === undefined) throw fail('bad_request', ['past the max TTL, cannot renew'])
+      if (life === undefined) throw fail('not_renewable', ['past the max TTL, cannot renew'])
       warnings = life.warnings
       return { ...old, lastRenewalAtMs: nowMs, expiry: { atMs: Math.min(nowMs + life.ttlSeconds * 1000, lastMs(old)) } }
     })
-    if (entry === undefined) throw fail('bad_request', ['token not found'])
+    if (entry === undefined) throw fail('no_such_token', ['token not found'])
     const subject = entry.entityId === '' ? undefined : await identities.subject(entry.entityId)
     // Renewal answers with the token as it was made: the uses that are left are told by look-up.
     const asMade = { ...entry, numUses: entry.usesGiven ?? entry.numUses }
@@ -73,11 +74,12 @@ export class TokenRenewal {
     const { tokens, identities, limits } = this.#parts
     const mounts = this.#parts.mounts()
     const live = await tokens.findById(id)
-    if (live === undefined) throw fail('bad_request', ['token not found'])
+    if (live === undefined) throw fail('no_such_token', ['token not found'])
     const { login, entityId } = live.entry
     if (login === null) return { limits: limitsOf(mounts?.find(TOKEN_MOUNT), limits) }
     const origin = mounts?.loginMethod(login.mountUuid)
-    if (origin === undefined) throw fail('bad_request', ['the login method that gave the token is gone, cannot renew'])
+    if (origin === undefined)
+      throw fail('not_renewable', ['the login method that gave the token is gone, cannot renew'])
     const { settings, groups } = await origin.method.renewLogin(login.renewal)
     if (groups !== undefined && entityId !== '') await identities.groupsOfLogin(origin.mount, entityId, groups)
     return {

@@ -146,12 +146,12 @@ function tokenType(given: string): RoleTokenType {
   if (given === '' || given === 'default') return 'default-service'
   const type = ROLE_TOKEN_TYPES.find((one) => one === given)
   if (type !== undefined) return type
-  throw fail('bad_request', [`invalid 'token_type' value "${given}": ${ROLE_TOKEN_TYPES.join(', ')}`])
+  throw fail('choice_unknown', [`invalid 'token_type' value "${given}": ${ROLE_TOKEN_TYPES.join(', ')}`])
 }
 
 /** A batch token cannot be taken back, prolonged or counted: its role must not promise it. */
 function checkBatch(role: TokenRole): void {
-  const cannot = (why: string) => fail('bad_request', [`'token_type' cannot be 'batch' where ${why}`])
+  const cannot = (why: string) => fail('fields_conflict', [`'token_type' cannot be 'batch' where ${why}`])
   if (!role.orphan) throw cannot("the role's tokens have a parent: set orphan")
   if (role.renewable) throw cannot("the role's tokens can be renewed: set renewable to false")
   if (role.periodSeconds > 0) throw cannot('a period is set')

@@ -21,7 +21,7 @@ export function sanitizePolicies(names: readonly string[]): string[] {
       if (cause instanceof PolicyError) throw fail('field_invalid', ['policies', cause.message], cause)
       throw cause
     }
-    if (UNASSIGNABLE_POLICIES.has(name)) throw fail('bad_request', [`cannot assign policy "${name}"`])
+    if (UNASSIGNABLE_POLICIES.has(name)) throw fail('not_assignable', [`cannot assign policy "${name}"`])
     if (name.length > MAX_POLICY_NAME_LENGTH) {
       throw fail('field_invalid', ['policies', `a name has at most ${MAX_POLICY_NAME_LENGTH} characters`])
     }

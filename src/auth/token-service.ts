@@ -73,14 +73,14 @@ export class TokenService {
   /** @throws Refusal where no live token has it */
   async byAccessor(accessor: string): Promise<LiveToken> {
     const found = await this.tokens.findByAccessor(accessor)
-    if (found === undefined) throw fail('bad_request', ['invalid accessor: no token has it'])
+    if (found === undefined) throw fail('no_such_token', ['invalid accessor: no token has it'])
     return found
   }
 
   /** One that is not there is no error. @throws Refusal for a batch token */
   async revoke(token: string): Promise<void> {
     if (isBatchText(token) && (await this.tokens.find(token)) !== undefined) {
-      throw fail('bad_request', ['batch tokens cannot be revoked'])
+      throw fail('token_cannot', ['batch tokens cannot be revoked'])
     }
     await this.tokens.revoke(this.tokens.idOf(token))
   }
@@ -88,8 +88,8 @@ export class TokenService {
   /** Ends the token alone. @throws Refusal where it is none, or a batch token */
   async revokeOrphaning(token: string): Promise<void> {
     const found = await this.tokens.find(token)
-    if (found === undefined) throw fail('bad_request', ['token to revoke not found'])
-    if (found.entry.type === 'batch') throw fail('bad_request', ['batch tokens cannot be revoked'])
+    if (found === undefined) throw fail('no_such_token', ['token to revoke not found'])
+    if (found.entry.type === 'batch') throw fail('token_cannot', ['batch tokens cannot be revoked'])
     await this.tokens.removal.removeOrphaning(found.id)
   }
 

@@ -306,7 +306,7 @@ export class TokenStore {
     tx.put(this.#accessorKey(entry.accessor), Buffer.from(id))
     for (const key of indexKeys(id, entry)) {
       if (faultOfKey(SYSTEM_FOLDER + key) !== undefined)
-        throw fail('bad_request', ['The path of the request is too long to be the name of a lease'])
+        throw fail('out_of_range', ['The path of the request is too long to be the name of a lease'])
       tx.put(key, NOTHING)
     }
     return true

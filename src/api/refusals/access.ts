@@ -21,6 +21,39 @@ export const ACCESS_REFUSALS = {
     message: (what: string) => what,
     remedy: 'No live token has this text or accessor: it has expired or was revoked, or was never one. Get another.',
   },
+  token_cannot: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Tokens of this kind cannot do that: a batch token is nowhere stored, and one with a number of uses has no ' +
+      'children. Take a service token.',
+  },
+  not_renewable: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Log in again, or make another token: this one has reached its longest life, was made so, or what gave it ' +
+      'has changed or is gone.',
+  },
+  sudo_required: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'Ask with a token whose policies grant sudo on the path, or leave the field out.',
+  },
+  beyond_own_rights: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Nobody gives a token more than his own has: ask for fewer policies, a shorter life or other addresses, or ' +
+      'ask whoever has them. A token role can name policies beyond those of the caller.',
+  },
+  not_assignable: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'No token, or no token of this role, gets what was asked for. Ask for less; whoever may write the role ' +
+      '(auth/token/roles) says what it allows.',
+  },
   permission_denied: {
     status: 403,
     message: () => 'permission denied', // Wire text: every 403 contains it.

@@ -37,7 +37,12 @@ export const SERVER_REFUSALS = {
   limit_reached: {
     status: 400,
     message: (what: string) => what,
-    remedy: 'There are as many as the server keeps: remove some that nobody needs.',
+    remedy: 'There are as many as the server keeps: remove some that nobody needs, or do what the sentence says.',
+  },
+  not_configured: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'What the request needs was not set up: the sentence names the setting.',
   },
   not_offered: {
     status: 400,

@@ -16,6 +16,13 @@ export const ACCESS_REFUSALS = {
       'Delete what is no longer needed, or write less; overwriting with no more than is there already goes on. The ' +
       'operator can raise max_cubbyhole_entries and max_cubbyhole_size. Secrets for long are not for a cubbyhole.',
   },
+  invalid_credentials: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Name or secret is wrong, or does not count any more, or not from this address. Which it is is not told. ' +
+      'Too many of them lock the name for a time.',
+  },
   no_such_token: {
     status: 400,
     message: (what: string) => what,
@@ -53,6 +60,11 @@ export const ACCESS_REFUSALS = {
     remedy:
       'No token, or no token of this role, gets what was asked for. Ask for less; whoever may write the role ' +
       '(auth/token/roles) says what it allows.',
+  },
+  role_unbound: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'A role without any constraint would let everybody in: name at least one.',
   },
   permission_denied: {
     status: 403,

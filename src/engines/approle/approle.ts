@@ -19,7 +19,7 @@ import { SECRET_ID_ENDPOINTS } from './secret-id-endpoints.ts'
 export type ApproleContext = { readonly mount: () => MountEntry; readonly storage: View; readonly world: World }
 
 /** One text for all that can be wrong: nothing is told of what exists. */
-const refused = () => fail('bad_request', ['invalid role or secret ID']) // Wire text.
+const refused = () => fail('invalid_credentials', ['invalid role or secret ID']) // Wire text.
 
 export class Approle implements LoginMethod {
   readonly roles: Roles
@@ -51,7 +51,7 @@ export class Approle implements LoginMethod {
   }
 
   async #use(name: string, secretId: string, remoteAddress: string): Promise<SecretId> {
-    if (secretId === '') throw fail('bad_request', ['missing secret_id']) // Wire text.
+    if (secretId === '') throw fail('field_missing', ['secret_id', 'missing secret_id']) // Wire text.
     const secret = await this.roles.useSecret(name, secretId, ({ cidrs }) => {
       if (!isInCidrs(remoteAddress, cidrs)) throw refused()
     })
@@ -61,7 +61,7 @@ export class Approle implements LoginMethod {
 
   async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
     const role = await this.roles.find(String(renewal.role_name))
-    if (role === undefined) throw fail('bad_request', ['the role does not exist any more, cannot renew'])
+    if (role === undefined) throw fail('not_renewable', ['the role does not exist any more, cannot renew'])
     return { settings: role.settings }
   }
 

@@ -23,7 +23,7 @@ const login = endpoint({
   },
   givesToken: true,
   handler: async (approle: Approle, { role_id, secret_id }, { remoteAddress }) => {
-    if (role_id === '') throw fail('bad_request', ['missing role_id']) // Wire text.
+    if (role_id === '') throw fail('field_missing', ['role_id', 'missing role_id']) // Wire text.
     return { login: await approle.logIn(role_id, secret_id, remoteAddress) }
   },
 })

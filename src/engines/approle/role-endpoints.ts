@@ -85,7 +85,9 @@ export function changedRole(given: GivenRole, before: Role | undefined, newRoleI
     oldNames: oldNamesUsed(given, before?.oldNames),
   }
   if (!role.bindSecretId && role.secretIdBoundCidrs.length === 0 && role.settings.boundCidrs.length === 0)
-    throw fail('bad_request', ['at least one constraint should be enabled on the role: bind_secret_id, or bound CIDRs'])
+    throw fail('role_unbound', [
+      'at least one constraint should be enabled on the role: bind_secret_id, or bound CIDRs',
+    ])
   return role
 }
 

@@ -139,7 +139,7 @@ export class Roles {
       const bytes = await tx.get(`secret/${key}/${digest}`)
       const before = bytes === undefined ? undefined : decodeSecretId(bytes)
       if (before !== undefined && !isOver(before, this.#world.clock.nowMs()))
-        throw fail('bad_request', ['SecretID is already registered'])
+        throw fail('already_exists', ['SecretID is already registered'])
       // Its accessor must not name the new one.
       if (before !== undefined) removeSecret(tx, key, digest, keyedDigest(salt, before.accessor))
       tx.put(`secret/${key}/${digest}`, encodeSecretId(secret))

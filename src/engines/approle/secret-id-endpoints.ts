@@ -63,8 +63,8 @@ type NewSecret = {
 
 async function make(approle: Approle, args: NewSecret, given?: string) {
   const role = await approle.roles.find(args.role_name)
-  if (role === undefined) throw fail('bad_request', [`role "${args.role_name}" does not exist`])
-  if (!role.bindSecretId) throw fail('bad_request', ['bind_secret_id is not set on the role'])
+  if (role === undefined) throw fail('no_such_entry', [`role "${args.role_name}" does not exist`])
+  if (!role.bindSecretId) throw fail('not_configured', ['bind_secret_id is not set on the role'])
   if (given !== undefined) requireLong(given, role)
   const { random, clock } = approle.world
   const nowMs = clock.nowMs()

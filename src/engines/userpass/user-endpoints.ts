@@ -79,7 +79,7 @@ const write = endpoint({
   handler: async (userpass: Userpass, args, { operation }) => {
     if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
     const isNew = operation === 'create'
-    if (isNew && args.password === '') throw fail('bad_request', [PASSWORD_MISSING])
+    if (isNew && args.password === '') throw fail('field_missing', ['password', PASSWORD_MISSING])
     // Before the transaction, which must not wait for it.
     const given = args.password === '' ? undefined : await hashed(userpass, args.password)
     await userpass.users.change(args.username, (user) => {
@@ -107,7 +107,7 @@ const remove = endpoint({
 })
 
 function mustExist(user: User | undefined): User {
-  if (user === undefined) throw fail('bad_request', ['username does not exist'])
+  if (user === undefined) throw fail('no_such_entry', ['username does not exist'])
   return user
 }
 
@@ -121,7 +121,7 @@ const password = endpoint({
   fields: { ...nameField, ...passwordField, password_hash: string('Not taken over', { secret: true, default: '' }) },
   handler: async (userpass: Userpass, args) => {
     if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
-    if (args.password === '') throw fail('bad_request', [PASSWORD_MISSING])
+    if (args.password === '') throw fail('field_missing', ['password', PASSWORD_MISSING])
     const given = await hashed(userpass, args.password)
     await userpass.users.change(args.username, (user) => ({ ...mustExist(user), password: given }))
     return DONE

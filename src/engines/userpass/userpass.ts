@@ -54,7 +54,8 @@ export class Userpass implements LoginMethod {
     return this.lockout.guard(username, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
       const user = await this.users.find(username)
       const isRight = await verifyPassword(password, user?.password, this.slow)
-      if (user === undefined || !isRight) throw fail('bad_request', ['invalid username or password']) // Wire text.
+      // Wire text.
+      if (user === undefined || !isRight) throw fail('invalid_credentials', ['invalid username or password'])
       return {
         displayName: username,
         settings: user.settings,
@@ -77,10 +78,10 @@ export class Userpass implements LoginMethod {
 
   async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
     const user = await this.users.find(String(renewal.username))
-    if (user === undefined) throw fail('bad_request', ['the user does not exist any more, cannot renew'])
+    if (user === undefined) throw fail('not_renewable', ['the user does not exist any more, cannot renew'])
     // The token keeps the policies of its login, so it must not live on where the user lost some.
     if (JSON.stringify(renewal.policies) !== JSON.stringify(user.settings.policies))
-      throw fail('bad_request', ['policies have changed, not renewing']) // Wire text.
+      throw fail('not_renewable', ['policies have changed, not renewing']) // Wire text.
     return { settings: user.settings }
   }
 

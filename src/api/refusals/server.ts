@@ -39,6 +39,13 @@ export const SERVER_REFUSALS = {
     message: (what: string) => what,
     remedy: 'There are as many as the server keeps: remove some that nobody needs, or do what the sentence says.',
   },
+  changed_meanwhile: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Nothing was done: somebody else changed what the request was about. Look at it, and send the request ' +
+      'again.',
+  },
   not_configured: {
     status: 400,
     message: (what: string) => what,

@@ -11,7 +11,7 @@ import { bindsResource, MAX_ROLE_NAME_CHARACTERS } from './roles.ts'
 const tokenGiven: Check = {
   name: 'a token is given',
   run: ({ input }) => {
-    if (input.jwt === '') throw fail('bad_request', ['jwt is required']) // Wire text.
+    if (input.jwt === '') throw fail('field_missing', ['jwt', 'jwt is required']) // Wire text.
     return `${input.jwt.length} characters`
   },
 }
@@ -19,7 +19,7 @@ const tokenGiven: Check = {
 const roleNamed: Check = {
   name: 'a role is named',
   run: ({ input: { role } }) => {
-    if (role === '') throw fail('bad_request', ['role is required']) // Wire text.
+    if (role === '') throw fail('field_missing', ['role', 'role is required']) // Wire text.
     if (role.length > MAX_ROLE_NAME_CHARACTERS)
       throw fail('field_invalid', ['role', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
     return shown(role)
@@ -31,7 +31,7 @@ const roleKnown: Check = {
   run: async (attempt) => {
     const { role: name } = attempt.input
     attempt.role = await attempt.parts.findRole(name)
-    if (attempt.role === undefined) throw fail('bad_request', [`invalid role name ${shown(name)}`]) // Wire text.
+    if (attempt.role === undefined) throw fail('no_such_entry', [`invalid role name ${shown(name)}`]) // Wire text.
     return asciiLowerCase(name)
   },
 }
@@ -59,9 +59,11 @@ const resourceFields: Check = {
   run: ({ input, role, provider }) => {
     if (input.subscription_id !== '' && input.resource_group_name !== '') return 'both'
     if (bindsResource(known(role).bounds))
-      throw fail('bad_request', ['subscription_id and resource_group_name are required']) // Wire text.
+      // Wire text.
+      throw fail('field_missing', ['subscription_id', 'subscription_id and resource_group_name are required'])
     if (known(provider).settings.requireResourceFields)
-      throw fail('bad_request', [
+      throw fail('field_missing', [
+        'subscription_id',
         'subscription_id and resource_group_name are required: require_resource_fields of the configuration relaxes it',
       ])
     return 'not needed: the role is not bound to resources'
@@ -74,7 +76,7 @@ const nameField = (field: NameField, isName: (text: string) => boolean, called: 
   name: `${field} is well-formed`,
   run: ({ input }) => {
     const text = input[field]
-    if (text !== '' && !isName(text)) throw fail('bad_request', [`invalid ${called} ${shown(text)}`])
+    if (text !== '' && !isName(text)) throw fail('name_invalid', [`invalid ${called} ${shown(text)}`])
     return text === '' ? 'not given' : shown(text)
   },
 })
@@ -89,14 +91,14 @@ const resourceId: Check = {
     if (!bindsResource(known(role).bounds)) return 'not used: the role is not bound to resources'
     const id = parseResourceId(text)
     if (id === undefined)
-      throw fail('bad_request', [
+      throw fail('name_invalid', [
         `invalid resource_id ${shown(text)}: expected ` +
           '/subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME',
       ])
     if (!isSameName(id.subscription, subscription_id))
-      throw fail('bad_request', ['resource_id does not match subscription_id'])
+      throw fail('fields_conflict', ['resource_id does not match subscription_id'])
     if (!isSameName(id.group, resource_group_name))
-      throw fail('bad_request', ['resource_id does not match resource_group_name'])
+      throw fail('fields_conflict', ['resource_id does not match resource_group_name'])
     return shown(text)
   },
 }

@@ -182,7 +182,7 @@ export class CloudAuth implements LoginMethod {
   /** The lifetimes are those that the role has now; the token keeps the policies of its login (decision of 4a). */
   async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
     const role = await this.roles.find(String(renewal.role))
-    if (role === undefined) throw fail('bad_request', ['the role does not exist any more, cannot renew'])
+    if (role === undefined) throw fail('not_renewable', ['the role does not exist any more, cannot renew'])
     return { settings: role.settings }
   }
 

@@ -85,7 +85,7 @@ function requireCredential({ authType, secret, identityTokenAudience, identityTo
       'expected root_creds, plugin_wif, msi or aks_wi (also written aks_wif); empty: the first that is configured',
     ])
   if (secret !== undefined && identityTokenAudience !== '')
-    throw fail('bad_request', ["only one of 'client_secret' or 'identity_token_audience' can be set"]) // Wire text.
+    throw fail('fields_conflict', ["only one of 'client_secret' or 'identity_token_audience' can be set"]) // Wire text.
   if (identityTokenTtlSeconds > MAX_IDENTITY_TOKEN_SECONDS)
     throw fail('field_invalid', ['identity_token_ttl', `must be at most ${MAX_IDENTITY_TOKEN_SECONDS} s`])
 }
@@ -136,7 +136,7 @@ const named = (credentials: readonly Leftover[], { clientId: current }: CloudCon
 
 function requireSchedule({ rotationSchedule, rotationPeriodSeconds, rotationWindowSeconds }: CloudConfig): void {
   if (rotationSchedule !== '' && rotationPeriodSeconds > 0)
-    throw fail('bad_request', [
+    throw fail('fields_conflict', [
       'mutually exclusive fields rotation_schedule and rotation_period were both specified; only one of them can be ' +
         'provided', // Wire text.
     ])
@@ -145,9 +145,9 @@ function requireSchedule({ rotationSchedule, rotationPeriodSeconds, rotationWind
   if (rotationPeriodSeconds > 0 && rotationPeriodSeconds < MIN_PERIOD_SECONDS)
     throw fail('field_invalid', ['rotation_period', `must be at least ${MIN_PERIOD_SECONDS} s`])
   if (rotationWindowSeconds === 0) return
-  if (rotationPeriodSeconds > 0) throw fail('bad_request', ['rotation_window does not apply to period']) // Wire text.
   // Wire text.
-  if (rotationSchedule === '') throw fail('bad_request', ['cannot use rotation_window without rotation_schedule'])
+  if (rotationPeriodSeconds > 0) throw fail('fields_conflict', ['rotation_window does not apply to period'])
+  if (rotationSchedule === '') throw fail('fields_conflict', ['cannot use rotation_window without rotation_schedule'])
   if (rotationWindowSeconds < MIN_WINDOW_SECONDS)
     throw fail('field_invalid', ['rotation_window', `must be at least ${MIN_WINDOW_SECONDS} s`])
 }

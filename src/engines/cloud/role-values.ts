@@ -36,14 +36,14 @@ export function changedRole(given: GivenRole, before: Role | undefined, mostSeco
     before?.settings,
   )
   if (settings.periodSeconds > mostSeconds)
-    throw fail('bad_request', [
+    throw fail('out_of_range', [
       // Wire text.
       `token period of "${formatDuration(settings.periodSeconds)}" is greater than the backend's maximum lease TTL ` +
         `of "${formatDuration(mostSeconds)}"`,
     ])
   const bounds = changedBounds(given, before?.bounds)
   if (Object.values(bounds).every((list) => list.length === 0))
-    throw fail('bad_request', ['must have at least one bound constraint when creating/updating a role']) // Wire text.
+    throw fail('role_unbound', ['must have at least one bound constraint when creating/updating a role']) // Wire text.
   return { bounds, settings, oldNames: oldNamesUsed(given, before?.oldNames) }
 }
 

@@ -60,16 +60,16 @@ export class Rotation {
   async #begin(): Promise<void> {
     const { world, configs, providerOf } = this.#parts
     const config = await configs.find()
-    if (config === undefined) throw fail('bad_request', ['the mount is not configured'])
+    if (config === undefined) throw fail('not_configured', ['the mount is not configured'])
     if (config.rotation.pending !== undefined)
-      throw fail('bad_request', ['a new secret waits until the directory takes it: try again in a few minutes'])
+      throw fail('already_in_progress', ['a new secret waits until the directory takes it: try again in a few minutes'])
     if (!isGuid(config.clientId))
-      throw fail('bad_request', ['client_id of the configuration is required: it names the application'])
+      throw fail('not_configured', ['client_id of the configuration is required: it names the application'])
     const provider = providerOf(config)
     const { credential } = provider.settings
-    if (credential.kind !== 'secret') throw fail('bad_request', [withoutSecret(credential)])
+    if (credential.kind !== 'secret') throw fail('not_configured', [withoutSecret(credential)])
     // A secret of the environment goes before the audience; one that is stored excludes it.
-    if (config.identityTokenAudience !== '') throw fail('bad_request', [BESIDE_AUDIENCE])
+    if (config.identityTokenAudience !== '') throw fail('fields_conflict', [BESIDE_AUDIENCE])
     const deadline = new Deadline(world)
     const application = await asked(() => this.#application(provider, config.clientId, deadline))
     const name = NAME + world.random.uuid()
@@ -109,7 +109,7 @@ export class Rotation {
     if (now?.rotation.pending?.keyId === secret.keyId) return this.#warnOf(left)
     // An operator was faster: that secret counts, and this one goes.
     await provider.graph.removeSecret(application.objectId, secret.keyId, deadline).catch(() => {})
-    throw fail('bad_request', ['the configuration changed meanwhile: try again'])
+    throw fail('changed_meanwhile', ['the configuration changed meanwhile: try again'])
   }
 
   #warnOf(left: readonly NamedCredential[]): void {
@@ -127,7 +127,7 @@ export class Rotation {
   /** @throws Refusal, CloudRefusal, CloudUnavailable */
   async #application({ graph }: Provider, clientId: string, deadline: Deadline): Promise<Application> {
     const [found, second] = await graph.applications(clientId, deadline)
-    if (found === undefined) throw fail('bad_request', ['no application found with this client_id'])
+    if (found === undefined) throw fail('no_such_entry', ['no application found with this client_id'])
     // Wire text.
     if (second !== undefined) throw fail('bad_request', ['multiple applications found - double check your client_id'])
     return found
@@ -241,7 +241,7 @@ export class Rotation {
   async #change(config: CloudConfig, change: (now: CloudConfig) => CloudConfig): Promise<void> {
     await this.#parts.configs.change((found) => {
       const isSame = found !== undefined && JSON.stringify(stateOf(found)) === JSON.stringify(stateOf(config))
-      if (!isSame) throw fail('bad_request', ['the configuration changed meanwhile: try again'])
+      if (!isSame) throw fail('changed_meanwhile', ['the configuration changed meanwhile: try again'])
       return change(found)
     })
   }

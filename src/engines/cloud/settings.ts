@@ -53,11 +53,11 @@ export function settingsOf(config: CloudConfig, { environment, clouds }: Surroun
   const resource = first(config.resource, environment.AD_RESOURCE)
   const name = first(config.environment, environment.ENVIRONMENT)
   const cloud = findCloud(name, clouds)
-  if (tenant === '') throw fail('bad_request', ['tenant_id is required'])
+  if (tenant === '') throw fail('field_missing', ['tenant_id', 'tenant_id is required'])
   // Also where the environment names it: one that stands for many tenants lets in all of them.
   if (!isTenant(tenant))
     throw fail('field_invalid', ['tenant_id', 'expected the GUID of one directory, or a domain name of it'])
-  if (resource === '') throw fail('bad_request', ['resource is required'])
+  if (resource === '') throw fail('field_missing', ['resource', 'resource is required'])
   if (cloud === undefined) throw fail('field_invalid', ['environment', `known are ${cloudNames(clouds).join(', ')}`])
   return {
     cloud,

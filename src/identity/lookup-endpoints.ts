@@ -37,7 +37,8 @@ type Known = { readonly [K in keyof typeof fields]: string }
 function check(known: Known): void {
   const byAlias = known.alias_name !== '' || known.alias_mount_accessor !== ''
   const ways = [known.id !== '', known.name !== '', known.alias_id !== '', byAlias].filter(Boolean).length
-  if (ways !== 1) throw fail('bad_request', ['Give one of id, name, alias_id, or alias_name with alias_mount_accessor'])
+  if (ways !== 1)
+    throw fail('fields_conflict', ['Give one of id, name, alias_id, or alias_name with alias_mount_accessor'])
   if (!byAlias) return
   if (known.alias_mount_accessor === '') throw fail('field_missing', ['alias_mount_accessor'])
   checkAliasName('alias_name', known.alias_name)

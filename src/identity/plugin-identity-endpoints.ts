@@ -30,7 +30,7 @@ const configuration = endpoint({
     const issuer = published.issuer()
     // Whoever has a mount ask for tokens wants the address known: the cloud comes as any stranger does.
     if (listener?.redacts.addresses === true && (await published.publishedKeys()).length === 0)
-      throw fail('bad_request', ['this listener shows no addresses, and no mount has asked for an identity token yet'])
+      throw fail('not_offered', ['this listener shows no addresses, and no mount has asked for an identity token yet'])
     const data = {
       issuer,
       jwks_uri: `${issuer}/.well-known/keys`,

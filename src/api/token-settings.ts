@@ -91,15 +91,15 @@ function requireFitting({ ttlSeconds, maxTtlSeconds, periodSeconds, numUses, typ
     throw fail('field_invalid', ['token_ttl', 'must not be longer than token_max_ttl'])
   if (type !== 'batch') return
   if (periodSeconds > 0)
-    throw fail('bad_request', ["'token_type' cannot be 'batch' when set to generate periodic tokens"])
+    throw fail('fields_conflict', ["'token_type' cannot be 'batch' when set to generate periodic tokens"])
   if (numUses > 0)
-    throw fail('bad_request', ["'token_type' cannot be 'batch' when set to generate tokens with limited use count"])
+    throw fail('fields_conflict', ["'token_type' cannot be 'batch' when set to generate tokens with limited use count"])
 }
 
 function typeOf(text: string): TokenSettings['type'] {
   if (text === '' || text === 'default') return 'default'
   if (text === 'service' || text === 'batch') return text
-  throw fail('bad_request', [`invalid 'token_type' value "${text.slice(0, 40)}": default, service and batch are`])
+  throw fail('choice_unknown', [`invalid 'token_type' value "${text.slice(0, 40)}": default, service and batch are`])
 }
 
 /** As policies are looked up: lower case, each once, in order. No character becomes another one (threats I-01). */

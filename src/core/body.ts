@@ -29,7 +29,8 @@ function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 function parseForm(body: Buffer): JsonObject {
-  if (body.length > MAX_FORM_BYTES) throw fail('bad_request', [`A form has at most ${MAX_FORM_BYTES} bytes, send JSON`])
+  if (body.length > MAX_FORM_BYTES)
+    throw fail('too_many_parameters', [`A form has at most ${MAX_FORM_BYTES} bytes, send JSON`])
   return parseQuery(body.toString('utf8'))
 }
 

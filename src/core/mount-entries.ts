@@ -91,9 +91,9 @@ export function decodeMountEntry(bytes: Buffer): MountEntry {
 /** @throws Refusal where mounts of this kind do not belong */
 export function requireAllowedPath({ path, kind }: MountEntry): void {
   const reserved = RESERVED.find((prefix) => path.startsWith(prefix) && kind !== own(KIND_BELOW, prefix))
-  if (reserved !== undefined) throw fail('bad_request', [`cannot mount "${path}": ${reserved} is reserved`])
+  if (reserved !== undefined) throw fail('path_not_allowed', [`cannot mount "${path}": ${reserved} is reserved`])
   if (kind === 'auth' && !path.startsWith('auth/'))
-    throw fail('bad_request', [`cannot mount "${path}": a login method belongs below auth/`])
+    throw fail('path_not_allowed', [`cannot mount "${path}": a login method belongs below auth/`])
 }
 
 /** A mount that the path lies in or around, but for the mount itself. */

@@ -256,7 +256,7 @@ export class MountTable implements Mounts {
 
   async mount(entry: MountEntry): Promise<void> {
     if (this.#types.get(entry.type)?.kind !== entry.kind || SINGLETONS.has(entry.type)) {
-      throw fail('bad_request', [
+      throw fail('choice_unknown', [
         `plugin not found in the catalog: ${entry.type}; offered are ${this.typesOf(entry.kind).join(', ')}`,
       ])
     }
@@ -277,7 +277,7 @@ export class MountTable implements Mounts {
   async unmount(path: string): Promise<void> {
     const entry = this.find(path)
     if (entry === undefined) return
-    if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot unmount "${path}"`])
+    if (SINGLETONS.has(entry.type)) throw fail('part_of_server', [`cannot unmount "${path}"`])
     await this.#stored.remove(entry)
     await this.refresh()
     await this.#stored.wipe(entry)

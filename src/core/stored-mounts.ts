@@ -61,7 +61,7 @@ export class StoredMounts {
     await this.#core.transaction(async (tx) => {
       const taken = await overlapping(tx, entry)
       // Wire text.
-      if (taken !== undefined) throw fail('bad_request', [`path is already in use at ${shownPath(taken)}`])
+      if (taken !== undefined) throw fail('already_exists', [`path is already in use at ${shownPath(taken)}`])
       tx.put(mountKey(entry), encodeMountEntry(entry))
     })
   }
@@ -70,7 +70,7 @@ export class StoredMounts {
   async tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
     await this.#core.transaction(async (tx) => {
       const entry = await storedAt(tx, path)
-      if (entry === undefined) throw fail('bad_request', [`no mount at "${path}"`])
+      if (entry === undefined) throw fail('no_such_entry', [`no mount at "${path}"`])
       tx.put(mountKey(entry), encodeMountEntry(change(entry)))
     })
   }
@@ -79,12 +79,13 @@ export class StoredMounts {
   async move(from: string, to: string): Promise<void> {
     await this.#core.transaction(async (tx) => {
       const entry = await storedAt(tx, from)
-      if (entry === undefined) throw fail('bad_request', [`no matching mount at "${from}"`]) // Wire text.
-      if (SINGLETONS.has(entry.type)) throw fail('bad_request', [`cannot remount "${from}"`])
+      if (entry === undefined) throw fail('no_such_entry', [`no matching mount at "${from}"`]) // Wire text.
+      if (SINGLETONS.has(entry.type)) throw fail('part_of_server', [`cannot remount "${from}"`])
       const moved = { ...entry, path: to, ...formerPathsOf(entry, to) }
       requireAllowedPath(moved)
       const taken = await overlapping(tx, moved)
-      if (taken !== undefined) throw fail('bad_request', [`path already in use at "${shownPath(taken)}"`]) // Wire text.
+      // Wire text.
+      if (taken !== undefined) throw fail('already_exists', [`path already in use at "${shownPath(taken)}"`])
       tx.put(mountKey(entry), encodeMountEntry(moved))
     })
   }

@@ -150,5 +150,5 @@ for (const [query, fields] of QUERIES) {
 test('a query has at most 100 parameters', () => {
   const parameters = (count: number): string => Array.from({ length: count }, (_, index) => `p${index}=1`).join('&')
   assert.equal(Object.keys(parseQuery(parameters(100))).length, 100)
-  assert.throws(() => parseQuery(parameters(101)), { code: 'bad_request' })
+  assert.throws(() => parseQuery(parameters(101)), { code: 'too_many_parameters' })
 })

@@ -92,7 +92,7 @@ export function parseQuery(query: string): JsonObject {
   let count = 0
   for (const [name, value] of new URLSearchParams(query)) {
     if (++count > MAX_QUERY_PARAMETERS)
-      throw fail('bad_request', [`The query has more than ${MAX_QUERY_PARAMETERS} parameters`])
+      throw fail('too_many_parameters', [`The query has more than ${MAX_QUERY_PARAMETERS} parameters`])
     if (!Object.hasOwn(fields, name)) fields[name] = value
   }
   return fields

@@ -16,7 +16,7 @@ export const readWrapping = (exchange: Exchange): void => {
   const text = exchange.request.headers.wrapTtl
   if (text === undefined || text === '') return
   const seconds = parsed(text)
-  if (seconds < 0) throw fail('bad_request', [`${HEADER}: requested wrap ttl cannot be negative`])
+  if (seconds < 0) throw fail('wrapping_refused', [`${HEADER}: requested wrap ttl cannot be negative`])
   exchange.wrapTtlSeconds = seconds
 }
 
@@ -24,7 +24,7 @@ function formOf(text = ''): WrapForm {
   if (text === 'jwt') return 'jwt'
   // Wire text of old clients: a token that is a UUID, as tokens once were.
   if (text === '' || text === 'uuid') return 'plain'
-  throw fail('bad_request', ['X-Vault-Wrap-Format: must be jwt, or be left out'])
+  throw fail('wrapping_refused', ['X-Vault-Wrap-Format: must be jwt, or be left out'])
 }
 
 /** Never 0 for more than that: it would be an answer in clear to somebody who asked for it wrapped. */
@@ -33,7 +33,7 @@ function parsed(text: string): number {
     return parseLifetimeSeconds(text)
   } catch (cause) {
     if (!(cause instanceof DurationError)) throw cause
-    throw fail('bad_request', [`${HEADER}: ${cause.message}`], cause)
+    throw fail('wrapping_refused', [`${HEADER}: ${cause.message}`], cause)
   }
 }
 
@@ -51,7 +51,8 @@ export const limitWrapping = (exchange: Exchange): void => {
   exchange.wrapTtlSeconds = 0
 }
 
-const cannotBeWrapped = () => fail('bad_request', ['X-Vault-Wrap-TTL: the answer of this endpoint cannot be wrapped'])
+const cannotBeWrapped = () =>
+  fail('wrapping_refused', ['X-Vault-Wrap-TTL: the answer of this endpoint cannot be wrapped'])
 
 /**
  * What is wrapped is stored. For whoever has no token only the answer to a login is: else anybody could fill the disk
@@ -59,7 +60,7 @@ const cannotBeWrapped = () => fail('bad_request', ['X-Vault-Wrap-TTL: the answer
  */
 export const refuseToKeep = ({ wrapTtlSeconds, token, mounted }: Exchange): void => {
   if (wrapTtlSeconds === 0 || token !== undefined || mounted?.entry.kind === 'auth') return
-  throw fail('bad_request', ['X-Vault-Wrap-TTL: without a token only the answer to a login is wrapped'])
+  throw fail('wrapping_refused', ['X-Vault-Wrap-TTL: without a token only the answer to a login is wrapped'])
 }
 
 /** A refusal is not wrapped, nor is an answer without content. */

@@ -79,13 +79,14 @@ export class QuotaStore {
       const bytes = await tx.get(FOLDER + name)
       const quota = change(bytes && decodeQuota(bytes))
       const others = (await allIn(tx)).filter((other) => other.name !== name)
-      if (others.length >= MAX_QUOTAS) throw fail('bad_request', [`There are ${MAX_QUOTAS} quotas, which is the limit`])
+      if (others.length >= MAX_QUOTAS)
+        throw fail('limit_reached', [`There are ${MAX_QUOTAS} quotas, which is the limit`])
       const same = others.find(
         ({ mount, path, role }) => mount === quota.mount && path === quota.path && role === quota.role,
       )
       if (same !== undefined)
         // Wire text.
-        throw fail('bad_request', [`quota rule with similar properties exists under the name "${same.name}"`])
+        throw fail('already_exists', [`quota rule with similar properties exists under the name "${same.name}"`])
       tx.put(FOLDER + name, encodeQuota(quota))
     })
   }

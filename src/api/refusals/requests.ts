@@ -38,6 +38,11 @@ export const REQUEST_REFUSALS = {
       'without a port; x_forwarded_for_authorized_addrs and x_forwarded_for_hop_skips of the listener say which ' +
       'proxies there are.',
   },
+  too_many_parameters: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'A form or a query holds more than is read: send the fields as JSON in the body.',
+  },
   wrapping_refused: {
     status: 400,
     message: (what: string) => what,

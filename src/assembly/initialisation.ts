@@ -49,7 +49,7 @@ export async function initialise(
     const shares = await opening.exclusively(() => seal.initialise(config, clusterName, also))
     return { shares, rootToken }
   } catch (cause) {
-    if (cause instanceof AutoSealFailed) throw fail('bad_request', [cause.message], cause)
+    if (cause instanceof AutoSealFailed) throw fail('auto_seal_failed', [cause.message], cause)
     throw cause
   } finally {
     house.tokens.close()

@@ -100,7 +100,7 @@ export class Opening {
     return this.exclusively(async () => {
       if (seal.status().sealed) throw new Sealed('The server is sealed')
       if (seal.openings !== openings)
-        throw fail('bad_request', ['The server was sealed while the snapshot was on its way: send it again'])
+        throw fail('changed_meanwhile', ['The server was sealed while the snapshot was on its way: send it again'])
       await this.#close()
       try {
         await announce({ status: seal.status(), keyring: undefined, store: 'away' })

@@ -55,8 +55,8 @@ export class Restore {
   /** @throws Refusal where it is no good snapshot, or not of this cluster; the store is then as it was */
   async run(stream: ByteStream, force: boolean): Promise<Restored> {
     const { restorable, seal, opening } = this.#parts
-    if (restorable === undefined) throw fail('bad_request', ['A store in memory cannot be restored'])
-    if (this.#isRunning) throw fail('bad_request', ['A restore is under way'])
+    if (restorable === undefined) throw fail('not_offered', ['A store in memory cannot be restored'])
+    if (this.#isRunning) throw fail('already_in_progress', ['A restore is under way'])
     this.#isRunning = true
     const pieces = stream[Symbol.asyncIterator]()
     try {
@@ -72,7 +72,7 @@ export class Restore {
     } catch (cause) {
       const isUnfit = cause instanceof AutoSealFailed
       if (isUnfit || cause instanceof SnapshotDamaged || cause instanceof StorageCorrupt) {
-        throw fail('bad_request', [`${cause.message}. Nothing was changed`], cause)
+        throw fail('snapshot_refused', [`${cause.message}. Nothing was changed`], cause)
       }
       throw cause
     } finally {
@@ -93,7 +93,7 @@ export class Restore {
     const { header } = read
     const isOurs = header.clusterId === seal.status().cluster?.id
     if (!isOurs && !force) {
-      throw fail('bad_request', [`The snapshot is of the cluster ${header.clusterId}, not of this one: see force`])
+      throw fail('snapshot_refused', [`The snapshot is of the cluster ${header.clusterId}, not of this one: see force`])
     }
     let isSealChecked = false
     const audit = new RestoredAudit(this.#parts.auditDevices())

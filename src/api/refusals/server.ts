@@ -82,6 +82,12 @@ export const SERVER_REFUSALS = {
       'One of the shares is not of this store, or was given twice. Give them again, each once; those of before ' +
       'the last rekey count no more.',
   },
+  auto_seal_failed: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'The static key of the configuration is not there, or not the right one: ' + 'docs/runbooks/start-and-unseal.md.',
+  },
   snapshot_refused: {
     status: 400,
     message: (what: string) => what,

@@ -218,7 +218,7 @@ export class Audit implements AuditDevices {
   hash(path: string, text: string): string {
     const device = this.#table.find(path)
     // Wire text.
-    if (device === undefined) throw fail('bad_request', [`unknown audit backend "${path}"`])
+    if (device === undefined) throw fail('no_such_entry', [`unknown audit backend "${path}"`])
     return HMAC_PREFIX + device.hmac.hexOf(text)
   }
 

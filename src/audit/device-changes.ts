@@ -54,7 +54,9 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
 
   async enable(device: NewDevice): Promise<void> {
     if (!this.#settings.allowsApi)
-      throw fail('bad_request', [`audit devices are declared in the configuration file here: ${API_SWITCH} = false`])
+      throw fail('declared_in_config', [
+        `audit devices are declared in the configuration file here: ${API_SWITCH} = false`,
+      ])
     await this.#turns.run(() => this.#enable(device))
   }
 
@@ -63,10 +65,10 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     const { target } = deviceSettings(type, options, false)
     const { dataDirectory } = this.#settings
     if (target.kind === 'file' && dataDirectory !== undefined && (await liesIn(target.file, dataDirectory)))
-      throw fail('bad_request', [`the option file_path: ${inDataDirectory(target.file)}`])
+      throw fail('audit_option_invalid', [`the option file_path: ${inDataDirectory(target.file)}`])
     const { devices } = this.#table.stored
     requireFree(devices, path)
-    if (devices.length >= MOST_DEVICES) throw fail('bad_request', [`there are ${MOST_DEVICES} audit devices already`])
+    if (devices.length >= MOST_DEVICES) throw fail('limit_reached', [`there are ${MOST_DEVICES} audit devices already`])
     let made: StoredDevice | undefined
     await this.#store.transaction((_devices, tx) => {
       tx.requireKey()
@@ -86,7 +88,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     await this.#store.transaction((devices, tx) => {
       const device = devices.find((one) => one.path === path)
       if (device === undefined) return
-      if (device.isDeclared) throw fail('bad_request', [declaredText(device)])
+      if (device.isDeclared) throw fail('declared_in_config', [declaredText(device)])
       tx.delete(device)
     })
     await this.#table.refresh()
@@ -97,7 +99,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
       const after = new Map(before)
       if (setting === undefined) after.delete(name)
       else after.set(name, setting)
-      if (after.size > MOST_HEADERS) throw fail('bad_request', [`at most ${MOST_HEADERS} headers are recorded`])
+      if (after.size > MOST_HEADERS) throw fail('limit_reached', [`at most ${MOST_HEADERS} headers are recorded`])
       return after
     })
     await this.#table.refresh()
@@ -109,5 +111,5 @@ const declaredText = ({ type, path }: StoredDevice): string =>
 
 /** @throws Refusal where the path is taken */
 function requireFree(devices: readonly StoredDevice[], path: string): void {
-  if (devices.some((one) => one.path === path)) throw fail('bad_request', ['path already in use']) // Wire text.
+  if (devices.some((one) => one.path === path)) throw fail('already_exists', ['path already in use']) // Wire text.
 }

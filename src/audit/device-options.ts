@@ -41,7 +41,7 @@ const DEFAULT_MODE = 0o600
 const WIDEST_MODE = 0o660
 const MOST_PREFIX_CHARACTERS = 256
 
-const refusal = (why: string): Refusal => fail('bad_request', [why])
+const refusal = (why: string): Refusal => fail('audit_option_invalid', [why])
 
 /** `isDeclared`: they come from the configuration file, which may set more. @throws Refusal naming the option */
 export function deviceSettings(type: string, options: Options, isDeclared: boolean): DeviceSettings {

@@ -77,7 +77,7 @@ export async function requireUsable(parts: DeviceParts): Promise<void> {
   await device.end()
   if (isStored && !hasFailed) return
   if (isNew) await unlink(target.file).catch(() => {})
-  throw fail('bad_request', [`the audit device cannot be written: ${why}`])
+  throw fail('audit_device_unusable', [`the audit device cannot be written: ${why}`])
 }
 
 /** Whether it was not there before. */
@@ -88,6 +88,6 @@ async function makeFile(file: string, mode: number): Promise<boolean> {
     await opened.handle.close()
     return size === 0
   } catch (cause) {
-    throw fail('bad_request', [cause instanceof DeviceError ? cause.message : codeOf(cause)], cause)
+    throw fail('audit_device_unusable', [cause instanceof DeviceError ? cause.message : codeOf(cause)], cause)
   }
 }

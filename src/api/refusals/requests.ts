@@ -5,7 +5,7 @@ export const REQUEST_REFUSALS = {
   bad_request: {
     status: 400,
     message: (what: string) => what,
-    remedy: 'The sentence says what cannot be done as asked, and mostly what could; change the request.',
+    remedy: 'Nothing more exact can be said than the sentence says; change the request.',
   },
   bad_path: {
     status: 400,

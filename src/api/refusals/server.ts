@@ -34,6 +34,11 @@ export const SERVER_REFUSALS = {
       'It comes with the server and stays as it is: mounts such as sys/ and cubbyhole/, the policy root, the ' +
       'headers of the API, and the entries that open the store.',
   },
+  declared_in_config: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'The configuration file says which audit devices there are: change it there.',
+  },
   limit_reached: {
     status: 400,
     message: (what: string) => what,
@@ -106,6 +111,18 @@ export const SERVER_REFUSALS = {
     status: 400,
     message: (what: string) => what,
     remedy: 'The document does not parse: the sentence has the place. docs/api/system.md shows the form.',
+  },
+  audit_option_invalid: {
+    status: 400,
+    message: (what: string) => what,
+    remedy: 'The sentence names the option of the audit device and what it takes.',
+  },
+  audit_device_unusable: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'The device was not enabled, since nothing could be written to it: look at the directory and its ' +
+      'permissions, or at who listens at the address.',
   },
   reload_failed: {
     status: 400,

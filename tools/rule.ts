@@ -53,6 +53,19 @@ export function comments(pattern: RegExp): Find {
   return ({ source }) => [...source.comments.matchAll(pattern)].map(({ index }) => lineAt(source.comments, index))
 }
 
+/** Finds `text` as a whole string without a reason, a comment `// text: …`, on its line or the one above. */
+export function stringWithoutReason(text: string): Find {
+  return ({ source }) => {
+    const comments = source.comments.split('\n')
+    const hasReason = (line: number): boolean =>
+      [comments[line - 2], comments[line - 1]].some((comment = '') => comment.includes(`${text}: `))
+    return source.strings
+      .filter((literal) => literal.text === text)
+      .map(({ start }) => lineAt(source.code, start))
+      .filter((line) => !hasReason(line))
+  }
+}
+
 /** Imports of values from `modules`: any, or of `names`, or (unless `whole` is false) of the module as a whole. */
 export function importsOf(modules: readonly string[] | RegExp, names?: readonly string[], { whole = true } = {}): Find {
   const isOne = (specifier: string): boolean =>

@@ -1,7 +1,17 @@
 // What no file may hold, one row a rule: the static bans of threats part 9 that can be decided without types, and the
 // habits of the house. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
 import type { KnownLookUps } from './look-ups.ts'
-import { anyOf, code, comments, everywhere, importsOf, inProgram, nestedRepetition, type Rule } from './rule.ts'
+import {
+  anyOf,
+  code,
+  comments,
+  everywhere,
+  importsOf,
+  inProgram,
+  nestedRepetition,
+  type Rule,
+  stringWithoutReason,
+} from './rule.ts'
 import { isExactTest, isTest } from './tree.ts'
 
 /** Z-06: who turns JSON into values: the parser has no limits and its errors quote the input (threats N-06, N-08). */
@@ -295,6 +305,13 @@ export const RULES: readonly Rule[] = [
       code(/\bconstructor\s*\((?:[^)]*,)?\s*(?:private|public|protected|override)\s+[\w$]/g),
       code(/\bconstructor\s*\((?:[^)]*,)?\s*readonly\s+[\w$]+\s*[?:=,)]/g),
     ),
+    except: {},
+  },
+  {
+    id: 'refusals',
+    message: 'take or add a code that says what was wrong, or give the reason beside it: // bad_request: …',
+    applies: inProgram,
+    find: stringWithoutReason('bad_request'),
     except: {},
   },
   {

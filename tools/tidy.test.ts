@@ -229,6 +229,20 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     ],
   },
   {
+    name: 'refusals whose code says nothing',
+    refused: [
+      { path: 'src/core/a.ts', text: `throw fail('bad_request', ['no'])` },
+      { path: 'src/core/a.ts', text: `// Wire text.\nthrow fail('bad_request', ['no'])` },
+      { path: 'src/core/a.ts', text: `// bad_request: a reason\n\nthrow fail('bad_request', ['no'])` },
+    ],
+    allowed: [
+      { path: 'src/core/a.ts', text: `// bad_request: a reason\nthrow fail('bad_request', ['no'])` },
+      { path: 'src/core/a.ts', text: `throw fail('bad_request', ['no']) // Wire text. bad_request: a reason` },
+      { path: 'src/core/a.ts', text: `throw fail('out_of_range', ['no']) // Once a bad_request.` },
+      { path: 'src/core/a.test.ts', text: `assert.equal(code, 'bad_request')` },
+    ],
+  },
+  {
     name: 'tests that do not run',
     refused: [
       { path: 'src/lib/a.test.ts', text: `suite.only('a', b)` },

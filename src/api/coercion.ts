@@ -90,7 +90,7 @@ export function parseBool(text: string): boolean | undefined {
 export function toSeconds(value: JsonValue, name: string): number {
   if (typeof value === 'number') {
     // Not NaN either. As far as a text may go: what is added to the time of day stays a date.
-    if (!(Math.abs(value) <= MAX_DURATION_SECONDS)) throw invalid(name, 'must be shorter than 292 years')
+    if (!(Math.abs(value) <= MAX_DURATION_SECONDS)) throw fail('out_of_range', [name, 'must be shorter than 292 years'])
     return value > 0 && value < 1 ? 1 : Math.trunc(value) + 0
   }
   if (typeof value !== 'string')

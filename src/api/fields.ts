@@ -84,8 +84,10 @@ export function string<const O extends Common<string>>(description: string, opti
     { type: 'string', ...(allowed ? { enum: allowed } : {}), ...(max === undefined ? {} : { maxLength: max }) },
     (value, name) => {
       const text = toText(value, name)
-      if (max !== undefined && text.length > max) throw invalid(name, `must have at most ${max} characters`)
-      if (allowed && !allowed.includes(text)) throw invalid(name, `must be one of ${allowed.join(', ')}`)
+      if (max !== undefined && text.length > max)
+        throw fail('out_of_range', [name, `must have at most ${max} characters`])
+      if (allowed && !allowed.includes(text))
+        throw fail('choice_unknown', [name, `must be one of ${allowed.join(', ')}`])
       return text
     },
   )
@@ -103,8 +105,8 @@ export function int<const O extends Common<number>>(description: string, options
     if (value === null) return undefined
     // -0 becomes 0 (threats N-19).
     const number = toInteger(value, name) + 0
-    if (min !== undefined && number < min) throw invalid(name, `must be at least ${min}`)
-    if (max !== undefined && number > max) throw invalid(name, `must be at most ${max}`)
+    if (min !== undefined && number < min) throw fail('out_of_range', [name, `must be at least ${min}`])
+    if (max !== undefined && number > max) throw fail('out_of_range', [name, `must be at most ${max}`])
     return number
   })
 }
@@ -125,8 +127,8 @@ export function decimal<const O extends Common<number>>(description: string, opt
   return define<number, O>('number', description, options, { type: 'number', ...bounds }, (value, name) => {
     if (value === null) return undefined
     const number = toNumber(value, name) + 0
-    if (min !== undefined && number < min) throw invalid(name, `must be at least ${min}`)
-    if (max !== undefined && number > max) throw invalid(name, `must be at most ${max}`)
+    if (min !== undefined && number < min) throw fail('out_of_range', [name, `must be at least ${min}`])
+    if (max !== undefined && number > max) throw fail('out_of_range', [name, `must be at most ${max}`])
     return number
   })
 }
@@ -148,7 +150,7 @@ export function bytes<const O extends Common<Buffer>>(description: string, optio
     try {
       return decodeBase64(text)
     } catch (cause) {
-      if (cause instanceof Base64Error) throw invalid(name, cause.message, cause)
+      if (cause instanceof Base64Error) throw fail('base64_invalid', [name, cause.message], cause)
       throw cause
     }
   })
@@ -172,7 +174,7 @@ export function duration<const O extends Common<number>>(description: string, op
   return define<number, O>('duration', description, options, { type: 'integer', format: 'seconds' }, (value, name) => {
     if (value === null) return undefined
     const seconds = toSeconds(value, name)
-    if (seconds < 0) throw invalid(name, 'must not be negative')
+    if (seconds < 0) throw fail('out_of_range', [name, 'must not be negative'])
     return seconds
   })
 }
@@ -191,13 +193,13 @@ export function strings<const O extends Common<readonly string[]>>(description: 
   return define<readonly string[], O>('strings', description, options, schema, (value, name) => {
     if (value === null) return undefined
     const items = Array.isArray(value) ? value : splitAtCommas(toText(value, name))
-    if (items.length > MAX_LIST_ITEMS) throw invalid(name, `must have at most ${MAX_LIST_ITEMS} items`)
+    if (items.length > MAX_LIST_ITEMS) throw fail('out_of_range', [name, `must have at most ${MAX_LIST_ITEMS} items`])
     const texts = items.map((item) => toText(item, name))
     if (texts.some((text) => text.length > MAX_ITEM_CHARACTERS)) {
-      throw invalid(name, `has an item of more than ${MAX_ITEM_CHARACTERS} characters`)
+      throw fail('out_of_range', [name, `has an item of more than ${MAX_ITEM_CHARACTERS} characters`])
     }
     if (texts.reduce((sum, text) => sum + text.length, 0) > max) {
-      throw invalid(name, `must have at most ${max} characters in all`)
+      throw fail('out_of_range', [name, `must have at most ${max} characters in all`])
     }
     return texts
   })
@@ -220,13 +222,14 @@ export function map<const O extends Common<Readonly<Record<string, string>>>>(
     if (!isJsonObject(value)) throw invalid(name, `expected an object, got ${describe(value)}`)
     const result = dictionary<string>()
     const pairs = Object.entries(value)
-    if (pairs.length > MAX_MAP_PAIRS) throw invalid(name, `must have at most ${MAX_MAP_PAIRS} names`)
+    if (pairs.length > MAX_MAP_PAIRS) throw fail('out_of_range', [name, `must have at most ${MAX_MAP_PAIRS} names`])
     let characters = 0
     for (const [key, item] of pairs) {
-      if (RESERVED_NAMES.includes(key)) throw invalid(name, `the name ${key} is reserved`)
+      if (RESERVED_NAMES.includes(key)) throw fail('name_invalid', [name, `the name ${key} is reserved`])
       const text = toText(item, `${name}.${key}`)
       characters += key.length + text.length
-      if (characters > MAX_MAP_CHARACTERS) throw invalid(name, `must have at most ${MAX_MAP_CHARACTERS} characters`)
+      if (characters > MAX_MAP_CHARACTERS)
+        throw fail('out_of_range', [name, `must have at most ${MAX_MAP_CHARACTERS} characters`])
       result[key] = text
     }
     return result

@@ -88,7 +88,7 @@ export function changedSettings(given: Given, before: TokenSettings = NONE): Tok
 
 function requireFitting({ ttlSeconds, maxTtlSeconds, periodSeconds, numUses, type }: TokenSettings): void {
   if (maxTtlSeconds > 0 && ttlSeconds > maxTtlSeconds)
-    throw fail('field_invalid', ['token_ttl', 'must not be longer than token_max_ttl'])
+    throw fail('out_of_range', ['token_ttl', 'must not be longer than token_max_ttl'])
   if (type !== 'batch') return
   if (periodSeconds > 0)
     throw fail('fields_conflict', ["'token_type' cannot be 'batch' when set to generate periodic tokens"])

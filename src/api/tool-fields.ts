@@ -40,7 +40,7 @@ export function hashAnswer(
   hash: (name: string, data: Buffer) => Buffer | undefined,
 ): Answer {
   const sum = hash(algorithm, input)
-  if (sum === undefined) throw fail('field_invalid', ['algorithm', `must be one of ${names.join(', ')}`])
+  if (sum === undefined) throw fail('choice_unknown', ['algorithm', `must be one of ${names.join(', ')}`])
   return { data: { sum: encoded(sum, format) } }
 }
 
@@ -91,9 +91,9 @@ export function readRandomRequest(args: RandomArgs): {
   if (known !== undefined) return { source: known, count: args.bytes }
   // `random/32`: where one segment follows, it is the source or the number.
   const count = parseDecimal(source)
-  if (count === undefined) throw fail('field_invalid', ['source', `must be one of ${SOURCES.join(', ')}, or a number`])
+  if (count === undefined) throw fail('choice_unknown', ['source', `must be one of ${SOURCES.join(', ')}, or a number`])
   if (count < 1 || count > MAX_RANDOM_BYTES)
-    throw fail('field_invalid', ['bytes', `must be from 1 to ${MAX_RANDOM_BYTES}`])
+    throw fail('out_of_range', ['bytes', `must be from 1 to ${MAX_RANDOM_BYTES}`])
   return { source: 'platform', count }
 }
 

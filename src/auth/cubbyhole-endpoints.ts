@@ -54,7 +54,7 @@ const write = endpoint({
     const { input } = request
     if (input === undefined || Object.keys(input).length === 0)
       throw fail('field_missing', ['data', 'missing data fields'])
-    if (isTooLong(path)) throw fail('field_invalid', ['path', `must have at most ${MAX_PATH_BYTES} bytes`])
+    if (isTooLong(path)) throw fail('out_of_range', ['path', `must have at most ${MAX_PATH_BYTES} bytes`])
     await cubbyhole.write(tokenId, path, input)
     return DONE
   },

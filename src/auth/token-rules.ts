@@ -23,11 +23,11 @@ export function sanitizePolicies(names: readonly string[]): string[] {
     }
     if (UNASSIGNABLE_POLICIES.has(name)) throw fail('not_assignable', [`cannot assign policy "${name}"`])
     if (name.length > MAX_POLICY_NAME_LENGTH) {
-      throw fail('field_invalid', ['policies', `a name has at most ${MAX_POLICY_NAME_LENGTH} characters`])
+      throw fail('out_of_range', ['policies', `a name has at most ${MAX_POLICY_NAME_LENGTH} characters`])
     }
     if (name !== '') result.add(name)
   }
-  if (result.size > MAX_POLICIES) throw fail('field_invalid', ['policies', `must be at most ${MAX_POLICIES}`])
+  if (result.size > MAX_POLICIES) throw fail('out_of_range', ['policies', `must be at most ${MAX_POLICIES}`])
   return [...result]
 }
 

@@ -76,7 +76,7 @@ export function changedConfig(
   }
   const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = config
   if (maxLeaseTtlSeconds > 0 && defaultLeaseTtlSeconds > maxLeaseTtlSeconds)
-    throw fail('field_invalid', [`${prefix}default_lease_ttl`, 'must not be longer than max_lease_ttl'])
+    throw fail('out_of_range', [`${prefix}default_lease_ttl`, 'must not be longer than max_lease_ttl'])
   return config
 }
 
@@ -114,7 +114,7 @@ function requireHeaders(
 ): void {
   if (names === undefined) return
   if (names.length > MAX_PASSED_HEADERS)
-    throw fail('field_invalid', [field, `must have at most ${MAX_PASSED_HEADERS} items`])
+    throw fail('out_of_range', [field, `must have at most ${MAX_PASSED_HEADERS} items`])
   for (const name of names) {
     const why = whyNot(name)
     if (why !== undefined) throw fail('field_invalid', [field, why])

@@ -94,7 +94,7 @@ export function changedRole(given: GivenRole, before: Role | undefined, newRoleI
 function roleIdOf(given: string | undefined): string | undefined {
   if (given === undefined || given === '') return undefined
   if (given.length > MAX_ROLE_ID_CHARACTERS)
-    throw fail('field_invalid', ['role_id', `must have at most ${MAX_ROLE_ID_CHARACTERS} characters`])
+    throw fail('out_of_range', ['role_id', `must have at most ${MAX_ROLE_ID_CHARACTERS} characters`])
   return given
 }
 

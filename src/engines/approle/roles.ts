@@ -70,7 +70,7 @@ export class Roles {
   /** `change` gets the role as it is; what it throws leaves everything as it was. */
   async change(name: string, change: (role: Role | undefined) => Role): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS)
-      throw fail('field_invalid', ['role_name', `must have at most ${MAX_NAME_CHARACTERS} characters`])
+      throw fail('out_of_range', ['role_name', `must have at most ${MAX_NAME_CHARACTERS} characters`])
     const salt = await this.#digestKey()
     const key = keptRoleName(name)
     // A removal that was interrupted leaves secret ids, which must not open a new role of the name.

@@ -120,7 +120,7 @@ function metadataOf(given: string): Readonly<Record<string, string>> {
   if (given === '') return {}
   const wrong = 'expected a JSON object of names and texts, as text'
   if (given.length > MAX_METADATA_CHARACTERS)
-    throw fail('field_invalid', ['metadata', `must have at most ${MAX_METADATA_CHARACTERS} characters`])
+    throw fail('out_of_range', ['metadata', `must have at most ${MAX_METADATA_CHARACTERS} characters`])
   try {
     const value = parseJson(Buffer.from(given))
     if (!isJsonObject(value)) throw fail('field_invalid', ['metadata', wrong])

@@ -21,7 +21,7 @@ const roleNamed: Check = {
   run: ({ input: { role } }) => {
     if (role === '') throw fail('field_missing', ['role', 'role is required']) // Wire text.
     if (role.length > MAX_ROLE_NAME_CHARACTERS)
-      throw fail('field_invalid', ['role', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
+      throw fail('out_of_range', ['role', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
     return shown(role)
   },
 }

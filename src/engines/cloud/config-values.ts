@@ -87,7 +87,7 @@ function requireCredential({ authType, secret, identityTokenAudience, identityTo
   if (secret !== undefined && identityTokenAudience !== '')
     throw fail('fields_conflict', ["only one of 'client_secret' or 'identity_token_audience' can be set"]) // Wire text.
   if (identityTokenTtlSeconds > MAX_IDENTITY_TOKEN_SECONDS)
-    throw fail('field_invalid', ['identity_token_ttl', `must be at most ${MAX_IDENTITY_TOKEN_SECONDS} s`])
+    throw fail('out_of_range', ['identity_token_ttl', `must be at most ${MAX_IDENTITY_TOKEN_SECONDS} s`])
 }
 
 /** An operator's secret ends a change that is under way: the new one of the service goes out of the directory. */
@@ -143,13 +143,13 @@ function requireSchedule({ rotationSchedule, rotationPeriodSeconds, rotationWind
   if (rotationSchedule !== '' && parseSchedule(rotationSchedule) === undefined)
     throw fail('field_invalid', ['rotation_schedule', 'expected five fields as cron has them, in numbers: 0 3 * * 0'])
   if (rotationPeriodSeconds > 0 && rotationPeriodSeconds < MIN_PERIOD_SECONDS)
-    throw fail('field_invalid', ['rotation_period', `must be at least ${MIN_PERIOD_SECONDS} s`])
+    throw fail('out_of_range', ['rotation_period', `must be at least ${MIN_PERIOD_SECONDS} s`])
   if (rotationWindowSeconds === 0) return
   // Wire text.
   if (rotationPeriodSeconds > 0) throw fail('fields_conflict', ['rotation_window does not apply to period'])
   if (rotationSchedule === '') throw fail('fields_conflict', ['cannot use rotation_window without rotation_schedule'])
   if (rotationWindowSeconds < MIN_WINDOW_SECONDS)
-    throw fail('field_invalid', ['rotation_window', `must be at least ${MIN_WINDOW_SECONDS} s`])
+    throw fail('out_of_range', ['rotation_window', `must be at least ${MIN_WINDOW_SECONDS} s`])
 }
 
 const isChangedByItself = ({ rotationPeriodSeconds, rotationSchedule, disableAutomatedRotation }: CloudConfig) =>

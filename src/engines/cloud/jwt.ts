@@ -12,7 +12,7 @@ const LIMITS = { depth: 16, containers: 1_000, members: 5_000 }
 /** @throws Refusal 400 for what is none */
 export function parseJwt(text: string): Jwt {
   if (text.length > MAX_JWT_CHARACTERS)
-    throw fail('field_invalid', ['jwt', `must have at most ${MAX_JWT_CHARACTERS} characters`])
+    throw fail('out_of_range', ['jwt', `must have at most ${MAX_JWT_CHARACTERS} characters`])
   const parts = text.split('.')
   if (!SHAPE.test(text) || !parts.every(isCanonical)) throw malformed('three parts in base64url with a "." between')
   const [header = '', payload = ''] = parts

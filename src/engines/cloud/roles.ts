@@ -64,7 +64,7 @@ export class Roles {
   /** `change` gets the role as it is; what it throws leaves everything as it was. */
   async change(name: string, change: (role: Role | undefined) => Role): Promise<Role> {
     if (name.length > MAX_ROLE_NAME_CHARACTERS)
-      throw fail('field_invalid', ['name', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
+      throw fail('out_of_range', ['name', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
     return this.#storage.transaction(async (tx: ViewTransaction) => {
       const changed = change(decode(await tx.get(keyOf(name))))
       tx.put(keyOf(name), Buffer.from(JSON.stringify({ format: 1, ...changed })))

@@ -128,7 +128,7 @@ export class Rotation {
   async #application({ graph }: Provider, clientId: string, deadline: Deadline): Promise<Application> {
     const [found, second] = await graph.applications(clientId, deadline)
     if (found === undefined) throw fail('no_such_entry', ['no application found with this client_id'])
-    // Wire text.
+    // Wire text. bad_request: what the directory holds is wrong, and no request here changes it.
     if (second !== undefined) throw fail('bad_request', ['multiple applications found - double check your client_id'])
     return found
   }

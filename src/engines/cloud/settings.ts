@@ -58,7 +58,7 @@ export function settingsOf(config: CloudConfig, { environment, clouds }: Surroun
   if (!isTenant(tenant))
     throw fail('field_invalid', ['tenant_id', 'expected the GUID of one directory, or a domain name of it'])
   if (resource === '') throw fail('field_missing', ['resource', 'resource is required'])
-  if (cloud === undefined) throw fail('field_invalid', ['environment', `known are ${cloudNames(clouds).join(', ')}`])
+  if (cloud === undefined) throw fail('choice_unknown', ['environment', `known are ${cloudNames(clouds).join(', ')}`])
   return {
     cloud,
     tenant,

@@ -24,7 +24,7 @@ export const loginEndpoint = endpoint({
   handler: async (userpass: Userpass, { username, password }, { remoteAddress }) => {
     if (password === '') throw fail('field_missing', ['password', 'missing password']) // Wire text.
     if (password.length > MAX_PASSWORD_CHARACTERS)
-      throw fail('field_invalid', ['password', `must have at most ${MAX_PASSWORD_CHARACTERS} characters`])
+      throw fail('out_of_range', ['password', `must have at most ${MAX_PASSWORD_CHARACTERS} characters`])
     return { login: await userpass.logIn(username, password, remoteAddress) }
   },
 })

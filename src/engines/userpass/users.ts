@@ -37,7 +37,7 @@ export class Users {
   /** `change` gets the user as it is; what it throws leaves everything as it was. */
   async change(name: string, change: (user: User | undefined) => User): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS)
-      throw fail('field_invalid', ['username', `must have at most ${MAX_NAME_CHARACTERS} characters`])
+      throw fail('out_of_range', ['username', `must have at most ${MAX_NAME_CHARACTERS} characters`])
     await this.#storage.transaction(async (tx: ViewTransaction) => {
       const changed = change(decode(await tx.get(keyOf(name))))
       tx.put(keyOf(name), Buffer.from(JSON.stringify({ format: 1, ...changed })))

@@ -190,8 +190,7 @@ const MOST_POLICIES = 200
 
 /** As a token would carry them. */
 function policyNames(given: readonly string[]): string[] {
-  if (given.length > MOST_POLICIES)
-    throw fail('field_invalid', ['policies', `must have at most ${MOST_POLICIES} names`])
+  if (given.length > MOST_POLICIES) throw fail('out_of_range', ['policies', `must have at most ${MOST_POLICIES} names`])
   try {
     const names = new Set(given.map(normalizePolicyName).filter((name) => name !== ''))
     return names.has('root') ? ['root'] : [...names].sort()

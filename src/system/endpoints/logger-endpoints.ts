@@ -24,7 +24,7 @@ function loggerNamed(asked: string): LoggerName {
 /** @throws Refusal */
 function set({ telemetry }: System, loggers: readonly LoggerName[], asked: string): void {
   const wanted = logLevelOf(asked)
-  if (wanted === undefined) throw fail('field_invalid', ['level', `must be one of ${LOG_LEVELS.join(', ')}`])
+  if (wanted === undefined) throw fail('choice_unknown', ['level', `must be one of ${LOG_LEVELS.join(', ')}`])
   for (const logger of loggers) setLevel(telemetry.levels, logger, wanted)
 }
 

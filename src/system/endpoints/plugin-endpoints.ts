@@ -31,7 +31,7 @@ const pluginOf = (system: System, type: string, name: string): object => ({
 /** @throws Refusal for a type that is none */
 function namesOf(system: System, type: string): readonly string[] {
   if (!Object.hasOwn(KINDS, type))
-    throw fail('field_invalid', ['type', `must be one of ${Object.keys(KINDS).join(', ')}`])
+    throw fail('choice_unknown', ['type', `must be one of ${Object.keys(KINDS).join(', ')}`])
   const kind = own(KINDS, type)
   return kind === undefined ? [] : [...system.mounts.typesOf(kind)].sort()
 }
@@ -152,7 +152,7 @@ const typesOfAll = ({ mounts }: System): readonly string[] => [...mounts.typesOf
 
 function mountsOf(system: System, plugin: string): readonly MountEntry[] {
   const types = typesOfAll(system)
-  if (!types.includes(plugin)) throw fail('field_invalid', ['plugin', `must be one of ${types.join(', ')}`])
+  if (!types.includes(plugin)) throw fail('choice_unknown', ['plugin', `must be one of ${types.join(', ')}`])
   return system.mounts.list().filter(({ type }) => type === plugin)
 }
 

@@ -104,7 +104,7 @@ function endOf(system: System, name: string, { expiration = '', ttl = 0 }: Condi
   const atMs = ttl === 0 ? parseInstantMs(expiration) : nowMs + ttl * 1000
   if (atMs === undefined)
     throw fail('field_invalid', [field, 'must be a time such as 2030-01-31T00:00:00Z, or seconds since 1970'])
-  if (atMs <= nowMs || atMs > LAST_END_MS) throw fail('field_invalid', [field, 'must be in the future, until 9999'])
+  if (atMs <= nowMs || atMs > LAST_END_MS) throw fail('out_of_range', [field, 'must be in the future, until 9999'])
   return atMs
 }
 

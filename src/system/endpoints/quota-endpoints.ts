@@ -98,12 +98,12 @@ const write = endpoint({
     const { name, path } = args
     const place = path === undefined ? undefined : placeOf(system, path)
     if (args.interval !== undefined && (args.interval < 1 || args.interval > MAX_SECONDS))
-      throw fail('field_invalid', ['interval', `must be from 1 to ${MAX_SECONDS} seconds`])
+      throw fail('out_of_range', ['interval', `must be from 1 to ${MAX_SECONDS} seconds`])
     if ((args.block_interval ?? 0) > MAX_SECONDS)
-      throw fail('field_invalid', ['block_interval', `must be at most ${MAX_SECONDS} seconds`])
+      throw fail('out_of_range', ['block_interval', `must be at most ${MAX_SECONDS} seconds`])
     await system.quotas.write(name, (before) => {
       const rate = args.rate ?? before?.rate ?? 0
-      if (rate <= 0) throw fail('field_invalid', ['rate', 'must be greater than 0'])
+      if (rate <= 0) throw fail('out_of_range', ['rate', 'must be greater than 0'])
       const groupBy = (args.group_by as Grouping | undefined) ?? before?.groupBy ?? 'ip'
       if ((args.secondary_rate ?? 0) > 0 && !groupBy.startsWith('entity_'))
         throw fail('field_invalid', ['secondary_rate', 'goes with group_by entity_then_ip or entity_then_none only'])
@@ -201,7 +201,7 @@ const writeConfig = endpoint({
   handler: async (system: System, args) => {
     const { rate_limit_exempt_paths: exempt, enable_rate_limit_response_headers: headers } = args
     if (exempt !== undefined && exempt.length > MAX_EXEMPT)
-      throw fail('field_invalid', ['rate_limit_exempt_paths', `has at most ${MAX_EXEMPT} paths`])
+      throw fail('out_of_range', ['rate_limit_exempt_paths', `has at most ${MAX_EXEMPT} paths`])
     await system.quotas.configure((before) => ({
       ...before,
       exemptPaths: exempt ?? before.exemptPaths,

@@ -76,7 +76,7 @@ function decoded(value: string): Buffer {
   try {
     return decodeBase64(value)
   } catch (cause) {
-    if (cause instanceof Base64Error) throw fail('field_invalid', ['value', cause.message], cause)
+    if (cause instanceof Base64Error) throw fail('base64_invalid', ['value', cause.message], cause)
     throw cause
   }
 }

@@ -11,11 +11,20 @@ export type NodeRole = {
 /** One node, or the active one of a cluster that follows no other. */
 export const ACTIVE_PRIMARY: NodeRole = { isStandby: false, isDrSecondary: false, isPerformanceSecondary: false }
 
+/** Whose something stored is: that of all clusters of a set, of one cluster, or of one node. */
+export type Owner = 'set' | 'cluster' | 'node'
+
 /**
- * Whether this node may change what is in a mount without being asked: rotate its keys. A performance secondary may
- * where the mount is its own: a shared one is what its primary makes of it.
+ * Whether this node may change what is stored without being asked. A performance secondary may where it is its own:
+ * what is shared is what its primary makes of it.
  */
-export function maintains(role: NodeRole, mount: { readonly local: boolean }): boolean {
+export function mayChange(role: NodeRole, owner: Owner): boolean {
+  if (owner === 'node') return true
   if (role.isStandby || role.isDrSecondary) return false
-  return !role.isPerformanceSecondary || mount.local
+  return owner === 'cluster' || !role.isPerformanceSecondary
+}
+
+/** The same of what is in a mount: rotate its keys. */
+export function maintains(role: NodeRole, mount: { readonly local: boolean }): boolean {
+  return mayChange(role, mount.local ? 'cluster' : 'set')
 }

@@ -11,7 +11,7 @@ import { StorageError } from '../storage/contract.ts'
 import { syncDirectory } from '../storage/sqlite/sqlite-files.ts'
 import type { KeyKeeper } from '../system/seal/seal.ts'
 import type { Made } from './initialisation.ts'
-import type { WriterHouse } from './writer-house.ts'
+import type { WritingNode } from './node.ts'
 
 export const DEVELOPMENT_KEYS = 'development-keys.json'
 const NOTE = 'This server is for development: the key in this file opens its storage. Never keep real secrets in it.'
@@ -31,28 +31,28 @@ export type DevelopmentKeys = {
 
 /** Initialises the store if it is new, opens it, and makes sure that the root token asked for is one. */
 export async function openDevelopment(
-  house: WriterHouse,
+  node: WritingNode,
   directory: string,
   wanted: string | undefined,
 ): Promise<DevelopmentKeys> {
-  if (!house.seal.status().initialized) {
+  if (!node.seal.status().initialized) {
     const keep = (made: Made): void => {
       writeKeys(directory, { unsealKey: (made.shares[0] as Buffer).toString('base64'), rootToken: made.rootToken })
     }
-    await house.initialise({ shares: 1, threshold: 1 }, '', {
+    await node.initialise({ shares: 1, threshold: 1 }, '', {
       ...(wanted === undefined ? {} : { rootToken: wanted }),
       keep,
     })
   }
   const kept = readKeys(directory)
-  const unsealKey = await unseal(house, directory, kept)
+  const unsealKey = await unseal(node, directory, kept)
   const rootToken = wanted ?? kept.rootToken
-  if ((await house.tokens.find(rootToken)) === undefined)
-    await house.tokens.insert(rootToken, house.tokenService.rootEntry())
+  if ((await node.tokens.find(rootToken)) === undefined)
+    await node.tokens.insert(rootToken, node.tokenService.rootEntry())
   // One root token at a time, or every one that was ever asked for would open the store for ever.
-  if (rootToken !== kept.rootToken) await house.tokens.revoke(house.tokens.idOf(kept.rootToken))
+  if (rootToken !== kept.rootToken) await node.tokens.revoke(node.tokens.idOf(kept.rootToken))
   if (rootToken !== kept.rootToken || kept.nextUnsealKey !== undefined) writeKeys(directory, { unsealKey, rootToken })
-  return { unsealKey: house.seal.shareConfig.shares === 1 ? unsealKey : undefined, rootToken }
+  return { unsealKey: node.seal.shareConfig.shares === 1 ? unsealKey : undefined, rootToken }
 }
 
 /** A rekey changes what opens the store: the file has both keys until it is known which one does. */
@@ -91,10 +91,10 @@ function candidates({ unsealKey, nextUnsealKey }: KeptKeys): readonly string[] {
 }
 
 /** Gives the key that opened it. */
-async function unseal(house: WriterHouse, directory: string, kept: KeptKeys): Promise<string> {
+async function unseal(node: WritingNode, directory: string, kept: KeptKeys): Promise<string> {
   for (const key of candidates(kept)) {
     try {
-      await house.unsealWith(fromBase64(key))
+      await node.unsealWith(fromBase64(key))
       return key
     } catch (cause) {
       if (!(cause instanceof Refusal)) throw cause

@@ -14,7 +14,7 @@ import { TRANSIT } from '../engines/transit/transit.ts'
 import { USERPASS } from '../engines/userpass/userpass.ts'
 import { IDENTITY_ENDPOINTS } from '../identity/endpoints.ts'
 import { SYSTEM_ENDPOINTS } from '../system/endpoints.ts'
-import type { Accounts } from './accounts.ts'
+import type { AuthServices } from './build-auth.ts'
 import type { CloudPlace } from './cloud-place.ts'
 
 export const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
@@ -25,6 +25,15 @@ const IDENTITY_ROUTER = new Router(IDENTITY_ENDPOINTS)
 /** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
 const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
 
+/** By the type of a mount. */
+export const ROUTERS: ReadonlyMap<string, Router> = new Map([
+  ...[...ENGINES, CLOUD, AZURE].map(({ type, router }) => [type, router] as const),
+  ['system', SYSTEM_ROUTER],
+  ['token', TOKEN_ROUTER],
+  ['cubbyhole', CUBBYHOLE_ROUTER],
+  ['identity', IDENTITY_ROUTER],
+])
+
 /** All that there are, in an order that is the same in every thread. */
 export const ALL_ENDPOINTS: readonly Endpoint[] = [
   ...[SYSTEM_ROUTER, TOKEN_ROUTER, CUBBYHOLE_ROUTER, IDENTITY_ROUTER].flatMap(({ endpoints }) => endpoints),
@@ -34,7 +43,7 @@ export const ALL_ENDPOINTS: readonly Endpoint[] = [
 
 export function engineTypes(
   system: Engine,
-  { tokenService, cubbyhole, identities, logins }: Accounts,
+  { tokenService, cubbyhole, identities, logins }: AuthServices,
   cloud: CloudPlace,
 ): readonly EngineType<EngineContext>[] {
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })

@@ -10,8 +10,9 @@ import type { ShareConfig } from '../system/seal/key-shares.ts'
 import type { Seal } from '../system/seal/seal.ts'
 import type { AlsoWrites } from '../system/seal/seal-creation.ts'
 import { CORE_FOLDER } from '../system/seal/seal-records.ts'
-import type { House } from './house.ts'
+import type { AuthServices } from './build-auth.ts'
 import type { Opening } from './opening.ts'
+import type { SealAnnouncer } from './seal-news.ts'
 
 export type Made = { readonly shares: readonly Buffer[]; readonly rootToken: string }
 
@@ -24,24 +25,26 @@ export type InitialiseOptions = {
 
 export type InitialisationParts = {
   readonly seal: Seal
-  readonly house: House
-  readonly opening: Opening
+  readonly auth: Pick<AuthServices, 'tokens' | 'tokenService'>
+  readonly opening: Pick<Opening, 'exclusively'>
+  readonly news: SealAnnouncer
   readonly world: World
 }
 
 /** The server is sealed afterwards. @throws Refusal where it was done already */
 export async function initialise(
-  { seal, house, opening, world }: InitialisationParts,
+  { seal, auth, opening, news, world }: InitialisationParts,
   config: ShareConfig,
   clusterName: string,
   options: InitialiseOptions,
 ): Promise<Made> {
+  const { tokens, tokenService } = auth
   seal.requireUninitialised()
-  const rootToken = options.rootToken ?? house.tokens.newToken()
+  const rootToken = options.rootToken ?? tokens.newToken()
   const also: AlsoWrites = async (tx, barrier, shares) => {
     const tokenTx = sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx)
-    house.tokens.initialize(tokenTx)
-    await house.tokens.insertWith(tokenTx, rootToken, house.tokenService.rootEntry())
+    tokens.initialize(tokenTx)
+    await tokens.insertWith(tokenTx, rootToken, tokenService.rootEntry())
     initializeMounts(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), world)
     await options.keep?.({ shares, rootToken })
   }
@@ -52,7 +55,7 @@ export async function initialise(
     if (cause instanceof AutoSealFailed) throw fail('auto_seal_failed', [cause.message], cause)
     throw cause
   } finally {
-    house.tokens.close()
-    await opening.announceDone()
+    tokens.close()
+    await news.tellDone()
   }
 }

@@ -7,7 +7,7 @@ import type { KeptAnswer, KeptValues } from '../auth/kept-values.ts'
 import { nameOf } from '../core/cause-name.ts'
 import type { AskWriter } from '../core/engine-context.ts'
 import { refusalOf } from '../core/response.ts'
-import type { Accounts } from './accounts.ts'
+import type { AuthServices } from './build-auth.ts'
 
 /** In the place of a mount's UUID. */
 export const KEPT = 'kept'
@@ -50,7 +50,10 @@ export function keptElsewhere(ask: AskWriter): KeptValues {
 }
 
 /** In the thread that writes. Refusals travel as what they say: no other thread can be thrown at. */
-export async function answerKept({ cubbyhole, wrapping }: Accounts, asked: unknown): Promise<Reply> {
+export async function answerKept(
+  { cubbyhole, wrapping }: Pick<AuthServices, 'cubbyhole' | 'wrapping'>,
+  asked: unknown,
+): Promise<Reply> {
   const question = asked as Question
   try {
     if (question.what === 'answer') return { is: 'kept', wrapInfo: await wrapping.keepAnswer(question.answer) }

@@ -1,36 +1,32 @@
 // Opens and closes the whole server: its barrier, its caches, its other threads. Never two of these at once.
 
 import { fail } from '../api/errors.ts'
-import { addMissingIndexes } from '../auth/token-indexes.ts'
-import { nameOf } from '../core/cause-name.ts'
+import type { NodeRole } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
-import { Sealed, StorageFull, type Store } from '../storage/contract.ts'
-import type { Keyring } from '../storage/keyring.ts'
+import { Sealed, type Store } from '../storage/contract.ts'
+import type { Invalidation } from '../storage/invalidation.ts'
 import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import type { KeyringRotation } from '../system/seal/keyring-rotation.ts'
-import type { Seal, SealStatus } from '../system/seal/seal.ts'
+import type { Seal } from '../system/seal/seal.ts'
 import type { OpenedKeys } from '../system/seal/seal-records.ts'
-import { VERSION } from '../version.ts'
-import type { House } from './house.ts'
-
-/** What the other threads are told; the keyring comes with the news that the server opened. */
-export type SealNews = {
-  readonly status: SealStatus
-  readonly keyring: Keyring | undefined
-  /** 'away': nobody may have the store open now. 'here': it may be opened, another one than before perhaps. */
-  readonly store?: 'away' | 'here'
-}
+import type { NodeGate } from './node-gate.ts'
+import { beginWork, endWork, type OwnWork } from './own-work.ts'
+import type { SealAnnouncer } from './seal-news.ts'
 
 export type OpeningParts = {
   readonly seal: Seal
-  readonly house: House
+  /** Of this thread. */
+  readonly gate: NodeGate
+  readonly invalidation: Invalidation
   readonly store: Store
   readonly rotation: KeyringRotation
+  /** What is begun when it is open, as far as the role of this node allows. */
+  readonly work: readonly OwnWork[]
+  readonly nodeRole: () => NodeRole
   /** What holds shares or keys while the server is open. */
   readonly attempts: readonly { forget(): void }[]
-  /** Resolves when every thread that serves has taken it over. */
-  readonly announce: (news: SealNews) => Promise<void>
+  readonly news: SealAnnouncer
   /** What forgets with the server what it holds of keys: the pool for slow work, devices. */
   readonly forgetful: readonly { forget(): Promise<void> }[]
   readonly log: Log
@@ -53,7 +49,7 @@ export class Opening {
       const wasSealed = this.#parts.seal.status().sealed
       const keys = await this.#give(share)
       if (keys !== undefined) await this.#open(keys)
-      else await this.announce()
+      else await this.#parts.news.tell()
       return wasSealed ? keys !== undefined : undefined
     })
   }
@@ -67,7 +63,7 @@ export class Opening {
   reset(): Promise<void> {
     return this.exclusively(async () => {
       this.#parts.seal.reset()
-      await this.announce()
+      await this.#parts.news.tell()
     })
   }
 
@@ -96,41 +92,26 @@ export class Opening {
    * @throws Refusal where the server was sealed since; Sealed where it is
    */
   exchange(openings: number, adopt: () => Promise<void>): Promise<void> {
-    const { seal, house, announce } = this.#parts
+    const { seal, invalidation, news } = this.#parts
     return this.exclusively(async () => {
       if (seal.status().sealed) throw new Sealed('The server is sealed')
       if (seal.openings !== openings)
         throw fail('changed_meanwhile', ['The server was sealed while the snapshot was on its way: send it again'])
       await this.#close()
       try {
-        await announce({ status: seal.status(), keyring: undefined, store: 'away' })
+        await news.tellStore('away')
         try {
           await adopt()
           await seal.load()
         } finally {
-          house.invalidation.reset()
-          await announce({ status: seal.status(), keyring: undefined, store: 'here' })
+          invalidation.reset()
+          await news.tellStore('here')
         }
       } finally {
         // The store is another one by now, whatever hinders its opening: that is no failure of what made it so.
         await this.#tryToOpen('restored')
       }
     })
-  }
-
-  /** Tells the other threads how it is; with the keyring where it is open. */
-  announce(keyring?: Keyring): Promise<void> {
-    const status = this.#parts.seal.status()
-    return this.#parts.announce({ status, keyring: status.sealed ? undefined : keyring })
-  }
-
-  /** The same where what was done stays done, whoever could not be told: they hear it with the next news. */
-  async announceDone(): Promise<void> {
-    try {
-      await this.announce()
-    } catch (cause) {
-      this.#parts.log('error', 'Not all threads could be told of the seal', { cause: nameOf(cause) })
-    }
   }
 
   /** Before the store is closed: what is worth keeping is kept. */
@@ -150,43 +131,24 @@ export class Opening {
       return await this.#parts.seal.give(share)
     } catch (cause) {
       // A wrong combination made it forget the shares before it, which the others show as progress.
-      await this.announce()
+      await this.#parts.news.tell()
       throw cause
     }
   }
 
   async #open({ keyring: stored, leafKey }: OpenedKeys): Promise<void> {
-    const { store, rotation, house } = this.#parts
+    const { store, rotation, gate, work, nodeRole, news } = this.#parts
     store.setLeafKey(leafKey)
     leafKey.fill(0)
     try {
       const keyring = await rotation.open(stored)
-      await house.open(keyring)
+      await gate.open(keyring)
       await rotation.watch()
-      await house.mounts.addMissing()
-      await house.mounts.finishUnmounts()
-      await addMissingIndexes(house.tokens.view)
-      await this.#noteVersion()
-      await house.wrappingJwt.addKey()
-      house.expiry.start()
-      house.policySweep.start()
-      house.upkeep.start()
-      house.mounts.start()
-      await this.announce(keyring)
+      await beginWork(work, nodeRole())
+      await news.tell(keyring)
     } catch (cause) {
       await this.#forget()
       throw cause
-    }
-  }
-
-  /** A full disk is no reason to stay sealed: the next opening notes it. */
-  async #noteVersion(): Promise<void> {
-    const { house, log } = this.#parts
-    try {
-      await house.services.versions.note(VERSION)
-    } catch (cause) {
-      if (!(cause instanceof StorageFull)) throw cause
-      log('warn', 'The version of this program could not be noted: the storage device is full')
     }
   }
 
@@ -196,17 +158,15 @@ export class Opening {
   }
 
   async #forget(): Promise<void> {
-    const { attempts, rotation, seal, store, house, forgetful } = this.#parts
+    const { attempts, rotation, seal, store, gate, work, news, forgetful } = this.#parts
     for (const attempt of attempts) attempt.forget()
     rotation.close()
-    house.expiry.stop()
-    house.policySweep.stop()
-    house.upkeep.stop()
+    endWork(work)
     // The others first: while they still hold keys, nothing may say that the server is sealed.
     seal.close()
-    await this.announce()
+    await news.tell()
     store.setLeafKey(undefined)
-    house.close()
+    gate.close()
     await Promise.all(forgetful.map((one) => one.forget()))
   }
 

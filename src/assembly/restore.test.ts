@@ -14,12 +14,12 @@ import { restorableStore } from '../process/restorable-store.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts'
+import { assembleNode, type WritingNode } from './node.ts'
 import type { Restorable } from './restore.ts'
-import { buildWriterHouse, type WriterHouse } from './writer-house.ts'
 
 const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
 
-type Opened = { readonly house: Pick<WriterHouse, 'operations'> }
+type Opened = { readonly house: Pick<WritingNode, 'operations'> }
 
 /** A server on a store of its own, all but its threads and sockets; `wrap` may look at what the restore asks for. */
 async function start(t: TestContext, wrap: (restorable: Restorable) => Restorable = (same) => same) {
@@ -31,14 +31,14 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
   }
   const open = () => openSqliteStore({ directory: path, random, clock, onFatal })
   const store = new ReplaceableStore(await open())
-  const house = await buildWriterHouse({
+  const house = await assembleNode({
+    role: 'all',
     store,
     world,
     slow: inlineWork(world),
     log: () => {},
     facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
     tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
-    announce: async () => {},
     restorable: wrap(restorableStore(path, store, open)),
   })
   t.after(async () => {

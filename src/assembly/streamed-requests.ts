@@ -1,19 +1,16 @@
 // Which requests have a body that is not to be collected: told before it is read.
 import { Refusal } from '../api/errors.ts'
-import type { EngineType } from '../api/mount.ts'
-import type { EngineContext } from '../core/engine-context.ts'
+import type { Router } from '../api/router.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import { canonicalPath } from '../core/target.ts'
 
 /** Of a method and a raw path. */
 export function streamedRequests(
-  types: readonly EngineType<EngineContext>[],
+  routers: Iterable<Router>,
   mounts: MountTable,
 ): (method: string, rawPath: string) => boolean {
-  const ends = types.flatMap(({ router }) =>
-    router.endpoints
-      .filter(({ takesStream }) => takesStream === true)
-      .map(({ path }) => path.slice(path.lastIndexOf('/'))),
+  const ends = [...routers].flatMap(({ endpoints }) =>
+    endpoints.filter(({ takesStream }) => takesStream === true).map(({ path }) => path.slice(path.lastIndexOf('/'))),
   )
   return (method, rawPath) => {
     if (method !== 'POST' && method !== 'PUT') return false

@@ -44,7 +44,8 @@ export type CreationParts = {
   readonly identities: Identities
   readonly world: World
   readonly limits: TokenLimits
-  readonly mounts: () => LoginMounts | undefined
+  /** A function, since the mount table is made from engines that work with tokens. */
+  readonly mounts: () => LoginMounts
 }
 
 /** Of the request and the role together. */
@@ -140,7 +141,7 @@ export class TokenCreation {
   }
 
   async #entityOf(name: string): Promise<string> {
-    const mount = this.#parts.mounts()?.find(TOKEN_MOUNT)
+    const mount = this.#parts.mounts().find(TOKEN_MOUNT)
     if (mount === undefined) throw new Error(`There is no mount at ${TOKEN_MOUNT}`)
     return this.#parts.identities.entityOfLogin(mount, { name, metadata: {} }, [])
   }
@@ -156,7 +157,7 @@ export class TokenCreation {
       ttlSeconds: wanted.ttl,
       periodSeconds: terms.period,
       explicitMaxTtlSeconds: terms.explicitMax,
-      ...limitsOf(this.#parts.mounts()?.find(TOKEN_MOUNT), this.#parts.limits),
+      ...limitsOf(this.#parts.mounts().find(TOKEN_MOUNT), this.#parts.limits),
       issuedAtMs: nowMs,
       nowMs,
     })

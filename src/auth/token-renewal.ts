@@ -15,7 +15,7 @@ export type RenewalParts = {
   readonly identities: Identities
   readonly world: World
   readonly limits: TokenLimits
-  readonly mounts: () => LoginMounts | undefined
+  readonly mounts: () => LoginMounts
 }
 
 type RenewalTerms = {
@@ -76,8 +76,8 @@ export class TokenRenewal {
     const live = await tokens.findById(id)
     if (live === undefined) throw fail('no_such_token', ['token not found'])
     const { login, entityId } = live.entry
-    if (login === null) return { limits: limitsOf(mounts?.find(TOKEN_MOUNT), limits) }
-    const origin = mounts?.loginMethod(login.mountUuid)
+    if (login === null) return { limits: limitsOf(mounts.find(TOKEN_MOUNT), limits) }
+    const origin = mounts.loginMethod(login.mountUuid)
     if (origin === undefined)
       throw fail('not_renewable', ['the login method that gave the token is gone, cannot renew'])
     const { settings, groups } = await origin.method.renewLogin(login.renewal)

@@ -8,7 +8,6 @@ import { type TokenEntry, tokenInfo } from './token-entry.ts'
 import { ACCESSOR_FOLDER, ROOT_TOKEN_PATH } from './token-keys.ts'
 import { TokenRenewal } from './token-renewal.ts'
 import type { TokenRoles } from './token-role.ts'
-import type { LoginMounts } from './token-rules.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 import type { TokenTidy } from './token-tidy.ts'
 
@@ -19,25 +18,18 @@ export class TokenService {
   readonly roles: TokenRoles
   readonly tidy: TokenTidy
   readonly renewal: TokenRenewal
-  readonly #parts: Omit<CreationParts, 'mounts'>
+  readonly #parts: CreationParts
   readonly #world: World
   readonly #creation: TokenCreation
-  #mounts: LoginMounts | undefined
 
-  constructor(parts: Omit<CreationParts, 'mounts'> & { readonly tidy: TokenTidy }) {
+  constructor(parts: CreationParts & { readonly tidy: TokenTidy }) {
     this.tokens = parts.tokens
     this.roles = parts.roles
     this.tidy = parts.tidy
     this.#parts = parts
     this.#world = parts.world
-    const withMounts = { ...parts, mounts: () => this.#mounts }
-    this.#creation = new TokenCreation(withMounts)
-    this.renewal = new TokenRenewal(withMounts)
-  }
-
-  /** The mount table holds this engine: it is told of the table after both exist. */
-  tie(mounts: LoginMounts): void {
-    this.#mounts = mounts
+    this.#creation = new TokenCreation(parts)
+    this.renewal = new TokenRenewal(parts)
   }
 
   create(caller: Caller, wanted: TokenRequest, form: CreationForm): Promise<Answer> {

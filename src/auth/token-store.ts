@@ -53,9 +53,16 @@ export class TokenStore {
   /** Tokens whose last request is being served. */
   readonly #lastUses = new Set<string>()
   #key: KeyObject | undefined
-  #isMounted: (mountUuid: string) => boolean = () => true
+  readonly #isMounted: (mountUuid: string) => boolean
 
-  constructor(storage: SealedStorage, world: World, invalidation: Invalidation) {
+  /** Tokens of a login are dead where `isMounted` says that its mount is gone: nobody waits for their removal. */
+  constructor(
+    storage: SealedStorage,
+    world: World,
+    invalidation: Invalidation,
+    isMounted: (mountUuid: string) => boolean,
+  ) {
+    this.#isMounted = isMounted
     this.view = storage.view(systemScope, SYSTEM_FOLDER)
     this.removal = new TokenRemoval(this.view, ({ accessor }) => this.#accessorKey(accessor))
     this.#barrier = storage.barrier
@@ -74,11 +81,6 @@ export class TokenStore {
   /** Look-ups in the cache, since the beginning. */
   get lookups(): Lookups {
     return this.#entries
-  }
-
-  /** Tokens of a login whose mount is gone are dead: nobody waits for their removal. */
-  tie(isMounted: (mountUuid: string) => boolean): void {
-    this.#isMounted = isMounted
   }
 
   /** Adds to what is removed with each token. */

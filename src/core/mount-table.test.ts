@@ -138,13 +138,14 @@ function otherThread() {
   const type = { type: 'transit', kind: 'secret' as const, summary: '', router, create }
   const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   const always = { entry, router, engine: create() }
-  return new MountTable(
-    [type],
+  return new MountTable({
+    types: [type],
     always,
-    server.house.storage,
-    { world, slow: inlineWork(world), edition: 'enterprise', role: () => ACTIVE_PRIMARY, log: () => {} },
-    new Invalidation(),
-  )
+    storage: server.house.storage,
+    given: { world, slow: inlineWork(world), edition: 'enterprise', role: () => ACTIVE_PRIMARY, log: () => {} },
+    invalidation: new Invalidation(),
+    removals: [],
+  })
 }
 
 test('a path that went from one mount to another between two looks is served by the second', async () => {

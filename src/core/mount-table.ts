@@ -10,7 +10,7 @@ import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { EngineContext, EngineSurroundings } from './engine-context.ts'
 import { ALWAYS, MOUNT_FOLDERS, SINGLETONS } from './mount-entries.ts'
-import { StoredMounts } from './stored-mounts.ts'
+import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
 
 export type Mounted = {
   readonly entry: MountEntry
@@ -19,6 +19,18 @@ export type Mounted = {
 }
 
 type Types = ReadonlyMap<string, EngineType<EngineContext>>
+
+export type MountTableParts = {
+  /** They may hold singletons (`system`, `token` …), which nobody can mount. */
+  readonly types: readonly EngineType<EngineContext>[]
+  /** Serves its path even while the table cannot be read, because the server is sealed. */
+  readonly always: Mounted
+  readonly storage: SealedStorage
+  readonly given: EngineSurroundings
+  readonly invalidation: Invalidation
+  /** In this order, before the data of a mount go. */
+  readonly removals: readonly RemovalWork[]
+}
 
 export class MountTable implements Mounts {
   readonly #types: Types
@@ -34,22 +46,12 @@ export class MountTable implements Mounts {
   #isStarted = false
   #refreshing: Promise<void> | undefined
 
-  /**
-   * `types` may hold singletons (`system`, `token` …), which nobody can mount. `always` serves its path even while the
-   * table cannot be read, because the server is sealed.
-   */
-  constructor(
-    types: readonly EngineType<EngineContext>[],
-    always: Mounted,
-    storage: SealedStorage,
-    given: EngineSurroundings,
-    invalidation: Invalidation,
-  ) {
+  constructor({ types, always, storage, given, invalidation, removals }: MountTableParts) {
     this.#always = always
     this.#mounted.set(always.entry.path, always)
     this.#longestPath = always.entry.path.length
     this.#types = new Map(types.map((type) => [type.type, type]))
-    this.#stored = new StoredMounts(storage)
+    this.#stored = new StoredMounts(storage, removals)
     this.#given = given
     const stale = () => {
       this.#stale = true
@@ -286,11 +288,6 @@ export class MountTable implements Mounts {
   /** Removes what an interrupted unmount left behind; the writer calls it after unseal. */
   finishUnmounts(): Promise<void> {
     return this.#stored.finishRemovals()
-  }
-
-  /** What goes with a mount besides its data. It may be called again for a mount, where it was interrupted. */
-  onUnmount(work: (entry: MountEntry) => Promise<void>): void {
-    this.#stored.onRemoval(work)
   }
 
   /** Writes those of the mounts that are always there which a store does not have yet. */

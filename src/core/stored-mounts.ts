@@ -33,13 +33,17 @@ import {
 
 const WIPE_PAGE = 500
 
+/** What goes with a mount besides its data. It may be called again for a mount, where it was interrupted. */
+export type RemovalWork = (entry: MountEntry) => Promise<void>
+
 export class StoredMounts {
   readonly #storage: SealedStorage
   readonly #core: View
-  readonly #removalWork: ((entry: MountEntry) => Promise<void>)[] = []
+  readonly #removals: readonly RemovalWork[]
 
-  constructor(storage: SealedStorage) {
+  constructor(storage: SealedStorage, removals: readonly RemovalWork[]) {
     this.#storage = storage
+    this.#removals = removals
     this.#core = storage.view(systemScope, CORE_FOLDER)
   }
 
@@ -98,18 +102,13 @@ export class StoredMounts {
     })
   }
 
-  /** What goes with a mount besides its data. It may be called again for a mount, where it was interrupted. */
-  onRemoval(work: (entry: MountEntry) => Promise<void>): void {
-    this.#removalWork.push(work)
-  }
-
   async finishRemovals(): Promise<void> {
     for (const entry of await readEntries(this.#core, UNMOUNT_FOLDERS)) await this.wipe(entry)
   }
 
   /** Of a mount that was removed. */
   async wipe(entry: MountEntry): Promise<void> {
-    for (const work of this.#removalWork) await work(entry)
+    for (const work of this.#removals) await work(entry)
     const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
     for (let more = true; more; ) {
       more = await data.transaction(async (tx) => {

@@ -27,7 +27,7 @@ test('a subject that is kept is given without waiting, the same until something 
   assert(identities.subject(id) instanceof Promise)
   assert.deepEqual((await identities.subject(id))?.policies, ['p'])
   assert.equal(identities.subject(other), otherFirst)
-  house.house.close()
+  house.house.gate.close()
   await assert.rejects(async () => identities.subject(other), { name: 'Sealed' })
 })
 

@@ -1,9 +1,9 @@
 // A server in memory: everything in one thread, and nothing outlives the process.
 import { cloudReaches, cloudSurroundings } from '../assembly/cloud-place.ts'
+import { assembleNode } from '../assembly/node.ts'
 import { factsOf } from '../assembly/server-facts.ts'
 import { commitMeter } from '../assembly/shared-telemetry.ts'
 import { staticSeal } from '../assembly/static-seal.ts'
-import { buildWriterHouse } from '../assembly/writer-house.ts'
 import { newSharedFigures } from '../http/shared-figures.ts'
 import { RELOAD_PARTS, ReloadList, type ReloadPart } from '../lib/reload.ts'
 import { inlineWork } from '../lib/slow-work.ts'
@@ -27,7 +27,8 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
   const turnEnd = new TurnEnd()
   const store = createMemoryStore({ random: world.random, clock: world.clock, onCommitted: commitMeter(shared) })
   const devices = startDevices(config, world, log)
-  const house = await buildWriterHouse({
+  const house = await assembleNode({
+    role: 'all',
     store,
     world: { ...world, outbound: own.world.outbound },
     slow: inlineWork(world),
@@ -40,11 +41,7 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
     cloud,
     audit: { settings: config.audit },
     turnEnd,
-    announce: async () => {},
-    configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)])),
-  })
-  store.onCommit((change) => {
-    for (const { key } of change.operations) house.invalidation.changed(key)
+    channels: { configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)])) },
   })
   let development: DevelopmentFacts | undefined
   if (options.development !== undefined) {

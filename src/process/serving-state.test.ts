@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
 import { until } from '../../test/fixtures/until.ts'
-import type { SealNews } from '../assembly/opening.ts'
+import type { SealNews } from '../assembly/seal-news.ts'
 import { realWorld } from '../lib/world.ts'
 import type { ReadStore } from '../storage/contract.ts'
 import { StorageClosed } from '../storage/contract.ts'
@@ -56,7 +56,7 @@ function stage(options: { readonly opening?: Promise<void>; readonly fails?: () 
   }
   const state = new ServingState({
     store,
-    house: { open: async () => void did.push('unsealed'), close: () => void did.push('sealed') },
+    gate: { open: async () => void did.push('unsealed'), close: () => void did.push('sealed') },
     openStore,
     onStore: async () => void did.push('follow'),
     onLost: () => did.push('lost'),

@@ -1,13 +1,13 @@
 // What a serving thread holds as long as the writer says so: the store, and the keys. News are taken over one after the
 // other, so that a store that was lent is given back before the writer is told that it is.
-import type { House } from '../assembly/house.ts'
-import type { SealNews } from '../assembly/opening.ts'
+import type { NodeGate } from '../assembly/node-gate.ts'
+import type { SealNews } from '../assembly/seal-news.ts'
 import type { ReadStore } from '../storage/contract.ts'
 import type { ReplaceableReader } from '../storage/replaceable-store.ts'
 
 export type ServingParts = {
   readonly store: ReplaceableReader
-  readonly house: Pick<House, 'open' | 'close'>
+  readonly gate: Pick<NodeGate, 'open' | 'close'>
   /** Opens the store that is there now. */
   readonly openStore: () => Promise<ReadStore>
   /** Another store than before is open, or the first one. */
@@ -45,8 +45,8 @@ export class ServingState {
     if (store !== undefined) await this.#parts.store.putAway()
     try {
       if (store === 'here') await this.#openStore()
-      if (status.sealed) this.#parts.house.close()
-      else if (keyring !== undefined) await this.#parts.house.open(keyring)
+      if (status.sealed) this.#parts.gate.close()
+      else if (keyring !== undefined) await this.#parts.gate.open(keyring)
     } catch (cause) {
       if (!this.#isReady) this.#ready.reject(cause)
       throw cause

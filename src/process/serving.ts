@@ -1,7 +1,7 @@
 // A thread that serves: it has the store open for reading, its own caches and its own socket on the common port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { buildHouse, type House } from '../assembly/house.ts'
-import type { SealNews } from '../assembly/opening.ts'
+import { assembleNode } from '../assembly/node.ts'
+import type { SealNews } from '../assembly/seal-news.ts'
 import { factsOf } from '../assembly/server-facts.ts'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { BoardMemory } from '../audit/stream-board.ts'
@@ -80,7 +80,8 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const turnEnd = new TurnEnd()
   const store = new ReplaceableReader()
   let follower: ChangeFollower | undefined
-  const house: House = buildHouse({
+  const house = await assembleNode({
+    role: 'serving',
     store,
     world,
     slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }),
@@ -92,16 +93,18 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     tokenLimits: config,
     // It says what comes from the environment, and asks nobody.
     cloud: { environment: cloudEnvironment(process.env), clouds: [] },
-    audit: { board: data.board, thread: 'serving' },
+    audit: { board: data.board },
     turnEnd,
-    sealStatus: () => status,
-    forward: (request) => link.forward(request),
-    askWriter: (mount, question) => link.ask(mount, question),
-    catchUp: () => follower?.catchUp(),
+    channels: {
+      sealStatus: () => status,
+      forward: (request) => link.forward(request),
+      ask: (mount, question) => link.ask(mount, question),
+      catchUp: () => follower?.catchUp(),
+    },
   })
   const state = new ServingState({
     store,
-    house,
+    gate: house.gate,
     openStore: () => openSqliteReader(data.directory),
     onStore: async () => {
       if (follower === undefined) follower = await ChangeFollower.start(store, house.invalidation, data.published)

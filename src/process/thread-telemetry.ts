@@ -1,8 +1,8 @@
 // Telemetry of one thread, from what the starting one gives all of them: memory that they share, and the configuration.
 
 import { ALL_ENDPOINTS } from '../assembly/engine-types.ts'
-import type { House } from '../assembly/house.ts'
-import type { HouseTelemetry } from '../assembly/house-telemetry.ts'
+import type { NodeRooms } from '../assembly/node.ts'
+import type { NodeTelemetry } from '../assembly/node-telemetry.ts'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { originsOf } from '../config/telemetry.ts'
@@ -20,7 +20,7 @@ import { sampleThread } from '../telemetry/thread-sampler.ts'
 import { newTracer } from '../telemetry/tracer.ts'
 import type { PoolMeter } from '../threads/pooled-work.ts'
 
-export type ThreadTelemetry = HouseTelemetry & {
+export type ThreadTelemetry = NodeTelemetry & {
   readonly log: Log
   readonly world: World
   /** Requests of this thread may be traced. */
@@ -92,7 +92,7 @@ export function threadTelemetry(
 }
 
 /** Counts what goes through the sockets of a thread. */
-export function trafficOf({ telemetry }: HouseTelemetry): Traffic {
+export function trafficOf({ telemetry }: NodeTelemetry): Traffic {
   return {
     opened: () => {
       telemetry.count(CELL.connections)
@@ -121,7 +121,7 @@ export function poolMeterOf({ telemetry, world }: Pick<ThreadTelemetry, 'telemet
 /** Looks at the thread, its caches and its log from time to time. `look` adds what only it knows. */
 export function watchThread(
   { telemetry, world }: ThreadTelemetry,
-  { tokens, mounts }: Pick<House, 'tokens' | 'mounts'>,
+  { tokens, mounts }: Pick<NodeRooms, 'tokens' | 'mounts'>,
   look: (row: Row) => void = () => {},
 ): { stop(): void } {
   const { row } = telemetry

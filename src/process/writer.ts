@@ -2,11 +2,11 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { cloudReaches, cloudSurroundings } from '../assembly/cloud-place.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from '../assembly/development.ts'
-import type { SealNews } from '../assembly/opening.ts'
+import { assembleNode, type WritingNode } from '../assembly/node.ts'
+import type { SealNews } from '../assembly/seal-news.ts'
 import { factsOf } from '../assembly/server-facts.ts'
 import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import { staticSeal } from '../assembly/static-seal.ts'
-import { buildWriterHouse, type WriterHouse } from '../assembly/writer-house.ts'
 import type { BoardMemory } from '../audit/stream-board.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { ConfigError } from '../config/values.ts'
@@ -22,7 +22,7 @@ import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import { CELL, WRITING_ROW } from '../telemetry/cells.ts'
 import { EntryCounts } from '../telemetry/entry-counts.ts'
 import { tracedStore } from '../telemetry/traced-store.ts'
-import { forgetCommits, type PublishedIndex, publishIndex } from '../threads/change-follower.ts'
+import { type PublishedIndex, publishIndex } from '../threads/change-follower.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type SlowPlace } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
@@ -93,7 +93,8 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
   )
   const counts = new EntryCounts(store, own.telemetry.row, world.timers.sleep)
-  const house: WriterHouse = await buildWriterHouse({
+  const house: WritingNode = await assembleNode({
+    role: 'writing',
     store: own.isTracing ? tracedStore(store) : store,
     world,
     slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }),
@@ -105,21 +106,22 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
     cloud,
-    audit: { settings: data.config.audit, board: data.board, thread: 'writing' },
+    audit: { settings: data.config.audit, board: data.board },
     ...(data.development === undefined ? {} : { keyKeeper: developmentKeeper(data.directory) }),
-    announce: async (news) => {
-      // Before anybody hears it, so that who joins from here on hears it too.
-      place = news.store ?? place
-      await links.tell(news)
-      if (news.status.sealed) counts.stop()
-      else if (news.keyring !== undefined) void counts.start()
-      // Not before: a thread that sees it raised reads the log.
-      if (news.store === 'here') publishIndex(data.published, await store.lastIndex())
+    channels: {
+      announce: async (news) => {
+        // Before anybody hears it, so that who joins from here on hears it too.
+        place = news.store ?? place
+        await links.tell(news)
+        if (news.status.sealed) counts.stop()
+        else if (news.keyring !== undefined) void counts.start()
+        // Not before: a thread that sees it raised reads the log.
+        if (news.store === 'here') publishIndex(data.published, await store.lastIndex())
+      },
+      configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => watcher.call('reload', part)])),
     },
     restorable: restorableStore(data.directory, store, reopen),
-    configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => watcher.call('reload', part)])),
   })
-  forgetCommits(store, house.invalidation)
   publishIndex(data.published, await store.lastIndex())
   const development =
     data.development === undefined

@@ -121,7 +121,16 @@ type SystemParts = Pick<
   | 'saveSnapshot'
   | 'needsSudo'
   | 'audit'
-> & { readonly log: Log; readonly identities: Identities }
+> & {
+  readonly log: Log
+  readonly identities: Identities
+  /** A function, since the mount table holds this engine. */
+  readonly mounts: () => Mounts
+  /** Missing where another thread writes. A function, since what seals the server also closes this engine. */
+  readonly seal: (() => SealOperations) | undefined
+  /** The description of all endpoints that are mounted now. */
+  readonly openApi: () => object
+}
 
 export class System implements Engine {
   readonly migrations = new Migrations()
@@ -148,7 +157,9 @@ export class System implements Engine {
   /** Whether an endpoint of a mount that every server has needs `sudo` for the operation; false for all other paths. */
   readonly needsSudo: (path: string, operation: AclOperation) => boolean
   readonly audit: AuditDevices
-  readonly #parts: { mounts?: Mounts; seal?: () => SealOperations; openApi?: () => object } = {}
+  readonly openApi: () => object
+  readonly #mounts: () => Mounts
+  readonly #seal: (() => SealOperations) | undefined
 
   constructor(parts: SystemParts) {
     this.world = parts.world
@@ -169,25 +180,18 @@ export class System implements Engine {
     this.saveSnapshot = parts.saveSnapshot
     this.needsSudo = parts.needsSudo
     this.audit = parts.audit
-  }
-
-  /** The mount table holds this engine, and this engine shows the mount table: they are tied after both exist. */
-  tie(mounts: Mounts, seal: (() => SealOperations) | undefined, openApi: () => object): void {
-    this.#parts.mounts = mounts
-    this.#parts.openApi = openApi
-    if (seal !== undefined) this.#parts.seal = seal
+    this.openApi = parts.openApi
+    this.#mounts = parts.mounts
+    this.#seal = parts.seal
   }
 
   get mounts(): Mounts {
-    return must(this.#parts.mounts, 'mounts')
+    return this.#mounts()
   }
 
   get seal(): SealOperations {
-    return must(this.#parts.seal, 'seal')()
-  }
-
-  openApi(): object {
-    return must(this.#parts.openApi, 'openApi')()
+    if (this.#seal === undefined) throw new Error('Only the thread that writes seals and unseals')
+    return this.#seal()
   }
 
   get edition(): Edition {
@@ -200,9 +204,4 @@ export class System implements Engine {
 
   changed(): void {}
   reset(): void {}
-}
-
-function must<T>(part: T | undefined, name: string): T {
-  if (part === undefined) throw new Error(`The part ${name} of the system engine is not in this thread`)
-  return part
 }

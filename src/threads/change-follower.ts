@@ -4,7 +4,7 @@
 // It is raised before the commit, not behind it: between a commit and a counter that follows, one thread could answer
 // from the store with what is new and another, asked later, from its cache with what was. A thread that finds nothing
 // in the log yet serves what it has, and looks again at its next request.
-import { HistoryGone, type ReadStore, type Store } from '../storage/contract.ts'
+import { HistoryGone, type ReadStore } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 
 const PAGE = 256
@@ -19,13 +19,6 @@ export function newPublishedIndex(): PublishedIndex {
 /** In the thread that writes, before changes up to `index` are written, and where a store is opened. */
 export function publishIndex(published: PublishedIndex, index: number): void {
   Atomics.store(published, 0, index | 0)
-}
-
-/** In the thread that writes: it forgets what it commits itself. */
-export function forgetCommits(store: Store, invalidation: Invalidation): void {
-  store.onCommit((change) => {
-    for (const { key } of change.operations) invalidation.changed(key)
-  })
 }
 
 export class ChangeFollower {

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { buildWriterHouse, type WriterHouse } from '../../src/assembly/writer-house.ts'
+import { assembleNode, type WritingNode } from '../../src/assembly/node.ts'
 import type { WireRequest, WireResponse } from '../../src/core/exchange.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
@@ -23,7 +23,7 @@ const PATH = '/v1/sys/storage/snapshot'
 const LONG = Buffer.alloc(24 * 1024 * 1024, 'long ')
 
 const { path: directory, cleanUp } = temporaryDirectory()
-let house: WriterHouse
+let house: WritingNode
 let store: ReplaceableStore
 let listener: OpenListener
 let snapshot: Buffer
@@ -33,14 +33,14 @@ before(async () => {
   const { random, clock } = world
   const open = () => openSqliteStore({ directory, random, clock, onFatal: (cause) => assert.fail(cause) })
   store = new ReplaceableStore(await open())
-  house = await buildWriterHouse({
+  house = await assembleNode({
+    role: 'all',
     store,
     world,
     slow: inlineWork(world),
     log: () => {},
     facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
     tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
-    announce: async () => {},
     restorable: restorableStore(directory, store, open),
   })
   const { shares } = await house.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })

@@ -1,17 +1,16 @@
 // Reloading a mount reaches the threads that only read: what they kept of it they read anew, and of no other mount.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { buildHouse, type House } from '../../src/assembly/house.ts'
+import { assembleNode, type ServingNode } from '../../src/assembly/node.ts'
 import { bodyText } from '../../src/core/exchange.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import type { ReadStore } from '../../src/storage/contract.ts'
-import type { Invalidation } from '../../src/storage/invalidation.ts'
 import { ChangeFollower, newPublishedIndex, publishIndex } from '../../src/threads/change-follower.ts'
 import { LIMITS, type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
 
 type Reading = {
-  readonly house: House
+  readonly house: ServingNode
   /** Keys of mounts' data that were read since the last call. */
   readonly readKeys: () => string[]
 }
@@ -36,21 +35,25 @@ async function readingThread({ store, house: writer }: MemoryHouse): Promise<Rea
   publishIndex(published, await store.lastIndex())
   const world = realWorld()
   let follower: ChangeFollower | undefined
-  const house = buildHouse({
+  const house = await assembleNode({
+    role: 'serving',
     store: reading,
     world,
     slow: inlineWork(world),
     log: () => {},
     facts: { reportedVersion: '1.21.0', storageType: 'inmem', apiAddress: '', clusterName: '' },
     tokenLimits: LIMITS,
-    sealStatus: () => writer.seal.status(),
-    forward: (request) => writer.core.handle(request),
-    catchUp: (_invalidation: Invalidation) => follower?.catchUp(),
+    channels: {
+      sealStatus: () => writer.seal.status(),
+      forward: (request) => writer.core.handle(request),
+      ask: (mount, question) => writer.answer(mount, question),
+      catchUp: () => follower?.catchUp(),
+    },
   })
   follower = await ChangeFollower.start(reading, house.invalidation, published)
   const { keyring } = writer.storage.barrier
   assert.ok(keyring !== undefined)
-  await house.open(keyring)
+  await house.gate.open(keyring)
   return {
     house,
     readKeys: () => {

@@ -1,7 +1,7 @@
 // Slow work in a real server with its threads: it holds nobody up, and a thread of the pool may die.
 import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
-import { aloneTelemetry } from '../../../src/assembly/house-telemetry.ts'
+import { aloneTelemetry } from '../../../src/assembly/node-telemetry.ts'
 import { inlineWork, JobFailed, JobForgotten, Overloaded } from '../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../src/lib/world.ts'
 import { poolMeterOf } from '../../../src/process/thread-telemetry.ts'

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildWriterHouse } from '../../../src/assembly/writer-house.ts'
+import { assembleNode } from '../../../src/assembly/node.ts'
 import type { TokenEntry } from '../../../src/auth/token-entry.ts'
 import { inlineWork } from '../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../src/lib/world.ts'
@@ -54,14 +54,14 @@ async function timedStart(directory: string): Promise<{ readonly server: ServerP
 async function fill(directory: string): Promise<string> {
   const world = realWorld()
   const store = await openSqliteStore({ directory, random: world.random, clock: world.clock })
-  const house = await buildWriterHouse({
+  const house = await assembleNode({
+    role: 'all',
     store,
     world,
     slow: inlineWork(world),
     log: () => {},
     facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
     tokenLimits: LIMITS,
-    announce: async () => {},
   })
   const keys = JSON.parse(readFileSync(join(directory, 'development-keys.json'), 'utf8')) as { unseal_key: string }
   await house.operations.unseal(Buffer.from(keys.unseal_key, 'base64'))

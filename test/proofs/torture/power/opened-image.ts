@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findDevelopmentKeys } from '../../../../src/assembly/development.ts'
-import { buildWriterHouse, type WriterHouse } from '../../../../src/assembly/writer-house.ts'
+import { assembleNode, type WritingNode } from '../../../../src/assembly/node.ts'
 import { bodyText } from '../../../../src/core/exchange.ts'
 import { inlineWork } from '../../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../../src/lib/world.ts'
@@ -11,7 +11,6 @@ import type { Position } from '../../../../src/storage/backend.ts'
 import type { Store } from '../../../../src/storage/contract.ts'
 import { openSqliteStore } from '../../../../src/storage/sqlite/sqlite-store.ts'
 import { verifyStore } from '../../../../src/storage/verify/verify.ts'
-import { forgetCommits } from '../../../../src/threads/change-follower.ts'
 import { LIMITS, wireRequest } from '../../../fixtures/memory-house.ts'
 import type { Image } from './disk.ts'
 import { ABSENT, type Kind, keyText } from './load.ts'
@@ -51,16 +50,15 @@ export async function openImage(directory: string): Promise<OpenedImage> {
   const store = await openSqliteStore({ directory, random: world.random, clock: world.clock })
   try {
     const position = await positionOf(store)
-    const house = await buildWriterHouse({
+    const house = await assembleNode({
+      role: 'all',
       store,
       world,
       slow: inlineWork(world),
       log: () => {},
       facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
       tokenLimits: LIMITS,
-      announce: async () => {},
     })
-    forgetCommits(store, house.invalidation)
     await unseal(house, directory)
     return { position, read: (kind, name) => READERS[kind](get(house), name), close: () => store.close() }
   } catch (cause) {
@@ -75,7 +73,7 @@ async function positionOf(store: Store): Promise<Position> {
   return snapshot.position
 }
 
-async function unseal(house: WriterHouse, directory: string): Promise<void> {
+async function unseal(house: WritingNode, directory: string): Promise<void> {
   let refused: unknown
   for (const key of findDevelopmentKeys(directory)) {
     try {
@@ -91,7 +89,7 @@ type Found = { readonly status: number; readonly data: Record<string, unknown> }
 type Get = (path: string, token?: string) => Promise<Found>
 
 const get =
-  (house: WriterHouse): Get =>
+  (house: WritingNode): Get =>
   async (path, token = 'root') => {
     const response = await house.core.handle(wireRequest('GET', path, undefined, token))
     return { status: response.status, data: JSON.parse(bodyText(response) || '{}').data ?? {} }

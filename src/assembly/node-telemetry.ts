@@ -1,4 +1,4 @@
-// Telemetry as a house is given it.
+// Telemetry as the assembly is given it.
 
 import { newLogLevels } from '../lib/log-levels.ts'
 import type { World } from '../lib/world.ts'
@@ -8,10 +8,10 @@ import { Telemetry } from '../telemetry/telemetry.ts'
 import { ALL_ENDPOINTS } from './engine-types.ts'
 import { newSharedTelemetry } from './shared-telemetry.ts'
 
-export type HouseTelemetry = { readonly telemetry: Telemetry; readonly limits: LimitMemory }
+export type NodeTelemetry = { readonly telemetry: Telemetry; readonly limits: LimitMemory }
 
 /** Of the one thread of a server in memory, or of a test. */
-export function aloneTelemetry(world: World): HouseTelemetry {
+export function aloneTelemetry(world: World): NodeTelemetry {
   const { metrics, levels, limits } = newSharedTelemetry(world.random, newLogLevels('info'), 1)
   const parts = { world, memory: metrics, row: FIRST_SERVING_ROW, endpoints: ALL_ENDPOINTS, levels, threads: 1 }
   return { telemetry: new Telemetry(parts), limits }

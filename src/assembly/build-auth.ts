@@ -1,0 +1,125 @@
+// Who may do what: tokens, policies, identities, and what belongs to tokens, over one storage.
+import { Cubbyhole, wipeCubbyhole } from '../auth/cubbyhole.ts'
+import { Leases } from '../auth/leases.ts'
+import { LoginService } from '../auth/login-service.ts'
+import { PluginIdentity } from '../auth/plugin-identity.ts'
+import { PolicyStore } from '../auth/policy-store.ts'
+import { PolicySweep } from '../auth/policy-sweep.ts'
+import { TokenExpiry } from '../auth/token-expiry.ts'
+import { TokenRoles } from '../auth/token-role.ts'
+import { TokenService } from '../auth/token-service.ts'
+import { TokenStore } from '../auth/token-store.ts'
+import { TokenTidy } from '../auth/token-tidy.ts'
+import { Wrapping } from '../auth/wrapping.ts'
+import { WrappingJwt } from '../auth/wrapping-jwt.ts'
+import type { AskWriter } from '../core/engine-context.ts'
+import type { MountTable } from '../core/mount-table.ts'
+import type { RemovalWork } from '../core/stored-mounts.ts'
+import { sha256 } from '../crypto/primitives/digest.ts'
+import { IdentityStore } from '../identity/identity-store.ts'
+import { type Log, namedLog } from '../lib/log.ts'
+import type { StorageRoom } from './build-storage.ts'
+import { keptElsewhere } from './kept-elsewhere.ts'
+import type { CommonParts } from './node-parts.ts'
+
+export type AuthRooms = {
+  readonly storage: StorageRoom
+  /** The table that engines over these tokens and identities are in. */
+  readonly mounts: () => MountTable
+  /** Where another thread writes. */
+  readonly askWriter: AskWriter | undefined
+}
+
+export type AuthServices = TokenServices &
+  CallersValues & {
+    readonly policies: PolicyStore
+    readonly identities: IdentityStore
+    readonly logins: LoginService
+    /** Begun only where tokens may be written. */
+    readonly expiry: TokenExpiry
+    /** The same of policies. */
+    readonly policySweep: PolicySweep
+    readonly pluginIdentity: PluginIdentity
+  }
+
+export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
+  const { world, slow, facts, tokenLimits: limits } = parts
+  const { mounts } = rooms
+  const { storage, invalidation } = rooms.storage
+  const log = namedLog(parts.log, 'auth')
+  const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
+  const policies = new PolicyStore(storage, world.clock, invalidation, log)
+  const tokens = new TokenStore(storage, world, invalidation, isMounted)
+  const pluginIdentity = new PluginIdentity({ storage, slow, world, apiAddress: facts.apiAddress })
+  const identities = new IdentityStore(storage, invalidation, {
+    world,
+    digest: (text) => sha256(Buffer.from(text)).toString('hex'),
+    mountOf: (accessor) =>
+      mounts()
+        .list()
+        .find((entry) => entry.accessor === accessor),
+    published: pluginIdentity,
+  })
+  const expiry = new TokenExpiry(tokens, world, log)
+  return {
+    ...tokenServices(parts, { ...rooms, tokens, policies, identities, expiry }, log),
+    ...callersValues(parts, rooms, tokens),
+    policies,
+    identities,
+    logins: new LoginService({ tokens, identities, world, limits, isMounted }),
+    expiry,
+    policySweep: new PolicySweep(policies, world, log),
+    pluginIdentity,
+  }
+}
+
+type TokenServices = {
+  readonly tokens: TokenStore
+  readonly tokenService: TokenService
+  readonly leases: Leases
+}
+
+function tokenServices(
+  { world, tokenLimits: limits }: CommonParts,
+  rooms: AuthRooms & Pick<AuthServices, 'tokens' | 'policies' | 'identities' | 'expiry'>,
+  log: Log,
+): TokenServices {
+  const { tokens, policies, identities, expiry, mounts } = rooms
+  const tidy = new TokenTidy(tokens, world, log)
+  const roles = new TokenRoles(rooms.storage.storage)
+  const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits, mounts })
+  const { renewal } = tokenService
+  const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs(), timers: world.timers })
+  return { tokens, tokenService, leases }
+}
+
+/** What callers have kept for them. */
+type CallersValues = {
+  readonly cubbyhole: Cubbyhole
+  readonly wrapping: Wrapping
+  readonly wrappingJwt: WrappingJwt
+}
+
+function callersValues(parts: CommonParts, { storage: room, askWriter }: AuthRooms, tokens: TokenStore): CallersValues {
+  const { world, slow, facts, tokenLimits: limits } = parts
+  const elsewhere = askWriter && keptElsewhere(askWriter)
+  tokens.addBelongings(wipeCubbyhole)
+  const wrappingJwt = new WrappingJwt({ ...room, slow, world, apiAddress: facts.apiAddress })
+  const wrapping = new Wrapping({
+    tokens,
+    world,
+    jwt: wrappingJwt,
+    longestTtlSeconds: limits.maxTtlSeconds,
+    ...(limits.kept === undefined ? {} : { limits: limits.kept }),
+    elsewhere,
+  })
+  return { cubbyhole: new Cubbyhole(tokens.view, limits.kept, elsewhere), wrapping, wrappingJwt }
+}
+
+/** Who was let in by a login method does not outlast it, nor does a wrapped answer the mount that gave it. */
+export function authRemoval({ leases, identities }: Pick<AuthServices, 'leases' | 'identities'>): RemovalWork {
+  return async (entry) => {
+    await leases.revokeByMount(entry)
+    if (entry.kind === 'auth') await identities.removeMount(entry)
+  }
+}

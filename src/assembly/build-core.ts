@@ -1,0 +1,71 @@
+// The pipeline, and what its steps work with.
+import type { Audit } from '../audit/audit.ts'
+import { DEFAULT_KEPT_LIMITS } from '../auth/kept-values.ts'
+import { Core } from '../core/core.ts'
+import type { MountTable } from '../core/mount-table.ts'
+import type { Surroundings } from '../core/surroundings.ts'
+import { namedLog } from '../lib/log.ts'
+import type { QuotaStore } from '../quotas/quota-store.ts'
+import { RateLimiter } from '../quotas/rate-limiter.ts'
+import type { SystemServices } from '../system/services.ts'
+import { uiHeaderTexts } from '../system/ui-headers.ts'
+import { CELL } from '../telemetry/cells.ts'
+import type { AuthServices } from './build-auth.ts'
+import type { SealSide } from './build-system.ts'
+import type { NodeGate } from './node-gate.ts'
+import type { CommonParts, ToWriter } from './node-parts.ts'
+import type { NodeTelemetry } from './node-telemetry.ts'
+import { forwardOrRefuse } from './writer-refusals.ts'
+
+export type CoreRooms = {
+  readonly seal: SealSide
+  readonly auth: AuthServices
+  readonly audit: Audit
+  readonly quotas: QuotaStore
+  readonly telemetry: NodeTelemetry
+  readonly services: SystemServices
+  readonly mounts: MountTable
+  readonly gate: NodeGate
+  /** Where another thread writes. */
+  readonly writer: ToWriter | undefined
+}
+
+export function buildCore(parts: CommonParts, rooms: CoreRooms): Core {
+  const { telemetry } = rooms.telemetry
+  const catchUp = rooms.writer?.catchUp ?? (() => undefined)
+  return new Core(surroundingsOf(parts, rooms), telemetry.watch, namedLog(parts.log, 'core'), catchUp)
+}
+
+function surroundingsOf({ world, facts, tokenLimits }: CommonParts, rooms: CoreRooms): Surroundings {
+  const { auth, audit, mounts, quotas, gate, seal, services, writer } = rooms
+  const { telemetry, limits } = rooms.telemetry
+  const { tokens, policies, identities, logins, wrapping } = auth
+  return {
+    tokens,
+    policies,
+    identities,
+    logins,
+    wrapping,
+    mounts,
+    browsers: {
+      cors: () => services.cors.current(),
+      uiHeaders: () => uiHeaders(services),
+    },
+    quotas,
+    limiter: new RateLimiter(limits, world.clock, () => telemetry.count(CELL.quotaEvictions)),
+    noteRateLimited: () => telemetry.count(CELL.rateLimited),
+    noteUnrecorded: (what) =>
+      telemetry.count(what === 'request' ? CELL.auditRequestFailures : CELL.auditResponseFailures),
+    audit,
+    sealed: () => !gate.isOpen,
+    initialized: () => seal.status().initialized,
+    permissionHints: facts.permissionHints ?? true,
+    mostFreeBytes: (tokenLimits.kept ?? DEFAULT_KEPT_LIMITS).entryBytes,
+    forward: writer && forwardOrRefuse(writer.forward),
+  }
+}
+
+function uiHeaders({ uiHeaders: setting }: SystemServices): Record<string, string> | Promise<Record<string, string>> {
+  const found = setting.current()
+  return found instanceof Promise ? found.then(uiHeaderTexts) : uiHeaderTexts(found)
+}

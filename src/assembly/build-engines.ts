@@ -1,0 +1,64 @@
+// The mount table, and what its engines are given of this server.
+import { newLoginTurns } from '../api/login-turns.ts'
+import type { MountEntry } from '../api/mount.ts'
+import type { NodeRole } from '../api/node-role.ts'
+import type { AskWriter, EngineSurroundings } from '../core/engine-context.ts'
+import { newMountEntry } from '../core/mount-entries.ts'
+import { MountTable } from '../core/mount-table.ts'
+import { namedLog } from '../lib/log.ts'
+import type { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
+import type { QuotaStore } from '../quotas/quota-store.ts'
+import type { System } from '../system/system.ts'
+import { type AuthServices, authRemoval } from './build-auth.ts'
+import type { StorageRoom } from './build-storage.ts'
+import { cloudPlace } from './cloud-place.ts'
+import { engineTypes, SYSTEM_ROUTER } from './engine-types.ts'
+import type { CommonParts } from './node-parts.ts'
+
+export type EngineRooms = {
+  readonly storage: StorageRoom
+  /** It answers while the server is sealed, too. */
+  readonly system: System
+  readonly auth: AuthServices
+  readonly quotas: QuotaStore
+  readonly managedKeys: ManagedKeyService
+  readonly nodeRole: () => NodeRole
+  /** Where another thread writes. */
+  readonly askWriter: AskWriter | undefined
+}
+
+export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable {
+  const { world, log, tokenLimits, cloud } = parts
+  const { system, auth, quotas } = rooms
+  const { storage, invalidation } = rooms.storage
+  const place = { log, longestTtlSeconds: tokenLimits.maxTtlSeconds, identityTokens: auth.pluginIdentity }
+  const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
+  return new MountTable({
+    types: engineTypes(system, auth, cloudPlace(place, cloud)),
+    always: { entry, router: SYSTEM_ROUTER, engine: system },
+    storage,
+    given: surroundingsOf(parts, rooms),
+    invalidation,
+    removals: [
+      authRemoval(auth),
+      ({ uuid }) => system.services.reloads.forget(uuid),
+      ({ uuid }) => quotas.removeMount(uuid),
+    ],
+  })
+}
+
+/** What all mounts are given alike. */
+function surroundingsOf({ world, slow, log }: CommonParts, rooms: EngineRooms): EngineSurroundings {
+  const { system, managedKeys, nodeRole, askWriter } = rooms
+  return {
+    world,
+    slow,
+    edition: system.edition,
+    role: nodeRole,
+    log: namedLog(log, 'core'),
+    managedKeysOf: (mount: () => MountEntry) => managedKeys.forMount(mount),
+    deviceRandom: managedKeys,
+    loginTurns: newLoginTurns(),
+    askWriter,
+  }
+}

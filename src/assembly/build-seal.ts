@@ -1,0 +1,145 @@
+// The seal, where writes are made: what opens and closes the whole server, and what is done with keys meanwhile.
+import { NEW_TOKEN_LENGTH } from '../auth/token-text.ts'
+import { Upkeep } from '../core/upkeep.ts'
+import { namedLog } from '../lib/log.ts'
+import { pgpFieldReader } from '../system/pgp-field.ts'
+import type { ShareConfig } from '../system/seal/key-shares.ts'
+import { KeyringRotation } from '../system/seal/keyring-rotation.ts'
+import { Rekey } from '../system/seal/rekey.ts'
+import type { Seal } from '../system/seal/seal.ts'
+import { TokenAttempt } from '../system/seal/token-attempt.ts'
+import type { SealOperations } from '../system/system.ts'
+import { type InitialiseOptions, initialise, type Made } from './initialisation.ts'
+import type { NodeRooms } from './node.ts'
+import type { WritingParts } from './node-parts.ts'
+import { Opening } from './opening.ts'
+import { ownWork } from './own-work.ts'
+import { Restore } from './restore.ts'
+import { SealAnnouncer } from './seal-news.ts'
+
+/** What only a thread has that writes. */
+export type SealRoom = {
+  readonly seal: Seal
+  readonly operations: SealOperations
+  readonly upkeep: Upkeep
+  /** With the unseal key itself, in the place of its shares. @throws Refusal where it is another key */
+  unsealWith(key: Buffer): Promise<void>
+  /** With a seal that opens by itself: at start. Logs why it does not; the server then stays sealed. */
+  openByItself(): Promise<void>
+  /** Before the store is closed: what is worth keeping is kept. */
+  rest(): Promise<void>
+  /** Like `operations.initialise`; sealed afterwards. */
+  initialise(config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<Made>
+}
+
+export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): SealRoom {
+  const { world, log, facts, channels = {} } = parts
+  const { announce = async () => {}, configReloads = new Map() } = channels
+  const news = new SealAnnouncer(seal, announce, namedLog(log, 'seal'))
+  const holders = buildHolders(parts, seal, rooms, news)
+  const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
+  const opening = buildOpening(parts, { seal, rooms, holders, upkeep, news })
+  const restore = buildRestore(parts, seal, rooms, opening)
+  const initialised = (config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<Made> => {
+    const name = clusterName === '' ? facts.clusterName : clusterName
+    return initialise({ seal, auth: rooms, opening, news, world }, config, name, options)
+  }
+  const operations: SealOperations = {
+    ...holders,
+    configReloads,
+    initialise: async (config, clusterName, keep) => {
+      const made = await initialised(config, clusterName, { keep })
+      await opening.openNew()
+      return made
+    },
+    unseal: (share) => opening.unseal(share),
+    reset: () => opening.reset(),
+    seal: () => opening.close(),
+    restore: (snapshot, force) => restore.run(snapshot, force),
+  }
+  return {
+    seal,
+    operations,
+    upkeep,
+    unsealWith: (key) => opening.unsealWith(key),
+    openByItself: () => opening.openByItself(),
+    rest: () => opening.rest(),
+    initialise: initialised,
+  }
+}
+
+type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'rootToken'>
+
+/** What is done with keys while the server is open. */
+function buildHolders(
+  { store, world, log, slow }: WritingParts,
+  seal: Seal,
+  { storage, tokens, tokenService }: NodeRooms,
+  news: SealAnnouncer,
+): Holders {
+  const readPgpKey = pgpFieldReader(world, slow)
+  const rekeyParts = { seal, storage, world, readPgpKey, announce: () => news.tellDone() }
+  return {
+    rotation: new KeyringRotation({
+      store,
+      storage,
+      world,
+      log: namedLog(log, 'seal'),
+      rootKey: () => seal.rootKey,
+      announce: (keyring) => news.tell(keyring),
+    }),
+    rekey: new Rekey({ ...rekeyParts, of: 'unseal key' }),
+    recoveryRekey: new Rekey({ ...rekeyParts, of: 'recovery key' }),
+    rootToken: new TokenAttempt({
+      seal,
+      world,
+      readPgpKey,
+      tokenLength: NEW_TOKEN_LENGTH,
+      newToken: () => tokens.newToken(),
+      store: async (token) => {
+        await tokens.insert(token, tokenService.rootEntry())
+      },
+    }),
+  }
+}
+
+type OpeningRooms = {
+  readonly seal: Seal
+  readonly rooms: NodeRooms
+  readonly holders: Holders
+  readonly upkeep: Upkeep
+  readonly news: SealAnnouncer
+}
+
+function buildOpening(parts: WritingParts, { seal, rooms, holders, upkeep, news }: OpeningRooms): Opening {
+  const { store, slow, devices } = parts
+  const { rotation, rekey, recoveryRekey, rootToken } = holders
+  const { gate, invalidation, mounts, services, nodeRole } = rooms
+  const log = namedLog(parts.log, 'seal')
+  return new Opening({
+    seal,
+    gate,
+    invalidation,
+    store,
+    rotation,
+    work: ownWork({ auth: rooms, mounts, services, upkeep, log }),
+    nodeRole,
+    attempts: [rekey, recoveryRekey, rootToken],
+    news,
+    forgetful: [slow, ...(devices === undefined ? [] : [devices])],
+    log,
+  })
+}
+
+function buildRestore(parts: WritingParts, seal: Seal, { storage, audit }: NodeRooms, opening: Opening): Restore {
+  const { restorable, world, log } = parts
+  return new Restore({
+    restorable,
+    seal,
+    opening,
+    barrier: storage.barrier,
+    world,
+    auditDevices: () => audit.list(),
+    log: namedLog(log, 'storage'),
+  })
+}

@@ -1,0 +1,87 @@
+// The engine behind sys/: it shows and changes all the others, so it is given nearly every room.
+import { DEFAULT_EDITION } from '../api/edition.ts'
+import { openApiDocument } from '../api/openapi.ts'
+import type { Audit } from '../audit/audit.ts'
+import type { MountTable } from '../core/mount-table.ts'
+import { NO_DEVICES } from '../managed-keys/device-link.ts'
+import { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
+import { ManagedKeyStore } from '../managed-keys/managed-key-store.ts'
+import type { QuotaStore } from '../quotas/quota-store.ts'
+import type { SealStatus } from '../system/seal/seal.ts'
+import { buildServices, type SystemServices } from '../system/services.ts'
+import { type SealOperations, System } from '../system/system.ts'
+import type { AuthServices } from './build-auth.ts'
+import type { StorageRoom } from './build-storage.ts'
+import { needsSudo, ROUTERS } from './engine-types.ts'
+import { hostInfo } from './host-facts.ts'
+import type { CommonParts } from './node-parts.ts'
+import type { NodeTelemetry } from './node-telemetry.ts'
+
+export function buildManagedKeys(
+  { devices = NO_DEVICES, facts }: CommonParts,
+  { storage, invalidation }: StorageRoom,
+): ManagedKeyService {
+  const store = new ManagedKeyStore(storage, invalidation)
+  return new ManagedKeyService({ store, devices, edition: facts.edition ?? DEFAULT_EDITION })
+}
+
+/** The seal as `sys/` shows it, and changes it where this thread writes. */
+export type SealSide = {
+  readonly status: () => SealStatus
+  readonly operations: (() => SealOperations) | undefined
+}
+
+export type SystemRooms = {
+  readonly storage: StorageRoom
+  readonly seal: SealSide
+  readonly auth: AuthServices
+  readonly audit: Audit
+  readonly quotas: QuotaStore
+  readonly telemetry: NodeTelemetry
+  readonly managedKeys: ManagedKeyService
+  /** The table that this engine is in. */
+  readonly mounts: () => MountTable
+}
+
+export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
+  const { world, log, slow, facts, tokenLimits } = parts
+  const { storage, seal, auth, audit, quotas, mounts } = rooms
+  const { telemetry } = rooms.telemetry
+  return new System({
+    ...auth,
+    services: servicesOf(parts, rooms),
+    world,
+    log,
+    slow,
+    facts,
+    tokenLimits,
+    sealStatus: seal.status,
+    seal: seal.operations,
+    saveSnapshot: storage.saveSnapshot,
+    needsSudo,
+    quotas,
+    telemetry,
+    audit,
+    mounts,
+    openApi: () => openApiDocument(facts.reportedVersion, mountedEndpoints(mounts())),
+  })
+}
+
+const mountedEndpoints = (mounts: MountTable) =>
+  mounts.list().map(({ path, type }) => ({ mountPath: path, endpoints: ROUTERS.get(type)?.endpoints ?? [] }))
+
+/** What the endpoints under sys/ ask of the rooms above theirs. */
+function servicesOf({ world, directory }: CommonParts, rooms: SystemRooms): SystemServices {
+  const { storage, auth, telemetry, managedKeys, mounts } = rooms
+  return buildServices(storage.storage, storage.invalidation, {
+    world,
+    managedKeys,
+    surveyed: {
+      entityCount: () => auth.identities.countEntities(),
+      requests: () => telemetry.telemetry.requestsTaken(),
+      hostInfo: () => hostInfo(world.clock, directory),
+    },
+    resetMount: (uuid) => mounts().resetEngine(uuid),
+    isLocalMount: (uuid) => mounts().isLocal(uuid),
+  })
+}

@@ -1,0 +1,66 @@
+// What a node does without being asked, from unseal to seal: one list, in the order in which it is begun. Each line
+// says whose data it changes, which decides in which roles a node does it (api/node-role.ts).
+import { mayChange, type NodeRole, type Owner } from '../api/node-role.ts'
+import { addMissingIndexes } from '../auth/token-indexes.ts'
+import type { MountTable } from '../core/mount-table.ts'
+import type { Upkeep } from '../core/upkeep.ts'
+import type { Log } from '../lib/log.ts'
+import { StorageFull } from '../storage/contract.ts'
+import type { SystemServices } from '../system/services.ts'
+import { VERSION } from '../version.ts'
+import type { AuthServices } from './build-auth.ts'
+
+export type OwnWork = {
+  readonly name: string
+  /** 'each mount': engines ask for each of them whether they may. */
+  readonly changes: Owner | 'each mount'
+  readonly begin: () => Promise<void> | void
+  /** Missing: it has ended when it was begun. */
+  readonly end?: () => void
+}
+
+export type OwnWorkRooms = {
+  readonly auth: Pick<AuthServices, 'tokens' | 'wrappingJwt' | 'expiry' | 'policySweep'>
+  readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'start'>
+  readonly services: Pick<SystemServices, 'versions'>
+  readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
+  readonly log: Log
+}
+
+export function ownWork({ auth, mounts, services, upkeep, log }: OwnWorkRooms): readonly OwnWork[] {
+  const { tokens, wrappingJwt, expiry, policySweep } = auth
+  return [
+    { name: 'mounts that are missing', changes: 'set', begin: () => mounts.addMissing() },
+    { name: 'unmounting that was cut off', changes: 'set', begin: () => mounts.finishUnmounts() },
+    { name: 'indexes of tokens', changes: 'cluster', begin: () => addMissingIndexes(tokens.view) },
+    { name: 'the version of this program', changes: 'node', begin: () => noteVersion(services, log) },
+    { name: 'the key of wrapping tokens', changes: 'set', begin: () => wrappingJwt.addKey() },
+    { name: 'the end of tokens', changes: 'cluster', begin: () => expiry.start(), end: () => expiry.stop() },
+    { name: 'the end of policies', changes: 'set', begin: () => policySweep.start(), end: () => policySweep.stop() },
+    { name: 'the upkeep of mounts', changes: 'each mount', begin: () => upkeep.start(), end: () => upkeep.stop() },
+    // They end with the mount table, which closes with the node.
+    { name: 'what engines begin', changes: 'each mount', begin: () => mounts.start() },
+  ]
+}
+
+/** In the order of the list. @throws what one of them throws; what stands behind it is not begun */
+export async function beginWork(list: readonly OwnWork[], role: NodeRole): Promise<void> {
+  for (const { changes, begin } of list) {
+    if (changes === 'each mount' || mayChange(role, changes)) await begin()
+  }
+}
+
+/** Also of what was not begun. */
+export function endWork(list: readonly OwnWork[]): void {
+  for (const { end } of list) end?.()
+}
+
+/** A full disk is no reason to stay sealed: the next opening notes it. */
+async function noteVersion({ versions }: Pick<SystemServices, 'versions'>, log: Log): Promise<void> {
+  try {
+    await versions.note(VERSION)
+  } catch (cause) {
+    if (!(cause instanceof StorageFull)) throw cause
+    log('warn', 'The version of this program could not be noted: the storage device is full')
+  }
+}

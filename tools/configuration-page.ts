@@ -5,7 +5,7 @@ import { KMS_LIBRARY_STANZA } from '../src/config/kms-library.ts'
 import { TCP_STANZA, UNIX_STANZA } from '../src/config/listener.ts'
 import { SEAL_STANZA } from '../src/config/seal.ts'
 import type { Setting, Stanza } from '../src/config/setting.ts'
-import { STORAGE_STANZA } from '../src/config/storage.ts'
+import { STORAGE_STANZAS } from '../src/config/storage.ts'
 import { INNER_STANZA } from '../src/config/switches.ts'
 import { TOP_STANZA } from '../src/config/top.ts'
 import { cell } from './errors-page.ts'
@@ -16,7 +16,7 @@ export const STANZAS: readonly Stanza[] = [
   TCP_STANZA,
   UNIX_STANZA,
   INNER_STANZA,
-  STORAGE_STANZA,
+  ...STORAGE_STANZAS,
   SEAL_STANZA,
   KMS_LIBRARY_STANZA,
   CLOUD_STANZA,
@@ -94,6 +94,7 @@ function tables({ settings }: Stanza): string {
   const all = Object.entries(settings)
   const offered = all.flatMap(([key, setting]) => (setting.kind === 'offered' ? [offeredRow(key, setting)] : []))
   const others = all.flatMap(([key, setting]) => (setting.kind === 'offered' ? [] : [otherRow(key, setting)]))
+  if (all.length === 0) return ''
   const head = `| Key | Type | Default | Effect |\n|---|---|---|---|\n${offered.join('')}\n`
   if (others.length === 0) return head
   return `${head}Of the reference, and not here:\n\n| Key | |\n|---|---|\n${others.join('')}\n`

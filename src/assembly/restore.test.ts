@@ -11,9 +11,9 @@ import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { verifyAudit } from '../offline/audit-verification.ts'
 import { restorableStore } from '../process/restorable-store.ts'
+import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
-import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts'
 import { assembleNode, type WritingNode } from './node.ts'
 import type { Restorable } from './restore.ts'
 
@@ -29,7 +29,8 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
   const onFatal = (cause: Error): never => {
     throw cause
   }
-  const open = () => openSqliteStore({ directory: path, random, clock, onFatal })
+  const storage = storageIn(path)
+  const open = () => storeLocation(storage).open({ random, clock, onFatal })
   const store = new ReplaceableStore(await open())
   const house = await assembleNode({
     role: 'all',
@@ -37,9 +38,9 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
     world,
     slow: inlineWork(world),
     log: () => {},
-    facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
+    facts: { reportedVersion: '1.21.0', storageType: storage.type, apiAddress: '', clusterName: '' },
     tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
-    restorable: wrap(restorableStore(path, store, open)),
+    restorable: wrap(restorableStore(storage, store, open)),
   })
   t.after(async () => {
     await house.operations.seal()

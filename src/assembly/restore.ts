@@ -8,11 +8,11 @@ import type { World } from '../lib/world.ts'
 import { HISTORY_ID_BYTES, type Position } from '../storage/backend.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import { Sealed, StorageCorrupt } from '../storage/contract.ts'
+import type { Staging } from '../storage/driver.ts'
 import { SnapshotDamaged } from '../storage/snapshot/snapshot-format.ts'
 import { readSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 import type { StagedCheck } from '../storage/snapshot/staged-check.ts'
 import { stageSnapshot } from '../storage/snapshot/staged-store.ts'
-import { dropStaged } from '../storage/sqlite/sqlite-files.ts'
 import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import { KEY_USE } from '../system/seal/key-use.ts'
 import type { Seal } from '../system/seal/seal.ts'
@@ -24,10 +24,10 @@ import { RestoredAudit } from './restored-audit.ts'
 
 /** What the store behind the house can do beyond the contract; a store in memory cannot be restored. */
 export type Restorable = {
-  readonly directory: string
+  readonly staging: Staging
   /** Of the store as it is. */
   position(): Promise<Position>
-  /** Flushes and checks what was staged, without holding up this thread. @throws SnapshotDamaged */
+  /** Makes durable and checks what was staged, without holding up this thread. @throws SnapshotDamaged */
   check(check: StagedCheck): Promise<void>
   /** Nothing uses the store when it is called, and it is another one afterwards. */
   adopt(): Promise<void>
@@ -65,7 +65,7 @@ export class Restore {
       try {
         await opening.exchange(openings, () => restorable.adopt())
       } finally {
-        dropStaged(restorable.directory)
+        await restorable.staging.drop()
       }
       for (const sentence of restored.warnings) this.#parts.log('warn', sentence)
       return { ...restored, isSealed: seal.status().sealed }
@@ -98,7 +98,7 @@ export class Restore {
     let isSealChecked = false
     const audit = new RestoredAudit(this.#parts.auditDevices())
     await stageSnapshot(read, {
-      directory: restorable.directory,
+      staging: restorable.staging,
       position: await restorable.position(),
       historyId: world.random.bytes(HISTORY_ID_BYTES),
       openKeyring: (records) => {

@@ -3,9 +3,9 @@ import type { ServerConfig } from '../config/config.ts'
 import { sanitizedConfig } from '../config/state.ts'
 import type { ServerFacts } from '../system/system.ts'
 
-export const factsOf = (config: ServerConfig, storageType: string): ServerFacts => ({
+export const factsOf = (config: ServerConfig): ServerFacts => ({
   reportedVersion: config.reportedVersion,
-  storageType,
+  storageType: config.storage.type,
   apiAddress: config.apiAddress,
   clusterAddress: config.clusterAddress,
   clusterName: config.clusterName,

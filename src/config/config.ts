@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ServerLimits } from '../htt
 import { isDigit } from '../lib/ascii.ts'
 import { type HclObject, itemsOf, parseHcl } from '../lib/hcl.ts'
 import { dictionary } from '../lib/own.ts'
+import { DEFAULT_STORAGE, type StorageConfig } from '../storage/drivers.ts'
 import { auditOf } from './audit.ts'
 import { type CloudConfigured, cloudsOf } from './cloud.ts'
 import { editionOf } from './edition.ts'
@@ -18,7 +19,7 @@ import { type SharedLimits, settledLimits, sharedLimitsOf } from './limits.ts'
 import { addressText, type GivenListener, type ListenerConfig, listenersOf } from './listener.ts'
 import { DEFAULT_LOG, type LogConfig, logOf } from './log.ts'
 import { type StaticSealConfig, sealOf } from './seal.ts'
-import { type StorageConfig, storageOf } from './storage.ts'
+import { storageOf } from './storage.ts'
 import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './telemetry.ts'
 import { TOP_STANZA } from './top.ts'
 import { ConfigError, checkKeys, Faults, integerIn, secondsIn, switchOf, textIn } from './values.ts'
@@ -102,7 +103,7 @@ export const DEFAULT_CONFIG: ServerConfig = {
   threads: servingThreadsFor(availableParallelism()),
   listeners: [DEFAULT_LISTENER],
   limits: DEFAULT_SERVER_LIMITS,
-  storage: { type: 'sqlite', directory: './data' },
+  storage: DEFAULT_STORAGE,
   apiAddress: '',
   clusterAddress: '',
   clusterName: '',

@@ -1,7 +1,7 @@
 // The configuration as `sys/config/state/sanitized` shows it: by the names of the file, without anything that opens
 // something. A key that is not named here is not shown.
 
-import { DEFAULT_RETENTION } from '../storage/log/retention.ts'
+import { storeLocation } from '../storage/drivers.ts'
 import type { ServerConfig } from './config.ts'
 import { addressText, type ListenerConfig } from './listener.ts'
 import { NO_SWITCHES } from './switches.ts'
@@ -22,15 +22,7 @@ export function sanitizedConfig(config: ServerConfig): object {
     raw_storage_endpoint: config.rawStorage,
     permission_denied_hints: config.permissionHints,
     listeners: config.listeners.map(shownListener),
-    storage:
-      storage.type === 'inmem'
-        ? { type: 'inmem' }
-        : {
-            type: 'sqlite',
-            path: storage.directory,
-            log_retention_bytes: (storage.retention ?? DEFAULT_RETENTION).bytes,
-            log_retention_time: (storage.retention ?? DEFAULT_RETENTION).ms / 1000,
-          },
+    storage: storeLocation(storage).shown,
     kms_libraries: config.kmsLibraries.map(({ name }) => ({ type: 'pkcs11', name })),
     seals: [
       seal === undefined

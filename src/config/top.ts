@@ -1,8 +1,10 @@
 // The keys that stand in no stanza.
+import { DEFAULT_STORAGE, storeLocation } from '../storage/drivers.ts'
 import { KEPT_SETTINGS } from './kept.ts'
 import { SHARED_LIMIT_SETTINGS } from './limits.ts'
 import { ignored, refused, type Stanza, setting } from './setting.ts'
 
+const UNNAMED_STORAGE = `${DEFAULT_STORAGE.type} ${storeLocation(DEFAULT_STORAGE).where}`
 const NO_PLUGINS = 'engines and login methods are built in'
 const NO_CLUSTER = 'there are no further nodes'
 
@@ -16,7 +18,7 @@ export const TOP_STANZA: Stanza = {
       'Threads that serve requests; one more writes',
     ),
     listener: setting('stanza', 'needed', 'Where the server listens; see below'),
-    storage: setting('stanza', 'sqlite in ./data', 'Where its data are; see below'),
+    storage: setting('stanza', UNNAMED_STORAGE, 'Where its data are; see below'),
     seal: setting('stanza', 'shamir', 'What opens it; see below'),
     kms_library: setting('stanza', 'none', 'A device for managed keys; see below'),
     api_addr: setting('URL', 'none', 'Address for clients, shown by `sys/leader`'),

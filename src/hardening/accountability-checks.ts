@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path'
 import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
+import { dataDirectoryOf } from './setting.ts'
 
 const rootTokens: Check = {
   id: 'B-06',
@@ -74,12 +75,14 @@ const development: Check = {
   group: 'secrets',
   how: '-dev, its addresses, its key file in the data directory',
   again: true,
-  look: (machine, { isDevelopment, dataDirectory, listeners }) => {
+  look: (machine, setting) => {
+    const { isDevelopment, listeners } = setting
     if (isDevelopment) {
       const open = listeners.find(({ isLocal }) => !isLocal)
       if (open !== undefined) return refuse(`A development server must not listen on ${open.address}: use 127.0.0.1`)
       return warn('This is a development server, its key lies beside its data: never give it real secrets')
     }
+    const dataDirectory = dataDirectoryOf(setting)
     const keys = dataDirectory === undefined ? undefined : join(dataDirectory, DEVELOPMENT_KEYS)
     if (keys === undefined || machine.stat(keys) === undefined) return ok('It is none, and its data are of none')
     return warn(

@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path'
 import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
+import { dataDirectoryOf } from './setting.ts'
 
 const OTHERS = 0o077
 const EVERYBODY = 0o007
@@ -77,7 +78,8 @@ const dataDirectory: Check = {
   group: 'files',
   how: 'owner and mode of the data directory and its files, kind of file system',
   again: true,
-  look: (machine, { dataDirectory: directory }) => {
+  look: (machine, setting) => {
+    const directory = dataDirectoryOf(setting)
     if (directory === undefined) return ok('Nothing is stored: the data are in memory, and gone with the process')
     const facts = machine.stat(directory)
     if (facts === undefined) return missingDirectory(machine, directory)

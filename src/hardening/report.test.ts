@@ -7,12 +7,14 @@ import { test } from 'node:test'
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from '../../test/fixtures/loopback-certificate.ts'
 import { type FakeMachine, fakeMachine, LOCAL, NOW_MS, setting } from '../../test/fixtures/machine.ts'
 import { PROJECT } from '../../test/fixtures/server-process.ts'
+import { storageIn } from '../storage/drivers.ts'
 import type { Verdict } from './check.ts'
 import { CHECKS, faultsOf, refreshed, runChecks, summaryOf } from './report.ts'
 import { HARDENING_FLAGS } from './runtime-checks.ts'
 import type { HardeningSetting } from './setting.ts'
 
 const DATA = '/var/lib/keywright'
+const STORED = storageIn(DATA)
 const OWN = { kind: 'directory', mode: 0o700 } as const
 const OUTSIDE = { ...LOCAL, address: '0.0.0.0:8200', isLocal: false }
 const { validFromDate, validToDate } = new X509Certificate(LOOPBACK_CERTIFICATE)
@@ -369,12 +371,12 @@ const CASES: readonly Case[] = [
   },
   { id: 'B-08', name: 'a clock of the past', machine: { nowMs: 0 }, verdict: 'warn', says: /1970-01-01/ },
   { id: 'B-08', name: 'a clock', verdict: 'ok', says: /2027-01-01T00:00:00Z/ },
-  { id: 'B-09', name: 'no directory', setting: { dataDirectory: DATA }, verdict: 'ok', says: /the server makes it/ },
+  { id: 'B-09', name: 'no directory', setting: { storage: STORED }, verdict: 'ok', says: /the server makes it/ },
   {
     id: 'B-09',
     name: 'no directory, where none can be made',
     machine: { files: { '/var/lib': { kind: 'directory', mode: 0o755, owner: 0 } } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'refuse',
     says: /make it, owned by the user/,
   },
@@ -382,7 +384,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'a directory of its own',
     machine: { files: { [DATA]: OWN, [`${DATA}/keywright.db`]: {} } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'ok',
     says: /its owner's alone/,
   },
@@ -390,7 +392,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'a directory that others enter',
     machine: { files: { [DATA]: { ...OWN, mode: 0o755 } } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'refuse',
     says: /chmod 700/,
   },
@@ -398,7 +400,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'a file that others read',
     machine: { files: { [DATA]: OWN, [`${DATA}/keywright.db`]: { mode: 0o640 } } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'refuse',
     says: /keywright\.db: chmod 600/,
   },
@@ -406,7 +408,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'a link',
     machine: { files: { [DATA]: { kind: 'link' } } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'refuse',
     says: /is a link: name the directory/,
   },
@@ -414,7 +416,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'a link in it',
     machine: { files: { [DATA]: OWN, [`${DATA}/keywright.db`]: { kind: 'link' } } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'refuse',
     says: /holds none/,
   },
@@ -422,7 +424,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'a directory of another user',
     machine: { files: { [DATA]: { ...OWN, owner: 1000 } } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'refuse',
     says: /chown it/,
   },
@@ -430,7 +432,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'a directory of another user, for root',
     machine: { user: 0, files: { [DATA]: { ...OWN, owner: 1000 } } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'warn',
     says: /start as that user/,
   },
@@ -438,7 +440,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'NFS',
     machine: { files: { [DATA]: OWN }, fileSystem: () => ({ type: 0x6969, freeBytes: 2 ** 40 }) },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'warn',
     says: /NFS.*local file system/,
   },
@@ -446,7 +448,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'memory',
     machine: { files: { [DATA]: OWN }, fileSystem: () => ({ type: 0x01021994, freeBytes: 2 ** 40 }) },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'warn',
     says: /tmpfs.*use a disk/,
   },
@@ -454,7 +456,7 @@ const CASES: readonly Case[] = [
     id: 'B-09',
     name: 'a full disk',
     machine: { files: { [DATA]: OWN }, fileSystem: () => ({ type: 0xef53, freeBytes: 2 ** 20 }) },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'warn',
     says: /1 MiB left: make space/,
   },
@@ -590,11 +592,11 @@ const CASES: readonly Case[] = [
     id: 'B-17',
     name: 'data of a development server',
     machine: { files: { [DATA]: OWN, [`${DATA}/development-keys.json`]: {} } },
-    setting: { dataDirectory: DATA },
+    setting: { storage: STORED },
     verdict: 'warn',
     says: /rekey, rotate, and remove the file/,
   },
-  { id: 'B-17', name: 'another server', setting: { dataDirectory: DATA }, verdict: 'ok', says: /It is none/ },
+  { id: 'B-17', name: 'another server', setting: { storage: STORED }, verdict: 'ok', says: /It is none/ },
 ]
 
 for (const { id, name, machine, setting: given, verdict, says } of CASES) {

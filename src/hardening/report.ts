@@ -1,5 +1,5 @@
 // All checks, what they found, and what follows from it.
-import { databasePath } from '../storage/sqlite/sqlite-files.ts'
+import { storeLocation } from '../storage/drivers.ts'
 import { ACCOUNTABILITY_CHECKS } from './accountability-checks.ts'
 import { type Check, type Finding, GROUPS, type Result, type Verdict } from './check.ts'
 import { FILE_CHECKS } from './file-checks.ts'
@@ -80,8 +80,7 @@ export function faultsOf(results: readonly Result[]): readonly Result[] {
 }
 
 /** Of the store's files, in bytes; 0 where nothing is stored. */
-export function storedBytes({ stat }: Machine, { dataDirectory: directory }: HardeningSetting): number {
-  if (directory === undefined) return 0
-  const database = databasePath(directory)
-  return (stat(database)?.bytes ?? 0) + (stat(`${database}-wal`)?.bytes ?? 0)
+export function storedBytes({ stat }: Machine, { storage }: HardeningSetting): number {
+  const files = storeLocation(storage).durable?.files ?? []
+  return files.reduce((sum, file) => sum + (stat(file)?.bytes ?? 0), 0)
 }

@@ -1,4 +1,5 @@
 // What the checks are told of the configuration: plain data, so that it can go to another thread.
+import { type StorageConfig, storeLocation } from '../storage/drivers.ts'
 
 export type ListenerFacts = {
   /** As the configuration says it: host:port. */
@@ -31,8 +32,7 @@ export type HardeningSetting = {
   readonly inlineSecrets: readonly string[]
   /** Files and folders of the program. */
   readonly program: readonly string[]
-  /** Undefined where nothing is stored. */
-  readonly dataDirectory: string | undefined
+  readonly storage: StorageConfig
   readonly listeners: readonly ListenerFacts[]
   /** Threads that serve. */
   readonly threads: number
@@ -46,4 +46,9 @@ export type HardeningSetting = {
   readonly auditFiles: readonly string[]
   /** Root tokens that were found among the tokens that were looked at; undefined while the server is sealed. */
   readonly rootTokens: RootTokens | undefined
+}
+
+/** Undefined where nothing is stored. */
+export function dataDirectoryOf({ storage }: HardeningSetting): string | undefined {
+  return storeLocation(storage).durable?.directory
 }

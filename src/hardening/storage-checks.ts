@@ -1,5 +1,6 @@
 // The store as it lies there, and the clock that it was written by: B-08, B-15.
-import { measureSync, quickLook } from '../storage/sqlite/quick-look.ts'
+import type { DurableLocation } from '../storage/driver.ts'
+import { storeLocation } from '../storage/drivers.ts'
 import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 
@@ -13,12 +14,12 @@ const clock: Check = {
   group: 'storage',
   how: 'clock, time of the last change in the store',
   again: false,
-  look: ({ world }, { dataDirectory }) => {
+  look: async ({ world }, { storage }) => {
     const nowMs = world.clock.nowMs()
     if (nowMs < WRITTEN_AT_MS)
       return warn(`The clock says ${dayOf(nowMs)}, which is over: set it, or run a time service`)
-    const look = dataDirectory === undefined ? undefined : quickLook(dataDirectory)
-    const lastMs = look?.kind === 'sound' ? look.committedAtMs : undefined
+    const summary = await storeLocation(storage).durable?.summary()
+    const lastMs = summary?.kind === 'sound' ? summary.committedAtMs : undefined
     if (lastMs === undefined) return ok(`It says ${momentOf(nowMs)}`)
     const behindMs = lastMs - nowMs
     if (behindMs <= CLOCK_PATIENCE_MS)
@@ -38,15 +39,16 @@ const store: Check = {
   group: 'storage',
   how: 'format and last records of the store, its journal, one write with a sync',
   again: false,
-  look: (machine, { dataDirectory: directory }) => {
-    if (directory === undefined) return ok('Nothing is stored')
-    if (machine.stat(directory) === undefined) return ok('There is no store yet')
-    return worst([storeFinding(directory), syncFinding(machine, directory)])
+  look: async (machine, { storage }) => {
+    const { durable } = storeLocation(storage)
+    if (durable === undefined) return ok('Nothing is stored')
+    if (machine.stat(durable.directory) === undefined) return ok('There is no store yet')
+    return worst([await storeFinding(durable), await syncFinding(machine, durable)])
   },
 }
 
-function storeFinding(directory: string): Finding {
-  const look = quickLook(directory)
+async function storeFinding(location: DurableLocation): Promise<Finding> {
+  const look = await location.summary()
   if (look.kind === 'none') return ok('There is no store yet')
   if (look.kind === 'damaged')
     return refuse(`${look.fault}: check it with \`keywright storage verify\`, or restore a snapshot`)
@@ -56,12 +58,12 @@ function storeFinding(directory: string): Finding {
   return ok(`The store was not closed cleanly, its journal has ${sizeOf(look.journalBytes)} and is sound: ${size}`)
 }
 
-function syncFinding({ world }: Machine, directory: string): Finding {
+async function syncFinding({ world }: Machine, location: DurableLocation): Promise<Finding> {
   let ms: number
   try {
-    ms = measureSync(directory, () => world.clock.monotonicMs())
+    ms = await location.measureSync(() => world.clock.monotonicMs())
   } catch {
-    return unknown(`How fast the disk is cannot be measured: this user may not write to ${directory}`)
+    return unknown(`How fast the disk is cannot be measured: this user may not write to ${location.directory}`)
   }
   if (ms < SLOW_SYNC_MS) return ok('')
   return warn(`A durable write takes ${Math.round(ms)} ms: every change waits for one, so use a faster disk`)

@@ -16,7 +16,8 @@ import { realWorld } from '../lib/world.ts'
 import { hardeningSetting } from '../process/hardening-setting.ts'
 import { ListenFailed, requireFreeAddresses } from '../process/listening.ts'
 import { misplacedLogs } from '../process/misplaced-logs.ts'
-import { isInUse } from '../storage/sqlite/sqlite-files.ts'
+import type { DurableLocation } from '../storage/driver.ts'
+import { storageIn, storeLocation } from '../storage/drivers.ts'
 
 /** What `keywright server` sets before all else. */
 const SERVER_UMASK = 0o077
@@ -24,17 +25,18 @@ const SERVER_UMASK = 0o077
 export async function diagnose({ config: file, data }: Wanted): Promise<Diagnosis> {
   const { config, finding } = configIn(file)
   if (config === undefined) return withoutConfig(file, finding)
-  const directory = data ?? (config.storage.type === 'sqlite' ? config.storage.directory : undefined)
-  const asked: ServerConfig = directory === undefined ? config : { ...config, storage: { type: 'sqlite', directory } }
+  const asked: ServerConfig = data === undefined ? config : { ...config, storage: storageIn(data) }
+  const { durable, where } = storeLocation(asked.storage)
+  const directory = durable?.directory
   // Without a file it is the data directory that says what kind of server is meant.
   const isDevelopment = file === undefined && directory !== undefined && existsSync(join(directory, DEVELOPMENT_KEYS))
   const results = await runChecks(
     machineOfServer(),
-    hardeningSetting(asked, { isDevelopment, configFiles: file === undefined ? [] : [file] }),
+    await hardeningSetting(asked, { isDevelopment, configFiles: file === undefined ? [] : [file] }),
   )
   return {
-    subject: [file ?? 'No configuration file', directory ?? 'data in memory'].join(', '),
-    checks: [finding, ...(await logFindings(asked)), ...(await addressFindings(asked, directory)), ...results],
+    subject: [file ?? 'No configuration file', directory ?? `data ${where}`].join(', '),
+    checks: [finding, ...(await logFindings(asked)), ...(await addressFindings(asked, durable)), ...results],
   }
 }
 
@@ -45,7 +47,7 @@ const WITHOUT_CONFIG = ['B-01', 'B-04', 'B-05', 'B-11', 'B-13', 'B-14', 'B-16']
 async function withoutConfig(file: string | undefined, finding: Diagnosed): Promise<Diagnosis> {
   const results = await runChecks(
     machineOfServer(),
-    hardeningSetting(DEFAULT_CONFIG, { isDevelopment: false, configFiles: [] }),
+    await hardeningSetting(DEFAULT_CONFIG, { isDevelopment: false, configFiles: [] }),
     CHECKS.filter(({ id }) => WITHOUT_CONFIG.includes(id)),
   )
   return { subject: `${file}, which is refused: what follows from it is left out`, checks: [finding, ...results] }
@@ -81,14 +83,14 @@ async function logFindings(config: ServerConfig): Promise<readonly Diagnosed[]> 
 }
 
 /** One for each listener, tried alone: in clear, since it is only the address that is asked for. */
-function addressFindings(config: ServerConfig, directory: string | undefined): Promise<readonly Diagnosed[]> {
-  return Promise.all(config.listeners.map((listener) => addressFinding(config, listener, directory)))
+function addressFindings(config: ServerConfig, store: DurableLocation | undefined): Promise<readonly Diagnosed[]> {
+  return Promise.all(config.listeners.map((listener) => addressFinding(config, listener, store)))
 }
 
 async function addressFinding(
   config: ServerConfig,
   { address, rules }: ListenerConfig,
-  directory: string | undefined,
+  store: DurableLocation | undefined,
 ): Promise<Diagnosed> {
   const about = { id: 'address', title: 'The address can be listened on', group: 'network' }
   const text = addressText(address)
@@ -102,15 +104,15 @@ async function addressFinding(
     return { ...about, verdict: 'ok', sentence: `${text} is free` }
   } catch (cause) {
     if (!(cause instanceof ListenFailed)) throw cause
-    const isOurs = directory !== undefined && holdsStore(directory)
-    if (isOurs) return { ...about, verdict: 'ok', sentence: `${text} is in use, and so is the store: by its server` }
+    if (store !== undefined && (await isHeld(store)))
+      return { ...about, verdict: 'ok', sentence: `${text} is in use, and so is the store: by its server` }
     return { ...about, verdict: 'refuse', sentence: cause.message }
   }
 }
 
-function holdsStore(directory: string): boolean {
+async function isHeld(store: DurableLocation): Promise<boolean> {
   try {
-    return isInUse(directory)
+    return await store.isInUse()
   } catch {
     return false
   }

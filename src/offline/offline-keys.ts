@@ -9,7 +9,7 @@ import { asciiTrim } from '../lib/ascii.ts'
 import type { World } from '../lib/world.ts'
 import { Barrier } from '../storage/barrier.ts'
 import { type ReadStore, StorageReadOnly, type Store } from '../storage/contract.ts'
-import { openUncheckedReader } from '../storage/sqlite/sqlite-store.ts'
+import { locationIn } from '../storage/drivers.ts'
 import { type VerifyKeys, verifyKeysOf } from '../storage/verify/verify-keys.ts'
 import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import { Seal } from '../system/seal/seal.ts'
@@ -48,7 +48,7 @@ async function openOffline(
   world: World,
   open: (seal: Seal) => Promise<OpenedKeys>,
 ): Promise<VerifyKeys> {
-  const reader = openUncheckedReader(directory)
+  const reader = await locationIn(directory).openUnchecked()
   try {
     const seal = new Seal(readOnlyStore(reader), world, undefined)
     await loadFor(seal)

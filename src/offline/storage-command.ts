@@ -8,7 +8,8 @@ import { type CliIo, write } from '../cli/io.ts'
 import { printableLine } from '../cli/terminal-text.ts'
 import { realWorld } from '../lib/world.ts'
 import { StorageError } from '../storage/contract.ts'
-import { type VerifyProgress, type VerifyReport, verifyStore } from '../storage/verify/verify.ts'
+import type { VerifyProgress, VerifyReport } from '../storage/driver.ts'
+import { locationIn } from '../storage/drivers.ts'
 import type { VerifyKeys } from '../storage/verify/verify-keys.ts'
 import { openWithKey, openWithShares, typedShares } from './offline-keys.ts'
 
@@ -65,8 +66,7 @@ async function runVerify(io: CliIo, { data, 'unseal-key': asksForKey, format }: 
   const keys = await keysOf(io, data, asksForKey)
   const showProgress = progressLine(io, () => world.clock.monotonicMs())
   const findings: string[] = []
-  const report = verifyStore({
-    directory: data,
+  const report = await locationIn(data).verify({
     keys,
     onFinding: (sentence) => {
       if (format === 'json') findings.push(sentence)

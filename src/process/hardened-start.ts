@@ -18,7 +18,7 @@ export async function checkedConfig(config: ServerConfig, start: Start, world: W
   emptyCoreDumps()
   const misplaced = await misplacedLogs(config)
   if (misplaced.length > 0) throw new StartError(misplaced.join('. '))
-  const setting = hardeningSetting(config, start)
+  const setting = await hardeningSetting(config, start)
   const results = await runChecks(realMachine(world), setting)
   const refused = results.filter(({ verdict }) => verdict === 'refuse')
   if (refused.length > 0) throw new StartError(refused.map(({ id, sentence }) => `${sentence} (${id})`).join('. '))

@@ -4,7 +4,7 @@ import { deviceSettings } from '../audit/device-options.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { addressText, isLoopback, type ListenerConfig } from '../config/listener.ts'
 import type { HardeningSetting, ListenerFacts } from '../hardening/setting.ts'
-import { quickLook } from '../storage/sqlite/quick-look.ts'
+import { storeLocation } from '../storage/drivers.ts'
 
 export type Start = {
   readonly isDevelopment: boolean
@@ -12,7 +12,10 @@ export type Start = {
   readonly configFiles: readonly string[]
 }
 
-export function hardeningSetting(config: ServerConfig, { isDevelopment, configFiles }: Start): HardeningSetting {
+export async function hardeningSetting(
+  config: ServerConfig,
+  { isDevelopment, configFiles }: Start,
+): Promise<HardeningSetting> {
   const { hardening, storage } = config
   return {
     isDevelopment,
@@ -21,11 +24,11 @@ export function hardeningSetting(config: ServerConfig, { isDevelopment, configFi
     configFiles,
     inlineSecrets: hardening.inlineSecrets,
     program: [join(import.meta.dirname, '..'), join(import.meta.dirname, '../../bin'), process.execPath],
-    dataDirectory: storage.type === 'sqlite' ? storage.directory : undefined,
+    storage,
     listeners: config.listeners.map((listener) => factsOf(listener, isDevelopment)),
     threads: config.threads,
     maxBodyBytes: config.limits.maxBodyBytes,
-    auditDevices: devicesOf(config),
+    auditDevices: await devicesOf(config),
     isAuditDeclared: config.audit.declared.length > 0,
     auditFiles: config.audit.declared.flatMap(({ type, options }) => {
       const { target } = deviceSettings(type, options, true)
@@ -36,10 +39,11 @@ export function hardeningSetting(config: ServerConfig, { isDevelopment, configFi
 }
 
 /** Those that requests made are in the store, and known once the server is open. */
-function devicesOf({ audit, storage }: ServerConfig): readonly string[] | undefined {
+async function devicesOf({ audit, storage }: ServerConfig): Promise<readonly string[] | undefined> {
   const declared = audit.declared.map(({ path }) => path)
-  const isStored = storage.type === 'sqlite' && quickLook(storage.directory).kind !== 'none'
-  return declared.length === 0 && isStored ? undefined : declared
+  if (declared.length > 0) return declared
+  const summary = await storeLocation(storage).durable?.summary()
+  return summary === undefined || summary.kind === 'none' ? declared : undefined
 }
 
 /** In clear is only what says `tls_disable`, a Unix socket, or a development server. */

@@ -8,7 +8,7 @@ import { newSharedFigures } from '../http/shared-figures.ts'
 import { RELOAD_PARTS, ReloadList, type ReloadPart } from '../lib/reload.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { TurnEnd } from '../lib/turn-end.ts'
-import { createMemoryStore } from '../storage/memory-store.ts'
+import { storeLocation } from '../storage/drivers.ts'
 import { FIRST_SERVING_ROW } from '../telemetry/cells.ts'
 import { devicesOf, startDevices } from './device-host.ts'
 import { ThreadListeners } from './listening.ts'
@@ -25,7 +25,8 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
   const cloud = cloudSurroundings(config, process.env)
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
   const turnEnd = new TurnEnd()
-  const store = createMemoryStore({ random: world.random, clock: world.clock, onCommitted: commitMeter(shared) })
+  const { random, clock } = world
+  const store = await storeLocation(config.storage).open({ random, clock, onCommitted: commitMeter(shared) })
   const devices = startDevices(config, world, log)
   const house = await assembleNode({
     role: 'all',
@@ -34,7 +35,7 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
     slow: inlineWork(world),
     devices: devicesOf(devices.place()),
     log,
-    facts: factsOf(config, 'inmem'),
+    facts: factsOf(config),
     telemetry: own,
     ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
     tokenLimits: config,

@@ -2,14 +2,16 @@
 import { inDataDirectory, liesIn } from '../audit/data-directory.ts'
 import { deviceSettings } from '../audit/device-options.ts'
 import type { ServerConfig } from '../config/config.ts'
+import { storeLocation } from '../storage/drivers.ts'
 
 /** A sentence for each. */
 export async function misplacedLogs({ audit, storage }: ServerConfig): Promise<readonly string[]> {
-  if (storage.type !== 'sqlite') return []
+  const { durable } = storeLocation(storage)
+  if (durable === undefined) return []
   const sentences: string[] = []
   for (const { type, path, options } of audit.declared) {
     const { target } = deviceSettings(type, options, true)
-    if (target.kind === 'file' && (await liesIn(target.file, storage.directory)))
+    if (target.kind === 'file' && (await liesIn(target.file, durable.directory)))
       sentences.push(`audit "${type}" "${path.slice(0, -1)}": ${inDataDirectory(target.file)}`)
   }
   return sentences

@@ -1,24 +1,29 @@
-// The store of a data directory, as a restore takes hold of it.
+// The store of a server, as a restore takes hold of it.
 import type { Restorable } from '../assembly/restore.ts'
 import type { Store } from '../storage/contract.ts'
+import { durableLocation, type StorageConfig } from '../storage/drivers.ts'
 import type { ReplaceableStore } from '../storage/replaceable-store.ts'
-import { adoptStaged } from '../storage/snapshot/staged-store.ts'
 import { checkStagedInThread } from '../threads/staged-check-thread.ts'
 
-/** `reopen` opens what is in the directory; it ends the process where it cannot. */
-export function restorableStore(directory: string, store: ReplaceableStore, reopen: () => Promise<Store>): Restorable {
+/** `reopen` opens what is there by then; it ends the process where it cannot. */
+export function restorableStore(
+  storage: StorageConfig,
+  store: ReplaceableStore,
+  reopen: () => Promise<Store>,
+): Restorable {
+  const { staging } = durableLocation(storage)
   return {
-    directory,
+    staging,
     position: async () => {
       const snapshot = await store.snapshot()
       await snapshot.close()
       return snapshot.position
     },
-    check: checkStagedInThread,
+    check: (staged) => checkStagedInThread(storage, staged),
     adopt: async () => {
       try {
         await store.putAway()
-        adoptStaged(directory)
+        await staging.adopt()
       } finally {
         store.putBack(await reopen())
       }

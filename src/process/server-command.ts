@@ -13,6 +13,7 @@ import { logTo } from '../lib/log-writer.ts'
 import { nearest } from '../lib/nearest.ts'
 import { realWorld, type World } from '../lib/world.ts'
 import { StorageError } from '../storage/contract.ts'
+import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { checkedConfig, logHardening } from './hardened-start.ts'
 import { removePidFile, writePidFile } from './pid-file.ts'
 import { type RunningServer, StartError, startServer } from './server.ts'
@@ -102,9 +103,7 @@ function configOf(flags: Flags): ServerConfig {
   if (!flags.dev && file.listeners === undefined)
     throw new ConfigError('The configuration has no listener: listener "tcp" { … } says where to listen')
   const listeners = flags.listen === undefined ? {} : { listeners: withAddress(file.listeners, flags.listen) }
-  const retention = file.storage?.type === 'sqlite' ? { retention: file.storage.retention } : {}
-  const data =
-    flags.data === undefined ? {} : { storage: { type: 'sqlite', directory: flags.data, ...retention } as const }
+  const data = flags.data === undefined ? {} : { storage: storageIn(flags.data, file.storage) }
   const threads = flags.threads === undefined ? {} : { threads: flags.threads }
   const logging = logFromEnvironment({ ...DEFAULT_LOG, ...file.logging }, (name) => firstOf(process.env, name)?.value)
   const config = settle({ ...file, ...listeners, ...data, ...threads, logging })
@@ -235,12 +234,10 @@ function handleSignals(starting: Promise<RunningServer>, { pidFile }: ServerConf
 }
 
 function developmentBanner(server: RunningServer, config: ServerConfig): string {
-  const where =
-    config.storage.type === 'sqlite'
-      ? `in ${config.storage.directory}, with the key that opens them`
-      : 'in memory, gone when it stops'
+  const { durable, where } = storeLocation(config.storage)
+  const until = durable === undefined ? 'gone when it stops' : 'with the key that opens them'
   const { unsealKey, rootToken = '' } = server.development ?? {}
-  return `Keywright development server: not for real secrets. Its data are ${where}.
+  return `Keywright development server: not for real secrets. Its data are ${where}, ${until}.
 
     export VAULT_ADDR='${server.address}'
     export VAULT_TOKEN='${rootToken}'

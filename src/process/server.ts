@@ -5,6 +5,7 @@ import { runSelfTests } from '../crypto/self-test.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import { connectPeer } from '../rpc/peer.ts'
 import { threadChannel } from '../rpc/ports.ts'
+import { storeLocation } from '../storage/drivers.ts'
 import { newPublishedIndex } from '../threads/change-follower.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import { ReloadDesk } from '../threads/reload-desk.ts'
@@ -29,9 +30,9 @@ export { StartError }
 /** @throws StartError */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   runSelfTests()
-  const { storage } = options.config
+  const { durable } = storeLocation(options.config.storage)
   try {
-    if (storage.type !== 'inmem') return await startThreads(options, storage.directory)
+    if (durable !== undefined) return await startThreads(options, durable.directory)
     // Only here: it brings all engines with it, which the thread that watches over others has no use for.
     const { startInMemory } = await import('./memory-server.ts')
     return await startInMemory(options)

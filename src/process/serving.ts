@@ -11,8 +11,8 @@ import { ReloadList } from '../lib/reload.ts'
 import { TurnEnd } from '../lib/turn-end.ts'
 import { connectPeer } from '../rpc/peer.ts'
 import { portChannel } from '../rpc/ports.ts'
+import { durableLocation } from '../storage/drivers.ts'
 import { ReplaceableReader } from '../storage/replaceable-store.ts'
-import { openSqliteReader } from '../storage/sqlite/sqlite-store.ts'
 import type { SealStatus } from '../system/seal/seal.ts'
 import { ChangeFollower, type PublishedIndex } from '../threads/change-follower.ts'
 import { EarlyOrders } from '../threads/early-orders.ts'
@@ -88,7 +88,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     devices: devicesOf(data.devices),
     log,
     directory: data.directory,
-    facts: factsOf(config, 'sqlite'),
+    facts: factsOf(config),
     telemetry: own,
     tokenLimits: config,
     // It says what comes from the environment, and asks nobody.
@@ -105,7 +105,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const state = new ServingState({
     store,
     gate: house.gate,
-    openStore: () => openSqliteReader(data.directory),
+    openStore: () => durableLocation(config.storage).openReader(),
     onStore: async () => {
       if (follower === undefined) follower = await ChangeFollower.start(store, house.invalidation, data.published)
       else await follower.restart()

@@ -15,9 +15,8 @@ import { RELOAD_PARTS, ReloadList } from '../lib/reload.ts'
 import { connectPeer } from '../rpc/peer.ts'
 import { portChannel } from '../rpc/ports.ts'
 import { StorageError } from '../storage/contract.ts'
+import { durableLocation } from '../storage/drivers.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
-import { storedBytes } from '../storage/sqlite/sqlite-files.ts'
-import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts'
 import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import { CELL, WRITING_ROW } from '../telemetry/cells.ts'
 import { EntryCounts } from '../telemetry/entry-counts.ts'
@@ -58,12 +57,9 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const own = threadTelemetry(data.shared, WRITING_ROW, data.config, undefined, cloudReaches(cloud))
   const { world } = own
   const log = namedLog(own.log, 'storage')
-  const { storage } = data.config
-  const retention = storage.type === 'sqlite' ? storage.retention : undefined
+  const location = durableLocation(data.config.storage)
   const open = () =>
-    openSqliteStore({
-      directory: data.directory,
-      ...(retention === undefined ? {} : { retention }),
+    location.open({
       random: world.random,
       clock: world.clock,
       onCommitting: (index) => publishIndex(data.published, index),
@@ -102,7 +98,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     log: own.log,
     directory: data.directory,
     telemetry: own,
-    facts: factsOf(data.config, 'sqlite'),
+    facts: factsOf(data.config),
     ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
     tokenLimits: data.config,
     cloud,
@@ -120,7 +116,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       },
       configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => watcher.call('reload', part)])),
     },
-    restorable: restorableStore(data.directory, store, reopen),
+    restorable: restorableStore(data.config.storage, store, reopen),
   })
   publishIndex(data.published, await store.lastIndex())
   const development =
@@ -129,7 +125,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       : await openDevelopment(house, data.directory, data.development.rootToken)
   await house.openByItself()
   watchThread(own, house, (row) => {
-    const { database, journal } = storedBytes(data.directory)
+    const { database, journal } = location.bytes()
     row[CELL.storeBytes] = database
     row[CELL.journalBytes] = journal
   })

@@ -2,9 +2,9 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { realWorld } from '../lib/world.ts'
 import { StorageError, StorageFailed, StorageFull } from '../storage/contract.ts'
+import { durableLocation, type StorageConfig } from '../storage/drivers.ts'
 import { SnapshotDamaged } from '../storage/snapshot/snapshot-format.ts'
 import { checkStaged, type StagedCheck } from '../storage/snapshot/staged-check.ts'
-import { isFull } from '../storage/sqlite/sqlite-errors.ts'
 import { exitOf } from './thread-exit.ts'
 
 type Verdict = { readonly kind: 'sound' } | { readonly kind: 'damaged' | 'full' | 'failed'; readonly message: string }
@@ -12,9 +12,12 @@ type Verdict = { readonly kind: 'sound' } | { readonly kind: 'damaged' | 'full' 
 /** Marks the data of this thread among those of others. */
 const ROLE = 'check a staged snapshot'
 
+type Work = { readonly role: typeof ROLE; readonly storage: StorageConfig; readonly check: StagedCheck }
+
 /** @throws SnapshotDamaged, StorageFull, StorageFailed */
-export async function checkStagedInThread(check: StagedCheck): Promise<void> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { role: ROLE, check } })
+export async function checkStagedInThread(storage: StorageConfig, check: StagedCheck): Promise<void> {
+  const workerData: Work = { role: ROLE, storage, check }
+  const worker = new Worker(new URL(import.meta.url), { workerData })
   const ended = exitOf(worker)
   const verdict = await new Promise<Verdict>((resolve) => {
     worker.on('message', resolve)
@@ -28,15 +31,15 @@ export async function checkStagedInThread(check: StagedCheck): Promise<void> {
   if (verdict.kind === 'failed') throw new StorageFailed(`The restored store could not be checked: ${verdict.message}`)
 }
 
-function verdictOf(check: StagedCheck): Verdict {
+async function verdictOf({ storage, check }: Work): Promise<Verdict> {
   try {
-    checkStaged(check, realWorld().random)
+    await checkStaged(durableLocation(storage).staging, check, realWorld().random)
     return { kind: 'sound' }
   } catch (cause) {
-    if (isFull(cause)) return { kind: 'full', message: 'There is no room for the restored store' }
+    if (cause instanceof StorageFull) return { kind: 'full', message: cause.message }
     const kind = cause instanceof StorageError && !(cause instanceof StorageFailed) ? 'damaged' : 'failed'
     return { kind, message: cause instanceof Error ? cause.message : 'unknown' }
   }
 }
 
-if (!isMainThread && workerData?.role === ROLE) parentPort?.postMessage(verdictOf(workerData.check as StagedCheck))
+if (!isMainThread && workerData?.role === ROLE) parentPort?.postMessage(await verdictOf(workerData as Work))

@@ -9,9 +9,9 @@ import type { WireRequest, WireResponse } from '../../src/core/exchange.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { restorableStore } from '../../src/process/restorable-store.ts'
+import { storageIn, storeLocation } from '../../src/storage/drivers.ts'
 import { ReplaceableStore } from '../../src/storage/replaceable-store.ts'
 import { CHUNK_HEAD_BYTES, HASH_BYTES, headerLength, PREFIX_BYTES } from '../../src/storage/snapshot/snapshot-format.ts'
-import { openSqliteStore } from '../../src/storage/sqlite/sqlite-store.ts'
 import { wireRequest } from '../fixtures/memory-house.ts'
 import { type OpenListener, openListener } from '../fixtures/open-listener.ts'
 import { type RawAnswer, RawConnection } from '../fixtures/raw-http.ts'
@@ -31,7 +31,8 @@ let snapshot: Buffer
 before(async () => {
   const world = realWorld()
   const { random, clock } = world
-  const open = () => openSqliteStore({ directory, random, clock, onFatal: (cause) => assert.fail(cause) })
+  const storage = storageIn(directory)
+  const open = () => storeLocation(storage).open({ random, clock, onFatal: (cause) => assert.fail(cause) })
   store = new ReplaceableStore(await open())
   house = await assembleNode({
     role: 'all',
@@ -39,9 +40,9 @@ before(async () => {
     world,
     slow: inlineWork(world),
     log: () => {},
-    facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
+    facts: { reportedVersion: '1.21.0', storageType: storage.type, apiAddress: '', clusterName: '' },
     tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
-    restorable: restorableStore(directory, store, open),
+    restorable: restorableStore(storage, store, open),
   })
   const { shares } = await house.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
   await house.operations.unseal(shares[0] as Buffer)

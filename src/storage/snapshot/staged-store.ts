@@ -1,19 +1,15 @@
-// A snapshot is restored into a database of its own, in a folder of the data directory, and checked there as a whole.
-// Only then does it take the place of the old one, by one renaming: what fails before leaves the old one untouched.
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+// Takes a snapshot into a second store beside the one in use (`Staging`), entry by entry and as input like any other,
+// and has it checked there as a whole before it may take the place of the other.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Position, StoredEntry } from '../backend.ts'
 import { type Barrier, type RecordForm, requireForm } from '../barrier.ts'
 import { faultOfKey, mayHaveClass } from '../classes.ts'
-import { MAX_VALUE_BYTES, StorageFailed } from '../contract.ts'
+import { MAX_VALUE_BYTES } from '../contract.ts'
+import type { StagedPosition, Staging } from '../driver.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAST_KEYRING_BYTES } from '../keyring.ts'
-import { CLASS_NUMBERS, LEAF_BYTES } from '../log/leaf.ts'
-import { isFull, writeError } from '../sqlite/sqlite-errors.ts'
-import { databasePath, dropStaged, stagingFolder, syncDirectory } from '../sqlite/sqlite-files.ts'
-import { createDatabase } from '../sqlite/sqlite-schema.ts'
+import { LEAF_BYTES } from '../log/leaf.ts'
 import { SEAL_PATH, SnapshotDamaged, type SnapshotEnd, type SnapshotHeader, sealedEnd } from './snapshot-format.ts'
 import type { ReadSnapshot } from './snapshot-stream.ts'
 import type { StagedCheck } from './staged-check.ts'
@@ -39,7 +35,7 @@ const NEEDED: ReadonlyMap<string, RecordForm | undefined> = new Map([
 const INDEX_GAP = 2 ** 20
 
 export type StageOptions = {
-  readonly directory: string
+  readonly staging: Staging
   /** Of the store that will be replaced. */
   readonly position: Position
   /**
@@ -52,80 +48,73 @@ export type StageOptions = {
   readonly inspect: (key: string, value: Buffer) => void
   /** What the snapshot holds and the store is not to. */
   readonly isLeftOut: (key: string) => boolean
-  /** Flushes what was staged and checks it (staged-check.ts). @throws SnapshotDamaged */
+  /** Makes what was staged durable and checks it (staged-check.ts). @throws SnapshotDamaged */
   readonly check: (check: StagedCheck) => Promise<void>
 }
 
-/** @throws SnapshotDamaged, StorageCorrupt; nothing is left of it then */
+/** @throws SnapshotDamaged, StorageCorrupt, StorageFull; nothing is left of it then */
 export async function stageSnapshot(read: ReadSnapshot, options: StageOptions): Promise<void> {
-  dropStaged(options.directory)
   try {
     await stage(read, options)
   } catch (error) {
-    dropStaged(options.directory)
-    throw isFull(error) ? writeError(error) : error
+    await options.staging.drop()
+    throw error
   }
 }
 
 async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): Promise<void> {
-  const folder = stagingFolder(options.directory)
-  mkdirSync(folder, { mode: 0o700 })
-  createDatabase(folder, options.historyId)
-  const database = new DatabaseSync(databasePath(folder), { defensive: true })
-  const writer = new EntryWriter(database, options)
+  const writer = await options.staging.begin(options.historyId)
+  const intake = new Intake(options)
   let barrier: Barrier | undefined
   let end: SnapshotEnd | undefined
   try {
-    // Nothing of it counts before it is flushed as a whole.
-    database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; PRAGMA trusted_schema = OFF')
     for await (const chunk of chunks) {
-      if (chunk.kind === 'entries') writer.write(chunk.entries)
+      if (chunk.kind === 'entries') await writer.write(intake.take(chunk.entries))
       else {
         end = chunk.end
-        writer.requireComplete()
-        barrier = options.openKeyring(writer.records)
+        intake.requireComplete()
+        barrier = options.openKeyring(intake.records)
         requireSeal(chunk.end, chunk.hashBefore, barrier)
       }
       // What has arrived already comes at once: the requests of others come in between.
       await nextTurn()
     }
   } finally {
-    database.close()
+    await writer.close()
   }
   if (end === undefined) throw new SnapshotDamaged('The snapshot has no end')
   const { replicated, local } = end
-  const entries = end.entries - writer.leftOut
-  const keys = keysOf(barrier, writer.records.get(LEAF_KEY))
-  await options.check({ folder, ...positionOf(header, options.position), entries, replicated, local, keys })
+  const entries = end.entries - intake.leftOut
+  const keys = keysOf(barrier, intake.records.get(LEAF_KEY))
+  await options.check({ ...positionOf(header, options.position), entries, replicated, local, keys })
 }
 
 /** Takes entries as input like any other (threats D-06). */
-class EntryWriter {
-  readonly #database: DatabaseSync
+class Intake {
   readonly #options: StageOptions
   #last = ''
   /** Those that unsealing needs. */
   readonly records = new Map<string, Buffer>()
-  /** Entries that were not written. */
+  /** Entries that are not to be written. */
   leftOut = 0
 
-  constructor(database: DatabaseSync, options: StageOptions) {
-    this.#database = database
+  constructor(options: StageOptions) {
     this.#options = options
   }
 
-  write(entries: readonly StoredEntry[]): void {
-    const put = this.#database.prepare('INSERT INTO data (key, class, leaf, value) VALUES (?, ?, ?, ?)')
-    this.#database.exec('BEGIN')
+  /** Gives those that are to be written. */
+  take(entries: readonly StoredEntry[]): readonly StoredEntry[] {
+    const { inspect, isLeftOut } = this.#options
+    const taken: StoredEntry[] = []
     for (const entry of entries) {
       this.#requireGood(entry)
-      this.#options.inspect(entry.key, entry.value)
+      inspect(entry.key, entry.value)
       this.#last = entry.key
       if (NEEDED.has(entry.key)) this.records.set(entry.key, entry.value)
-      if (this.#options.isLeftOut(entry.key)) this.leftOut++
-      else put.run(entry.key, CLASS_NUMBERS[entry.class], entry.leaf, entry.value)
+      if (isLeftOut(entry.key)) this.leftOut++
+      else taken.push(entry)
     }
-    this.#database.exec('COMMIT')
+    return taken
   }
 
   requireComplete(): void {
@@ -156,7 +145,7 @@ function requireSeal(end: SnapshotEnd, hashBefore: Buffer, barrier: Barrier | un
   }
 }
 
-function positionOf(header: SnapshotHeader, replaced: Position): Pick<StagedCheck, 'index' | 'epoch'> {
+function positionOf(header: SnapshotHeader, replaced: Position): StagedPosition {
   return {
     index: (Math.floor(Math.max(replaced.index, header.index) / INDEX_GAP) + 2) * INDEX_GAP,
     epoch: Math.max(replaced.epoch, header.epoch) + 1,
@@ -170,18 +159,4 @@ function keysOf(barrier: Barrier | undefined, leafKeyRecord: Buffer | undefined)
   const keys = { keyring, leafKey: importSecret(leafKey) }
   leafKey.fill(0)
   return keys
-}
-
-/** The staged store becomes the store. Nothing may have the old one open. @throws StorageFailed, the old one stays */
-export function adoptStaged(directory: string): void {
-  const path = databasePath(directory)
-  const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })
-  if (journal !== undefined && journal.size > 0)
-    throw new StorageFailed(`${path}-wal holds commits: the store is in use`)
-  if (!existsSync(databasePath(stagingFolder(directory))))
-    throw new StorageFailed('There is no restored store to adopt')
-  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
-  renameSync(databasePath(stagingFolder(directory)), path)
-  syncDirectory(directory)
-  dropStaged(directory)
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { type Store, systemScope } from '../contract.ts'
-import { measureSync, quickLook } from './quick-look.ts'
+import { quickLook } from './quick-look.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
@@ -54,15 +54,4 @@ test('a look tells what is wrong with a store that cannot be opened', async (t) 
     kind: 'damaged',
     fault: `${file} is missing, and its journal is there`,
   })
-})
-
-test('how long a flush takes is the quickest of three, and nothing of it is left', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'keywright-look-'))
-  t.after(() => rmSync(directory, { recursive: true }))
-  const moments = [0, 5, 10, 12, 20, 29]
-  assert.equal(
-    measureSync(directory, () => moments.shift() ?? assert.fail('a fourth one')),
-    2,
-  )
-  assert.deepEqual([moments, readdirSync(directory)], [[], []])
 })

@@ -1,22 +1,24 @@
-// The data directory and the files in it: who may read them, who has them open, and that none of them is a link to
-// somewhere else (threats P-07, P-08, N-43).
-import { closeSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, rmSync, type Stats, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+// The files of the store in its directory: who has them open, and that none of them is a link to somewhere else
+// (threats P-07, P-08, N-43).
+import { existsSync, lstatSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from '../contract.ts'
+import { createPrivateFile, isExisting, requirePrivateFile } from '../data-directory.ts'
+import type { StoredBytes } from '../driver.ts'
 import { isBusy, readError } from './sqlite-errors.ts'
 
-export const DATABASE_FILE = 'keywright.db'
+const DATABASE_FILE = 'keywright.db'
 const LOCK_FILE = 'keywright.lock'
 const STAGING_FOLDER = 'restore.new'
-const DIRECTORY_MODE = 0o700
-const FILE_MODE = 0o600
-const OTHERS = 0o077
-/** Windows has no such modes and cannot open a directory; there the directory's own access list protects. */
-const HAS_MODES = process.platform !== 'win32'
 
 export function databasePath(directory: string): string {
   return join(directory, DATABASE_FILE)
+}
+
+/** Committed, and not yet in the database. */
+export function journalPath(directory: string): string {
+  return `${databasePath(directory)}-wal`
 }
 
 /** Where a snapshot is restored before it takes the place of the store. */
@@ -24,45 +26,13 @@ export function stagingFolder(directory: string): string {
   return join(directory, STAGING_FOLDER)
 }
 
-/** Sizes of the store and of its journal; 0 for one that is not there. */
-export function storedBytes(directory: string): { readonly database: number; readonly journal: number } {
-  const path = databasePath(directory)
+export function storedBytes(directory: string): StoredBytes {
   const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  return { database: sizeOf(path), journal: sizeOf(`${path}-wal`) }
+  return { database: sizeOf(databasePath(directory)), journal: sizeOf(journalPath(directory)) }
 }
 
 export function dropStaged(directory: string): void {
   rmSync(stagingFolder(directory), { recursive: true, force: true })
-}
-
-/** Creates the directory where it is missing. @throws StorageError where others may enter it */
-export function prepareDirectory(directory: string): void {
-  for (const made of makeMissing(resolve(directory))) syncDirectory(dirname(made))
-  requireDirectory(directory)
-}
-
-/**
- * The directories that were missing, the outermost first. Made one by one, because the recursive form of `mkdirSync`
- * never returns where the system refuses with "no such directory" what is there, as in /proc.
- */
-function makeMissing(path: string): string[] {
-  const above = dirname(path)
-  if (above === path || existsSync(path)) return []
-  const made = makeMissing(above)
-  try {
-    mkdirSync(path, { mode: DIRECTORY_MODE })
-  } catch (error) {
-    // Another process was quicker.
-    if (!isExisting(error)) throw error
-  }
-  return [...made, path]
-}
-
-export function requireDirectory(directory: string): void {
-  const stats = statSync(directory, { throwIfNoEntry: false })
-  if (stats === undefined) throw new StorageError(`The data directory ${directory} is missing`)
-  if (!stats.isDirectory()) throw new StorageError(`The data directory ${directory} is not a directory`)
-  requireOwnersOnly(directory, stats, DIRECTORY_MODE)
 }
 
 /** @throws StorageError for a link, a device, a file with a second name, and one that others may read */
@@ -74,31 +44,7 @@ export function requirePlainFiles(directory: string): void {
     if (!stats.isFile()) throw new StorageError(`${path} is not a plain file`)
     // SQLite's locks and its journal go by the name, so two names of one file lead to corruption.
     if (stats.nlink > 1) throw new StorageError(`${path} has a second name (hard link)`)
-    requireOwnersOnly(path, stats, FILE_MODE)
-  }
-}
-
-function requireOwnersOnly(path: string, stats: Stats, wanted: number): void {
-  if (!HAS_MODES || (stats.mode & OTHERS) === 0) return
-  throw new StorageError(`${path} may be used by others: its mode must be ${wanted.toString(8)} (chmod)`)
-}
-
-/**
- * Creates an empty file that only its owner may read, whatever the umask; SQLite gives its side files the same mode.
- * An existing file, or a link, of that name is refused.
- */
-export function createPrivateFile(path: string): void {
-  closeSync(openSync(path, 'wx', FILE_MODE))
-}
-
-/** Makes a creation or renaming in the directory durable. */
-export function syncDirectory(directory: string): void {
-  if (!HAS_MODES) return
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
+    requirePrivateFile(path, stats)
   }
 }
 
@@ -144,8 +90,4 @@ function createLockFile(path: string): void {
     // Two processes start at once: the other one made it, and the lock decides.
     if (!isExisting(error)) throw error
   }
-}
-
-function isExisting(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }

@@ -3,9 +3,10 @@ import { renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { FIRST_EPOCH, HISTORY_ID_BYTES, type Position } from '../backend.ts'
 import { StorageCorrupt, StorageError } from '../contract.ts'
+import { createPrivateFile, syncDirectory } from '../data-directory.ts'
 import { CHAIN_BYTES, decodeRun, nextChain } from '../log/change-record.ts'
 import { readError } from './sqlite-errors.ts'
-import { createPrivateFile, databasePath, syncDirectory } from './sqlite-files.ts'
+import { databasePath } from './sqlite-files.ts'
 
 /** "KWst": tells the file from any other SQLite database. */
 const APPLICATION_ID = 0x4b577374
@@ -65,6 +66,7 @@ export function createDatabase(directory: string, historyId: Buffer): void {
 
 function writeEmptyStore(draft: string, historyId: Buffer): void {
   for (const leftover of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(leftover, { force: true })
+  // SQLite gives its side files the same mode.
   createPrivateFile(draft)
   const database = new DatabaseSync(draft)
   try {

@@ -5,19 +5,11 @@ import type { Random } from '../../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../backend.ts'
 import { openStore, type StoreOptions } from '../commit/transactional-store.ts'
 import { type ReadStore, StorageCorrupt, StorageError, type Store } from '../contract.ts'
+import { prepareDirectory, requireDirectory, syncDirectory } from '../data-directory.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { SqliteBackend, SqliteReadBackend } from './sqlite-backend.ts'
 import { isFull, readError } from './sqlite-errors.ts'
-import {
-  type DirectoryLock,
-  databasePath,
-  dropStaged,
-  lockDirectory,
-  prepareDirectory,
-  requireDirectory,
-  requirePlainFiles,
-  syncDirectory,
-} from './sqlite-files.ts'
+import { type DirectoryLock, databasePath, dropStaged, lockDirectory, requirePlainFiles } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
 import { createDatabase, makeDerivedTables, requireSoundDatabase } from './sqlite-schema.ts'
 import { BUSY_TIMEOUT_MS, openReadOnly } from './sqlite-view.ts'
@@ -125,7 +117,7 @@ export async function openSqliteReader(directory: string): Promise<ReadStore> {
   }
 }
 
-/** To look into a store that may be damaged, beside a server or without one: nothing is checked. */
+/** To look into a store that may be damaged: only the files are checked, not what is in them. */
 export function openUncheckedReader(directory: string): ReadStore {
   requireDirectory(directory)
   requirePlainFiles(directory)

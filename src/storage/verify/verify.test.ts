@@ -9,10 +9,11 @@ import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { Barrier } from '../barrier.ts'
 import { StorageError, type Store, systemScope } from '../contract.ts'
+import type { VerifyReport } from '../driver.ts'
 import { encodeChange } from '../log/change-record.ts'
 import { sealedTransaction } from '../sealed-storage.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
-import { type VerifyReport, verifyStore } from './verify.ts'
+import { verifyStore } from './verify.ts'
 import { verifyKeysOf } from './verify-keys.ts'
 
 const random = new SeededRandom(1)

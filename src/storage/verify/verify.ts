@@ -4,52 +4,28 @@ import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Position } from '../backend.ts'
 import { StorageError } from '../contract.ts'
-import { Tree, type TreeRoots } from '../log/tree.ts'
+import { requireDirectory } from '../data-directory.ts'
+import type { VerifyOptions, VerifyReport } from '../driver.ts'
+import { Tree } from '../log/tree.ts'
 import { LatestOperations } from '../sqlite/latest-operations.ts'
 import { readSavedTree } from '../sqlite/sqlite-derived.ts'
 import { readError } from '../sqlite/sqlite-errors.ts'
-import { databasePath, isInUse, requireDirectory, requirePlainFiles } from '../sqlite/sqlite-files.ts'
+import { databasePath, isInUse, requirePlainFiles } from '../sqlite/sqlite-files.ts'
 import { requireSoundJournal } from '../sqlite/sqlite-journal.ts'
 import { numberOf, preparePosition, readPosition, requireOurFormat } from '../sqlite/sqlite-schema.ts'
 import { openReadOnly } from '../sqlite/sqlite-view.ts'
 import { EntryVerifier } from './verify-entries.ts'
-import type { VerifyKeys } from './verify-keys.ts'
 import { LogVerifier } from './verify-log.ts'
 import { compareTrees, verifySavedTree } from './verify-tree.ts'
 
-export type VerifyProgress = {
-  readonly entries: number
-  readonly allEntries: number
-  readonly records: number
-  readonly allRecords: number
-}
-
-export type VerifyOptions = {
-  readonly directory: string
-  /** Without them what is sealed is not opened, and leaves and tree are not checked. */
-  readonly keys: VerifyKeys | undefined
-  readonly onFinding: (sentence: string) => void
-  /** After every few hundred entries or records. */
-  readonly onProgress?: (progress: VerifyProgress) => void
-}
-
-export type VerifyReport = {
-  /** Of the last change. */
-  readonly index: number
-  readonly entries: number
-  readonly records: number
-  readonly findings: number
-  /** Of the entries, where keys were given. */
-  readonly roots: TreeRoots | undefined
-  /** Sentences about what could not be checked, and why. */
-  readonly unchecked: readonly string[]
-}
+/** `directory`: of the store. */
+type Options = VerifyOptions & { readonly directory: string }
 
 const PROGRESS_EVERY = 500
 const MAX_FAULTS_OF_THE_FILE = 100
 
 /** @throws StorageError where there is no store to check, or one of another program or format */
-export function verifyStore(options: VerifyOptions): VerifyReport {
+export function verifyStore(options: Options): VerifyReport {
   const { directory } = options
   requireDirectory(directory)
   requirePlainFiles(directory)
@@ -69,13 +45,13 @@ export function verifyStore(options: VerifyOptions): VerifyReport {
 
 class Run {
   readonly unchecked: string[] = []
-  readonly #options: VerifyOptions
+  readonly #options: Options
   /** Of the entries that were read. */
   readonly #rebuilt = new Tree()
   #findings = 0
   #progress = { entries: 0, allEntries: 0, records: 0, allRecords: 0 }
 
-  constructor(options: VerifyOptions) {
+  constructor(options: Options) {
     this.#options = options
   }
 

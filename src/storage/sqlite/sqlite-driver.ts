@@ -1,0 +1,126 @@
+// SQLite as a kind of storage: a directory with the store, its journal and its lock.
+import type { ReadStore, Store } from '../contract.ts'
+import { measureSync } from '../data-directory.ts'
+import type {
+  DurableLocation,
+  OpenOptions,
+  Staging,
+  StorageDriver,
+  StorageStanza,
+  StoredBytes,
+  StoreLocation,
+  StoreSummary,
+  VerifyOptions,
+  VerifyReport,
+} from '../driver.ts'
+import { DEFAULT_RETENTION, type Retention } from '../log/retention.ts'
+import { verifyStore } from '../verify/verify.ts'
+import { quickLook } from './quick-look.ts'
+import { databasePath, isInUse, journalPath, storedBytes } from './sqlite-files.ts'
+import { SqliteStaging } from './sqlite-staging.ts'
+import { openSqliteReader, openSqliteStore, openUncheckedReader } from './sqlite-store.ts'
+
+export type SqliteConfig = {
+  readonly type: 'sqlite'
+  readonly directory: string
+  readonly retention?: Retention | undefined
+}
+
+export const SQLITE_DRIVER: StorageDriver<SqliteConfig> = {
+  type: 'sqlite',
+  about: 'A directory of its own.',
+  settings: {
+    path: { type: 'path', default: 'needed', effect: 'The directory; made where it is not there' },
+    log_retention_bytes: {
+      type: 'bytes',
+      default: String(DEFAULT_RETENTION.bytes),
+      effect: 'How far back the log of changes is kept; 0: the default',
+    },
+    log_retention_time: {
+      type: 'duration',
+      default: '24h',
+      effect: 'The same by time; what is reached first counts',
+    },
+  },
+  configure: (stanza) => {
+    const path = stanza.single('path')
+    if (typeof path !== 'string' || path === '') throw stanza.fault('needs path, a directory')
+    return { type: 'sqlite', directory: path, ...retentionOf(stanza) }
+  },
+  locate: (config) => new SqliteLocation(config),
+}
+
+/** How far back the log is kept, by what is reached first; 0 or missing: the default. */
+function retentionOf(stanza: StorageStanza): Pick<SqliteConfig, 'retention'> {
+  const bytes = stanza.count('log_retention_bytes', 'a number of bytes')
+  const seconds = stanza.seconds('log_retention_time')
+  if (bytes === undefined && seconds === undefined) return {}
+  return {
+    retention: {
+      bytes: bytes === undefined || bytes === 0 ? DEFAULT_RETENTION.bytes : bytes,
+      ms: seconds === undefined || seconds === 0 ? DEFAULT_RETENTION.ms : seconds * 1000,
+    },
+  }
+}
+
+class SqliteLocation implements DurableLocation {
+  readonly type = 'sqlite'
+  readonly directory: string
+  readonly staging: Staging
+  readonly #retention: Retention
+
+  constructor({ directory, retention = DEFAULT_RETENTION }: SqliteConfig) {
+    this.directory = directory
+    this.staging = new SqliteStaging(directory)
+    this.#retention = retention
+  }
+
+  get durable(): DurableLocation {
+    return this
+  }
+
+  get where(): string {
+    return `in ${this.directory}`
+  }
+
+  get shown(): StoreLocation['shown'] {
+    const { bytes, ms } = this.#retention
+    return { type: this.type, path: this.directory, log_retention_bytes: bytes, log_retention_time: ms / 1000 }
+  }
+
+  get files(): readonly string[] {
+    return [databasePath(this.directory), journalPath(this.directory)]
+  }
+
+  open(options: OpenOptions): Promise<Store> {
+    return openSqliteStore({ ...options, directory: this.directory, retention: this.#retention })
+  }
+
+  openReader(): Promise<ReadStore> {
+    return openSqliteReader(this.directory)
+  }
+
+  async openUnchecked(): Promise<ReadStore> {
+    return openUncheckedReader(this.directory)
+  }
+
+  async verify(options: VerifyOptions): Promise<VerifyReport> {
+    return verifyStore({ ...options, directory: this.directory })
+  }
+
+  async summary(): Promise<StoreSummary> {
+    return quickLook(this.directory)
+  }
+
+  async isInUse(): Promise<boolean> {
+    return isInUse(this.directory)
+  }
+
+  async measureSync(monotonicMs: () => number): Promise<number> {
+    return measureSync(this.directory, monotonicMs)
+  }
+
+  bytes(): StoredBytes {
+    return storedBytes(this.directory)
+  }
+}

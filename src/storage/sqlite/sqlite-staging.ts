@@ -1,0 +1,105 @@
+// The store that a snapshot is restored into: a database of its own, in a folder of the data directory, which takes
+// the place of the other by one renaming.
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import type { StoredEntry } from '../backend.ts'
+import { StorageFailed, StorageFull } from '../contract.ts'
+import { syncDirectory } from '../data-directory.ts'
+import type { StagedPosition, StagedWriter, Staging, VerifyOptions, VerifyReport } from '../driver.ts'
+import { CLASS_NUMBERS } from '../log/leaf.ts'
+import { verifyStore } from '../verify/verify.ts'
+import { isFull, writeError } from './sqlite-errors.ts'
+import { databasePath, dropStaged, stagingFolder } from './sqlite-files.ts'
+import { createDatabase } from './sqlite-schema.ts'
+
+export class SqliteStaging implements Staging {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  async begin(historyId: Buffer): Promise<StagedWriter> {
+    await this.drop()
+    const folder = stagingFolder(this.#directory)
+    mkdirSync(folder, { mode: 0o700 })
+    createDatabase(folder, historyId)
+    return new SqliteStagedWriter(databasePath(folder))
+  }
+
+  async settle(at: StagedPosition): Promise<void> {
+    const folder = stagingFolder(this.#directory)
+    whileThereIsRoom(() => flush(databasePath(folder), at))
+    syncDirectory(folder)
+  }
+
+  async verify(options: VerifyOptions): Promise<VerifyReport> {
+    return whileThereIsRoom(() => verifyStore({ ...options, directory: stagingFolder(this.#directory) }))
+  }
+
+  async adopt(): Promise<void> {
+    const path = databasePath(this.#directory)
+    const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })
+    if (journal !== undefined && journal.size > 0)
+      throw new StorageFailed(`${path}-wal holds commits: the store is in use`)
+    const staged = databasePath(stagingFolder(this.#directory))
+    if (!existsSync(staged)) throw new StorageFailed('There is no restored store to adopt')
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
+    renameSync(staged, path)
+    syncDirectory(this.#directory)
+    await this.drop()
+  }
+
+  async drop(): Promise<void> {
+    dropStaged(this.#directory)
+  }
+}
+
+class SqliteStagedWriter implements StagedWriter {
+  readonly #database: DatabaseSync
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { defensive: true })
+    // Nothing of it counts before it is flushed as a whole.
+    this.#database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; PRAGMA trusted_schema = OFF')
+  }
+
+  async write(entries: readonly StoredEntry[]): Promise<void> {
+    try {
+      const put = this.#database.prepare('INSERT INTO data (key, class, leaf, value) VALUES (?, ?, ?, ?)')
+      this.#database.exec('BEGIN')
+      for (const { key, class: storageClass, leaf, value } of entries) {
+        put.run(key, CLASS_NUMBERS[storageClass], leaf, value)
+      }
+      this.#database.exec('COMMIT')
+    } catch (error) {
+      throw isFull(error) ? writeError(error) : error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#database.close()
+  }
+}
+
+function flush(path: string, { index, epoch }: StagedPosition): void {
+  const database = new DatabaseSync(path, { defensive: true })
+  try {
+    database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
+    // With this frame in its journal the checkpoint flushes the file, what was written before included.
+    database.prepare('UPDATE meta SET last_index = ?, epoch = ?').run(index, epoch)
+    const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
+    if (busy !== 0) throw new StorageFailed('The restored database could not be flushed')
+  } finally {
+    database.close()
+  }
+}
+
+function whileThereIsRoom<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (!isFull(cause)) throw cause
+    throw new StorageFull('There is no room for the restored store', { cause })
+  }
+}

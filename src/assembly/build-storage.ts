@@ -21,13 +21,15 @@ export type StorageRoom = {
 
 const LEAF_KEY = 'root/core/leaf-key'
 
+/** `writes`: the same store, where this thread is the one that writes. */
 export function buildStorage(
-  { store, world }: { readonly store: Store | ReadStore; readonly world: World },
+  { store, world }: { readonly store: ReadStore; readonly world: World },
   sealStatus: () => SealStatus,
+  writes: Store | undefined,
 ): StorageRoom {
   const barrier = new Barrier(world.random)
   return {
-    storage: new SealedStorage(store, barrier),
+    storage: new SealedStorage(store, barrier, writes),
     invalidation: new Invalidation(),
     saveSnapshot: async () => {
       const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))

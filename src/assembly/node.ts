@@ -80,7 +80,7 @@ function assembleRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter): Nod
   const table = () => mounts
   const askWriter = writer && askOrRefuse(writer.ask)
   const telemetry = parts.telemetry ?? aloneTelemetry(world)
-  const storageRoom = buildStorage(parts, seal.status)
+  const storageRoom = buildStorage(parts, seal.status, writes(parts) ? parts.store : undefined)
   const { storage, invalidation } = storageRoom
   const auth = buildAuth(parts, { storage: storageRoom, mounts: table, askWriter })
   const quotas = new QuotaStore(storage, invalidation)

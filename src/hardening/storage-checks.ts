@@ -48,14 +48,14 @@ const store: Check = {
 }
 
 async function storeFinding(location: DurableLocation): Promise<Finding> {
-  const look = await location.summary()
-  if (look.kind === 'none') return ok('There is no store yet')
-  if (look.kind === 'damaged')
-    return refuse(`${look.fault}: check it with \`keywright storage verify\`, or restore a snapshot`)
-  const size = `${sizeOf(look.databaseBytes)}, last change ${look.index}`
-  if (look.isInUse) return ok(`A server has the store open: ${size}`)
-  if (look.journalBytes === 0) return ok(`The store was closed cleanly: ${size}`)
-  return ok(`The store was not closed cleanly, its journal has ${sizeOf(look.journalBytes)} and is sound: ${size}`)
+  const summary = await location.summary()
+  if (summary.kind === 'none') return ok('There is no store yet')
+  if (summary.kind === 'damaged')
+    return refuse(`${summary.fault}: check it with \`keywright storage verify\`, or restore a snapshot`)
+  const size = `${sizeOf(summary.databaseBytes)}, last change ${summary.index}`
+  if (summary.isInUse) return ok(`A server has the store open: ${size}`)
+  if (summary.journalBytes === 0) return ok(`The store was closed cleanly: ${size}`)
+  return ok(`The store was not closed cleanly, its journal has ${sizeOf(summary.journalBytes)} and is sound: ${size}`)
 }
 
 async function syncFinding({ world }: Machine, location: DurableLocation): Promise<Finding> {

@@ -1,6 +1,7 @@
 // What one kind of storage has to do itself; everything that all kinds do alike (transactions, order, leaves, checks
-// of keys) stands above it, in transactional-store.ts. All of it may take its time: nothing above relies on order of
-// completion, except that appends take effect in the order in which they were called.
+// of keys) stands above it, in transactional-store.ts. Fourteen verbs: seven read (`ReadBackend`), seven more are for
+// writing (`Backend`). All of it may take its time: nothing above relies on order of completion, except that appends
+// take effect in the order in which they were called.
 
 import type { Entry, EntryHead, Position, StoredEntry } from './contract.ts'
 import type { EncodedChange } from './log/change-record.ts'

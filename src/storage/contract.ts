@@ -1,5 +1,6 @@
-// What every storage offers (docs/storage-format.md draws the bytes). Five verbs, no optional parts:
-// memory and SQLite implement it now, PostgreSQL and a replicated store will.
+// What every storage offers (docs/storage-format.md draws the bytes): twelve verbs, no optional parts. Seven of them
+// read (`ReadStore`); whoever has only those cannot write, and the type says so. Five more are for the one thread that
+// writes (`Store`). Which kinds of storage there are stands in drivers.ts.
 //
 // A stored key is a path whose first segment is its namespace: `root/core/mounts/UUID`.
 

@@ -27,29 +27,33 @@ export interface ViewTransaction {
 export type Guard = (tx: Reader) => Promise<void>
 
 export class SealedStorage {
-  readonly #store: Store | ReadStore
+  readonly #store: ReadStore
+  readonly #writes: Store | undefined
   readonly barrier: Barrier
 
-  constructor(store: Store | ReadStore, barrier: Barrier) {
+  /** `writes`: the same store, where this thread is the one that writes. */
+  constructor(store: ReadStore, barrier: Barrier, writes?: Store) {
     this.#store = store
+    this.#writes = writes
     this.barrier = barrier
   }
 
   get writable(): boolean {
-    return 'transaction' in this.#store
+    return this.#writes !== undefined
   }
 
   /** `folder` ends in '/' and begins with the scope's namespace. */
   view(scope: Scope, folder: string, guard?: Guard): View {
     const { barrier } = this
     const store = this.#store
+    const writes = this.#writes
     return {
       get: async (path) => opened(barrier, folder + path, await store.get(folder + path)),
       list: (path, options) => store.list(folder + path, options),
       transaction: async (work) => {
         requireUnsealed(barrier)
-        if (!('transaction' in store)) throw new StorageReadOnly('This thread does not write')
-        return store.transaction(async (tx) => {
+        if (writes === undefined) throw new StorageReadOnly('This thread does not write')
+        return writes.transaction(async (tx) => {
           await guard?.(tx)
           return work(sealedTransaction(barrier, scope, folder, tx))
         })

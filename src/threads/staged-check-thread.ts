@@ -42,4 +42,6 @@ async function verdictOf({ storage, check }: Work): Promise<Verdict> {
   }
 }
 
-if (!isMainThread && workerData?.role === ROLE) parentPort?.postMessage(await verdictOf(workerData as Work))
+if (!isMainThread && workerData?.role === ROLE) {
+  void verdictOf(workerData as Work).then((verdict) => parentPort?.postMessage(verdict))
+}

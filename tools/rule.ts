@@ -18,12 +18,12 @@ export type Rule = {
 export type Find = (file: ReadFile) => number[]
 
 /** What a rule sees of a file. */
-export type ReadFile = { readonly source: SourceText; readonly imports: readonly Import[] }
+export type ReadFile = { readonly text: string; readonly source: SourceText; readonly imports: readonly Import[] }
 
 /** What the rules that apply to `path` find in it. */
 export function applyRules(rules: readonly Rule[], path: string, text: string): Finding[] {
   const source = readSource(text)
-  const file = { source, imports: readImports(source) }
+  const file = { text, source, imports: readImports(source) }
   return rules
     .filter((rule) => rule.applies(path) && !isExcepted(rule, path))
     .flatMap(({ id, find, message }) => find(file).map((line) => ({ path, line, message: `${id}: ${message}` })))
@@ -64,6 +64,11 @@ export function stringWithoutReason(text: string): Find {
       .map(({ start }) => lineAt(source.code, start))
       .filter((line) => !hasReason(line))
   }
+}
+
+/** Finds what matches anywhere: in code, comments, strings and paths of imports. */
+export function anywhere(pattern: RegExp): Find {
+  return ({ text }) => [...new Set([...text.matchAll(pattern)].map(({ index }) => lineAt(text, index)))]
 }
 
 /** Imports of values from `modules`: any, or of `names`, or (unless `whole` is false) of the module as a whole. */

@@ -1,8 +1,10 @@
 // What no file may hold, one row a rule: the static bans of threats part 9 that can be decided without types, and the
 // habits of the house. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
+import { STORAGE_DRIVERS } from '../src/storage/drivers.ts'
 import type { KnownLookUps } from './look-ups.ts'
 import {
   anyOf,
+  anywhere,
   code,
   comments,
   everywhere,
@@ -62,6 +64,9 @@ const CRYPTO_WORK =
   'hkdfSync pbkdf2 pbkdf2Sync scrypt scryptSync argon2 argon2Sync publicEncrypt publicDecrypt privateEncrypt ' +
   'privateDecrypt diffieHellman createDiffieHellman createECDH encapsulate decapsulate webcrypto subtle'
 const CRYPTO_RANDOM = 'randomBytes randomFill randomFillSync randomInt randomUUID randomUUIDv7 getRandomValues'
+
+/** Kinds of storage, and the file of the one that has a file. */
+const STORAGE_NAMES = new RegExp(`\\b(?:${STORAGE_DRIVERS.map(({ type }) => type).join('|')}|keywright\\.db)\\b`, 'gi')
 
 const SERVER_STARTERS = ['startServerProcess', 'startConfigured', 'watchServer', 'spawnKeywright']
 /** They start servers with their threads or processes, look into those, or make disk and network misbehave. */
@@ -282,6 +287,13 @@ export const RULES: readonly Rule[] = [
       'src/cli/': 'the client asks its server',
       'src/client/fetch-transport.ts': 'the library asks its server',
     },
+  },
+  {
+    id: 'drivers',
+    message: 'a kind of storage is named in src/storage alone: take storeLocation or storageIn of its drivers.ts',
+    applies: inProgram,
+    find: anywhere(STORAGE_NAMES),
+    except: { 'src/storage/': 'the table of drivers, and the files of its rows' },
   },
   {
     id: 'erasable',

@@ -209,6 +209,20 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     ],
   },
   {
+    name: 'a kind of storage outside its room',
+    refused: [
+      { path: 'src/process/a.ts', text: `import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts'` },
+      { path: 'src/config/a.ts', text: `const isInMemory = storage.type === 'inmem'` },
+      { path: 'src/offline/a.ts', text: '// As SQLite has it.' },
+      { path: 'src/hardening/a.ts', text: `const database = join(directory, 'keywright.db')` },
+    ],
+    allowed: [
+      { path: 'src/storage/drivers.ts', text: `import { SQLITE_DRIVER } from './sqlite/sqlite-driver.ts'` },
+      { path: 'src/process/a.ts', text: `import { storeLocation } from '../storage/drivers.ts'\nstartInMemory(a)` },
+      { path: 'src/config/a.test.ts', text: `parseConfig('storage "sqlite" {}')` },
+    ],
+  },
+  {
     name: 'an enum',
     refused: [{ path: 'tools/a.ts', text: 'export const enum A { B }' }],
     allowed: [{ path: 'tools/a.ts', text: `export const a = { enum: { b: 'enum A {' } }` }],

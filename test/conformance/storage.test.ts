@@ -1,11 +1,15 @@
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { test } from 'node:test'
 import { type Backend, HISTORY_ID_BYTES } from '../../src/storage/backend.ts'
 import { openStore } from '../../src/storage/commit/transactional-store.ts'
+import { STORAGE_DRIVERS, storageIn } from '../../src/storage/drivers.ts'
 import { MemoryBackend } from '../../src/storage/memory-backend.ts'
 import { openSqliteBackend } from '../../src/storage/sqlite/sqlite-store.ts'
 import { delayedBackend } from './delayed-backend.ts'
+import { type DriverPlace, driverConformance } from './driver.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { type Place, storageConformance } from './storage.ts'
 
@@ -34,3 +38,21 @@ storageConformance('memory', (seed) => memoryPlace(asItIs, seed))
 storageConformance('memory with delays', (seed) => memoryPlace(delayedBackend, seed))
 storageConformance('sqlite', (seed) => sqlitePlace(asItIs, seed))
 storageConformance('sqlite with delays', (seed) => sqlitePlace(delayedBackend, seed))
+
+/** How a new place of each kind is had. */
+const PLACES: Readonly<Record<string, () => DriverPlace>> = {
+  sqlite: () => {
+    const parent = mkdtempSync(join(tmpdir(), 'keywright-driver-'))
+    return { config: storageIn(join(parent, 'data')), discard: async () => rmSync(parent, { recursive: true }) }
+  },
+  inmem: () => ({ config: { type: 'inmem' }, discard: async () => {} }),
+}
+
+for (const { type } of STORAGE_DRIVERS) {
+  driverConformance(type, PLACES[type] ?? (() => assert.fail(`nobody says where a store of ${type} can be made`)))
+}
+
+test('no two drivers have one name', () => {
+  const names = STORAGE_DRIVERS.map(({ type }) => type)
+  assert.deepEqual([...new Set(names)], names)
+})

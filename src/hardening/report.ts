@@ -79,8 +79,8 @@ export function faultsOf(results: readonly Result[]): readonly Result[] {
   ]
 }
 
-/** Of the store's files, in bytes; 0 where nothing is stored. */
-export function storedBytes({ stat }: Machine, { storage }: HardeningSetting): number {
-  const files = storeLocation(storage).durable?.files ?? []
-  return files.reduce((sum, file) => sum + (stat(file)?.bytes ?? 0), 0)
+/** Size of the store; 0 where nothing is stored. */
+export function storedBytes({ storage }: HardeningSetting): number {
+  const { database, journal } = storeLocation(storage).durable?.bytes() ?? { database: 0, journal: 0 }
+  return database + journal
 }

@@ -44,7 +44,6 @@ export type StorageStanza = {
 }
 
 export interface StoreLocation {
-  readonly type: string
   /** Goes on from "data": 'in ./data', 'in memory'. */
   readonly where: string
   /** As `sys/config/state` shows it: with the names of the stanza, and nothing that is secret. */
@@ -61,8 +60,6 @@ export type OpenOptions = Omit<StoreOptions, 'retention'> & { readonly random: R
 export interface DurableLocation extends StoreLocation {
   /** Of this server alone, for what must not be lost with the process: the store, or what this node keeps of it. */
   readonly directory: string
-  /** Files that hold the data; some may not be there. */
-  readonly files: readonly string[]
   /** For the threads that only read, beside the writer or on their own. @throws StorageError where there is no store */
   openReader(): Promise<ReadStore>
   /** To look into a store that may be damaged: the contents are not checked first. */

@@ -5,7 +5,6 @@ import { createMemoryStore } from './memory-store.ts'
 export type MemoryConfig = { readonly type: 'inmem' }
 
 const LOCATION: StoreLocation = {
-  type: 'inmem',
   where: 'in memory',
   shown: { type: 'inmem' },
   open: async (options) => createMemoryStore(options),

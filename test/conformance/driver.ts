@@ -53,8 +53,8 @@ export function driverConformance(type: StorageConfig['type'], newPlace: () => D
     assert.deepEqual(copy, config)
     const { shown, where, durable } = storeLocation(copy)
     assert.deepEqual(
-      [location.type, shown, where, durable?.directory],
-      [type, location.shown, location.where, location.durable?.directory],
+      [shown, where, durable?.directory],
+      [location.shown, location.where, location.durable?.directory],
     )
     assert.equal(shown.type, type)
     assert.deepEqual(JSON.parse(JSON.stringify(shown)), shown)

@@ -16,7 +16,7 @@ import type {
 import { DEFAULT_RETENTION, type Retention } from '../log/retention.ts'
 import { verifyStore } from '../verify/verify.ts'
 import { quickLook } from './quick-look.ts'
-import { databasePath, isInUse, journalPath, storedBytes } from './sqlite-files.ts'
+import { isInUse, storedBytes } from './sqlite-files.ts'
 import { SqliteStaging } from './sqlite-staging.ts'
 import { openSqliteReader, openSqliteStore, openUncheckedReader } from './sqlite-store.ts'
 
@@ -64,7 +64,6 @@ function retentionOf(stanza: StorageStanza): Pick<SqliteConfig, 'retention'> {
 }
 
 class SqliteLocation implements DurableLocation {
-  readonly type = 'sqlite'
   readonly directory: string
   readonly staging: Staging
   readonly #retention: Retention
@@ -85,11 +84,7 @@ class SqliteLocation implements DurableLocation {
 
   get shown(): StoreLocation['shown'] {
     const { bytes, ms } = this.#retention
-    return { type: this.type, path: this.directory, log_retention_bytes: bytes, log_retention_time: ms / 1000 }
-  }
-
-  get files(): readonly string[] {
-    return [databasePath(this.directory), journalPath(this.directory)]
+    return { type: 'sqlite', path: this.directory, log_retention_bytes: bytes, log_retention_time: ms / 1000 }
   }
 
   open(options: OpenOptions): Promise<Store> {

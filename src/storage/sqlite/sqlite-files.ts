@@ -16,19 +16,15 @@ export function databasePath(directory: string): string {
   return join(directory, DATABASE_FILE)
 }
 
-/** Committed, and not yet in the database. */
-export function journalPath(directory: string): string {
-  return `${databasePath(directory)}-wal`
-}
-
 /** Where a snapshot is restored before it takes the place of the store. */
 export function stagingFolder(directory: string): string {
   return join(directory, STAGING_FOLDER)
 }
 
 export function storedBytes(directory: string): StoredBytes {
+  const path = databasePath(directory)
   const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  return { database: sizeOf(databasePath(directory)), journal: sizeOf(journalPath(directory)) }
+  return { database: sizeOf(path), journal: sizeOf(`${path}-wal`) }
 }
 
 export function dropStaged(directory: string): void {

@@ -65,7 +65,7 @@ const hardening = endpoint({
     const server = {
       started_at: new Date(found.startedAtMs).toISOString(),
       threads: setting.threads,
-      stored_bytes: storedBytes(machine, setting),
+      stored_bytes: storedBytes(setting),
       audit_devices: setting.auditDevices ?? [],
       listeners: setting.listeners.map(({ address, certFile, isTlsDisabled }) => ({
         address,

@@ -64,8 +64,8 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     const { path, type, options } = given
     const { target } = deviceSettings(type, options, false)
     const { dataDirectory } = this.#settings
-    if (target.kind === 'file' && dataDirectory !== undefined && (await liesIn(target.file, dataDirectory)))
-      throw fail('audit_option_invalid', [`the option file_path: ${inDataDirectory(target.file)}`])
+    if (target.file !== undefined && dataDirectory !== undefined && (await liesIn(target.file.path, dataDirectory)))
+      throw fail('audit_option_invalid', [`the option file_path: ${inDataDirectory(target.file.path)}`])
     const { devices } = this.#table.stored
     requireFree(devices, path)
     if (devices.length >= MOST_DEVICES) throw fail('limit_reached', [`there are ${MOST_DEVICES} audit devices already`])

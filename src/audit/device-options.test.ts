@@ -1,55 +1,55 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { devicePartsFor } from '../../test/fixtures/device-parts.ts'
 import { Refusal } from '../api/errors.ts'
-import { deviceSettings, type Options } from './device-options.ts'
+import { deviceSettings } from './device-options.ts'
+import type { Options } from './device-types/device-type.ts'
+import { socketAddress } from './device-types/socket.ts'
+import { syslogAddress, syslogHeader } from './device-types/syslog.ts'
+import { DiscardDevice } from './file-device.ts'
+import { openDevice } from './open-device.ts'
+import { QueuedDevice } from './queued-device.ts'
 
 const file = (options: Options) => deviceSettings('file', { file_path: '/var/log/a.log', ...options }, false)
 
 test('a file device has the defaults of the reference, and a mode for its owner alone', () => {
-  assert.deepEqual(file({}), {
-    target: { kind: 'file', file: '/var/log/a.log', mode: 0o600 },
+  const { target, ...rest } = file({})
+  assert.deepEqual(target.file, { path: '/var/log/a.log', mode: 0o600 })
+  assert.deepEqual(rest, {
     format: { raw: false, hmacAccessor: true, elideLists: false },
     prefix: '',
     deadlineMs: 5_000,
   })
   const all = file({ log_raw: 'true', hmac_accessor: 'false', elide_list_responses: '1', mode: '0640', format: 'json' })
   assert.deepEqual(all.format, { raw: true, hmacAccessor: false, elideLists: true })
-  assert.deepEqual(all.target, { kind: 'file', file: '/var/log/a.log', mode: 0o640 })
+  assert.deepEqual(all.target.file, { path: '/var/log/a.log', mode: 0o640 })
 })
 
-test('the old name of the path, standard output and nothing at all are targets', () => {
-  const target = (options: Options) => deviceSettings('file', options, false).target
-  assert.deepEqual(target({ path: '/a' }), { kind: 'file', file: '/a', mode: 0o600 })
-  assert.deepEqual(target({ file_path: 'stdout' }), { kind: 'stdout' })
-  assert.deepEqual(target({ file_path: 'discard' }), { kind: 'discard' })
-  assert.deepEqual(target({ file_path: '/dev/null' }), { kind: 'discard' })
+test('the old name of the path, standard output and nothing at all are targets', async () => {
+  assert.deepEqual(deviceSettings('file', { path: '/a' }, false).target.file, { path: '/a', mode: 0o600 })
+  for (const [path, kind] of [
+    ['stdout', QueuedDevice],
+    ['discard', DiscardDevice],
+    ['/dev/null', DiscardDevice],
+  ] as const) {
+    const { parts } = devicePartsFor('file', { file_path: path })
+    assert.equal(parts.settings.target.file, undefined)
+    assert.ok((await openDevice(parts)) instanceof kind, path)
+  }
 })
 
 test('sockets and syslog know their addresses', () => {
-  const target = (type: string, options: Options) => deviceSettings(type, options, false).target
-  assert.deepEqual(target('socket', { address: '127.0.0.1:9090' }), {
-    kind: 'socket',
-    socket: { type: 'tcp', host: '127.0.0.1', port: 9090 },
-  })
-  assert.deepEqual(target('socket', { address: '[::1]:1', socket_type: 'udp' }), {
-    kind: 'socket',
-    socket: { type: 'udp', host: '::1', port: 1 },
-  })
-  assert.deepEqual(target('socket', { address: '/run/a.sock', socket_type: 'unix' }), {
-    kind: 'socket',
-    socket: { type: 'unix', file: '/run/a.sock' },
+  assert.deepEqual(socketAddress({ address: '127.0.0.1:9090' }), { type: 'tcp', host: '127.0.0.1', port: 9090 })
+  assert.deepEqual(socketAddress({ address: '[::1]:1', socket_type: 'udp' }), { type: 'udp', host: '::1', port: 1 })
+  assert.deepEqual(socketAddress({ address: '/run/a.sock', socket_type: 'unix' }), {
+    type: 'unix',
+    file: '/run/a.sock',
   })
   // RFC 5424 section 6.2.1: AUTH is 4, informational is 6.
-  assert.deepEqual(target('syslog', {}), {
-    kind: 'syslog',
-    socket: { type: 'unix', file: '/dev/log' },
-    header: '<38>1 - - keywright - - - ',
-  })
-  assert.deepEqual(target('syslog', { facility: 'local7', tag: 'kms', address: 'tcp:log:601' }), {
-    kind: 'syslog',
-    socket: { type: 'tcp', host: 'log', port: 601 },
-    header: '<190>1 - - kms - - - ',
-  })
+  assert.deepEqual(syslogAddress(undefined), { type: 'unix', file: '/dev/log' })
+  assert.equal(syslogHeader({}), '<38>1 - - keywright - - - ')
+  assert.deepEqual(syslogAddress('tcp:log:601'), { type: 'tcp', host: 'log', port: 601 })
+  assert.equal(syslogHeader({ facility: 'local7', tag: 'kms' }), '<190>1 - - kms - - - ')
 })
 
 const REFUSED: readonly {

@@ -4,8 +4,7 @@ import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
 import { quoted } from './ascii-json.ts'
 import type { FoundStream } from './audit-file.ts'
-import type { DeviceSettings } from './device-options.ts'
-import type { EntryFormat } from './entry-text.ts'
+import type { EntryFormat, FormatOptions } from './entry-text.ts'
 import { type EntryType, LineStream } from './line-stream.ts'
 import type { StreamSlot } from './stream-board.ts'
 
@@ -35,6 +34,27 @@ export interface Device {
   reopen(): Promise<(() => void) | 'kept' | undefined>
   /** Ends the chain and lets go of the file or connection; called when nothing waits. Never rejects. */
   end(): Promise<void>
+}
+
+/** A file that lines are appended to. */
+export type LogFile = { readonly path: string; readonly mode: number }
+
+/** Where a device writes, as the options of its type say. */
+export interface Target {
+  /** Undefined where it writes to something else than a file. */
+  readonly file: LogFile | undefined
+  /** So long after a write that was good it may still be told that nobody takes it; 0: what is written was taken. */
+  readonly lateRefusalMs: number
+  /** One that cannot be reached is tried again with the entries to come. */
+  open(parts: DeviceParts): Promise<Device>
+}
+
+export type DeviceSettings = {
+  readonly target: Target
+  readonly format: FormatOptions
+  readonly prefix: string
+  /** After so long without an answer a device counts as failed (threats P-39). */
+  readonly deadlineMs: number
 }
 
 export type DeviceParts = {
@@ -130,7 +150,7 @@ export class DeviceChain {
     const members = `,"device":${quoted(path)},"thread":"${chain.thread}","public_key":"${chain.publicKey}"`
     const { target, prefix } = settings
     // What a file has in front of its lines nobody else put there: whoever checks the log compares it.
-    const front = target.kind === 'file' ? `,"prefix":${quoted(prefix)}` : ''
+    const front = target.file !== undefined ? `,"prefix":${quoted(prefix)}` : ''
     this.#stream.mark('start', `${members}${front}${restoredText(chain.restored)},"found":[${found.join(',')}]`)
   }
 

@@ -30,8 +30,8 @@ test('F-07: a file that was reopened for a device that ended meanwhile is closed
   const file = join(directory, `${randomBytes(4).toString('hex')}.log`)
   const { parts } = devicePartsFor('file', { file_path: file })
   const { target } = parts.settings
-  assert(target.kind === 'file')
-  const device = await FileDevice.open(parts, target)
+  assert(target.file !== undefined)
+  const device = await FileDevice.open(parts, target.file)
   device.append('request', '"request":{}', '')
   assert.equal(device.flush(), true)
   const swap = await device.reopen()

@@ -3,11 +3,8 @@
 // own; the system keeps what one call writes together.
 import { writeSync } from 'node:fs'
 import { type AuditFile, codeOf, DeviceError, type FileRule, openAuditFile } from './audit-file.ts'
-import { type Device, DeviceChain, type DeviceParts } from './device.ts'
-import type { Target } from './device-options.ts'
+import { type Device, DeviceChain, type DeviceParts, type LogFile } from './device.ts'
 import type { EntryType } from './line-stream.ts'
-
-type FileTarget = Extract<Target, { kind: 'file' }>
 
 /** A file that cannot be written is opened anew no more often. */
 const RETRY_MS = 1_000
@@ -19,7 +16,7 @@ export class FileDevice implements Device {
   readonly format: DeviceParts['format']
   readonly hmac: DeviceParts['hmac']
   readonly #parts: DeviceParts
-  readonly #target: FileTarget
+  readonly #target: LogFile
   readonly #chain: DeviceChain
   #file: AuditFile | undefined
   #isFailing = false
@@ -27,7 +24,7 @@ export class FileDevice implements Device {
   /** While it is set nothing is opened anew. */
   #isWaiting = false
 
-  private constructor(parts: DeviceParts, target: FileTarget) {
+  private constructor(parts: DeviceParts, target: LogFile) {
     this.path = parts.path
     this.format = parts.format
     this.hmac = parts.hmac
@@ -37,7 +34,7 @@ export class FileDevice implements Device {
   }
 
   /** One that cannot be opened is tried again with the entries to come. */
-  static async open(parts: DeviceParts, target: FileTarget): Promise<FileDevice> {
+  static async open(parts: DeviceParts, target: LogFile): Promise<FileDevice> {
     const device = new FileDevice(parts, target)
     try {
       device.#take(await device.#openFile())
@@ -49,7 +46,7 @@ export class FileDevice implements Device {
 
   #openFile(): Promise<AuditFile> {
     const rule: FileRule = this.#parts.isDeclared ? 'any' : 'empty-or-ours'
-    return openAuditFile(this.#target.file, this.#target.mode, rule)
+    return openAuditFile(this.#target.path, this.#target.mode, rule)
   }
 
   #take(file: AuditFile): void {

@@ -4,7 +4,8 @@ import { write as writeFile } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import type { Timers } from '../lib/world.ts'
 import { codeOf, DeviceError, type FileRule, openAuditFile } from './audit-file.ts'
-import type { SocketAddress } from './device-options.ts'
+import type { LogFile } from './device.ts'
+import type { SocketAddress } from './device-types/socket-address.ts'
 import { LineTooLong, type Sink } from './queued-device.ts'
 import { pauseTurn } from './turns.ts'
 
@@ -187,7 +188,7 @@ export async function openStdout(timers: Timers): Promise<Sink> {
 }
 
 /** A file whose writes may hang. */
-export async function openRemoteFile(path: string, mode: number, rule: FileRule): Promise<Sink> {
+export async function openRemoteFile({ path, mode }: LogFile, rule: FileRule): Promise<Sink> {
   const { handle, isMidLine } = await openAuditFile(path, mode, rule)
   let isMiddle = isMidLine
   return {

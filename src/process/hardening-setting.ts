@@ -32,7 +32,7 @@ export async function hardeningSetting(
     isAuditDeclared: config.audit.declared.length > 0,
     auditFiles: config.audit.declared.flatMap(({ type, options }) => {
       const { target } = deviceSettings(type, options, true)
-      return target.kind === 'file' ? [target.file] : []
+      return target.file === undefined ? [] : [target.file.path]
     }),
     rootTokens: undefined,
   }

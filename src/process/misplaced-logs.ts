@@ -11,8 +11,8 @@ export async function misplacedLogs({ audit, storage }: ServerConfig): Promise<r
   const sentences: string[] = []
   for (const { type, path, options } of audit.declared) {
     const { target } = deviceSettings(type, options, true)
-    if (target.kind === 'file' && (await liesIn(target.file, durable.directory)))
-      sentences.push(`audit "${type}" "${path.slice(0, -1)}": ${inDataDirectory(target.file)}`)
+    if (target.file !== undefined && (await liesIn(target.file.path, durable.directory)))
+      sentences.push(`audit "${type}" "${path.slice(0, -1)}": ${inDataDirectory(target.file.path)}`)
   }
   return sentences
 }

@@ -6,11 +6,12 @@ import { fail } from '../../api/errors.ts'
 import { bool, map, string } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { anything, flag, group, integer, listOf, mapOf, OTHERS, text } from '../../api/shape.ts'
+import { OPTIONS_TEXT, TYPES_TEXT } from '../../audit/device-options.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { System } from '../system.ts'
 
 const DEVICE = {
-  type: text('file, socket or syslog'),
+  type: text(TYPES_TEXT),
   description: text('For people'),
   options: mapOf(text('Option'), 'As they were given'),
   local: flag('Stays out of replication'),
@@ -52,12 +53,10 @@ const enable = endpoint({
   sudo: true,
   runsOn: 'writer',
   summary: 'Makes an audit device; every request from then on is recorded by it',
-  describe:
-    'Options of a file: file_path, mode; of a socket: address, socket_type, write_timeout; of syslog: facility, tag, ' +
-    'address, write_timeout; of all: log_raw, hmac_accessor, elide_list_responses. A file is new, or a log of ours.',
+  describe: `Options ${OPTIONS_TEXT}. A file is new, or a log of ours.`,
   fields: {
     ...pathField,
-    type: string('file, socket or syslog', { default: '' }),
+    type: string(TYPES_TEXT, { default: '' }),
     description: string('For people', { default: '', max: MOST_DESCRIPTION_CHARACTERS }),
     options: map('Options of the device'),
     local: bool('Stays out of replication', { default: false }),

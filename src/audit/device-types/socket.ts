@@ -1,0 +1,21 @@
+// Lines, to whoever listens there.
+import { PLAIN_LINES } from '../sinks.ts'
+import { type DeviceType, type Options, refusal } from './device-type.ts'
+import { hostAndPort, type SocketAddress, unixAddress } from './socket-address.ts'
+import { socketTarget } from './socket-target.ts'
+
+export const SOCKET: DeviceType = {
+  name: 'socket',
+  oneOf: 'a socket',
+  options: ['address', 'socket_type', 'write_timeout'],
+  oldOptions: [],
+  target: (options) => socketTarget(socketAddress(options), PLAIN_LINES),
+}
+
+export function socketAddress(options: Options): SocketAddress {
+  const { address, socket_type: type = 'tcp' } = options
+  if (address === undefined || address === '') throw refusal('address is required') // Wire text.
+  if (type === 'unix') return unixAddress(address)
+  if (type !== 'tcp' && type !== 'udp') throw refusal('the option socket_type must be tcp, udp or unix')
+  return { type, ...hostAndPort(address) }
+}

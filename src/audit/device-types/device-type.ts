@@ -17,4 +17,4 @@ export type DeviceType = {
   readonly target: (options: Options) => Target
 }
 
-export const refusal = (why: string): Refusal => fail('bad_request', [why])
+export const refusal = (why: string): Refusal => fail('audit_option_invalid', [why])

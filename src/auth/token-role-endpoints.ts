@@ -1,9 +1,9 @@
 // The endpoints under auth/token/roles/.
 
-import { type Endpoint, endpoint } from '../api/endpoint.ts'
+import type { Endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Args, bool, duration, int, string, strings } from '../api/fields.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../api/named-things.ts'
+import { namedThings } from '../api/named-things.ts'
 import { isName } from '../api/pattern.ts'
 import { DONE } from '../api/request.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from '../api/shape.ts'
@@ -18,7 +18,6 @@ const MAX_NAME_LENGTH = 128
 const nameField = { role_name: string('Name of the role', { required: true, max: MAX_NAME_LENGTH }) }
 
 const roleFields = {
-  ...nameField,
   allowed_policies: strings('Its tokens may have these, whatever the caller has; none asked for: all of them', {
     canonical: keptPolicyName,
   }),
@@ -159,61 +158,29 @@ function checkBatch(role: TokenRole): void {
   if (role.numUses > 0) throw cannot('a number of uses is set')
 }
 
-const list = endpoint({
-  ...LIST_OF_NAMES,
-  id: 'token-roles-list',
+export const TOKEN_ROLE_ENDPOINTS: readonly Endpoint[] = namedThings({
+  id: 'token-roles',
   path: 'roles',
-  summary: 'Names of the token roles',
-  fields: {
+  name: nameField,
+  pageFields: {
     after: string('Only names that sort after this one', { default: '' }),
     limit: int('At most so many names; 0: all', { default: 0, min: 0 }),
   },
-  handler: async (service: TokenService, { after, limit }) => namesAnswer(await service.roles.list(after, limit)),
-})
-
-const read = endpoint({
-  id: 'token-roles-read',
-  operation: 'read',
-  path: 'roles/:role_name',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'Shows a token role',
-  fields: nameField,
+  summaries: {
+    list: 'Names of the token roles',
+    read: 'Shows a token role',
+    write: 'Makes a token role, or changes what is sent of it',
+    delete: 'Removes a token role; its tokens stay, and one that is not there is no error',
+  },
   response: ROLE,
-  handler: async (service: TokenService, { role_name: name }) => {
-    const role = orNotFound(await service.roles.read(name))
-    return { data: shown(name, role) }
-  },
-})
-
-const write = endpoint({
-  id: 'token-roles-write',
-  operation: 'update',
-  path: 'roles/:role_name',
-  capability: 'create-or-update',
-  runsOn: 'writer',
-  summary: 'Makes a token role, or changes what is sent of it',
   fields: roleFields,
-  exists: async (service: TokenService, { role_name: name = '' }) =>
-    name.length <= MAX_NAME_LENGTH && (await service.roles.read(name)) !== undefined,
-  handler: async (service: TokenService, args) => {
-    await service.roles.write(args.role_name, (old) => changed(old, args))
+  tellsNew: true,
+  names: ({ roles }: TokenService, { after, limit }) => roles.list(after, limit),
+  find: async ({ roles }: TokenService, name) => (name.length > MAX_NAME_LENGTH ? undefined : roles.read(name)),
+  body: (role, name) => shown(name, role),
+  write: async ({ roles }: TokenService, name, args) => {
+    await roles.write(name, (old) => changed(old, args))
     return DONE
   },
+  remove: ({ roles }: TokenService, name) => roles.delete(name),
 })
-
-const remove = endpoint({
-  id: 'token-roles-delete',
-  operation: 'delete',
-  path: 'roles/:role_name',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes a token role; its tokens stay, and one that is not there is no error',
-  fields: nameField,
-  handler: async (service: TokenService, { role_name: name }) => {
-    await service.roles.delete(name)
-    return DONE
-  },
-})
-
-export const TOKEN_ROLE_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]

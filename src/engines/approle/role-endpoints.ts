@@ -1,9 +1,9 @@
 // The endpoints that keep roles.
 
-import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import type { Endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string, strings } from '../../api/fields.ts'
-import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
+import { namedThings, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { flag, integer, listOf, nullable, optional, text } from '../../api/shape.ts'
 import { keptCidr } from '../../api/spelling.ts'
@@ -98,38 +98,6 @@ function roleIdOf(given: string | undefined): string | undefined {
   return given
 }
 
-const list = endpoint({
-  ...LIST_OF_NAMES,
-  id: 'approle-role-list',
-  path: 'role',
-  summary: 'Names of all roles',
-  handler: async (approle: Approle, page) => ({ data: { keys: pageOf(await approle.roles.list(), page) } }),
-})
-
-const read = endpoint({
-  id: 'approle-role-read',
-  operation: 'read',
-  path: 'role/:role_name',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'What a role asks for and gives',
-  fields: roleField,
-  response: {
-    ...TOKEN_SETTINGS_SHAPE,
-    bind_secret_id: flag('A login needs a secret id'),
-    secret_id_bound_cidrs: nullable(listOf(text('Address or block'), 'Where logins may come from; null: anywhere')),
-    secret_id_num_uses: integer('Logins that a new secret id is good for; 0: without limit'),
-    secret_id_ttl: integer('Seconds; 0: without end'),
-    custom_secret_id_min_length: integer('Characters that a secret id of one’s own has at least'),
-    local_secret_ids: flag('Always false'),
-    period: optional(integer('Where the old name was used')),
-  },
-  handler: async (approle: Approle, { role_name }) => {
-    const role = orNotFound(await approle.roles.find(role_name))
-    return { data: roleBody(role) }
-  },
-})
-
 export function roleBody(role: Role): Record<string, unknown> {
   return {
     ...settingsBody(role.settings, role.oldNames),
@@ -143,42 +111,42 @@ export function roleBody(role: Role): Record<string, unknown> {
   }
 }
 
-const write = endpoint({
-  id: 'approle-role-write',
-  operation: 'update',
-  path: 'role/:role_name',
-  capability: 'create-or-update',
-  runsOn: 'writer',
-  summary: 'Makes a role, or changes what is sent',
+export const ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = namedThings({
+  id: 'approle-role',
+  path: 'role',
+  name: roleField,
+  summaries: {
+    list: 'Names of all roles',
+    read: 'What a role asks for and gives',
+    write: 'Makes a role, or changes what is sent',
+    delete: 'Removes a role and its secret ids; tokens that it gave live on until they end',
+  },
+  response: {
+    ...TOKEN_SETTINGS_SHAPE,
+    bind_secret_id: flag('A login needs a secret id'),
+    secret_id_bound_cidrs: nullable(listOf(text('Address or block'), 'Where logins may come from; null: anywhere')),
+    secret_id_num_uses: integer('Logins that a new secret id is good for; 0: without limit'),
+    secret_id_ttl: integer('Seconds; 0: without end'),
+    custom_secret_id_min_length: integer('Characters that a secret id of one’s own has at least'),
+    local_secret_ids: flag('Always false'),
+    period: optional(integer('Where the old name was used')),
+  },
   fields: {
-    ...roleField,
     role_id: string('A role id of your own; the default is a new one'),
     ...ROLE_FIELDS,
     ...TOKEN_FIELDS,
     ...OLD_TOKEN_FIELDS,
   },
-  exists: async (approle: Approle, { role_name = '' }) => (await approle.roles.find(role_name)) !== undefined,
-  handler: async (approle: Approle, args, { operation }) => {
-    await approle.roles.change(args.role_name, (before) => {
+  tellsNew: true,
+  names: async ({ roles }: Approle, page) => pageOf(await roles.list(), page),
+  find: ({ roles }: Approle, name) => roles.find(name),
+  body: roleBody,
+  write: async ({ roles, world }: Approle, name, args, { operation }) => {
+    await roles.change(name, (before) => {
       if ((operation === 'create') !== (before === undefined)) throw new Reconsider()
-      return changedRole(args, before, () => approle.world.random.uuid())
+      return changedRole(args, before, () => world.random.uuid())
     })
     return DONE
   },
+  remove: ({ roles }: Approle, name) => roles.delete(name),
 })
-
-const remove = endpoint({
-  id: 'approle-role-delete',
-  operation: 'delete',
-  path: 'role/:role_name',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes a role and its secret ids; tokens that it gave live on until they end',
-  fields: roleField,
-  handler: async (approle: Approle, { role_name }) => {
-    await approle.roles.delete(role_name)
-    return DONE
-  },
-})
-
-export const ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = [list, read, write, remove]

@@ -1,7 +1,7 @@
 // The endpoints that keep roles.
-import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import type { Endpoint } from '../../api/endpoint.ts'
 import { duration, int, string, strings } from '../../api/fields.ts'
-import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
+import { namedThings, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { integer, listOf, optional, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, settingsBody, TOKEN_FIELDS, TOKEN_SETTINGS_SHAPE } from '../../api/token-settings.ts'
@@ -26,40 +26,7 @@ const BOUND_FIELDS = {
   bound_scale_sets: strings('Scale sets that the machine is in'),
 }
 
-const list = endpoint({
-  ...LIST_OF_NAMES,
-  id: 'cloud-role-list',
-  path: 'role',
-  summary: 'Names of all roles',
-  handler: async (cloud: CloudAuth, page) => ({ data: { keys: pageOf(await cloud.roles.list(), page) } }),
-})
-
 const bound = (what: string) => listOf(text('Name'), what)
-
-const read = endpoint({
-  id: 'cloud-role-read',
-  operation: 'read',
-  path: 'role/:name',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'Whom a role admits, and what tokens it gives',
-  fields: nameField,
-  response: {
-    ...TOKEN_SETTINGS_SHAPE,
-    period: optional(integer('Where the old name was used')),
-    num_uses: optional(integer('Where the old name was used')),
-    bound_service_principal_ids: bound('Identities'),
-    bound_group_ids: bound('Groups of the directory'),
-    bound_subscription_ids: bound('Subscriptions'),
-    bound_resource_groups: bound('Resource groups'),
-    bound_locations: bound('Regions'),
-    bound_scale_sets: bound('Scale sets'),
-  },
-  handler: async (cloud: CloudAuth, { name }) => {
-    const role = orNotFound(await cloud.roles.find(name))
-    return { data: roleBody(role) }
-  },
-})
 
 function roleBody({ bounds, settings, oldNames }: Role): object {
   return {
@@ -73,15 +40,28 @@ function roleBody({ bounds, settings, oldNames }: Role): object {
   }
 }
 
-const write = endpoint({
-  id: 'cloud-role-write',
-  operation: 'update',
-  path: 'role/:name',
-  capability: 'create-or-update',
-  runsOn: 'writer',
-  summary: 'Makes a role, or changes what is sent',
+export const ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = namedThings({
+  id: 'cloud-role',
+  path: 'role',
+  name: nameField,
+  summaries: {
+    list: 'Names of all roles',
+    read: 'Whom a role admits, and what tokens it gives',
+    write: 'Makes a role, or changes what is sent',
+    delete: 'Removes a role; tokens that it gave live on until they end, and are not renewed',
+  },
+  response: {
+    ...TOKEN_SETTINGS_SHAPE,
+    period: optional(integer('Where the old name was used')),
+    num_uses: optional(integer('Where the old name was used')),
+    bound_service_principal_ids: bound('Identities'),
+    bound_group_ids: bound('Groups of the directory'),
+    bound_subscription_ids: bound('Subscriptions'),
+    bound_resource_groups: bound('Resource groups'),
+    bound_locations: bound('Regions'),
+    bound_scale_sets: bound('Scale sets'),
+  },
   fields: {
-    ...nameField,
     ...BOUND_FIELDS,
     ...TOKEN_FIELDS,
     policies,
@@ -90,30 +70,18 @@ const write = endpoint({
     period: duration('Old name of token_period', { aliasOf: 'token_period' }),
     num_uses: int('Old name of token_num_uses', { aliasOf: 'token_num_uses', min: 0 }),
   },
-  exists: async (cloud: CloudAuth, { name = '' }) => (await cloud.roles.find(name)) !== undefined,
-  handler: async (cloud: CloudAuth, args, { operation }) => {
+  tellsNew: true,
+  names: async ({ roles }: CloudAuth, page) => pageOf(await roles.list(), page),
+  find: ({ roles }: CloudAuth, name) => roles.find(name),
+  body: roleBody,
+  write: async (cloud: CloudAuth, name, args, { operation }) => {
     const most = cloud.longestSeconds()
-    const role = await cloud.roles.change(args.name, (before) => {
+    const role = await cloud.roles.change(name, (before) => {
       if ((operation === 'create') !== (before === undefined)) throw new Reconsider()
       return changedRole(args, before, most)
     })
     const warnings = roleWarnings(role, most)
     return warnings.length === 0 ? DONE : { warnings }
   },
+  remove: ({ roles }: CloudAuth, name) => roles.delete(name),
 })
-
-const remove = endpoint({
-  id: 'cloud-role-delete',
-  operation: 'delete',
-  path: 'role/:name',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes a role; tokens that it gave live on until they end, and are not renewed',
-  fields: nameField,
-  handler: async (cloud: CloudAuth, { name }) => {
-    await cloud.roles.delete(name)
-    return DONE
-  },
-})
-
-export const ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [list, read, write, remove]

@@ -3,7 +3,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
-import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
+import { namedThings, pageOf } from '../../api/named-things.ts'
 import { DONE, Reconsider } from '../../api/request.ts'
 import { keptPolicyName } from '../../api/spelling.ts'
 import {
@@ -38,51 +38,34 @@ const PASSWORD_HASH = 'bcrypt hashes are not taken over: set "password"'
 const hashed = ({ world, slow }: Userpass, password: string): Promise<string> =>
   hashPassword(password, world.random.bytes, slow)
 
-const list = endpoint({
-  ...LIST_OF_NAMES,
-  id: 'userpass-users-list',
+const users = namedThings({
+  id: 'userpass-users',
   path: 'users',
-  summary: 'Names of all users',
-  handler: async (userpass: Userpass, page) => ({ data: { keys: pageOf(await userpass.users.list(), page) } }),
-})
-
-const read = endpoint({
-  id: 'userpass-users-read',
-  operation: 'read',
-  path: 'users/:username',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'What tokens a user gets; never the password',
-  fields: nameField,
-  response: TOKEN_SETTINGS_SHAPE,
-  handler: async (userpass: Userpass, { username }) => {
-    const user = orNotFound(await userpass.users.find(username))
-    return { data: settingsBody(user.settings, user.oldNames) }
+  name: nameField,
+  summaries: {
+    list: 'Names of all users',
+    read: 'What tokens a user gets; never the password',
+    write: 'Makes a user, or changes what is sent',
+    delete: 'Removes a user; tokens that it got live on until they end',
   },
-})
-
-const write = endpoint({
-  id: 'userpass-users-write',
-  operation: 'update',
-  path: 'users/:username',
-  capability: 'create-or-update',
-  runsOn: 'writer',
-  summary: 'Makes a user, or changes what is sent',
+  response: TOKEN_SETTINGS_SHAPE,
   fields: {
-    ...nameField,
     ...passwordField,
     password_hash: string('Not taken over', { secret: true, default: '' }),
     ...TOKEN_FIELDS,
     ...OLD_TOKEN_FIELDS,
   },
-  exists: async (userpass: Userpass, { username = '' }) => (await userpass.users.find(username)) !== undefined,
-  handler: async (userpass: Userpass, args, { operation }) => {
+  tellsNew: true,
+  names: async (userpass: Userpass, page) => pageOf(await userpass.users.list(), page),
+  find: (userpass: Userpass, name) => userpass.users.find(name),
+  body: ({ settings, oldNames }) => settingsBody(settings, oldNames),
+  write: async (userpass: Userpass, name, args, { operation }) => {
     if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
     const isNew = operation === 'create'
     if (isNew && args.password === '') throw fail('field_missing', ['password', PASSWORD_MISSING])
     // Before the transaction, which must not wait for it.
     const given = args.password === '' ? undefined : await hashed(userpass, args.password)
-    await userpass.users.change(args.username, (user) => {
+    await userpass.users.change(name, (user) => {
       const password = given ?? user?.password
       if (isNew !== (user === undefined) || password === undefined) throw new Reconsider()
       const settings = changedSettings(args, user?.settings)
@@ -90,20 +73,7 @@ const write = endpoint({
     })
     return DONE
   },
-})
-
-const remove = endpoint({
-  id: 'userpass-users-delete',
-  operation: 'delete',
-  path: 'users/:username',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes a user; tokens that it got live on until they end',
-  fields: nameField,
-  handler: async (userpass: Userpass, { username }) => {
-    await userpass.users.delete(username)
-    return DONE
-  },
+  remove: (userpass: Userpass, name) => userpass.users.delete(name),
 })
 
 function mustExist(user: User | undefined): User {
@@ -150,4 +120,4 @@ const policies = endpoint({
   },
 })
 
-export const USER_ENDPOINTS: readonly Endpoint<Userpass>[] = [list, read, write, remove, password, policies]
+export const USER_ENDPOINTS: readonly Endpoint<Userpass>[] = [...users, password, policies]

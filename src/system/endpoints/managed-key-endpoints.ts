@@ -4,11 +4,12 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, int, string, strings } from '../../api/fields.ts'
 import { DEVICE_HASHES } from '../../api/managed-keys.ts'
-import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
+import { namedThings, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
 import { CURVES, type GivenManagedKey, MOST_PARALLEL, managedKeyOf } from '../../managed-keys/managed-key-fields.ts'
 import { type ManagedKeyRecord, USAGES } from '../../managed-keys/managed-key-record.ts'
+import type { ManagedKeyService } from '../../managed-keys/managed-key-service.ts'
 import { MECHANISMS, mechanismOf, mechanismText } from '../../managed-keys/mechanisms.ts'
 import { testSign } from '../../managed-keys/test-sign.ts'
 import type { System } from '../system.ts'
@@ -17,25 +18,30 @@ const PATH = 'managed-keys/pkcs11'
 const nameField = { name: string('Name of the managed key', { required: true }) }
 const mechanisms = MECHANISMS.map((one) => `${mechanismText(one)} (${one.name})`).join(', ')
 
-const list = endpoint({
-  ...LIST_OF_NAMES,
-  id: 'managed-keys-list',
-  path: PATH,
-  summary: 'Names of the managed keys',
-  handler: async ({ services: { managedKeys } }: System, page) => {
-    managedKeys.requireOffered()
-    return { data: { keys: pageOf(await managedKeys.store.names(), page) } }
-  },
-})
+/** @throws Refusal where managed keys are not offered */
+function managedKeysOf({ services: { managedKeys } }: System): ManagedKeyService {
+  managedKeys.requireOffered()
+  return managedKeys
+}
 
-const read = endpoint({
-  id: 'managed-key-read',
-  operation: 'read',
-  path: `${PATH}/:name`,
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'A managed key, without its PIN',
-  fields: nameField,
+const keys = namedThings({
+  id: 'managed-key',
+  listId: 'managed-keys-list',
+  path: PATH,
+  name: nameField,
+  summaries: {
+    list: 'Names of the managed keys',
+    read: 'A managed key, without its PIN',
+    write: 'Makes or changes a managed key: what is sent',
+    delete: 'Forgets a managed key; the key in the device stays',
+  },
+  descriptions: {
+    write:
+      'Says where a key is, in a device that the configuration names (kms_library), and how it is used. The device ' +
+      'is not asked yet: test/sign does, and whatever uses the key. The mechanism stays as it was first written. A ' +
+      'PIN that the token refused is tried once more after it was written.',
+    delete: 'Whatever was made with it cannot be used any more: another one of the same name is another key.',
+  },
   response: {
     UUID: text('What uses the key knows it by this'),
     name: text('Name'),
@@ -56,11 +62,38 @@ const read = endpoint({
     usages: listOf(text('Use'), 'What it may be used for'),
     max_parallel: integer('At most so many operations at once'),
   },
-  handler: async ({ services: { managedKeys } }: System, { name }) => {
-    managedKeys.requireOffered()
-    const record = orNotFound(await managedKeys.store.findByName(name))
-    return { data: shown(record) }
+  fields: {
+    library: string('Name of a kms_library in the configuration'),
+    slot: string('Number of the slot, in decimal; or token_label'),
+    token_label: string('Label of the token; or slot'),
+    pin: string('PIN of the token; it is never shown', { secret: true }),
+    key_label: string('Label of the key'),
+    key_id: string('Id of the key, in hexadecimal with 0x; with key_label, both must fit'),
+    mechanism: string(`What the key does: ${mechanisms}; needed`),
+    key_bits: int('Of a key that is made: 128 or 256 of AES, 2048, 3072 or 4096 of RSA', { min: 0, max: 4096 }),
+    curve: string(`Of a key that is made: ${CURVES.join(', ')}`),
+    rsa_oaep_hash: string(`Of RSA-OAEP: ${DEVICE_HASHES.join(', ')}; sha256 where nothing was said`),
+    allow_generate_key: bool('Makes the key in the device where there is none'),
+    allow_replace_key: bool('Kept and not used: nothing here replaces a key in a device'),
+    allow_store_key: bool('Kept and not used: nothing here brings a key into a device'),
+    any_mount: bool('Every mount may use it; else those whose allowed_managed_keys have its name'),
+    usages: strings(`What it may be used for: ${USAGES.join(', ')}; all that its mechanism can`),
+    max_parallel: int('At most so many operations at once; a device does one after the other', {
+      min: 1,
+      max: MOST_PARALLEL,
+    }),
   },
+  names: async (system: System, page) => pageOf(await managedKeysOf(system).store.names(), page),
+  find: async (system: System, name) => managedKeysOf(system).store.findByName(name),
+  body: shown,
+  write: async (system: System, name, given) => {
+    const { store, devices } = managedKeysOf(system)
+    requireLibrary(devices.libraries, given)
+    await store.write(name, (before) => managedKeyOf(name, given, before, () => system.world.random.uuid()))
+    if (given.pin !== undefined) devices.forgive()
+    return DONE
+  },
+  remove: async (system: System, name) => managedKeysOf(system).store.delete(name),
 })
 
 function shown(record: ManagedKeyRecord): object {
@@ -87,70 +120,12 @@ function shown(record: ManagedKeyRecord): object {
   }
 }
 
-const write = endpoint({
-  id: 'managed-key-write',
-  operation: 'update',
-  path: `${PATH}/:name`,
-  capability: 'update',
-  runsOn: 'writer',
-  summary: 'Makes or changes a managed key: what is sent',
-  describe:
-    'Says where a key is, in a device that the configuration names (kms_library), and how it is used. The device is ' +
-    'not asked yet: test/sign does, and whatever uses the key. The mechanism stays as it was first written. A PIN ' +
-    'that the token refused is tried once more after it was written.',
-  fields: {
-    ...nameField,
-    library: string('Name of a kms_library in the configuration'),
-    slot: string('Number of the slot, in decimal; or token_label'),
-    token_label: string('Label of the token; or slot'),
-    pin: string('PIN of the token; it is never shown', { secret: true }),
-    key_label: string('Label of the key'),
-    key_id: string('Id of the key, in hexadecimal with 0x; with key_label, both must fit'),
-    mechanism: string(`What the key does: ${mechanisms}; needed`),
-    key_bits: int('Of a key that is made: 128 or 256 of AES, 2048, 3072 or 4096 of RSA', { min: 0, max: 4096 }),
-    curve: string(`Of a key that is made: ${CURVES.join(', ')}`),
-    rsa_oaep_hash: string(`Of RSA-OAEP: ${DEVICE_HASHES.join(', ')}; sha256 where nothing was said`),
-    allow_generate_key: bool('Makes the key in the device where there is none'),
-    allow_replace_key: bool('Kept and not used: nothing here replaces a key in a device'),
-    allow_store_key: bool('Kept and not used: nothing here brings a key into a device'),
-    any_mount: bool('Every mount may use it; else those whose allowed_managed_keys have its name'),
-    usages: strings(`What it may be used for: ${USAGES.join(', ')}; all that its mechanism can`),
-    max_parallel: int('At most so many operations at once; a device does one after the other', {
-      min: 1,
-      max: MOST_PARALLEL,
-    }),
-  },
-  handler: async ({ services: { managedKeys }, world }: System, { name, ...given }) => {
-    managedKeys.requireOffered()
-    requireLibrary(managedKeys.devices.libraries, given)
-    await managedKeys.store.write(name, (before) => managedKeyOf(name, given, before, () => world.random.uuid()))
-    if (given.pin !== undefined) managedKeys.devices.forgive()
-    return DONE
-  },
-})
-
 /** @throws Refusal for a name that the configuration of this node does not have */
 function requireLibrary(known: readonly string[], { library }: GivenManagedKey): void {
   if (library === undefined || known.includes(library)) return
   const which = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
   throw fail('field_invalid', ['library', `must be the name of a kms_library in the configuration: ${which}`])
 }
-
-const remove = endpoint({
-  id: 'managed-key-delete',
-  operation: 'delete',
-  path: `${PATH}/:name`,
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Forgets a managed key; the key in the device stays',
-  describe: 'Whatever was made with it cannot be used any more: another one of the same name is another key.',
-  fields: nameField,
-  handler: async ({ services: { managedKeys } }: System, { name }) => {
-    managedKeys.requireOffered()
-    await managedKeys.store.delete(name)
-    return DONE
-  },
-})
 
 const test = endpoint({
   id: 'managed-key-test-sign',
@@ -164,12 +139,12 @@ const test = endpoint({
     ...nameField,
     hash_algorithm: string('Hash of what is signed', { default: 'sha2-256' }),
   },
-  handler: async ({ services: { managedKeys }, world, slow }: System, { name, hash_algorithm: hash }) => {
-    managedKeys.requireOffered()
+  handler: async (system: System, { name, hash_algorithm: hash }) => {
+    const managedKeys = managedKeysOf(system)
     const record = orNotFound(await managedKeys.store.findByName(name))
-    await testSign(managedKeys.keyOf(record), hash, world.random.bytes, slow)
+    await testSign(managedKeys.keyOf(record), hash, system.world.random.bytes, system.slow)
     return DONE
   },
 })
 
-export const MANAGED_KEY_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove, test]
+export const MANAGED_KEY_ENDPOINTS: readonly Endpoint[] = [...keys, test]

@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
-import { LIST_OF_NAMES, namesAnswer, orNotFound } from '../../api/named-things.ts'
+import { namedThings, orNotFound } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
 import { decodePolicyText, PolicyError } from '../../auth/policy.ts'
@@ -11,7 +11,6 @@ import type { System } from '../system.ts'
 
 const MAX_NAME_CHARACTERS = 128
 const nameField = { name: string('Name of the policy', { required: true, max: MAX_NAME_CHARACTERS }) }
-const one = { path: 'policies/password/:name', fields: nameField } as const
 
 /** `fail` for what a policy's text does not fulfil. */
 function checked<T>(work: () => T): T {
@@ -24,58 +23,29 @@ function checked<T>(work: () => T): T {
   }
 }
 
-async function textOf(system: System, name: string): Promise<string> {
-  return orNotFound(await system.services.passwordPolicies.find(name))
-}
-
-const list = endpoint({
-  ...LIST_OF_NAMES,
-  id: 'password-policies-list',
+const policies = namedThings({
+  id: 'password-policies',
   path: 'policies/password',
-  summary: 'Names of the password policies',
-  handler: async (system: System, { after, limit }) =>
-    namesAnswer(await system.services.passwordPolicies.list(after, limit)),
-})
-
-const read = endpoint({
-  id: 'password-policies-read',
-  ...one,
-  operation: 'read',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'Text of a password policy',
+  name: nameField,
+  summaries: {
+    list: 'Names of the password policies',
+    read: 'Text of a password policy',
+    write: 'Creates or replaces a password policy',
+    delete: 'Removes a password policy; one that is not there is no error',
+  },
   response: { policy: text('HCL or JSON, as it was written') },
-  handler: async (system: System, { name }) => ({ data: { policy: await textOf(system, name) } }),
-})
-
-const write = endpoint({
-  id: 'password-policies-write',
-  ...one,
-  operation: 'update',
-  capability: 'update',
-  runsOn: 'writer',
-  summary: 'Creates or replaces a password policy',
-  fields: { ...nameField, policy: string('HCL or JSON, or base64 of either', { required: true }) },
-  handler: async (system: System, { name, policy }) => {
+  fields: { policy: string('HCL or JSON, or base64 of either', { required: true }) },
+  names: ({ services }: System, { after, limit }) => services.passwordPolicies.list(after, limit),
+  find: ({ services }: System, name) => services.passwordPolicies.find(name),
+  body: (policy) => ({ policy }),
+  write: async ({ services }: System, name, { policy }) => {
     if (policy === '') throw fail('field_missing', ['policy', 'missing policy'])
     const document = checked(() => decodePolicyText(policy))
     checked(() => parsePasswordPolicy(document))
-    await system.services.passwordPolicies.put(name, document)
+    await services.passwordPolicies.put(name, document)
     return DONE
   },
-})
-
-const remove = endpoint({
-  id: 'password-policies-delete',
-  ...one,
-  operation: 'delete',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes a password policy; one that is not there is no error',
-  handler: async (system: System, { name }) => {
-    await system.services.passwordPolicies.delete(name)
-    return DONE
-  },
+  remove: ({ services }: System, name) => services.passwordPolicies.delete(name),
 })
 
 const generate = endpoint({
@@ -88,10 +58,10 @@ const generate = endpoint({
   fields: nameField,
   response: { password: text('The password') },
   handler: async (system: System, { name }) => {
-    const document = await textOf(system, name)
+    const document = orNotFound(await system.services.passwordPolicies.find(name))
     const policy = checked(() => parsePasswordPolicy(document))
     return { data: { password: generatePassword(policy, system.world.random.bytes) } }
   },
 })
 
-export const PASSWORD_POLICY_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove, generate]
+export const PASSWORD_POLICY_ENDPOINTS: readonly Endpoint[] = [...policies, generate]

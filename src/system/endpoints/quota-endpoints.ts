@@ -3,7 +3,8 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, decimal, duration, string, strings } from '../../api/fields.ts'
 import type { LoginMethod } from '../../api/login-method.ts'
-import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
+import { namedThings, pageOf } from '../../api/named-things.ts'
+import { DONE } from '../../api/request.ts'
 import { flag, integer, listOf, number, text } from '../../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../../quotas/quota.ts'
 import type { System } from '../system.ts'
@@ -16,22 +17,24 @@ const MAX_EXEMPT = 1_000
 const MAX_NAME_CHARACTERS = 512
 const nameField = { name: string('Name of the quota', { required: true, max: MAX_NAME_CHARACTERS }) }
 
-const list = endpoint({
-  ...LIST_OF_NAMES,
-  id: 'rate-limit-quotas-list',
+const quotas = namedThings({
+  id: 'rate-limit-quota',
+  listId: 'rate-limit-quotas-list',
   path: 'quotas/rate-limit',
-  summary: 'Names of the quotas',
-  handler: async (system: System, page) => ({ data: { keys: pageOf(await system.quotas.names(), page) } }),
-})
-
-const read = endpoint({
-  id: 'rate-limit-quota-read',
-  operation: 'read',
-  path: 'quotas/rate-limit/:name',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'A quota',
-  fields: nameField,
+  name: nameField,
+  summaries: {
+    list: 'Names of the quotas',
+    read: 'A quota',
+    write: 'Makes or changes a quota',
+    delete: 'Removes a quota',
+  },
+  descriptions: {
+    write:
+      'The most specific quota alone counts a request: one for a role of a login before one for a path, that before ' +
+      'one for the beginning of a path, that before one for a mount, and that before one for everything. What it ' +
+      'refuses is answered with 429 and Retry-After. A name in a path, or of a role, is counted in every spelling ' +
+      'that means the same. Counts are exact over all threads, and begin anew when a quota is written.',
+  },
   response: {
     type: text('rate-limit'),
     name: text('Name'),
@@ -44,44 +47,7 @@ const read = endpoint({
     secondary_rate: number('The rate of those without an entity, where they are counted for themselves'),
     inheritable: flag('Counts in namespaces below, too'),
   },
-  handler: async (system: System, { name }) => {
-    const quota = orNotFound(await system.quotas.find(name))
-    return { data: shown(system, quota) }
-  },
-})
-
-function shown(system: System, quota: RateQuota): object {
-  const { mount, path, role, rate, intervalSeconds, blockSeconds, groupBy, secondaryRate, inheritable } = quota
-  // A mount that was moved takes its quotas along.
-  const mountPath = system.mounts.list().find(({ uuid }) => uuid === mount)?.path ?? ''
-  return {
-    type: 'rate-limit',
-    name: quota.name,
-    path: mountPath + path,
-    role,
-    rate,
-    interval: intervalSeconds,
-    block_interval: blockSeconds,
-    group_by: groupBy,
-    secondary_rate: groupBy.startsWith('entity_') ? secondaryRate : 0,
-    inheritable,
-  }
-}
-
-const write = endpoint({
-  id: 'rate-limit-quota-write',
-  operation: 'update',
-  path: 'quotas/rate-limit/:name',
-  capability: 'update',
-  runsOn: 'writer',
-  summary: 'Makes or changes a quota',
-  describe:
-    'The most specific quota alone counts a request: one for a role of a login before one for a path, that before ' +
-    'one for the beginning of a path, that before one for a mount, and that before one for everything. What it ' +
-    'refuses is answered with 429 and Retry-After. A name in a path, or of a role, is counted in every spelling that ' +
-    'means the same. Counts are exact over all threads, and begin anew when a quota is written.',
   fields: {
-    ...nameField,
     path: string('A mount, or a path in one, with * at the end for all that begin so; empty: everything'),
     role: string('Only logins with this role; the path is a login mount that has roles'),
     rate: decimal('Requests in each interval', { max: MAX_RATE }),
@@ -94,9 +60,11 @@ const write = endpoint({
     }),
     inheritable: bool('Of a quota for everything: true, where there are no namespaces'),
   },
-  handler: async (system: System, args) => {
-    const { name, path } = args
-    const place = path === undefined ? undefined : placeOf(system, path)
+  names: async (system: System, page) => pageOf(await system.quotas.names(), page),
+  find: (system: System, name) => system.quotas.find(name),
+  body: (quota: RateQuota, _name, system: System) => shown(system, quota),
+  write: async (system: System, name, args) => {
+    const place = args.path === undefined ? undefined : placeOf(system, args.path)
     if (args.interval !== undefined && (args.interval < 1 || args.interval > MAX_SECONDS))
       throw fail('out_of_range', ['interval', `must be from 1 to ${MAX_SECONDS} seconds`])
     if ((args.block_interval ?? 0) > MAX_SECONDS)
@@ -124,9 +92,28 @@ const write = endpoint({
       requireRoles(system, quota)
       return quota
     })
-    return {}
+    return DONE
   },
+  remove: (system: System, name) => system.quotas.delete(name),
 })
+
+function shown(system: System, quota: RateQuota): object {
+  const { mount, path, role, rate, intervalSeconds, blockSeconds, groupBy, secondaryRate, inheritable } = quota
+  // A mount that was moved takes its quotas along.
+  const mountPath = system.mounts.list().find(({ uuid }) => uuid === mount)?.path ?? ''
+  return {
+    type: 'rate-limit',
+    name: quota.name,
+    path: mountPath + path,
+    role,
+    rate,
+    interval: intervalSeconds,
+    block_interval: blockSeconds,
+    group_by: groupBy,
+    secondary_rate: groupBy.startsWith('entity_') ? secondaryRate : 0,
+    inheritable,
+  }
+}
 
 /** @throws Refusal where no mount is there */
 function placeOf(system: System, path: string): { readonly mount: string; readonly path: string } {
@@ -144,20 +131,6 @@ function requireRoles(system: System, { mount, path, role }: RateQuota): void {
   if (engine?.roleOf === undefined || path !== '')
     throw fail('field_invalid', ['role', 'the path must be a login mount whose method has roles'])
 }
-
-const remove = endpoint({
-  id: 'rate-limit-quota-delete',
-  operation: 'delete',
-  path: 'quotas/rate-limit/:name',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes a quota',
-  fields: nameField,
-  handler: async (system: System, { name }) => {
-    await system.quotas.delete(name)
-    return {}
-  },
-})
 
 const readConfig = endpoint({
   id: 'quotas-config-read',
@@ -212,4 +185,4 @@ const writeConfig = endpoint({
   },
 })
 
-export const QUOTA_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove, readConfig, writeConfig]
+export const QUOTA_ENDPOINTS: readonly Endpoint[] = [...quotas, readConfig, writeConfig]

@@ -1,146 +1,224 @@
-// identity/entity-alias.
+// identity/entity-alias and identity/group-alias: the names of entities and of groups at login mounts. Both have the
+// same endpoints.
 import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
-import { map, string } from '../api/fields.ts'
+import { type Args, type Fields, map, string } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
-import { type Answer, type Caller, DONE } from '../api/request.ts'
-import { text } from '../api/shape.ts'
-import { type AliasChange, deleteAlias, writeAlias } from './aliases.ts'
-import { ALIAS, aliasBody } from './answers.ts'
+import { type Caller, DONE } from '../api/request.ts'
+import { type Shapes, text } from '../api/shape.ts'
+import { own } from '../lib/own.ts'
+import type { View } from '../storage/sealed-storage.ts'
+import { deleteAlias, writeAlias } from './aliases.ts'
+import { ALIAS, aliasBody, GROUP_ALIAS, groupAliasBody, type MountOf } from './answers.ts'
 import { createEntity } from './entities.ts'
+import type { Alias } from './entries.ts'
+import { type AliasedGroup, findAliased, takeAlias, writeGroupAlias } from './group-aliases.ts'
+import { createGroup } from './groups.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { LISTED_WITH_INFO, pageFields, withInfo } from './listing.ts'
-import { findAlias, listAliasIds } from './records.ts'
+import { type From, findAlias, listAliasIds } from './records.ts'
 
-const idField = { id: string('Id of the alias', { required: true }) }
-const changeFields = {
-  name: string('Name at the login mount, as its method gives it', { default: '' }),
-  mount_accessor: string('Accessor of the login mount', { default: '' }),
-  canonical_id: string('Id of its entity; the default for a new alias is a new entity', { default: '' }),
-  entity_id: string('Old name of canonical_id', { aliasOf: 'canonical_id', default: '' }),
-  custom_metadata: map('Names and texts; all of them are replaced'),
+/** `T` is what an alias is found as, `F` what can be written of one. */
+type Aliases<T, F extends Fields> = {
+  readonly owner: 'entity' | 'group'
+  /** As texts call one of them. */
+  readonly noun: string
+  readonly oneOf: string
+  readonly removal: string
+  readonly fields: F
+  readonly response: Shapes
+  readonly ids: (view: View) => Promise<readonly string[]>
+  readonly find: (from: From, id: string) => Promise<T | undefined>
+  readonly body: (thing: T, mountOf: MountOf) => Readonly<Record<string, unknown>>
+  /** `requireRight` judges what mount and name name. */
+  readonly write: (
+    store: IdentityStore,
+    id: string | undefined,
+    args: Args<F>,
+    requireRight: (aliasId: string) => void,
+  ) => Promise<{ readonly id: string; readonly canonical_id: string }>
+  /** One that is not there is no error. */
+  readonly remove: (store: IdentityStore, id: string) => Promise<void>
 }
-const MADE = { id: text('Id of the alias'), canonical_id: text('Id of its entity') }
 
-type ChangeArgs = {
-  readonly name: string
-  readonly mount_accessor: string
-  readonly canonical_id: string
-  readonly entity_id: string
-  readonly custom_metadata: Readonly<Record<string, string>> | undefined
-}
+/** What a list tells of each alias, where it has it. */
+const LISTED_MEMBERS = ['name', 'canonical_id', 'mount_accessor', 'mount_path', 'mount_type', 'local']
 
 const given = (value: string): string | undefined => (value === '' ? undefined : value)
 
-const changeOf = (args: ChangeArgs): AliasChange => ({
-  name: given(args.name),
-  mountAccessor: given(args.mount_accessor),
-  entityId: given(args.canonical_id) ?? given(args.entity_id),
-  customMetadata: args.custom_metadata,
-})
+function aliasEndpoints<T, const F extends Fields>(aliases: Aliases<T, F>): readonly Endpoint[] {
+  const [make, change] = writesOf(aliases)
+  return [make, list(aliases), read(aliases), change, remove(aliases)]
+}
 
-/** What the mount and the name name is judged as what an id names. */
-const rightTo =
-  (caller: Caller | undefined) =>
-  (aliasId: string): void => {
-    if (caller?.isRefusedAt(`entity-alias/id/${aliasId}`) === true) throw fail('permission_denied', [])
+const pathOf = (owner: string): string => `${owner}-alias/id/:id`
+const idField = (noun: string) => ({ id: string(`Id of the ${noun}`, { required: true }) })
+
+function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: Endpoint, change: Endpoint] {
+  const { owner, noun, oneOf } = aliases
+  const fields: Fields = aliases.fields
+  const path = `${owner}-alias`
+  const at = (id: string): string => `${path}/id/${id}`
+  const writing = {
+    operation: 'update',
+    capability: 'update',
+    runsOn: 'writer',
+    response: { id: text(`Id of the ${noun}`), canonical_id: text(`Id of its ${owner}`) },
+  } as const
+  const whose: AlsoNamed = {
+    field: 'canonical_id',
+    operation: 'update',
+    at: (id) => `${owner}/id/${id}`,
+    onlyDenials: true,
   }
-
-async function write(
-  store: IdentityStore,
-  id: string | undefined,
-  change: AliasChange,
-  caller: Caller | undefined,
-): Promise<Answer> {
-  const { parts } = store
-  const alias = await store.transaction((tx) =>
-    writeAlias(parts, tx, id, change, async () => (await createEntity(parts, tx, {})).id, rightTo(caller)),
-  )
-  return { data: { id: alias.id, canonical_id: alias.entityId } }
+  const write = async (store: IdentityStore, id: string | undefined, args: object, caller: Caller | undefined) => {
+    /** What the mount and the name name is judged as what an id names. */
+    const requireRight = (aliasId: string): void => {
+      if (caller?.isRefusedAt(at(aliasId)) === true) throw fail('permission_denied', [])
+    }
+    return { data: await aliases.write(store, id, args as Args<F>, requireRight) }
+  }
+  const make = endpoint({
+    ...writing,
+    id: `${path}-write`,
+    path,
+    alsoNames: [{ field: 'id', operation: 'update', at }, whose],
+    summary: `Makes ${oneOf}, or changes the one with the id or with the mount and the name`,
+    fields: { id: string(`Id of ${oneOf} that is there`, { default: '' }), ...fields },
+    handler: (store: IdentityStore, args, { caller }) => write(store, given(args.id), args, caller),
+  })
+  const change = endpoint({
+    ...writing,
+    id: `${path}-write-id`,
+    path: pathOf(owner),
+    alsoNames: [whose],
+    summary: `Changes ${oneOf}; another name, mount or ${owner} ends the memberships that logins by it gave`,
+    fields: { ...idField(noun), ...fields },
+    handler: (store: IdentityStore, args, { caller }) => write(store, args.id, args, caller),
+  })
+  return [make, change]
 }
 
-/** Whose alias it is to be. */
-const OWNER: AlsoNamed = {
-  field: 'canonical_id',
-  operation: 'update',
-  at: (id) => `entity/id/${id}`,
-  onlyDenials: true,
-}
-
-const make = endpoint({
-  id: 'entity-alias-write',
-  operation: 'update',
-  path: 'entity-alias',
-  capability: 'update',
-  alsoNames: [{ field: 'id', operation: 'update', at: (id) => `entity-alias/id/${id}` }, OWNER],
-  runsOn: 'writer',
-  summary: 'Makes an alias, or changes the one with the id or with the mount and the name',
-  fields: { id: string('Id of an alias that is there', { default: '' }), ...changeFields },
-  response: MADE,
-  handler: (store: IdentityStore, { id, ...args }, { caller }) => write(store, given(id), changeOf(args), caller),
-})
-
-const list = endpoint({
-  id: 'entity-alias-list',
-  operation: 'list',
-  path: 'entity-alias/id',
-  capability: 'list',
-  runsOn: 'any-node',
-  summary: 'Ids of the aliases',
-  fields: pageFields,
-  response: LISTED_WITH_INFO,
-  handler: async ({ view, parts }: IdentityStore, args) => ({
-    data: await withInfo(pageOf(await listAliasIds(view), args), async (id) => {
-      const alias = await findAlias(view, id)
-      if (alias === undefined) return undefined
-      const { name, canonical_id, mount_accessor, mount_path, mount_type, local } = aliasBody(alias, parts.mountOf)
-      return { name, canonical_id, mount_accessor, mount_path, mount_type, local }
+const list = <T, F extends Fields>({ owner, noun, ids, find, body }: Aliases<T, F>): Endpoint =>
+  endpoint({
+    id: `${owner}-alias-list`,
+    operation: 'list',
+    path: `${owner}-alias/id`,
+    capability: 'list',
+    runsOn: 'any-node',
+    summary: `Ids of the ${noun}es`,
+    fields: pageFields,
+    response: LISTED_WITH_INFO,
+    handler: async ({ view, parts }: IdentityStore, args) => ({
+      data: await withInfo(pageOf(await ids(view), args), async (id) => {
+        const found = await find(view, id)
+        if (found === undefined) return undefined
+        const all = body(found, parts.mountOf)
+        const listed = LISTED_MEMBERS.filter((name) => Object.hasOwn(all, name))
+        return Object.fromEntries(listed.map((name) => [name, own(all, name)]))
+      }),
     }),
-  }),
-})
+  })
 
-const read = endpoint({
-  id: 'entity-alias-read',
-  operation: 'read',
-  path: 'entity-alias/id/:id',
-  capability: 'read',
-  runsOn: 'any-node',
-  summary: 'One alias',
-  fields: idField,
-  response: ALIAS,
-  handler: async ({ view, parts }: IdentityStore, { id }) => {
-    const alias = orNotFound(await findAlias(view, id))
-    return { data: aliasBody(alias, parts.mountOf) }
+const read = <T, F extends Fields>({ owner, noun, response, find, body }: Aliases<T, F>): Endpoint =>
+  endpoint({
+    id: `${owner}-alias-read`,
+    operation: 'read',
+    path: pathOf(owner),
+    capability: 'read',
+    runsOn: 'any-node',
+    summary: `One ${noun}`,
+    fields: idField(noun),
+    response,
+    handler: async ({ view, parts }: IdentityStore, { id }) => ({
+      data: body(orNotFound(await find(view, id)), parts.mountOf),
+    }),
+  })
+
+const remove = <T, F extends Fields>(aliases: Aliases<T, F>): Endpoint =>
+  endpoint({
+    id: `${aliases.owner}-alias-delete`,
+    operation: 'delete',
+    path: pathOf(aliases.owner),
+    capability: 'delete',
+    runsOn: 'writer',
+    summary: aliases.removal,
+    fields: idField(aliases.noun),
+    handler: async (store: IdentityStore, { id }) => {
+      await aliases.remove(store, id)
+      return DONE
+    },
+  })
+
+export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
+  owner: 'entity',
+  noun: 'alias',
+  oneOf: 'an alias',
+  removal: 'Removes an alias; the entity stays',
+  fields: {
+    name: string('Name at the login mount, as its method gives it', { default: '' }),
+    mount_accessor: string('Accessor of the login mount', { default: '' }),
+    canonical_id: string('Id of its entity; the default for a new alias is a new entity', { default: '' }),
+    entity_id: string('Old name of canonical_id', { aliasOf: 'canonical_id', default: '' }),
+    custom_metadata: map('Names and texts; all of them are replaced'),
   },
-})
-
-const writeId = endpoint({
-  id: 'entity-alias-write-id',
-  operation: 'update',
-  path: 'entity-alias/id/:id',
-  capability: 'update',
-  alsoNames: [OWNER],
-  runsOn: 'writer',
-  summary: 'Changes an alias; another name, mount or entity ends the memberships that logins by it gave',
-  fields: { ...idField, ...changeFields },
-  response: MADE,
-  handler: (store: IdentityStore, { id, ...args }, { caller }) => write(store, id, changeOf(args), caller),
-})
-
-const remove = endpoint({
-  id: 'entity-alias-delete',
-  operation: 'delete',
-  path: 'entity-alias/id/:id',
-  capability: 'delete',
-  runsOn: 'writer',
-  summary: 'Removes an alias; the entity stays',
-  fields: idField,
-  handler: (store: IdentityStore, { id }) =>
+  response: ALIAS,
+  ids: listAliasIds,
+  find: findAlias,
+  body: (alias: Alias, mountOf) => aliasBody(alias, mountOf),
+  write: async (store, id, args, requireRight) => {
+    const { parts } = store
+    const change = {
+      name: given(args.name),
+      mountAccessor: given(args.mount_accessor),
+      entityId: given(args.canonical_id) ?? given(args.entity_id),
+      customMetadata: args.custom_metadata,
+    }
+    const alias = await store.transaction((tx) =>
+      writeAlias(parts, tx, id, change, async () => (await createEntity(parts, tx, {})).id, requireRight),
+    )
+    return { id: alias.id, canonical_id: alias.entityId }
+  },
+  remove: (store, id) =>
     store.transaction(async (tx) => {
       const alias = await findAlias(tx, id)
       if (alias !== undefined) await deleteAlias(store.parts, tx, alias)
-      return DONE
     }),
 })
 
-export const ALIAS_ENDPOINTS: readonly Endpoint[] = [make, list, read, writeId, remove]
+export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
+  owner: 'group',
+  noun: 'group alias',
+  oneOf: 'a group alias',
+  removal: 'Removes a group alias; the group stays, without members',
+  fields: {
+    name: string('Name of the group at the login mount, as its method gives it', { default: '' }),
+    mount_accessor: string('Accessor of the login mount', { default: '' }),
+    canonical_id: string('Id of an external group; the default for a new alias is a new group', { default: '' }),
+  },
+  response: GROUP_ALIAS,
+  ids: (view) => view.list('identity/group-alias/'),
+  find: findAliased,
+  body: (group: AliasedGroup, mountOf) => groupAliasBody(group, mountOf),
+  write: async (store, id, args, requireRight) => {
+    const { parts } = store
+    const change = {
+      name: given(args.name),
+      mountAccessor: given(args.mount_accessor),
+      groupId: given(args.canonical_id),
+    }
+    const { group, stale } = await store.transaction((tx) =>
+      writeGroupAlias(parts, tx, id, change, () => createGroup(parts, tx, { type: 'external' }), requireRight),
+    )
+    for (const groupId of stale) await store.sweep(groupId)
+    return { id: group.alias.id, canonical_id: group.id }
+  },
+  remove: async (store, id) => {
+    const group = await store.transaction(async (tx) => {
+      const found = await findAliased(tx, id)
+      if (found !== undefined) takeAlias(store.parts, tx, found)
+      return found
+    })
+    if (group !== undefined) await store.sweep(group.id)
+  },
+})

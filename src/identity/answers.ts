@@ -6,7 +6,7 @@ import { childrenOf, membersOf, parentsOf } from './memberships.ts'
 import type { From } from './records.ts'
 import type { EntityFacts } from './subjects.ts'
 
-type MountOf = (accessor: string) => MountEntry | undefined
+export type MountOf = (accessor: string) => MountEntry | undefined
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 

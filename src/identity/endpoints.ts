@@ -1,8 +1,7 @@
 // All endpoints under identity/.
 import type { Endpoint } from '../api/endpoint.ts'
-import { ALIAS_ENDPOINTS } from './alias-endpoints.ts'
+import { ALIAS_ENDPOINTS, GROUP_ALIAS_ENDPOINTS } from './alias-endpoints.ts'
 import { ENTITY_ENDPOINTS } from './entity-endpoints.ts'
-import { GROUP_ALIAS_ENDPOINTS } from './group-alias-endpoints.ts'
 import { GROUP_ENDPOINTS } from './group-endpoints.ts'
 import { LOOKUP_ENDPOINTS } from './lookup-endpoints.ts'
 import { PLUGIN_IDENTITY_ENDPOINTS } from './plugin-identity-endpoints.ts'

@@ -5,16 +5,9 @@ import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { dropLoginGroups, moveAlias, removeAliasOf } from './aliases.ts'
 import type { Alias, Entity } from './entries.ts'
 import { membershipsOf, removeMembership } from './memberships.ts'
-import { checkName, nameSegment } from './names.ts'
-import {
-  aliasesOf,
-  findEntity,
-  findEntityByName,
-  freeName,
-  type IdentityParts,
-  putEntity,
-  takeName,
-} from './records.ts'
+import { checkName } from './names.ts'
+import { aliasesOf, findEntity, findEntityByName, freeName, type IdentityParts, putEntity } from './records.ts'
+import { changeName, claimName, madeUpName } from './unique-names.ts'
 
 /** What can be given; absent: as it was. */
 export type EntityChange = {
@@ -29,7 +22,7 @@ export type EntityChange = {
 export async function createEntity(parts: IdentityParts, tx: ViewTransaction, change: EntityChange): Promise<Entity> {
   const { random, clock } = parts.world
   const nowMs = clock.nowMs()
-  const name = change.name ?? (await freeAutoName(parts, tx))
+  const name = change.name ?? (await madeUpName(parts, 'entity', (made) => findEntityByName(tx, made)))
   const entity: Entity = {
     format: 1,
     namespace: ROOT_NAMESPACE,
@@ -42,21 +35,9 @@ export async function createEntity(parts: IdentityParts, tx: ViewTransaction, ch
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   }
-  await claimName(tx, entity)
+  await claimName(tx, 'entity', entity)
   putEntity(tx, entity)
   return entity
-}
-
-async function freeAutoName({ world }: IdentityParts, tx: ViewTransaction): Promise<string> {
-  for (;;) {
-    const name = `entity_${world.random.bytes(4).toString('hex')}`
-    if ((await findEntityByName(tx, name)) === undefined) return name
-  }
-}
-
-async function claimName(tx: ViewTransaction, entity: Entity): Promise<void> {
-  if (!(await takeName(tx, 'entity-name', entity.name, entity)))
-    throw fail('field_invalid', ['name', 'another entity has it, in whatever case: choose another, or change that one'])
 }
 
 /** @throws Refusal where the new name is taken */
@@ -74,10 +55,7 @@ export async function changeEntity(
     disabled: change.disabled ?? entity.disabled,
     updatedAtMs: world.clock.nowMs(),
   }
-  if (changed.name !== entity.name) {
-    if (nameSegment(changed.name) !== nameSegment(entity.name)) freeName(tx, 'entity-name', entity.name)
-    await claimName(tx, changed)
-  }
+  await changeName(tx, 'entity', entity, changed)
   putEntity(tx, changed)
 }
 

@@ -13,7 +13,7 @@ import {
   removeChild,
   removeMembership,
 } from './memberships.ts'
-import { checkName, nameSegment } from './names.ts'
+import { checkName } from './names.ts'
 import {
   findEntity,
   findGroup,
@@ -22,8 +22,8 @@ import {
   type IdentityParts,
   putGroup,
   removeGroupAlias,
-  takeName,
 } from './records.ts'
+import { changeName, claimName, madeUpName } from './unique-names.ts'
 
 /** What can be given; absent: as it was. */
 export type GroupChange = {
@@ -40,11 +40,12 @@ export type GroupChange = {
 export async function createGroup(parts: IdentityParts, tx: ViewTransaction, change: GroupChange): Promise<Group> {
   const { random, clock } = parts.world
   const nowMs = clock.nowMs()
+  const name = change.name ?? (await madeUpName(parts, 'group', (made) => findGroupByName(tx, made)))
   const group: Group = {
     format: 1,
     namespace: ROOT_NAMESPACE,
     id: random.uuid(),
-    name: checkName('name', change.name ?? (await freeAutoName(parts, tx))),
+    name: checkName('name', name),
     type: change.type ?? 'internal',
     metadata: change.metadata ?? {},
     policies: change.policies ?? [],
@@ -53,22 +54,10 @@ export async function createGroup(parts: IdentityParts, tx: ViewTransaction, cha
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   }
-  await claimName(tx, group)
+  await claimName(tx, 'group', group)
   putGroup(tx, group)
   await setMembers(tx, group, change)
   return group
-}
-
-async function freeAutoName({ world }: IdentityParts, tx: ViewTransaction): Promise<string> {
-  for (;;) {
-    const name = `group_${world.random.bytes(4).toString('hex')}`
-    if ((await findGroupByName(tx, name)) === undefined) return name
-  }
-}
-
-async function claimName(tx: ViewTransaction, group: Group): Promise<void> {
-  if (!(await takeName(tx, 'group-name', group.name, group)))
-    throw fail('field_invalid', ['name', 'another group has it, in whatever case: choose another, or change that one'])
 }
 
 /** @throws Refusal where the name is taken, the type is another, or a member cannot be one */
@@ -88,10 +77,7 @@ export async function changeGroup(
     version: group.version + 1,
     updatedAtMs: world.clock.nowMs(),
   }
-  if (changed.name !== group.name) {
-    if (nameSegment(changed.name) !== nameSegment(group.name)) freeName(tx, 'group-name', group.name)
-    await claimName(tx, changed)
-  }
+  await changeName(tx, 'group', group, changed)
   putGroup(tx, changed)
   await setMembers(tx, changed, change)
   return changed

@@ -1,0 +1,37 @@
+// An entity has a name that no other entity has, in whatever case, and so has a group. Each inside a transaction of the
+// caller.
+import { fail } from '../api/errors.ts'
+import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import type { Entity, Group } from './entries.ts'
+import { nameSegment } from './names.ts'
+import { freeName, type IdentityParts, takeName } from './records.ts'
+
+type Kind = 'entity' | 'group'
+type Named = Pick<Entity | Group, 'id' | 'namespace' | 'name'>
+
+const SUFFIX_BYTES = 4
+
+/** One that is made up; `find` looks whether there is one of the name. */
+export async function madeUpName(
+  { world }: IdentityParts,
+  kind: Kind,
+  find: (name: string) => Promise<Named | undefined>,
+): Promise<string> {
+  for (;;) {
+    const name = `${kind}_${world.random.bytes(SUFFIX_BYTES).toString('hex')}`
+    if ((await find(name)) === undefined) return name
+  }
+}
+
+/** @throws Refusal where the name is taken */
+export async function claimName(tx: ViewTransaction, kind: Kind, thing: Named): Promise<void> {
+  if (await takeName(tx, `${kind}-name`, thing.name, thing)) return
+  throw fail('field_invalid', ['name', `another ${kind} has it, in whatever case: choose another, or change that one`])
+}
+
+/** @throws Refusal where the new name is taken */
+export async function changeName(tx: ViewTransaction, kind: Kind, before: Named, after: Named): Promise<void> {
+  if (after.name === before.name) return
+  if (nameSegment(after.name) !== nameSegment(before.name)) freeName(tx, `${kind}-name`, before.name)
+  await claimName(tx, kind, after)
+}

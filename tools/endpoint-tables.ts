@@ -1,11 +1,10 @@
 // Every endpoint that a server can have, for the pages about them and for the tests that call them all.
 import type { Endpoint } from '../src/api/endpoint.ts'
+import type { MountKind } from '../src/api/mount.ts'
+import { MOUNTABLE } from '../src/assembly/engine-types.ts'
 import { CUBBYHOLE_ENDPOINTS } from '../src/auth/cubbyhole-endpoints.ts'
 import { TOKEN_ENDPOINTS } from '../src/auth/token-endpoints.ts'
-import { APPROLE } from '../src/engines/approle/approle.ts'
-import { CLOUD } from '../src/engines/cloud/cloud.ts'
 import { TRANSIT } from '../src/engines/transit/transit.ts'
-import { USERPASS } from '../src/engines/userpass/userpass.ts'
 import { IDENTITY_ENDPOINTS } from '../src/identity/endpoints.ts'
 import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
 import type { Example } from './example.ts'
@@ -27,7 +26,26 @@ export type EndpointTable = {
   readonly examples?: readonly Example[]
 }
 
-/** A new engine is a row here. */
+/** By the type of the engine. */
+const EXAMPLES: ReadonlyMap<string, readonly Example[]> = new Map([[TRANSIT.type, TRANSIT_EXAMPLES]])
+
+const enginesOf = (kind: MountKind): readonly EndpointTable[] =>
+  MOUNTABLE.filter((engine) => engine.kind === kind).map(({ type, summary, page, router }) => {
+    const mountPath = kind === 'auth' ? `auth/${type}/` : `${type}/`
+    const place = `It is mounted at \`${mountPath}\` here; elsewhere the paths begin with that mount.`
+    return {
+      file: `${type}.md`,
+      title: page.title,
+      about: [`${summary}.`, place, ...(page.note === undefined ? [] : [page.note])].join(' '),
+      source: `src/engines/${type}/${type}.ts`,
+      mountPath,
+      type,
+      endpoints: router.endpoints,
+      ...(EXAMPLES.has(type) ? { examples: EXAMPLES.get(type) ?? [] } : {}),
+    }
+  })
+
+/** Engines that can be mounted come from the list of them (src/assembly/engine-types.ts). */
 export const TABLES: readonly EndpointTable[] = [
   {
     file: 'system.md',
@@ -53,16 +71,7 @@ export const TABLES: readonly EndpointTable[] = [
     mountPath: 'identity/',
     endpoints: IDENTITY_ENDPOINTS,
   },
-  {
-    file: 'transit.md',
-    title: 'Transit: named keys',
-    about: `${TRANSIT.summary}. It is mounted at \`transit/\` here; elsewhere the paths begin with that mount.`,
-    source: 'src/engines/transit/transit.ts',
-    mountPath: 'transit/',
-    type: TRANSIT.type,
-    endpoints: TRANSIT.router.endpoints,
-    examples: TRANSIT_EXAMPLES,
-  },
+  ...enginesOf('secret'),
   {
     file: 'cubbyhole.md',
     title: 'Cubbyholes: cubbyhole/',
@@ -71,33 +80,5 @@ export const TABLES: readonly EndpointTable[] = [
     mountPath: 'cubbyhole/',
     endpoints: CUBBYHOLE_ENDPOINTS,
   },
-  {
-    file: 'userpass.md',
-    title: 'Logins by name and password',
-    about: `${USERPASS.summary}. It is mounted at \`auth/userpass/\` here; elsewhere the paths begin with that mount.`,
-    source: 'src/engines/userpass/userpass.ts',
-    mountPath: 'auth/userpass/',
-    type: USERPASS.type,
-    endpoints: USERPASS.router.endpoints,
-  },
-  {
-    file: 'approle.md',
-    title: 'Logins of machines by role and secret ids',
-    about: `${APPROLE.summary}. It is mounted at \`auth/approle/\` here; elsewhere the paths begin with that mount.`,
-    source: 'src/engines/approle/approle.ts',
-    mountPath: 'auth/approle/',
-    type: APPROLE.type,
-    endpoints: APPROLE.router.endpoints,
-  },
-  {
-    file: 'cloud.md',
-    title: 'Logins of workloads by their cloud identity',
-    about:
-      `${CLOUD.summary}. It is mounted at \`auth/cloud/\` here; elsewhere the paths begin with that mount. ` +
-      'The type has a second name, `azure`.',
-    source: 'src/engines/cloud/cloud.ts',
-    mountPath: 'auth/cloud/',
-    type: CLOUD.type,
-    endpoints: CLOUD.router.endpoints,
-  },
+  ...enginesOf('auth'),
 ]

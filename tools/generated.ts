@@ -1,7 +1,7 @@
 // Files of the repository that a program writes: the one list of them. The phase of `npm test`, the sizes and a test
 // that looks at biome.json and at the heads of files take theirs from here.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One program that writes files of the repository. */
@@ -17,6 +17,9 @@ export type Generated = {
   readonly outputs: readonly string[]
 }
 
+/** An engine is a folder, and has a page of its name. */
+const ENGINES = readdirSync(join(import.meta.dirname, '../src/engines')).sort()
+
 /** What tools/generate.ts writes: it fails where it would write anything else, or less. */
 export const FROM_TABLES: Generated = {
   command: 'npm run generate',
@@ -29,12 +32,9 @@ export const FROM_TABLES: Generated = {
     'docs/api/README.md',
     'docs/api/system.md',
     'docs/api/token.md',
-    'docs/api/transit.md',
     'docs/api/cubbyhole.md',
     'docs/api/identity.md',
-    'docs/api/userpass.md',
-    'docs/api/approle.md',
-    'docs/api/cloud.md',
+    ...ENGINES.map((engine) => `docs/api/${engine}.md`),
     'docs/api/openapi.json',
     'src/client/endpoints.ts',
   ],

@@ -73,6 +73,15 @@ export type EngineType<C> = {
   readonly create: (context: C) => Engine
 }
 
+/** One that a request can mount: there is a page about it. */
+export type MountableType<C> = EngineType<C> & {
+  readonly page: {
+    readonly title: string
+    /** Sentences behind its summary. */
+    readonly note?: string
+  }
+}
+
 /** What a path leads to. */
 export type Routed = {
   readonly endpoint: Endpoint

@@ -2,7 +2,7 @@
 
 import type { Endpoint } from '../api/endpoint.ts'
 import type { LoginRule } from '../api/login-method.ts'
-import type { Engine, EngineType } from '../api/mount.ts'
+import type { Engine, EngineType, MountableType } from '../api/mount.ts'
 import { Router } from '../api/router.ts'
 import { CUBBYHOLE_ENDPOINTS } from '../auth/cubbyhole-endpoints.ts'
 import type { AclOperation } from '../auth/permissions.ts'
@@ -23,7 +23,10 @@ const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
 const IDENTITY_ROUTER = new Router(IDENTITY_ENDPOINTS)
 
 /** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
-const ENGINES: readonly EngineType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
+const ENGINES: readonly MountableType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
+
+/** With those that ask outside. Each has a page of its name in docs/api. */
+export const MOUNTABLE: readonly MountableType<never>[] = [...ENGINES, CLOUD]
 
 /** By the type of a mount. */
 export const ROUTERS: ReadonlyMap<string, Router> = new Map([
@@ -37,8 +40,7 @@ export const ROUTERS: ReadonlyMap<string, Router> = new Map([
 /** All that there are, in an order that is the same in every thread. */
 export const ALL_ENDPOINTS: readonly Endpoint[] = [
   ...[SYSTEM_ROUTER, TOKEN_ROUTER, CUBBYHOLE_ROUTER, IDENTITY_ROUTER].flatMap(({ endpoints }) => endpoints),
-  ...ENGINES.flatMap(({ router }) => router.endpoints),
-  ...CLOUD.router.endpoints,
+  ...MOUNTABLE.flatMap(({ router }) => router.endpoints),
 ]
 
 export function engineTypes(

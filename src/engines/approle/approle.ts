@@ -3,7 +3,7 @@ import { fail } from '../../api/errors.ts'
 import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
 import type { Login, TokenSettings } from '../../api/login.ts'
 import type { LoginMethod } from '../../api/login-method.ts'
-import type { EngineType, MountEntry } from '../../api/mount.ts'
+import type { MountableType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { intersectCidrs, isInCidrs } from '../../lib/cidr.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -95,10 +95,11 @@ function tokenCidrs(ofRole: readonly string[], ofSecret: readonly string[]): rea
   return both
 }
 
-export const APPROLE: EngineType<ApproleContext> = {
+export const APPROLE: MountableType<ApproleContext> = {
   type: 'approle',
   kind: 'auth',
   summary: 'Logs in machines by role id and secret id',
+  page: { title: 'Logins of machines by role and secret ids' },
   router: new Router<Approle>([...ROLE_ENDPOINTS, ...ROLE_FIELD_ENDPOINTS, ...SECRET_ID_ENDPOINTS, ...LOGIN_ENDPOINTS]),
   create: (context) => new Approle(context),
 }

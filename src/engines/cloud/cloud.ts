@@ -4,7 +4,7 @@ import { fail } from '../../api/errors.ts'
 import type { IdentityTokens } from '../../api/identity-token.ts'
 import type { Login, TokenSettings } from '../../api/login.ts'
 import type { LoginMethod, LoginRule } from '../../api/login-method.ts'
-import type { EngineType, MountEntry } from '../../api/mount.ts'
+import type { EngineType, MountableType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -211,12 +211,15 @@ export class CloudAuth implements LoginMethod {
 
 const router = new Router<CloudAuth>([...CONFIG_ENDPOINTS, ...ROLE_ENDPOINTS, ...LOGIN_ENDPOINTS])
 
-const SUMMARY = 'Logs in workloads by the identity that their cloud gave them'
-
-const create = (context: CloudContext): CloudAuth => new CloudAuth(context)
-
 /** The two names are one method. */
-export const CLOUD: EngineType<CloudContext> = { type: 'cloud', kind: 'auth', summary: SUMMARY, router, create }
+export const CLOUD: MountableType<CloudContext> = {
+  type: 'cloud',
+  kind: 'auth',
+  summary: 'Logs in workloads by the identity that their cloud gave them',
+  page: { title: 'Logins of workloads by their cloud identity', note: 'The type has a second name, `azure`.' },
+  router,
+  create: (context) => new CloudAuth(context),
+}
 export const AZURE: EngineType<CloudContext> = { ...CLOUD, type: 'azure' }
 
 export const newCallGate = (): CallGate => new CallGate()

@@ -1,7 +1,7 @@
 // The transit engine: named keys that do not leave the service, and what they do with data sent to it.
 import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../../api/managed-keys.ts'
-import type { Engine, EngineType } from '../../api/mount.ts'
+import type { Engine, MountableType } from '../../api/mount.ts'
 import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
 import { Router } from '../../api/router.ts'
 import { NoncePool } from '../../crypto/primitives/nonce-pool.ts'
@@ -129,10 +129,11 @@ export class Transit implements Engine {
   }
 }
 
-export const TRANSIT: EngineType<TransitContext> = {
+export const TRANSIT: MountableType<TransitContext> = {
   type: 'transit',
   kind: 'secret',
   summary: 'Encrypts, decrypts, signs, authenticates and makes data keys with named keys that stay here',
+  page: { title: 'Transit: named keys' },
   router: new Router<Transit>([
     ...KEYS_ENDPOINTS,
     ...LIFE_ENDPOINTS,

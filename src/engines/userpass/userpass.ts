@@ -4,7 +4,7 @@ import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
 import type { Login, TokenSettings } from '../../api/login.ts'
 import type { LoginMethod } from '../../api/login-method.ts'
 import { inTurn, newLoginTurns } from '../../api/login-turns.ts'
-import type { EngineType, MountEntry } from '../../api/mount.ts'
+import type { MountableType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { verifyPassword } from '../../crypto/password.ts'
 import { isInCidrs } from '../../lib/cidr.ts'
@@ -89,10 +89,11 @@ export class Userpass implements LoginMethod {
   reset(): void {}
 }
 
-export const USERPASS: EngineType<UserpassContext> = {
+export const USERPASS: MountableType<UserpassContext> = {
   type: 'userpass',
   kind: 'auth',
   summary: 'Logs in people by name and password',
+  page: { title: 'Logins by name and password' },
   router: new Router<Userpass>([...USER_ENDPOINTS, loginEndpoint]),
   create: (context) => new Userpass(context),
 }

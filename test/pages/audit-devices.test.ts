@@ -27,8 +27,12 @@ test('the help of audit enable names each type of device', () => {
   assert.ok(enable.describe.join(' ').includes(`TYPE is ${TYPES_TEXT}.`), enable.describe.join('\n'))
 })
 
-test('no two types of device have one name, and each is offered with its options', () => {
+test('no two types of device have one name, and texts offer each with its options', () => {
   assert.equal(new Set(DEVICE_TYPES.map(({ name }) => name)).size, DEVICE_TYPES.length)
-  assert.equal(TYPES_TEXT, 'file, socket or syslog')
-  assert.ok(OPTIONS_TEXT.startsWith('of a file: file_path, mode; of a socket: address, '), OPTIONS_TEXT)
+  const lists = new Map(OPTIONS_TEXT.split('; ').map((list) => list.split(': ') as [string, string]))
+  for (const { name, oneOf, options, oldOptions } of DEVICE_TYPES) {
+    assert.ok(TYPES_TEXT.split(/, | or /).includes(name), TYPES_TEXT)
+    const offered = lists.get(`of ${oneOf}`)?.split(', ') ?? []
+    assert.deepEqual([...offered, ...oldOptions].sort(), [...options].sort())
+  }
 })

@@ -1,19 +1,14 @@
 // A body is parsed for those alone who may send one there: whoever may not is refused at the cost of a look-up.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { TABLES } from '../../tools/endpoint-tables.ts'
-import { PLACED_ENDPOINTS, pathsOf } from '../fixtures/endpoint-table.ts'
+import { mountAll, PLACED_ENDPOINTS, pathsOf } from '../fixtures/endpoint-table.ts'
 import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
 
 let house: MemoryHouse
 let powerless: string
 before(async () => {
   house = await startMemoryHouse()
-  for (const { mountPath, type } of TABLES) {
-    const path = mountPath.slice(0, -1)
-    const under = path.startsWith('auth/') ? `sys/${path}` : `sys/mounts/${path}`
-    if (type !== undefined) assert.equal((await house.call('POST', under, { type })).status, 204)
-  }
+  await mountAll(house.call)
   powerless = await tokenWith('path "nowhere" { capabilities = ["deny"] }')
 })
 

@@ -6,7 +6,7 @@ import type { Member } from '../../src/api/fields.ts'
 import { wireHeaders } from '../../src/http/headers.ts'
 import type { JsonValue } from '../../src/lib/json.ts'
 import { TABLES } from '../../tools/endpoint-tables.ts'
-import { PLACED_ENDPOINTS, type Placed, pathsOf, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
+import { mountAll, PLACED_ENDPOINTS, type Placed, pathsOf, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
 import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
 
 const NAMES = Object.getOwnPropertyNames(Object.prototype)
@@ -21,11 +21,7 @@ const CALLED = PLACED_ENDPOINTS.filter(({ endpoint }) => !ENDS_THE_SERVER.has(en
 let house: MemoryHouse
 before(async () => {
   house = await startMemoryHouse()
-  for (const { mountPath, type } of TABLES) {
-    const path = mountPath.slice(0, -1)
-    const under = path.startsWith('auth/') ? `sys/${path}` : `sys/mounts/${path}`
-    if (type !== undefined) assert.equal((await house.call('POST', under, { type })).status, 204)
-  }
+  await mountAll(house.call)
 })
 
 /** The endpoint may end the token that calls it. */

@@ -2,18 +2,13 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { parsePattern } from '../../src/api/pattern.ts'
-import { TABLES } from '../../tools/endpoint-tables.ts'
-import { PLACED_ENDPOINTS, type Placed, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
+import { mountAll, PLACED_ENDPOINTS, type Placed, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
 import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
 
 let house: MemoryHouse
 before(async () => {
   house = await startMemoryHouse()
-  for (const { mountPath, type } of TABLES) {
-    const path = mountPath.slice(0, -1)
-    const under = path.startsWith('auth/') ? `sys/${path}` : `sys/mounts/${path}`
-    if (type !== undefined) await done(house.call('POST', under, { type }))
-  }
+  await mountAll(house.call)
 })
 
 async function done(called: Promise<Called>): Promise<Called> {

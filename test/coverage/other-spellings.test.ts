@@ -4,18 +4,13 @@ import { before, test } from 'node:test'
 import type { Field } from '../../src/api/fields.ts'
 import { expandPattern, parsePattern, type Segment } from '../../src/api/pattern.ts'
 import type { Store, Transaction } from '../../src/storage/contract.ts'
-import { TABLES } from '../../tools/endpoint-tables.ts'
-import { PLACED_ENDPOINTS, type Placed, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
+import { mountAll, PLACED_ENDPOINTS, type Placed, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
 import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
 
 let house: MemoryHouse
 before(async () => {
   house = await startMemoryHouse()
-  for (const { mountPath, type } of TABLES) {
-    const path = mountPath.slice(0, -1)
-    const under = path.startsWith('auth/') ? `sys/${path}` : `sys/mounts/${path}`
-    if (type !== undefined) await done(house.call('POST', under, { type }))
-  }
+  await mountAll(house.call)
 })
 
 async function done(called: Promise<Called>): Promise<Called> {
@@ -227,11 +222,7 @@ test('A4: what is stored under a name is reached by its declared spelling alone,
   const touched: string[] = []
   const watched = await startMemoryHouse()
   watch(watched.store, touched)
-  for (const { mountPath, type } of TABLES) {
-    const path = mountPath.slice(0, -1)
-    const under = path.startsWith('auth/') ? `sys/${path}` : `sys/mounts/${path}`
-    if (type !== undefined) await done(watched.call('POST', under, { type }))
-  }
+  await mountAll(watched.call)
   let reached = 0
   for (const { mountPath, endpoint } of PLACED_ENDPOINTS) {
     if (endpoint.changesSeal === true || endpoint.takesStream === true) continue

@@ -1,8 +1,7 @@
 // Every list comes in pages: whoever may see so many names at once sees no more, whatever the list.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { TABLES } from '../../tools/endpoint-tables.ts'
-import { PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
+import { mountAll, PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
 import { type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
 
 const LISTS = PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.operation === 'list')
@@ -26,10 +25,7 @@ let house: MemoryHouse
 let token: string
 before(async () => {
   house = await startMemoryHouse({ facts: { rawStorage: true } })
-  for (const { mountPath, type } of TABLES) {
-    const path = mountPath.slice(0, -1)
-    if (type !== undefined) await post(path.startsWith('auth/') ? `sys/${path}` : `sys/mounts/${path}`, { type })
-  }
+  await mountAll(house.call)
   const all = 'capabilities = ["create", "read", "update", "delete", "list", "sudo"]'
   await post('sys/policies/acl/bounded', { policy: `path "*" { ${all} pagination_limit = 1 }` })
   token = await newToken()

@@ -16,7 +16,7 @@ import { type Measurement, measureSomething, wrkIsInstalled } from './wrk.ts'
 const HELP = `npm run bench -- [options]
 
   --rounds N         How often each load runs against each server; medians are taken (default 5)
-  --seconds N        How long each of them lasts, 1 to 3 (default 3)
+  --seconds N        How long each of them lasts, 0.2 to 3 (default 3)
   --warm-up N        Seconds of each load before it is measured, 0 to 3 (default 1)
   --ops A,B          Only loads, or neighbours, whose name holds one of these words
   --threads A,B      A Keywright for each of these numbers of serving threads (default: one, with its own default)
@@ -27,6 +27,8 @@ const HELP = `npm run bench -- [options]
 `
 const MEBIBYTE = 1 << 20
 const MOST_SECONDS = 3
+/** What shows that a load runs; no figure comes of it. */
+const LEAST_SECONDS = 0.2
 const MOST_THREADS = 64
 
 const { values: options } = parseArgs({
@@ -44,7 +46,13 @@ const { values: options } = parseArgs({
   },
 })
 
-function wholeNumber(name: 'rounds' | 'seconds' | 'warm-up', least: number, most: number): number {
+function seconds(): number {
+  const number = Number(options.seconds)
+  if (number >= LEAST_SECONDS && number <= MOST_SECONDS) return number
+  throw new Error(`--seconds is a number from ${LEAST_SECONDS} to ${MOST_SECONDS}`)
+}
+
+function wholeNumber(name: 'rounds' | 'warm-up', least: number, most: number): number {
   const number = Number(options[name])
   if (Number.isInteger(number) && number >= least && number <= most) return number
   throw new Error(`--${name} is a number from ${least} to ${most}`)
@@ -69,7 +77,7 @@ function plan(): Plan {
   if (chosen.length === 0) throw new Error(`--ops names none of: ${all.map(({ name }) => name).join(', ')}`)
   return {
     rounds: wholeNumber('rounds', 1, 1_000),
-    seconds: wholeNumber('seconds', 1, MOST_SECONDS),
+    seconds: seconds(),
     warmUpSeconds: wholeNumber('warm-up', 0, MOST_SECONDS),
     operations,
     neighbours: chosenNeighbours,

@@ -32,7 +32,8 @@ export async function measure(target: Target, operation: Operation, seconds: num
     writeFileSync(script, loadScript(target, operation, ++runs))
     const url = `${target.server.address}/v1/${operation.path}`
     const before = cpuMicroseconds(target.server.pid)
-    const output = await wrk(['-t1', '-T60s', `-c${operation.connections}`, `-d${seconds}s`, '-s', script, url])
+    const args = ['-t1', '-T60s', `-c${operation.connections}`, `-d${Math.ceil(seconds)}s`, '-s', script, url]
+    const output = await wrk(args, seconds)
     const used = cpuMicroseconds(target.server.pid) - before
     return measurementOf(output, used)
   } finally {
@@ -52,13 +53,17 @@ export async function measureSomething(target: Target, operation: Operation, sec
 
 const LONGEST_SECONDS = 64
 
-async function wrk(args: readonly string[]): Promise<string> {
+async function wrk(args: readonly string[], seconds: number): Promise<string> {
   const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  // It knows whole seconds alone, and says what it has when it is told to end.
+  const end = Number.isInteger(seconds) ? undefined : setTimeout(() => child.kill('SIGINT'), seconds * 1_000)
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString()
   })
-  const [code] = await once(child, 'close')
+  const [code, signal] = await once(child, 'close')
+  clearTimeout(end)
+  if (signal === 'SIGINT') throw new NoAnswer('wrk was told to end before it had begun')
   if (code !== 0) throw new Error(`wrk ended with ${code}: ${output}`)
   return output
 }

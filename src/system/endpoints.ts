@@ -36,8 +36,9 @@ import { UI_HEADER_ENDPOINTS } from './endpoints/ui-header-endpoints.ts'
 import { UI_MOUNT_ENDPOINTS } from './endpoints/ui-mount-endpoints.ts'
 import { versionHistory } from './endpoints/version-history-endpoint.ts'
 import { WRAPPING_ENDPOINTS } from './endpoints/wrapping-endpoints.ts'
+import type { System } from './system.ts'
 
-export const SYSTEM_ENDPOINTS: readonly Endpoint[] = [
+export const SYSTEM_ENDPOINTS: readonly Endpoint<System>[] = [
   ...SEAL_ENDPOINTS,
   ...STATUS_ENDPOINTS,
   ...HARDENING_ENDPOINTS,

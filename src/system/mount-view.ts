@@ -3,7 +3,10 @@ import { isSwitchedOff, type LockoutSettings } from '../api/lockout.ts'
 import type { MountConfig, MountEntry } from '../api/mount.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
-import type { System } from './system.ts'
+import type { System as Whole } from './system.ts'
+
+/** What it takes of the system. */
+type System = Pick<Whole, 'facts' | 'mounts'>
 
 /** What a login mount gives where nothing else is said. */
 export const DEFAULT_TOKEN_TYPE = 'default-service'

@@ -20,15 +20,11 @@ export type Surveyed = {
   readonly hostInfo: () => object
 }
 
-export type SystemServices = Surveyed & {
-  readonly cors: StoredSetting<CorsSettings>
-  readonly uiHeaders: StoredSetting<UiHeaders>
-  readonly passwordPolicies: PasswordPolicies
-  readonly versions: VersionHistory
-  readonly reloads: Reloads
-  readonly raw: RawStorage
-  readonly managedKeys: ManagedKeyService
-}
+/** A new one is a line in `buildServices`; which of them an endpoint takes it says by its own type. */
+export type SystemServices = Readonly<ReturnType<typeof buildServices>>
+
+/** Some of them. */
+export type WithServices<S extends keyof SystemServices> = { readonly services: Pick<SystemServices, S> }
 
 export function buildServices(
   storage: SealedStorage,
@@ -42,11 +38,11 @@ export function buildServices(
     /** Whether a mount stays out of replication. */
     readonly isLocalMount: (uuid: string) => boolean
   },
-): SystemServices {
+) {
   return {
     ...parts.surveyed,
-    cors: new StoredSetting(storage, invalidation, 'cors', CORS_OFF),
-    uiHeaders: new StoredSetting(storage, invalidation, 'ui-headers', NO_UI_HEADERS),
+    cors: new StoredSetting<CorsSettings>(storage, invalidation, 'cors', CORS_OFF),
+    uiHeaders: new StoredSetting<UiHeaders>(storage, invalidation, 'ui-headers', NO_UI_HEADERS),
     passwordPolicies: new PasswordPolicies(storage),
     versions: new VersionHistory(storage, parts.world.clock),
     reloads: new Reloads(storage, invalidation, { world: parts.world, reset: parts.resetMount }),

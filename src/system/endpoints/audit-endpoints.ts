@@ -8,7 +8,10 @@ import { DONE } from '../../api/request.ts'
 import { anything, flag, group, integer, listOf, mapOf, OTHERS, text } from '../../api/shape.ts'
 import { OPTIONS_TEXT, TYPES_TEXT } from '../../audit/device-options.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'audit'>
 
 const DEVICE = {
   type: text(TYPES_TEXT),
@@ -228,7 +231,7 @@ function headerName(header: string): string {
   return name
 }
 
-export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
+export const AUDIT_ENDPOINTS: readonly Endpoint<System>[] = [
   list,
   enable,
   disable,

@@ -4,7 +4,10 @@ import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import { anything, listOf, OTHERS, optional, type Shapes, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'mounts' | 'openApi' | 'policies' | 'rightsOf' | 'tokens'>
 
 const pathFields = {
   paths: strings('Paths to ask about'),
@@ -105,4 +108,4 @@ const openApi = endpoint({
   handler: (system: System) => ({ data: system.openApi() }),
 })
 
-export const CAPABILITY_ENDPOINTS: readonly Endpoint[] = [ofToken, ofAccessor, ofSelf, openApi]
+export const CAPABILITY_ENDPOINTS: readonly Endpoint<System>[] = [ofToken, ofAccessor, ofSelf, openApi]

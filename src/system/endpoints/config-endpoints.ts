@@ -4,7 +4,10 @@ import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { anything, OTHERS } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'facts' | 'seal'>
 
 const state = endpoint({
   id: 'config-state',
@@ -46,4 +49,4 @@ const reload = endpoint({
   },
 })
 
-export const CONFIG_ENDPOINTS: readonly Endpoint[] = [state, reload]
+export const CONFIG_ENDPOINTS: readonly Endpoint<System>[] = [state, reload]

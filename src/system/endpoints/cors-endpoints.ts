@@ -5,7 +5,10 @@ import { fail } from '../../api/errors.ts'
 import { bool, strings } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, listOf, optional, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+
+/** What they take of the system. */
+type System = WithServices<'cors'>
 
 const shared = { path: 'config/cors', sudo: true } as const
 const MAX_ORIGINS = 1_000
@@ -102,4 +105,4 @@ const remove = endpoint({
   },
 })
 
-export const CORS_ENDPOINTS: readonly Endpoint[] = [read, write, remove]
+export const CORS_ENDPOINTS: readonly Endpoint<System>[] = [read, write, remove]

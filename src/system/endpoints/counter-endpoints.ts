@@ -1,7 +1,11 @@
 // sys/internal/counters: how many there are.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { group, integer, listOf, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'tokens'> & WithServices<'requests' | 'entityCount'>
 
 const shared = { operation: 'read', capability: 'read', runsOn: 'any-node', fields: {} } as const
 const total = { total: integer('How many') }
@@ -45,4 +49,4 @@ const tokens = endpoint({
   }),
 })
 
-export const COUNTER_ENDPOINTS: readonly Endpoint[] = [requests, entities, tokens]
+export const COUNTER_ENDPOINTS: readonly Endpoint<System>[] = [requests, entities, tokens]

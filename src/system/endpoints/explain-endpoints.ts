@@ -11,7 +11,10 @@ import type { AclReason, AclRequest } from '../../auth/permissions.ts'
 import { normalizePolicyName, PolicyError } from '../../auth/policy.ts'
 import type { Rights } from '../../auth/rights.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'mounts' | 'needsSudo' | 'policies' | 'rightsOf' | 'tokens'>
 
 const OPERATIONS = ['create', 'read', 'update', 'delete', 'list', 'patch', 'scan'] as const
 type Asked = (typeof OPERATIONS)[number]
@@ -200,4 +203,4 @@ function policyNames(given: readonly string[]): string[] {
   }
 }
 
-export const EXPLAIN_ENDPOINTS: readonly Endpoint[] = [ofSelf, ofAny]
+export const EXPLAIN_ENDPOINTS: readonly Endpoint<System>[] = [ofSelf, ofAny]

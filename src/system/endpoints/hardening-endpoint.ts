@@ -5,7 +5,10 @@ import { flag, group, integer, listOf, text } from '../../api/shape.ts'
 import { countRootTokens } from '../../auth/root-tokens.ts'
 import { realMachine } from '../../hardening/machine.ts'
 import { refreshed, storedBytes, summaryOf } from '../../hardening/report.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What it takes of the system. */
+type System = Pick<Whole, 'audit' | 'facts' | 'tokens' | 'world'>
 
 const hardening = endpoint({
   id: 'hardening',
@@ -76,4 +79,4 @@ const hardening = endpoint({
   },
 })
 
-export const HARDENING_ENDPOINTS: readonly Endpoint[] = [hardening]
+export const HARDENING_ENDPOINTS: readonly Endpoint<System>[] = [hardening]

@@ -1,7 +1,10 @@
 // sys/host-info: the machine below the server.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { group, integer, listOf, mapOf, number, OTHERS, type Shapes, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+
+/** What it takes of the system. */
+type System = WithServices<'hostInfo'>
 
 const PROCESSOR: Shapes = {
   cpu: integer('Number'),
@@ -48,7 +51,7 @@ const HOST: Shapes = {
   hostid: text('Empty: it is a secret of the machine'),
 }
 
-export const hostInfo: Endpoint = endpoint({
+export const hostInfo: Endpoint<System> = endpoint({
   id: 'host-info',
   operation: 'read',
   path: 'host-info',

@@ -2,7 +2,10 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { group, OTHERS, text } from '../../api/shape.ts'
 import { MAX_SHOWN } from '../../telemetry/flights.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What it takes of the system. */
+type System = Pick<Whole, 'telemetry'>
 
 const FLIGHT = {
   start_time: text('RFC 3339'),
@@ -11,7 +14,7 @@ const FLIGHT = {
   request_method: text('Method of HTTP'),
 }
 
-export const inFlight: Endpoint = endpoint({
+export const inFlight: Endpoint<System> = endpoint({
   id: 'in-flight-requests',
   operation: 'read',
   path: 'in-flight-req',

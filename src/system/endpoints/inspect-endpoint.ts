@@ -3,7 +3,10 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { string } from '../../api/fields.ts'
 import type { MountEntry } from '../../api/mount.ts'
 import { flag, group, OTHERS, type Shapes, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What it takes of the system. */
+type System = Pick<Whole, 'mounts'>
 
 /** By what the router is looked through. */
 const TAGS = {
@@ -28,7 +31,7 @@ function storagePrefix({ kind, namespace, uuid }: MountEntry): string {
   return `${namespace}/${kind === 'auth' ? 'auth' : 'logical'}/${uuid}/`
 }
 
-export const inspectRouter: Endpoint = endpoint({
+export const inspectRouter: Endpoint<System> = endpoint({
   id: 'inspect-router',
   operation: 'read',
   path: 'internal/inspect/router/:tag',

@@ -6,7 +6,10 @@ import { fail } from '../../api/errors.ts'
 import type { Args, Fields } from '../../api/fields.ts'
 import type { Answer, RequestInfo } from '../../api/request.ts'
 import type { Shapes } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+export type System = Pick<Whole, 'attempts' | 'policies' | 'rightsOf' | 'seal'>
 
 /** Where the endpoints of a matter are, and what their ids begin with. */
 export type Place = { readonly id: string; readonly path: string }
@@ -35,7 +38,12 @@ type Definition<T, F extends Fields> = {
 
 /** Declares an endpoint at both places of a matter. */
 export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: Matter<T>) {
-  return <const F extends Fields>({ name, path, run, ...definition }: Definition<T, F>): readonly Endpoint[] => {
+  return <const F extends Fields>({
+    name,
+    path,
+    run,
+    ...definition
+  }: Definition<T, F>): readonly Endpoint<System>[] => {
     const at = (place: Place) => ({
       ...definition,
       id: name === '' ? place.id : `${place.id}-${name}`,

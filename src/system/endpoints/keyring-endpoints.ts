@@ -3,7 +3,10 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, duration, int } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'seal'>
 
 const keyStatus = endpoint({
   id: 'key-status',
@@ -88,7 +91,7 @@ const writeConfig = endpoint({
   },
 })
 
-export const KEYRING_ENDPOINTS: readonly Endpoint[] = [
+export const KEYRING_ENDPOINTS: readonly Endpoint<System>[] = [
   keyStatus,
   rotateAt('rotate', 'rotate'),
   rotateAt('rotate-keyring', 'rotate/keyring'),

@@ -7,7 +7,10 @@ import { DONE } from '../../api/request.ts'
 import { flag, group, integer, listOf, mapOf, nullable, type Shapes, text } from '../../api/shape.ts'
 import { tidyWarning } from '../../auth/token-tidy.ts'
 import { dictionary } from '../../lib/own.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'leases' | 'mounts'>
 
 const leaseField = { lease_id: string('Name of the lease', { required: true }) }
 const prefixField = { prefix: string('Path below which the leases are', { required: true }) }
@@ -202,7 +205,7 @@ const stuck = endpoint({
   },
 })
 
-export const LEASE_ENDPOINTS: readonly Endpoint[] = [
+export const LEASE_ENDPOINTS: readonly Endpoint<System>[] = [
   lookup,
   list,
   renew('leases-renew', 'leases/renew'),

@@ -2,7 +2,10 @@
 import { featuresOf } from '../../api/edition.ts'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { flag, group, integer, listOf, nullable, type Shapes, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'edition'>
 
 /** Clients parse these times, so they are some. */
 const BEGIN = '1970-01-01T00:00:00Z'
@@ -54,4 +57,4 @@ const license = endpoint({
   handler: (system: System) => ({ data: licenseOf(system) }),
 })
 
-export const LICENSE_ENDPOINTS: readonly Endpoint[] = [license, status]
+export const LICENSE_ENDPOINTS: readonly Endpoint<System>[] = [license, status]

@@ -7,7 +7,10 @@ import { DEFAULT_LOCKOUT, type Lockout } from '../../api/lockout.ts'
 import type { MountEntry } from '../../api/mount.ts'
 import { DONE } from '../../api/request.ts'
 import { group, integer, listOf, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'mounts'>
 
 type Guarded = { readonly mount: MountEntry; readonly lockout: Lockout }
 
@@ -99,4 +102,4 @@ const unlock = endpoint({
   },
 })
 
-export const LOCKED_USER_ENDPOINTS: readonly Endpoint[] = [read, unlock]
+export const LOCKED_USER_ENDPOINTS: readonly Endpoint<System>[] = [read, unlock]

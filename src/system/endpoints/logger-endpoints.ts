@@ -6,7 +6,10 @@ import { string } from '../../api/fields.ts'
 import { optional, type Shapes, text } from '../../api/shape.ts'
 import { isLoggerName, LOG_LEVELS, LOGGERS, type LoggerName, logLevelOf } from '../../lib/log.ts'
 import { configuredLevel, levelOf, setLevel } from '../../lib/log-levels.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'telemetry'>
 
 const level = {
   level: string(`One of ${LOG_LEVELS.join(', ')}`, { required: true }),
@@ -31,7 +34,7 @@ function set({ telemetry }: System, loggers: readonly LoggerName[], asked: strin
 const shown = ({ telemetry }: System, loggers: readonly LoggerName[]): Record<string, string> =>
   Object.fromEntries(loggers.map((logger) => [logger, levelOf(telemetry.levels, logger)]))
 
-export const LOGGER_ENDPOINTS: readonly Endpoint[] = [
+export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
   endpoint({
     ...common,
     id: 'loggers-read',

@@ -12,7 +12,11 @@ import { type ManagedKeyRecord, USAGES } from '../../managed-keys/managed-key-re
 import type { ManagedKeyService } from '../../managed-keys/managed-key-service.ts'
 import { MECHANISMS, mechanismOf, mechanismText } from '../../managed-keys/mechanisms.ts'
 import { testSign } from '../../managed-keys/test-sign.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'slow' | 'world'> & WithServices<'managedKeys'>
 
 const PATH = 'managed-keys/pkcs11'
 const nameField = { name: string('Name of the managed key', { required: true }) }
@@ -147,4 +151,4 @@ const test = endpoint({
   },
 })
 
-export const MANAGED_KEY_ENDPOINTS: readonly Endpoint[] = [...keys, test]
+export const MANAGED_KEY_ENDPOINTS: readonly Endpoint<System>[] = [...keys, test]

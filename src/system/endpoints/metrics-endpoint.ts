@@ -4,11 +4,14 @@ import { string } from '../../api/fields.ts'
 import { anything, group, integer, listOf, mapOf, number, text } from '../../api/shape.ts'
 import { metricsDocument } from '../../telemetry/metrics-json.ts'
 import { PROMETHEUS_CONTENT_TYPE, prometheusText } from '../../telemetry/prometheus.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What it takes of the system. */
+type System = Pick<Whole, 'sealStatus' | 'telemetry' | 'world'>
 
 const labels = { Name: text('Of docs/metrics.md'), Labels: mapOf(text('Value'), 'What it is about') }
 
-export const metrics: Endpoint = endpoint({
+export const metrics: Endpoint<System> = endpoint({
   id: 'metrics',
   operation: 'read',
   path: 'metrics',

@@ -22,7 +22,11 @@ import {
   PASSED,
   passedBody,
 } from '../mount-view.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'facts' | 'mounts' | 'tokenLimits' | 'world'> & WithServices<'managedKeys'>
 
 type Kind = {
   readonly kind: MountKind
@@ -63,7 +67,7 @@ const TUNING: Shapes = {
   user_lockout_config: optional(LOCKOUT),
 }
 
-function endpointsOf(of: Kind): readonly Endpoint[] {
+function endpointsOf(of: Kind): readonly Endpoint<System>[] {
   const { kind, under, prefix, sudo, what, plural } = of
   const pathOf = (path: string): string => prefix + folder(path)
   const common = { fields: pathField, ...(sudo ? { sudo } : {}) }
@@ -185,7 +189,7 @@ function twinsOf({ under }: Kind, end: '' | '/tune') {
 const TOKEN_MOUNT = 'auth/token/'
 
 /** `sys/mounts/auth/PATH/tune` is in use as well. */
-function tuneEndpoints(of: Kind): readonly Endpoint[] {
+function tuneEndpoints(of: Kind): readonly Endpoint<System>[] {
   const { kind, under, prefix, sudo, what } = of
   const twins = twinsOf(of, '/tune')
 
@@ -318,4 +322,4 @@ export function mountPath(path: string): string {
   return path
 }
 
-export const MOUNT_ENDPOINTS: readonly Endpoint[] = [...endpointsOf(SECRETS), ...endpointsOf(LOGINS)]
+export const MOUNT_ENDPOINTS: readonly Endpoint<System>[] = [...endpointsOf(SECRETS), ...endpointsOf(LOGINS)]

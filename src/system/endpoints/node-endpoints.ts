@@ -3,7 +3,10 @@ import { hostname } from 'node:os'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { flag, group, listOf, nullable, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'facts'>
 
 const haStatus = endpoint({
   id: 'ha-status',
@@ -65,4 +68,4 @@ const stepDown = endpoint({
   },
 })
 
-export const NODE_ENDPOINTS: readonly Endpoint[] = [haStatus, stepDown]
+export const NODE_ENDPOINTS: readonly Endpoint<System>[] = [haStatus, stepDown]

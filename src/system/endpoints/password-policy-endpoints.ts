@@ -7,7 +7,11 @@ import { DONE } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
 import { decodePolicyText, PolicyError } from '../../auth/policy.ts'
 import { generatePassword, PasswordPolicyError, parsePasswordPolicy } from '../password-policy.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'world'> & WithServices<'passwordPolicies'>
 
 const MAX_NAME_CHARACTERS = 128
 const nameField = { name: string('Name of the policy', { required: true, max: MAX_NAME_CHARACTERS }) }
@@ -64,4 +68,4 @@ const generate = endpoint({
   },
 })
 
-export const PASSWORD_POLICY_ENDPOINTS: readonly Endpoint[] = [...policies, generate]
+export const PASSWORD_POLICY_ENDPOINTS: readonly Endpoint<System>[] = [...policies, generate]

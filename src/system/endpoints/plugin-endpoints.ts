@@ -8,7 +8,11 @@ import type { Answer } from '../../api/request.ts'
 import { flag, group, listOf, mapOf, type Shapes, text } from '../../api/shape.ts'
 import { own } from '../../lib/own.ts'
 import { builtinVersion } from '../mount-view.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'cluster' | 'facts' | 'mounts'> & WithServices<'reloads'>
 
 const KINDS: Readonly<Record<string, MountKind | undefined>> = { auth: 'auth', secret: 'secret', database: undefined }
 
@@ -178,4 +182,4 @@ const status = endpoint({
   },
 })
 
-export const PLUGIN_ENDPOINTS: readonly Endpoint[] = [catalog, list, read, reload, reloadOne, status]
+export const PLUGIN_ENDPOINTS: readonly Endpoint<System>[] = [catalog, list, read, reload, reloadOne, status]

@@ -10,7 +10,10 @@ import { UNEDITABLE_POLICIES } from '../../auth/builtin-policies.ts'
 import { normalizePolicyName, PolicyError, parsePolicyDocument } from '../../auth/policy.ts'
 import type { StoredPolicy } from '../../auth/policy-store.ts'
 import { parseInstantMs } from '../../lib/instant.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'policies' | 'world'>
 
 const nameField = {
   name: string('Name of the policy; kept in lower case', { required: true, canonical: keptPolicyName }),
@@ -274,7 +277,7 @@ const deleteOld = endpoint({
   handler: (system: System, { name }) => remove(system, name),
 })
 
-export const POLICY_ENDPOINTS: readonly Endpoint[] = [
+export const POLICY_ENDPOINTS: readonly Endpoint<System>[] = [
   listAcl,
   readAcl,
   writeAcl,

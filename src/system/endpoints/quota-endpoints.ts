@@ -7,7 +7,10 @@ import { namedThings, pageOf } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, listOf, number, text } from '../../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../../quotas/quota.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'mounts' | 'quotas' | 'world'>
 
 const MAX_RATE = 1_000_000_000
 const MAX_SECONDS = 365 * 86_400
@@ -185,4 +188,4 @@ const writeConfig = endpoint({
   },
 })
 
-export const QUOTA_ENDPOINTS: readonly Endpoint[] = [...quotas, readConfig, writeConfig]
+export const QUOTA_ENDPOINTS: readonly Endpoint<System>[] = [...quotas, readConfig, writeConfig]

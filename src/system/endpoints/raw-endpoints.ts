@@ -8,7 +8,11 @@ import { DONE } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import type { RawStorage } from '../raw-storage.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'facts'> & WithServices<'raw'>
 
 function rawOf(system: System): RawStorage {
   if (system.facts.rawStorage !== true) throw fail('unsupported_path', [])
@@ -96,4 +100,4 @@ const remove = endpoint({
   },
 })
 
-export const RAW_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]
+export const RAW_ENDPOINTS: readonly Endpoint<System>[] = [list, read, write, remove]

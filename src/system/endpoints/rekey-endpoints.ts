@@ -9,8 +9,7 @@ import { pgpKeys } from '../pgp-field.ts'
 import type { Rekey, Rekeyed, RekeyStatus, VerifyStatus } from '../seal/rekey.ts'
 import { MAX_SHARES } from '../seal/share-numbers.ts'
 import { SHARE_FIELDS, withShare } from '../seal/share-text.ts'
-import type { System } from '../system.ts'
-import { keyHolderEndpoints, type Matter, type Place } from './key-holder.ts'
+import { keyHolderEndpoints, type Matter, type Place, type System } from './key-holder.ts'
 
 const fingerprints = nullable(listOf(text('Fingerprint'), 'Of the OpenPGP keys, in the order of the shares'))
 
@@ -84,7 +83,7 @@ function anyOf(...forms: readonly Shapes[]): Shapes {
 }
 
 /** The same for both kinds of shares. */
-function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint[] {
+function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint<System>[] {
   const define = keyHolderEndpoints(matter)
   return [
     ...define({
@@ -187,7 +186,7 @@ function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint[] {
   ]
 }
 
-function backupEndpoints(of: string, { id, path }: Place, rekeyOf: (system: System) => Rekey): Endpoint[] {
+function backupEndpoints(of: string, { id, path }: Place, rekeyOf: (system: System) => Rekey): Endpoint<System>[] {
   return [
     endpoint({
       id: `${id}-backup-read`,
@@ -243,7 +242,7 @@ const RECOVERY: Matter<Rekey> = {
   subjectOf: (system) => system.seal.recoveryRekey,
 }
 
-export const REKEY_ENDPOINTS: readonly Endpoint[] = [
+export const REKEY_ENDPOINTS: readonly Endpoint<System>[] = [
   ...endpointsFor('unseal key', UNSEAL),
   ...backupEndpoints('unseal key', { id: 'rekey', path: 'rekey/backup' }, UNSEAL.subjectOf),
   ...backupEndpoints('unseal key', { id: 'rotate-root', path: 'rotate/root/backup' }, UNSEAL.subjectOf),

@@ -5,8 +5,11 @@ import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { group, text } from '../../api/shape.ts'
 import { folder } from '../mount-view.ts'
-import type { Migration, System } from '../system.ts'
+import type { Migration, System as Whole } from '../system.ts'
 import { mountPath } from './mount-endpoints.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'migrations' | 'mounts' | 'world'>
 
 /** Where a mount is made and removed. */
 function mountPathOf(given: string): string {
@@ -75,4 +78,4 @@ const status = endpoint({
   },
 })
 
-export const REMOUNT_ENDPOINTS: readonly Endpoint[] = [remount, status]
+export const REMOUNT_ENDPOINTS: readonly Endpoint<System>[] = [remount, status]

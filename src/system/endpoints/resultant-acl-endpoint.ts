@@ -6,7 +6,10 @@ import type { Acl } from '../../auth/acl.ts'
 import type { ParameterLists } from '../../auth/parameter-rules.ts'
 import type { ParameterValue } from '../../auth/parameter-values.ts'
 import type { Permissions } from '../../auth/permissions.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What it takes of the system. */
+type System = Pick<Whole, 'policies' | 'rightsOf'>
 
 const GRANT: Shapes = {
   capabilities: listOf(text('Capability'), 'Granted, sorted; deny: nothing'),
@@ -16,7 +19,7 @@ const GRANT: Shapes = {
 }
 
 /** What user interfaces hide things by; a request is decided by the policies themselves. */
-export const resultantAcl: Endpoint = endpoint({
+export const resultantAcl: Endpoint<System> = endpoint({
   id: 'resultant-acl',
   operation: 'read',
   path: 'internal/ui/resultant-acl',

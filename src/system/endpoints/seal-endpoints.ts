@@ -9,8 +9,11 @@ import { wipeAll } from '../seal/key-shares.ts'
 import { readPgpKeys, type ShareTexts, shareTexts } from '../seal/share-answer.ts'
 import { checkShareNumbers, MAX_SHARES } from '../seal/share-numbers.ts'
 import { withShare } from '../seal/share-text.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
 import { clusterShown, versionShown } from './shown-facts.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'attempts' | 'facts' | 'seal' | 'sealStatus' | 'slow' | 'world'>
 
 const SEAL_STATUS: Shapes = {
   type: text('Kind of seal'),
@@ -224,4 +227,4 @@ const seal = endpoint({
   },
 })
 
-export const SEAL_ENDPOINTS: readonly Endpoint[] = [readInit, init, readSealStatus, unseal, seal]
+export const SEAL_ENDPOINTS: readonly Endpoint<System>[] = [readInit, init, readSealStatus, unseal, seal]

@@ -1,7 +1,10 @@
 // What endpoints that need no token say of the server: as much as the listener lets them.
 import type { RequestInfo } from '../../api/request.ts'
 import type { Cluster } from '../seal/seal-records.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What it takes of the system. */
+type System = Pick<Whole, 'facts'>
 
 export const versionShown = (system: System, { listener }: Pick<RequestInfo, 'listener'>): string =>
   listener?.redacts.version === true ? '' : system.facts.reportedVersion

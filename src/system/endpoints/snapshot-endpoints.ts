@@ -3,7 +3,10 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool } from '../../api/fields.ts'
 import { flag, integer } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'saveSnapshot' | 'seal'>
 
 const save = endpoint({
   id: 'snapshot-save',
@@ -51,4 +54,4 @@ const restore = endpoint({
   },
 })
 
-export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [save, restore]
+export const SNAPSHOT_ENDPOINTS: readonly Endpoint<System>[] = [save, restore]

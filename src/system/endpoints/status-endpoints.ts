@@ -2,8 +2,11 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, int } from '../../api/fields.ts'
 import { flag, group, integer, optional, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
 import { clusterShown, versionShown } from './shown-facts.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'edition' | 'facts' | 'sealStatus' | 'world'>
 
 const NO_LICENSE = { state: 'none', expiry_time: '', terminated: false }
 
@@ -116,4 +119,4 @@ const leader = endpoint({
   }),
 })
 
-export const STATUS_ENDPOINTS: readonly Endpoint[] = [health, leader]
+export const STATUS_ENDPOINTS: readonly Endpoint<System>[] = [health, leader]

@@ -4,7 +4,11 @@ import { randomAnswer } from '../../api/random-source.ts'
 import { bytesAlone, HASH_TOOL, hashAnswer, RANDOM_TOOL } from '../../api/tool-fields.ts'
 import { randomTool } from '../../crypto/primitives/mixed-random.ts'
 import { HASH_NAMES, namedHash } from '../../crypto/primitives/named-hash.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'edition' | 'world'> & WithServices<'managedKeys'>
 
 const hash = endpoint({
   ...HASH_TOOL,
@@ -22,4 +26,4 @@ const random = endpoint({
     randomAnswer(args, { edition, device: services.managedKeys, ...randomTool(world.random.bytes) }),
 })
 
-export const TOOLS_ENDPOINTS: readonly Endpoint[] = [hash, random]
+export const TOOLS_ENDPOINTS: readonly Endpoint<System>[] = [hash, random]

@@ -5,7 +5,10 @@ import { bool, string, strings } from '../../api/fields.ts'
 import { LIST_OF_NAMES, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
 import { listOf, optional, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
+
+/** What they take of the system. */
+type System = WithServices<'uiHeaders'>
 
 /** `x-frame-OPTIONS` is `X-Frame-Options`. */
 const keptHeader = (header: string): string =>
@@ -109,4 +112,4 @@ function isHeaderValue(value: string): boolean {
   return value !== '' && value.length <= MAX_VALUE_CHARACTERS && /^[\x20-\x7e]*$/.test(value)
 }
 
-export const UI_HEADER_ENDPOINTS: readonly Endpoint[] = [list, read, write, remove]
+export const UI_HEADER_ENDPOINTS: readonly Endpoint<System>[] = [list, read, write, remove]

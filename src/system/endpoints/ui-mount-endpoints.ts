@@ -7,7 +7,10 @@ import type { Caller } from '../../api/request.ts'
 import { group, listOf, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { Acl } from '../../auth/acl.ts'
 import { bodies, bodyOf, MOUNT } from '../mount-view.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'facts' | 'mounts' | 'policies' | 'rightsOf'>
 
 async function aclOf(system: System, caller: Caller): Promise<Acl> {
   const { policies, subject } = await system.rightsOf(caller.entry)
@@ -88,4 +91,4 @@ const version = endpoint({
   handler: ({ facts }: System) => ({ data: { version: facts.reportedVersion } }),
 })
 
-export const UI_MOUNT_ENDPOINTS: readonly Endpoint[] = [listForUi, readForUi, namespaces, version]
+export const UI_MOUNT_ENDPOINTS: readonly Endpoint<System>[] = [listForUi, readForUi, namespaces, version]

@@ -3,9 +3,12 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { int, string } from '../../api/fields.ts'
 import { group, LISTED, mapOf, nullable, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { WithServices } from '../services.ts'
 
-export const versionHistory: Endpoint = endpoint({
+/** What it takes of the system. */
+type System = WithServices<'versions'>
+
+export const versionHistory: Endpoint<System> = endpoint({
   id: 'version-history',
   operation: 'list',
   path: 'version-history',

@@ -4,7 +4,10 @@ import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import type { Answer, RequestInfo, WrapInfo } from '../../api/request.ts'
 import { anything, integer, OTHERS, text } from '../../api/shape.ts'
-import type { System } from '../system.ts'
+import type { System as Whole } from '../system.ts'
+
+/** What they take of the system. */
+type System = Pick<Whole, 'wrapping' | 'wrappingJwt'>
 
 const tokenField = { token: string('The wrapping token; the default is the calling one', { secret: true }) }
 
@@ -108,4 +111,11 @@ const pubkey = endpoint({
   },
 })
 
-export const WRAPPING_ENDPOINTS: readonly Endpoint[] = [pubkey, wrap, lookup('read'), lookup('update'), unwrap, rewrap]
+export const WRAPPING_ENDPOINTS: readonly Endpoint<System>[] = [
+  pubkey,
+  wrap,
+  lookup('read'),
+  lookup('update'),
+  unwrap,
+  rewrap,
+]

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { checkImports, ROOMS } from './check-imports.ts'
+import { checkImports, FOLDERS, KNOTS, ROOMS } from './check-imports.ts'
 import { formatFinding } from './tree.ts'
 
-function check(files: Record<string, string>, packages: string[] = []): string[] {
-  return checkImports(new Map(Object.entries(files)), packages).map(formatFinding)
+function check(files: Record<string, string>, packages: string[] = [], knots: [string, number][] = []): string[] {
+  return checkImports(new Map(Object.entries(files)), packages, new Map(knots)).map(formatFinding)
 }
 
 const ALLOWED = [
@@ -20,6 +21,16 @@ const ALLOWED = [
     name: 'the contract in an engine',
     path: 'src/engines/transit/a.ts',
     source: `import { B } from '../../storage/contract.ts'`,
+  },
+  {
+    name: 'a folder further down',
+    path: 'src/engines/transit/endpoints/a.ts',
+    source: `import { b } from '../ring/b.ts'\nimport { c } from '../c.ts'`,
+  },
+  {
+    name: 'a folder of the same line',
+    path: 'src/crypto/forms/a.ts',
+    source: `import { b } from '../key-types/b.ts'`,
   },
   { name: 'the process in main.ts', path: 'src/main.ts', source: `import { b } from './process/b.ts'` },
   { name: 'the version in main.ts', path: 'src/main.ts', source: `import { VERSION } from './version.ts'` },
@@ -44,6 +55,28 @@ for (const { name, path, source } of ALLOWED) {
 }
 
 const REFUSED = [
+  {
+    name: 'what uses a folder in the folder',
+    path: 'src/engines/transit/ring/a.ts',
+    source: `import type { B } from '../endpoints/b.ts'`,
+    finding:
+      'src/engines/transit/ring/a.ts:1: engines/transit is in order: src/engines/transit/ring/a.ts may not import ' +
+      'src/engines/transit/endpoints/b.ts, which uses it',
+  },
+  {
+    name: 'what gathers a room in the room',
+    path: 'src/engines/transit/a.ts',
+    source: `import type { B } from './transit.ts'`,
+    finding:
+      'src/engines/transit/a.ts:1: engines/transit is in order: src/engines/transit/a.ts may not import ' +
+      'src/engines/transit/transit.ts, which uses it',
+  },
+  {
+    name: 'a folder that has no place in the order',
+    path: 'src/crypto/other/a.ts',
+    source: `import type { B } from '../primitives/b.ts'`,
+    finding: 'src/crypto/other/a.ts:1: stands in a folder that FOLDERS does not know in crypto',
+  },
   {
     name: 'the emulator in the product',
     path: 'src/main.ts',
@@ -194,9 +227,34 @@ test('imports refuse a file that imports itself', () => {
   assert.equal(check({ 'tools/a.ts': `import './a.ts'` }).length, 1)
 })
 
-test('imports allow a circle of types', () => {
+/** Without types the files of it import each other one way. */
+const CIRCLE_OF_TYPES = {
+  'src/lib/a.ts': `import { b } from './b.ts'`,
+  'src/lib/b.ts': `import type { C } from './c.ts'`,
+  'src/lib/c.ts': `export type { A } from './a.ts'`,
+  'src/lib/d.ts': `import { a } from './a.ts'`,
+}
+
+test('imports refuse a circle that types close', () => {
+  const circle = 'src/lib/a.ts > src/lib/b.ts > src/lib/c.ts > src/lib/a.ts'
+  assert.deepEqual(check(CIRCLE_OF_TYPES), [`src/lib/a.ts:1: is in a circle of types, of 3 files: ${circle}`])
+})
+
+test('imports allow a circle of types that is known, and as large as that', () => {
+  const withBound = (most: number) => check(CIRCLE_OF_TYPES, [], [['src/lib/b.ts', most]])
+  assert.deepEqual(withBound(3), [])
+  assert.match(withBound(2).join('\n'), /^src\/lib\/b\.ts:1: .* 3 files, at most 2/)
+  assert.match(withBound(4).join('\n'), /^src\/lib\/b\.ts:1: .* lower the bound to 3$/)
+})
+
+test('imports allow a circle of types that a test closes', () => {
   assert.deepEqual(
-    check({ 'src/lib/a.ts': `import { b } from './b.ts'`, 'src/lib/b.ts': `import type { A } from './a.ts'` }),
+    check({
+      'src/lib/a.test.ts': `import { b } from './b.ts'`,
+      'src/lib/b.ts': '',
+      'test/a.ts': `import './b.ts'`,
+      'test/b.ts': `import type { A } from './a.ts'`,
+    }),
     [],
   )
 })
@@ -215,6 +273,18 @@ test('every room that the table names is in it', () => {
   for (const [room, allowed] of ROOMS) {
     for (const each of allowed) assert.ok(ROOMS.has(folderOf(each)), `${room}: ${each}`)
   }
+})
+
+test('the order of folders is that of rooms, and names each once', () => {
+  for (const [room, lines] of FOLDERS) {
+    assert.ok(ROOMS.has(folderOf(room)), room)
+    assert.equal(new Set(lines.flat()).size, lines.flat().length, room)
+    assert.ok(lines.flat().includes('.'), room)
+  }
+})
+
+test('every file that stands for a circle of types is there', () => {
+  for (const path of KNOTS.keys()) assert.ok(existsSync(path), path)
 })
 
 test('no room of the table may import itself by way of others', () => {

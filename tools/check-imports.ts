@@ -1,6 +1,8 @@
-// Who may import whom: the table of rooms, the packages of package.json, and no circles. `npm run imports`.
+// Who may import whom: the table of rooms, the order of their folders, the packages of package.json, and no circles.
+// `npm run imports`.
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { knotFindings } from './import-knots.ts'
 import { type Import, readImports } from './imports.ts'
 import { readSource } from './source-text.ts'
 import { type Finding, formatFinding, isTest, readTree, type Tree } from './tree.ts'
@@ -105,12 +107,33 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ],
   [ENTRY, ['lib', 'cli', 'process', 'offline', VERSION]],
 ])
+
+/**
+ * The folders of a room, from those that use the others to those that are used: each may import what stands in its own
+ * line or further down. `.` is the room itself. A file that gathers the folders stands in the first line.
+ */
+export const FOLDERS: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
+  ['crypto', [['.'], ['key-types', 'signatures', 'forms'], ['encoding', 'primitives']]],
+  ['storage', [['snapshot'], ['verify'], ['sqlite'], ['.', 'commit', 'log']]],
+  ['engines/transit', [['transit.ts'], ['endpoints'], ['backup', 'managed'], ['.'], ['ring'], ['budget']]],
+  ['system', [['endpoints.ts'], ['endpoints'], ['.'], ['seal']]],
+])
+
+/**
+ * Circles that types close, by one file of each: how many files may be in it. No other is allowed. A number falls with its
+ * circle, and never grows.
+ */
+export const KNOTS: ReadonlyMap<string, number> = new Map([
+  ['emulator/control.ts', 3],
+  ['src/audit/entry.ts', 5],
+])
+
 /** A development thing beside src, which the product never imports, and what of the product it takes itself. */
 const EMULATOR = { folder: 'emulator/', imports: 'src/lib/' }
 const CONTRACT = 'src/storage/contract.ts'
 
 /** `packages` are those that package.json lists for run time. */
-export function checkImports(tree: Tree, packages: readonly string[]): Finding[] {
+export function checkImports(tree: Tree, packages: readonly string[], knots = KNOTS): Finding[] {
   const imports = new Map([...tree].map(([path, source]) => [path, readImports(readSource(source))]))
   const findings = [...imports].flatMap(([path, list]) => {
     if (isTest(path)) return []
@@ -130,7 +153,10 @@ export function checkImports(tree: Tree, packages: readonly string[]): Finding[]
       return message === undefined ? [] : [{ path, line: each.line, message }]
     })
   })
-  return [...findings, ...circles(imports)]
+  const atRunTime = circles(imports)
+  // Types close circles beside those, which are said first.
+  const withTypes = atRunTime.length === 0 ? knotFindings(graphOf(imports), knots) : []
+  return [...findings, ...atRunTime, ...withTypes]
 }
 
 /** The folder of src, `engines/transit` for an engine; undefined for what the table does not know. */
@@ -148,7 +174,8 @@ function refusal(from: string, { specifier, typeOnly }: Import, packages: readon
   if (!to.startsWith('src/')) return `src may not import ${to}, which is no part of the program`
   if (isTest(to)) return `only tests may import ${to}`
   const [own, other] = [roomOf(from), roomOf(to)]
-  if (own === undefined || own === other) return undefined
+  if (own === undefined) return undefined
+  if (own === other) return folderRefusal(own, from, to)
   if (other === ENTRY) return `no room imports ${to}: what starts the program hands in what it needs`
   if (other === undefined) return `${to} belongs to no room`
   const [ownFolder = '', otherFolder = ''] = [own.split('/')[0], other.split('/')[0]]
@@ -159,6 +186,20 @@ function refusal(from: string, { specifier, typeOnly }: Import, packages: readon
     return `an engine takes only types (import type) or ${CONTRACT} from storage`
   }
   return undefined
+}
+
+function folderRefusal(room: string, from: string, to: string): string | undefined {
+  const lines = FOLDERS.get(room)
+  if (lines === undefined) return undefined
+  const [own, other] = [lineOf(room, lines, from), lineOf(room, lines, to)]
+  if (own === -1) return `stands in a folder that FOLDERS does not know in ${room}`
+  return own <= other || other === -1 ? undefined : `${room} is in order: ${from} may not import ${to}, which uses it`
+}
+
+function lineOf(room: string, lines: readonly (readonly string[])[], path: string): number {
+  const [folder = '', inFolder] = path.slice(`src/${room}/`.length).split('/')
+  const line = lines.findIndex((names) => names.includes(folder))
+  return line === -1 && inFolder === undefined ? lines.findIndex((names) => names.includes('.')) : line
 }
 
 function emulatorFindings(path: string, { specifier, line }: Import, packages: readonly string[]): Finding[] {
@@ -179,6 +220,17 @@ function packageRefusal(specifier: string, packages: readonly string[]): string 
 
 function resolve(from: string, specifier: string): string {
   return posix.join(posix.dirname(from), specifier)
+}
+
+function graphOf(imports: ReadonlyMap<string, readonly Import[]>): Map<string, string[]> {
+  return new Map(
+    [...imports]
+      .filter(([path]) => !isTest(path))
+      .map(([path, list]) => [
+        path,
+        list.flatMap(({ specifier }) => (specifier?.startsWith('.') ? [resolve(path, specifier)] : [])),
+      ]),
+  )
 }
 
 /** Circles of imports that are left at run time: whichever file is loaded first sees the other half made. */

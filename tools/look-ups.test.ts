@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createVirtualFileSystem } from 'typescript/unstable/fs'
-import { type KnownLookUps, lookUps } from './look-ups.ts'
+import { lookUps } from './look-ups.ts'
+import type { KnownLookUps } from './rule.ts'
 
 const ROOT = '/program'
 

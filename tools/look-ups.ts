@@ -15,12 +15,9 @@ import {
 } from 'typescript/unstable/ast'
 import type { FileSystem } from 'typescript/unstable/fs'
 import { API, type Checker, type Type, TypeFlags } from 'typescript/unstable/sync'
-import { inProgram } from './rule.ts'
+import { inProgram, type KnownLookUps } from './rule.ts'
 import { KNOWN_LOOK_UPS } from './tidy-rules.ts'
 import { type Finding, formatFinding } from './tree.ts'
-
-/** By file: what it looks up all the same, each with its reason. One that nothing needs is refused. */
-export type KnownLookUps = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 const MESSAGE =
   'Z-07: a text looked up in a plain object finds what all inherit: own() or dictionary() of src/lib/own.ts, or a Map'

@@ -117,3 +117,6 @@ function repeatsRepetition(expression: string): boolean {
   }
   return false
 }
+
+/** By file: what it looks up all the same, each with its reason. One that nothing needs is refused. */
+export type KnownLookUps = Readonly<Record<string, Readonly<Record<string, string>>>>

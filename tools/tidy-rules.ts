@@ -1,7 +1,6 @@
 // What no file may hold, one row a rule: the static bans of threats part 9 that can be decided without types, and the
 // habits of the house. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
 import { STORAGE_DRIVERS } from '../src/storage/drivers.ts'
-import type { KnownLookUps } from './look-ups.ts'
 import {
   anyOf,
   anywhere,
@@ -10,6 +9,7 @@ import {
   everywhere,
   importsOf,
   inProgram,
+  type KnownLookUps,
   nestedRepetition,
   type Rule,
   stringWithoutReason,

@@ -1,11 +1,29 @@
 // What the library does, over HTTP: for programs that are not written in JavaScript, and for trying out by hand.
 import type { JsonObject, JsonValue } from '../src/lib/json.ts'
-import type { Emulator } from './emulator.ts'
+import type { Cluster } from './cluster.ts'
+import type { Directory } from './directory.ts'
 import { type Handler, jsonBody, Refusal, type Route, route, type Service } from './exchange.ts'
-import type { Fault } from './faults.ts'
-import type { Minted } from './minting.ts'
+import type { Fault, Faults } from './faults.ts'
+import type { Minted, Minting } from './minting.ts'
 import type { CloudPlan } from './plan.ts'
+import type { RequestLog } from './request-log.ts'
+import type { Resources } from './resources.ts'
+import type { SigningKeys } from './signing-keys.ts'
+import type { SkewedClock } from './skewed-clock.ts'
 import type { Claims } from './tokens.ts'
+
+/** What orders reach of it. */
+type Emulator = {
+  readonly clock: SkewedClock
+  readonly keys: Pick<SigningKeys, 'rotate'>
+  readonly faults: Faults
+  readonly requests: RequestLog
+  readonly minting: Minting
+  readonly cluster: Cluster
+  readonly directory: Directory
+  readonly resources: Resources
+  reset(plan?: CloudPlan): void
+}
 
 /** Shown of the headers: none that is a secret. */
 const SHOWN_HEADERS = ['accept', 'content-type', 'metadata', 'user-agent', 'x-forwarded-for']

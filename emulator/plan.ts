@@ -1,8 +1,7 @@
 // A whole cloud as JSON, to start with or to put in the place of what there is.
-import type { NewApplication } from './directory.ts'
-import type { Emulator } from './emulator.ts'
-import type { NewMachine, NewScaleSet } from './machines.ts'
-import type { NewIdentities, NewResource, Place } from './resources.ts'
+import type { Directory, NewApplication } from './directory.ts'
+import type { Machines, NewMachine, NewScaleSet } from './machines.ts'
+import type { NewIdentities, NewResource, Place, Resources } from './resources.ts'
 
 /** Made in this order; what is left out is not there. Ids that are left out are new ones. */
 export type CloudPlan = {
@@ -44,4 +43,4 @@ export function plant({ directory, resources, machines }: PlantedParts, plan: Cl
   }
 }
 
-type PlantedParts = Pick<Emulator, 'directory' | 'resources' | 'machines'>
+type PlantedParts = { readonly directory: Directory; readonly resources: Resources; readonly machines: Machines }

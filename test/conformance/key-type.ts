@@ -36,8 +36,8 @@ export type VectorFile = {
   readonly signatures?: readonly SignatureVector[]
   readonly macs?: readonly MacVector[]
   /**
-   * Of a type that can be convergent, computed apart from this program: what encrypt gives of `the quick brown fox` with
-   * the associated data `associated`, under the context `my-cool-context` and a key of the bytes 00, 01, 02 …
+   * Of a type that can be convergent, computed apart from this program: what encrypt gives of `the quick brown fox`
+   * with the associated data `associated`, under the context `my-cool-context` and a key of the bytes 00, 01, 02 …
    */
   readonly convergent?: string
   /** Of a type that signs: how it signs certificates. */

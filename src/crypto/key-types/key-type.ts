@@ -39,8 +39,8 @@ export type KeyType = {
   /** Whether the material itself is the key of HMACs; else each version has a secret of its own for them. */
   readonly isHmacKey?: true
   /**
-   * So many bytes that whoever has the other pair gets as well: from the private half of one pair and the public half of
-   * another of the type. The caller wipes them.
+   * So many bytes that whoever has the other pair gets as well: from the private half of one pair and the public half
+   * of another of the type. The caller wipes them.
    */
   readonly agree?: (privateKey: KeyObject, publicKey: KeyObject, bytes: number) => Buffer
   /** Where callers may name the type by a family and one of its sets as well. */

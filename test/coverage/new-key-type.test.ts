@@ -6,6 +6,7 @@ import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { test } from 'node:test'
+import type { Cipher, ListedKeyType, Signing } from '../../src/crypto/key-types/key-type.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { MountedTransit } from '../fixtures/mounted-transit.ts'
 
@@ -113,4 +114,24 @@ test('aes192-gcm96: encrypts, also where encrypt makes the key, and is derived, 
     derived_key_type: 'aes192-gcm96',
   })
   assert.equal((await client.read('keys/agreed')).data.type, 'aes192-gcm96')
+})
+
+test('a type that leaves out what must be said does not compile, as the comments here say to the compiler', () => {
+  const formless: Omit<ListedKeyType, 'form'> = added.ed448
+  const unnumbered: Omit<ListedKeyType, 'backupId'> = added.ed448
+  const unnamed: Omit<Signing, 'x509'> = added.ed448.signing ?? assert.fail()
+  const { cipher } = added.aes192Gcm96
+  assert.ok(cipher?.takesAssociatedData === true)
+  const unmeasured: Omit<Extract<Cipher, { takesAssociatedData: true }>, 'keyBytes'> = cipher
+  const types: ListedKeyType[] = [
+    // @ts-expect-error how its keys are written elsewhere
+    formless,
+    // @ts-expect-error its number in backups
+    unnumbered,
+    // @ts-expect-error how certificates are signed
+    { ...added.ed448, signing: unnamed },
+    // @ts-expect-error the bytes of a key
+    { ...added.aes192Gcm96, cipher: unmeasured },
+  ]
+  assert.equal(types.length, 4)
 })

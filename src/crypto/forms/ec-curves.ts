@@ -44,7 +44,7 @@ export const SECP256K1: Curve = {
 /** Those that keys of the service can be on. */
 export const CURVES: readonly Curve[] = [P256, P384, P521, SECP256K1]
 
-/** Of the order, from its highest that is set. */
+/** Bits of the order, without the zeros in front. */
 export const orderBits = ({ order }: Curve): number => order.length * 8 - Math.clz32((order[0] ?? 0) << 24)
 
 /** Bytes of a private key, of r and of s. */

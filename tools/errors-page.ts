@@ -8,8 +8,8 @@ const HEAD = `# Refusals
 
 Every refusal has a status and the body \`{"errors": [sentence]}\`; the list is empty where there is nothing to say.
 What a sentence fills in for one request stands here as \`…\`; where it is all of it, the sentence is of the one place
-that refuses, and many are those that clients know. The code says what was wrong, whatever the sentence; it does not
-travel to clients.
+that refuses, and many are those that clients know. Some fields have such a sentence in place of the usual one. The
+code says what was wrong, whatever the sentence; it does not travel to clients.
 
 Two answers with such a status are no refusals: \`sys/health\` says the state of the node in its status (200, 501, 503,
 or what the request asks for), and a batch of which some items fail answers 400, or what

@@ -79,6 +79,6 @@ export function fail<C extends ErrorCode>(code: C, args: MessageArgs<C>, cause?:
 
 /** The same refusal with one more sentence. */
 export function refusalWith(refusal: Refusal, sentence: string): Refusal {
-  const { code, status, message, hint } = refusal
-  return new Refusal(code, status, bounded(`${message}. ${sentence}`), refusal, hint)
+  const { code, status, message, cause, hint } = refusal
+  return new Refusal(code, status, bounded(`${message}. ${sentence}`), cause, hint)
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ERRORS, fail, REFUSAL_GROUPS } from '../../src/api/errors.ts'
+import { ERRORS, fail, REFUSAL_GROUPS, refusalWith } from '../../src/api/errors.ts'
 import { isTest, readTree } from '../../tools/tree.ts'
 import { PROJECT } from '../fixtures/server-process.ts'
 
@@ -58,4 +58,21 @@ test('P-39: a refusal that repeats what was sent has an end', () => {
   const messageOf = (length: number) => fail('bad_request', ['x'.repeat(length)]).message
   assert.equal(messageOf(8_192), 'x'.repeat(8_192))
   assert.equal(messageOf(8_193), `${'x'.repeat(8_192)}…`)
+})
+
+test('a field is refused in the usual sentence, or in the one that clients know', () => {
+  assert.equal(fail('field_missing', ['a']).message, 'Missing required field "a"')
+  assert.equal(fail('field_missing', ['a', 'missing a']).message, 'missing a')
+  const usual = 'Field validation failed: error converting input for field "a": must be at most 3'
+  assert.equal(fail('out_of_range', ['a', 'must be at most 3']).message, usual)
+  assert.equal(fail('out_of_range', ['a is at most 3']).message, 'a is at most 3')
+})
+
+test('one more sentence leaves code, status and cause as they were', () => {
+  const cause = new Error('why')
+  const longer = refusalWith(fail('input_unusable', ['no'], cause), 'See there')
+  assert.deepEqual(
+    [longer.code, longer.status, longer.message, longer.cause],
+    ['input_unusable', 400, 'no. See there', cause],
+  )
 })

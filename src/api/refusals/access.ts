@@ -51,8 +51,8 @@ export const ACCESS_REFUSALS = {
     status: 400,
     message: (what: string) => what,
     remedy:
-      'Nobody gives a token more than his own has: ask for fewer policies, a shorter life or other addresses, or ' +
-      'ask whoever has them. A token role can name policies beyond those of the caller.',
+      'A token gets no more than the one that makes it has: ask for fewer policies, a shorter life or other ' +
+      'addresses, or ask whoever has them. A token role can name policies beyond those of the caller.',
   },
   not_assignable: {
     status: 400,

@@ -53,6 +53,6 @@ export const FIELD_REFUSALS = {
   field_not_applicable: {
     status: 400,
     message: fieldOr,
-    remedy: 'The field says nothing about a thing of this type, or promises what it cannot do: leave it out.',
+    remedy: 'The field says nothing about a thing of this type, or promises what is not offered: leave it out.',
   },
 } as const satisfies RefusalRows

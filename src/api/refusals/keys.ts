@@ -44,8 +44,8 @@ export const KEY_REFUSALS = {
     status: 400,
     message: (what: string) => what,
     remedy:
-      'The key came from elsewhere, and its owner kept new versions to himself: add one with import_version, or ' +
-      'import the key with allow_rotation.',
+      'The key was imported without allow_rotation: whoever has it adds a version with import_version, or ' +
+      'imports it under another name with allow_rotation.',
   },
   import_not_allowed: {
     status: 400,

@@ -65,8 +65,8 @@ export const SERVER_REFUSALS = {
     status: 400,
     message: (what: string) => what,
     remedy:
-      'sys/seal-status says whether the server is initialised and unsealed: what was asked for was done before, ' +
-      'or has to wait.',
+      'The state of the server does not fit: sys/seal-status says whether it is initialised and unsealed. What ' +
+      'was asked for was done before, or has to wait.',
   },
   already_in_progress: {
     status: 400,

@@ -68,7 +68,7 @@ type GivenRole = {
 /** What was sent, on top of what was there. @throws Refusal */
 export function changedRole(given: GivenRole, before: Role | undefined, newRoleId: () => string): Role {
   if (given.local_secret_ids === true)
-    throw fail('field_invalid', ['local_secret_ids', 'is not offered yet: leave it out'])
+    throw fail('field_not_applicable', ['local_secret_ids', 'is not offered yet: leave it out'])
   const period = given.token_period ?? given.period
   const withPeriod = period === undefined ? given : { ...given, token_period: period }
   const cidrs = given.secret_id_bound_cidrs ?? given.bound_cidr_list

@@ -75,7 +75,7 @@ const startsPeriod = ({ rotation_period: period, client_secret: secret }: GivenC
 
 /** What is promised by a field that does nothing is refused. */
 function requireOffered({ rotation_policy: policy = '' }: GivenConfig): void {
-  if (policy !== '') throw fail('field_invalid', ['rotation_policy', 'is not offered: leave it empty'])
+  if (policy !== '') throw fail('field_not_applicable', ['rotation_policy', 'is not offered: leave it empty'])
 }
 
 function requireCredential({ authType, secret, identityTokenAudience, identityTokenTtlSeconds }: CloudConfig): void {

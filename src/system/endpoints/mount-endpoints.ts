@@ -290,8 +290,8 @@ type MountArgs = {
 
 /** What would be promised and not kept is refused by name. */
 function refuseUnoffered(args: MountArgs): void {
-  if (args.seal_wrap) throw fail('field_invalid', ['seal_wrap', NOT_OFFERED])
-  if (args.external_entropy_access) throw fail('field_invalid', ['external_entropy_access', NOT_OFFERED])
+  if (args.seal_wrap) throw fail('field_not_applicable', ['seal_wrap', NOT_OFFERED])
+  if (args.external_entropy_access) throw fail('field_not_applicable', ['external_entropy_access', NOT_OFFERED])
   if (args.plugin_version !== '')
     throw fail('field_invalid', ['plugin_version', 'only the built-in version is offered'])
 }

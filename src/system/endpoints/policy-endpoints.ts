@@ -100,7 +100,7 @@ const LAST_END_MS = Date.UTC(9999, 11, 31)
 function endOf(system: System, name: string, { expiration = '', ttl = 0 }: Conditions): number | undefined {
   if (expiration === '' && ttl === 0) return undefined
   const field = expiration === '' ? 'ttl' : 'expiration'
-  if (expiration !== '' && ttl !== 0) throw fail('field_invalid', ['ttl', 'give either ttl or expiration'])
+  if (expiration !== '' && ttl !== 0) throw fail('fields_conflict', ['ttl', 'give either ttl or expiration'])
   // What would count afterwards, the built-in one or nothing, is for nobody to guess.
   if (name === 'default') throw fail('field_invalid', [field, 'the policy "default" always exists'])
   const nowMs = system.world.clock.nowMs()

@@ -77,7 +77,7 @@ const quotas = namedThings({
       if (rate <= 0) throw fail('out_of_range', ['rate', 'must be greater than 0'])
       const groupBy = (args.group_by as Grouping | undefined) ?? before?.groupBy ?? 'ip'
       if ((args.secondary_rate ?? 0) > 0 && !groupBy.startsWith('entity_'))
-        throw fail('field_invalid', ['secondary_rate', 'goes with group_by entity_then_ip or entity_then_none only'])
+        throw fail('fields_conflict', ['secondary_rate', 'goes with group_by entity_then_ip or entity_then_none only'])
       const quota: RateQuota = {
         format: 1,
         name,

@@ -160,7 +160,10 @@ export class Rekey {
       if (this.#verification.running !== undefined) throw fail('already_in_progress', ['rekey already in progress'])
       checkShareNumbers('secret', shares, threshold)
       if (backup && pgpKeys.length === 0)
-        throw fail('field_invalid', ['backup', 'cannot keep a backup of new keys without pgp_keys to encrypt them to'])
+        throw fail('fields_conflict', [
+          'backup',
+          'cannot keep a backup of new keys without pgp_keys to encrypt them to',
+        ])
       const encryptors = await readPgpKeys(this.#parts.readPgpKey, 'pgp_keys', pgpKeys, shares)
       this.#attempt.start({ shares, threshold, encryptors, backup, verification })
       return this.status()

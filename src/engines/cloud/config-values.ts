@@ -145,7 +145,7 @@ function requireSchedule({ rotationSchedule, rotationPeriodSeconds, rotationWind
   if (rotationPeriodSeconds > 0 && rotationPeriodSeconds < MIN_PERIOD_SECONDS)
     throw fail('out_of_range', ['rotation_period', `must be at least ${MIN_PERIOD_SECONDS} s`])
   if (rotationWindowSeconds === 0) return
-  // Wire text.
+  // Both are wire text.
   if (rotationPeriodSeconds > 0) throw fail('fields_conflict', ['rotation_window does not apply to period'])
   if (rotationSchedule === '') throw fail('fields_conflict', ['cannot use rotation_window without rotation_schedule'])
   if (rotationWindowSeconds < MIN_WINDOW_SECONDS)

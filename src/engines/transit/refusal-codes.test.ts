@@ -1,4 +1,4 @@
-// The code of a refusal says what was wrong, whatever its sentence: one row for each thing that a client can do about it.
+// The code of a refusal says what was wrong, whatever its sentence; a client does something else about each.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'

@@ -137,7 +137,8 @@ const REFUSED = [
     path: 'src/engines/transit/a.ts',
     source: `import { b } from '../../storage/b.ts'`,
     finding:
-      'src/engines/transit/a.ts:1: an engine takes only types (import type) or src/storage/contract.ts from storage',
+      'src/engines/transit/a.ts:1: an engine takes only types (import type) or src/storage/contract.ts, ' +
+      'src/storage/stored-record.ts from storage',
   },
   {
     name: 'main.ts in a room',

@@ -47,9 +47,11 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMIT
   }
 }
 
+const STORED_LIMITS = { depth: DEEPEST, containers: 10_000_000, members: 100_000_000, objectMembers: 100_000_000 }
+
 /** Like parseJson, for text that this program wrote itself. */
 export function parseStoredJson(bytes: Buffer): JsonValue {
-  return parseJson(bytes, { depth: DEEPEST, containers: 10_000_000, members: 100_000_000, objectMembers: 100_000_000 })
+  return parseJson(bytes, STORED_LIMITS)
 }
 
 function decodeUtf8(bytes: Buffer): string {

@@ -1,0 +1,73 @@
+// The one way from stored bytes to a record, and back. A record is JSON, `{"format":1,…}`, defined once: its members and
+// their kinds, from which TypeScript has its type. What is read is checked member by member: a record is whole, or
+// nobody sees any of it.
+import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
+import { type GroupOf, group, type Kind, type Members, Misfit, type Others } from '../lib/member-kinds.ts'
+import { StorageCorrupt } from './contract.ts'
+
+export type StoredRecord<T> = {
+  /** For messages: `A mount entry`. */
+  readonly what: string
+  readonly kind: Kind<T>
+  /** @throws StorageCorrupt that names record and member, and never a value */
+  readonly decode: (bytes: Buffer) => T
+  readonly encode: (record: T) => Buffer
+}
+
+/** The type of what a definition reads. */
+export type RecordOf<R> = R extends StoredRecord<infer T> ? T : never
+
+const FORMAT = 1
+
+/** `format` is among the members where the record's type has it; else it stands in the stored bytes alone. */
+export function storedRecord<const M extends Members>(
+  what: string,
+  members: M,
+  others: Others = 'kept',
+): StoredRecord<GroupOf<M>> {
+  const kind = group(members, others)
+  const hasFormat = Object.hasOwn(members, 'format')
+  const needsNoCopy = hasFormat || others === 'dropped'
+  return {
+    what,
+    kind,
+    decode: (bytes) => {
+      const value = parsed(what, bytes)
+      if (!isJsonObject(value) || value.format !== FORMAT) throw new StorageCorrupt(`${what} has an unknown format`)
+      if (needsNoCopy) return fitting(what, kind, value)
+      const { format: _format, ...rest } = value
+      return fitting(what, kind, rest)
+    },
+    encode: (record) => encodeStored(hasFormat ? record : { format: FORMAT, ...record }),
+  }
+}
+
+/** Of JSON whose format stands elsewhere, or that has none. @throws StorageCorrupt as `decode` does */
+export function decodeStored<T>(what: string, kind: Kind<T>, bytes: Buffer): T {
+  return fitting(what, kind, parsed(what, bytes))
+}
+
+export function encodeStored(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value))
+}
+
+function parsed(what: string, bytes: Buffer): JsonValue {
+  try {
+    return parseStoredJson(bytes)
+  } catch (cause) {
+    throw cause instanceof JsonError ? new StorageCorrupt(`${what} is ${cause.message}`, { cause }) : cause
+  }
+}
+
+function fitting<T>(what: string, kind: Kind<T>, value: JsonValue): T {
+  try {
+    return kind.read(value)
+  } catch (cause) {
+    if (!(cause instanceof Misfit)) throw cause
+    const { path, isMissing } = cause
+    if (path === '') throw new StorageCorrupt(`${what} cannot be`, { cause })
+    throw new StorageCorrupt(isMissing ? `${what} lacks "${path}"` : `${what} has a "${path}" that cannot be`, {
+      cause,
+    })
+  }
+}

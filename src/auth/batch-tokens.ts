@@ -4,10 +4,10 @@
 //   hvb. | base64url of a barrier record, bound to a path at which nothing is ever stored
 import { fail } from '../api/errors.ts'
 import { Base64Error, decodeBase64Url, encodeBase64Url } from '../lib/base64.ts'
-import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
-import { own } from '../lib/own.ts'
+import { count, group, mapOf, oneOf, optional, text, texts, type ValueOf } from '../lib/member-kinds.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import { ROOT_NAMESPACE, StorageCorrupt } from '../storage/contract.ts'
+import { decodeStored, encodeStored } from '../storage/stored-record.ts'
 import type { TokenEntry } from './token-entry.ts'
 import { SYSTEM_FOLDER } from './token-keys.ts'
 import { BATCH_PREFIX } from './token-text.ts'
@@ -17,15 +17,43 @@ const BOUND_TO = `${SYSTEM_FOLDER}token/batch`
 /** A head has at most 16 KiB; other servers and proxies take 8 KiB. */
 export const MAX_BATCH_TOKEN_LENGTH = 6_144
 
+/** Short names, and nothing that is as it mostly is: every byte travels with every request. */
+const BATCH_TOKEN = group(
+  {
+    /** Format. */
+    f: oneOf(1),
+    p: texts,
+    /** Request path that made it. */
+    a: text,
+    c: count,
+    /** When it expires. */
+    x: count,
+    t: count,
+    n: optional(text),
+    d: optional(text),
+    m: optional(mapOf(text)),
+    /** The parent. */
+    u: optional(text),
+    k: optional(count),
+    e: optional(text),
+    b: optional(texts),
+    r: optional(text),
+    /** UUID of the mount of a login. */
+    l: optional(text),
+  },
+  'dropped',
+)
+type BatchToken = ValueOf<typeof BATCH_TOKEN>
+
 export const isBatchText = (token: string): boolean => token.startsWith(BATCH_PREFIX)
 
 /** @throws Refusal where it would not fit into the headers of a request, or cannot be of this kind */
 export function sealBatchToken(barrier: Barrier, entry: TokenEntry): string {
   if (entry.numUses !== 0) throw fail('fields_conflict', ['batch tokens cannot have "num_uses" set'])
   if (entry.periodSeconds !== 0) throw fail('fields_conflict', ['batch tokens cannot have "period" set'])
-  const text = BATCH_PREFIX + encodeBase64Url(barrier.seal(BOUND_TO, Buffer.from(JSON.stringify(shortened(entry)))))
-  if (text.length <= MAX_BATCH_TOKEN_LENGTH) return text
-  const sizes = `it would have ${text.length} characters, at most ${MAX_BATCH_TOKEN_LENGTH} are sent in a header`
+  const token = BATCH_PREFIX + encodeBase64Url(barrier.seal(BOUND_TO, encodeStored(shortened(entry))))
+  if (token.length <= MAX_BATCH_TOKEN_LENGTH) return token
+  const sizes = `it would have ${token.length} characters, at most ${MAX_BATCH_TOKEN_LENGTH} are sent in a header`
   throw fail('out_of_range', [`a batch token carries its policies and metadata, ${sizes}: give it fewer`])
 }
 
@@ -36,15 +64,14 @@ export function openBatchToken(barrier: Barrier, token: string): TokenEntry | un
     const record = decodeBase64Url(token.slice(BATCH_PREFIX.length))
     // One text for one token: others that decode alike are none.
     if (BATCH_PREFIX + encodeBase64Url(record) !== token) return undefined
-    return restored(parseStoredJson(barrier.open(BOUND_TO, record)))
+    return restored(decodeStored('A batch token', BATCH_TOKEN, barrier.open(BOUND_TO, record)))
   } catch (cause) {
     if (cause instanceof Base64Error || cause instanceof StorageCorrupt) return undefined
     throw cause
   }
 }
 
-/** Short names, and nothing that is as it mostly is: every byte travels with every request. */
-function shortened(entry: TokenEntry): JsonObject {
+function shortened(entry: TokenEntry): BatchToken {
   const { expiry } = entry
   if (!('atMs' in expiry)) throw new Error('A batch token without an end')
   return {
@@ -67,33 +94,28 @@ function shortened(entry: TokenEntry): JsonObject {
   }
 }
 
-function restored(value: unknown): TokenEntry {
-  if (!isJsonObject(value) || value.f !== 1) throw new StorageCorrupt('A batch token has an unknown format')
-  const text = (name: string): string => {
-    const member = own(value, name)
-    return typeof member === 'string' ? member : ''
-  }
+function restored(token: BatchToken): TokenEntry {
   return {
     format: 1,
-    namespace: value.n === undefined ? ROOT_NAMESPACE : text('n'),
+    namespace: token.n ?? ROOT_NAMESPACE,
     accessor: '',
-    policies: value.p as readonly string[],
-    path: text('a'),
-    displayName: text('d'),
-    meta: isJsonObject(value.m) ? (value.m as Readonly<Record<string, string>>) : null,
-    parent: text('u'),
-    createdAtMs: Number(value.c),
-    creationTtlSeconds: Number(value.t),
-    explicitMaxTtlSeconds: Number(value.k ?? 0),
+    policies: token.p,
+    path: token.a,
+    displayName: token.d ?? '',
+    meta: token.m ?? null,
+    parent: token.u ?? '',
+    createdAtMs: token.c,
+    creationTtlSeconds: token.t,
+    explicitMaxTtlSeconds: token.k ?? 0,
     periodSeconds: 0,
     renewable: false,
-    expiry: { atMs: Number(value.x) },
+    expiry: { atMs: token.x },
     lastRenewalAtMs: null,
     numUses: 0,
     type: 'batch',
-    entityId: text('e'),
-    boundCidrs: (value.b ?? []) as readonly string[],
-    role: text('r'),
-    login: value.l === undefined ? null : { mountUuid: text('l'), renewal: {} },
+    entityId: token.e ?? '',
+    boundCidrs: token.b ?? [],
+    role: token.r ?? '',
+    login: token.l === undefined ? null : { mountUuid: token.l, renewal: {} },
   }
 }

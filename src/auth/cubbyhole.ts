@@ -5,13 +5,17 @@
 import { fail } from '../api/errors.ts'
 import type { Engine } from '../api/mount.ts'
 import type { Page } from '../api/named-things.ts'
-import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { integer, object } from '../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { decodeStored, storedRecord } from '../storage/stored-record.ts'
 import { DEFAULT_KEPT_LIMITS, type KeptLimits, type KeptValues } from './kept-values.ts'
 import { idKey } from './token-keys.ts'
 
 const FOLDER = 'cubbyhole/'
 const SIZE_FOLDER = 'cubbyhole-size/'
+/** Of all that a token keeps. */
+export const CUBBYHOLE_SIZE = storedRecord('The size of a cubbyhole', { entries: integer(), bytes: integer() })
 const WIPE_PAGE = 500
 /** Of an older version each may have any size. */
 const COUNT_PAGE = 16
@@ -120,7 +124,7 @@ class Held {
 
   putWith(tx: ViewTransaction, tokenId: string): void {
     const { entries, bytes } = this
-    tx.put(SIZE_FOLDER + tokenId, Buffer.from(JSON.stringify({ format: 1, entries, bytes })))
+    tx.put(SIZE_FOLDER + tokenId, CUBBYHOLE_SIZE.encode({ entries, bytes }))
   }
 }
 
@@ -135,15 +139,8 @@ function sizeOf(path: string, value: Uint8Array | undefined): Held {
 async function heldWith(tx: ViewTransaction, tokenId: string): Promise<Held | undefined> {
   const bytes = await tx.get(SIZE_FOLDER + tokenId)
   if (bytes === undefined) return undefined
-  const value = parseStoredJson(bytes)
-  if (
-    !isJsonObject(value) ||
-    value.format !== 1 ||
-    typeof value.entries !== 'number' ||
-    typeof value.bytes !== 'number'
-  )
-    throw new Error('The size of a cubbyhole has an unknown form')
-  return new Held(value.entries, value.bytes)
+  const size = CUBBYHOLE_SIZE.decode(bytes)
+  return new Held(size.entries, size.bytes)
 }
 
 const isEmpty = async (tx: ViewTransaction, tokenId: string): Promise<boolean> =>
@@ -170,10 +167,7 @@ export async function readWith(
   path: string,
 ): Promise<JsonObject | undefined> {
   const bytes = await from.get(keyOf(tokenId, path))
-  if (bytes === undefined) return undefined
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value)) throw new Error('An entry of a cubbyhole has an unknown form')
-  return value
+  return bytes === undefined ? undefined : decodeStored('An entry of a cubbyhole', object, bytes)
 }
 
 /** In memory of its own, so that no other thread gets what lies beside it. */

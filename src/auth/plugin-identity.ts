@@ -13,21 +13,25 @@ import {
   type PublishedIdentity,
   type PublishedKey,
 } from '../api/identity-token.ts'
-import { generateRs256, type Rs256PublicKey, signRs256 } from '../crypto/jwt/rs256.ts'
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { generateRs256, signRs256 } from '../crypto/jwt/rs256.ts'
+import { count, group, listOf, oneOf, text } from '../lib/member-kinds.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
-type KeySet = {
-  readonly format: 1
-  readonly current: Rs256PublicKey & { readonly sinceMs: number }
+/** As `Rs256PublicKey`. */
+const PUBLIC_KEY = { kid: text, n: text, e: text }
+export const IDENTITY_KEYS = storedRecord('The set of keys of identity tokens', {
+  format: oneOf(1),
+  current: group({ ...PUBLIC_KEY, sinceMs: count }),
   /** Published, and signs nothing yet. */
-  readonly next: Rs256PublicKey
-  readonly former: readonly (Rs256PublicKey & { readonly untilMs: number })[]
-}
+  next: group(PUBLIC_KEY),
+  former: listOf(group({ ...PUBLIC_KEY, untilMs: count })),
+})
+type KeySet = RecordOf<typeof IDENTITY_KEYS>
 type Made = Awaited<ReturnType<typeof generateRs256>>
 
 const FOLDER = `${ROOT_NAMESPACE}/core/plugin-identity/`
@@ -120,7 +124,7 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
         const set: KeySet = { format: 1, current, next: next.publicKey, former: formerOf(before, nowMs) }
         for (const { publicKey, material } of made) tx.put(privateOf(publicKey.kid), material)
         if (before !== undefined) tx.delete(privateOf(before.current.kid))
-        tx.put(KEYS, Buffer.from(JSON.stringify(set)))
+        tx.put(KEYS, IDENTITY_KEYS.encode(set))
         return set
       })
     } finally {
@@ -134,10 +138,7 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
 
   async #stored(): Promise<KeySet | undefined> {
     const bytes = await this.#view.get(KEYS)
-    if (bytes === undefined) return undefined
-    const set = parseStoredJson(bytes)
-    if (!isJsonObject(set) || set.format !== 1) throw new Error('The keys of identity tokens have an unknown format')
-    return set as unknown as KeySet
+    return bytes === undefined ? undefined : IDENTITY_KEYS.decode(bytes)
   }
 }
 

@@ -1,12 +1,13 @@
 // Access rules by name, and the combined rules of a set of names. A policy is read and parsed once, and a set combined
 // once, until any policy changes.
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { Log } from '../lib/log.ts'
+import { count, flag, orUndefined, otherwise, text as textKind } from '../lib/member-kinds.ts'
 import { WeighedCache } from '../lib/weighed-cache.ts'
 import type { Clock } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import { type Acl, buildAcl } from './acl.ts'
 import { BUILTIN_POLICIES } from './builtin-policies.ts'
 import { type Explanation, explainAccess } from './explain.ts'
@@ -29,18 +30,24 @@ export type PolicySubject = {
   readonly resolve: TemplateResolver
 }
 
+export const POLICY = storedRecord(
+  'A policy entry',
+  {
+    namespace: otherwise(textKind, ROOT_NAMESPACE),
+    text: textKind,
+    /** Grows by one with each write; 0 for built-in ones, and for those written before versions were counted. */
+    version: otherwise(count, 0),
+    /** Undefined where the version is 0. */
+    modifiedAtMs: orUndefined(count),
+    /** A write must name the version that it replaces. */
+    casRequired: otherwise(flag, false),
+    /** From then on it is as if it were not there; undefined: it stays. */
+    expiresAtMs: orUndefined(count),
+  },
+  'dropped',
+)
 /** A policy as it is kept. */
-export type StoredPolicy = {
-  readonly text: string
-  /** Grows by one with each write; 0 for built-in ones, and for those written before versions were counted. */
-  readonly version: number
-  /** Undefined where the version is 0. */
-  readonly modifiedAtMs: number | undefined
-  /** A write must name the version that it replaces. */
-  readonly casRequired: boolean
-  /** From then on it is as if it were not there; undefined: it stays. */
-  readonly expiresAtMs: number | undefined
-}
+export type StoredPolicy = Omit<RecordOf<typeof POLICY>, 'namespace'>
 
 /** What a write asks of the policy that it replaces. */
 export type PolicyWrite = {
@@ -104,16 +111,15 @@ export class PolicyStore {
       const isMet =
         cas === undefined ? before?.casRequired !== true : cas === (before?.version ?? builtin(name)?.version ?? -1)
       if (!isMet) return false
-      const entry = {
-        format: 1,
+      const entry = POLICY.encode({
         namespace: ROOT_NAMESPACE,
         text,
         version: (before?.version ?? 0) + 1,
         modifiedAtMs: this.#clock.nowMs(),
         casRequired: casRequired ?? before?.casRequired ?? false,
-        ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-      }
-      tx.put(name, Buffer.from(JSON.stringify(entry)))
+        expiresAtMs,
+      })
+      tx.put(name, entry)
       return true
     })
     if (isWritten && expiresAtMs !== undefined) this.#onEnd(expiresAtMs)
@@ -249,18 +255,8 @@ function builtin(name: string): StoredPolicy | undefined {
 
 function decoded(bytes: Buffer | undefined): StoredPolicy | undefined {
   if (bytes === undefined) return undefined
-  const stored = parseStoredJson(bytes)
-  if (!isJsonObject(stored) || stored.format !== 1 || typeof stored.text !== 'string') {
-    throw new Error('A policy entry has an unknown format')
-  }
-  const { text, version, modifiedAtMs, casRequired, expiresAtMs } = stored
-  return {
-    text,
-    version: typeof version === 'number' ? version : 0,
-    modifiedAtMs: typeof modifiedAtMs === 'number' ? modifiedAtMs : undefined,
-    casRequired: casRequired === true,
-    expiresAtMs: typeof expiresAtMs === 'number' ? expiresAtMs : undefined,
-  }
+  const { namespace: _namespace, ...policy } = POLICY.decode(bytes)
+  return policy
 }
 
 const weightOf = (key: string, rules: number): number => 1 + rules + Math.floor(key.length / NAMES_PER_RULE)

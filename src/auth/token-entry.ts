@@ -1,58 +1,67 @@
 // What is stored of a token: never its text. Times are absolute, so that a stopped server lets nothing live longer.
 import type { AuthBlock } from '../api/request.ts'
-import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
+import {
+  byMember,
+  count,
+  flag,
+  group,
+  integer,
+  mapOf,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  otherwise,
+  text,
+  texts,
+  type ValueOf,
+} from '../lib/member-kinds.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import { ROOT_TOKEN_PATH } from './token-keys.ts'
 
-export type TokenEntry = {
-  readonly format: 1
-  readonly namespace: string
-  readonly accessor: string
-  readonly policies: readonly string[]
-  /** Request path that made it. */
-  readonly path: string
-  readonly displayName: string
-  readonly meta: Readonly<Record<string, string>> | null
-  /** Storage name of the parent token; empty for an orphan. */
-  readonly parent: string
-  readonly createdAtMs: number
-  /** 0 for a token that never expires. */
-  readonly creationTtlSeconds: number
-  readonly explicitMaxTtlSeconds: number
-  readonly periodSeconds: number
-  readonly renewable: boolean
-  readonly expiry: { readonly never: true } | { readonly atMs: number }
-  readonly lastRenewalAtMs: number | null
-  /** Requests left; 0: unlimited; -1: the last one is being served. */
-  readonly numUses: number
-  /** Those that it was made with, from its first limited use on. */
-  readonly usesGiven?: number
-  /** A batch token is not stored: its text holds all this, sealed. */
-  readonly type: 'service' | 'batch'
-  /** Who is behind it; empty: nobody in particular. */
-  readonly entityId: string
-  /** Addresses that it may be used from (lib/cidr.ts); empty: all. */
-  readonly boundCidrs: readonly string[]
-  /** The token role that it was made by; empty: none. */
-  readonly role: string
-  /** Of a token that a login gave; null: made by another token. */
-  readonly login: LoginOrigin | null
-}
-
 /** What renewal asks the login method about. */
-export type LoginOrigin = { readonly mountUuid: string; readonly renewal: JsonObject }
+const LOGIN_ORIGIN = group({ mountUuid: text, renewal: object })
+export type LoginOrigin = ValueOf<typeof LOGIN_ORIGIN>
 
-/** What entries that older versions stored do not hold. */
-const ABSENT_BEFORE = { type: 'service', entityId: '', boundCidrs: [], role: '', login: null } as const
+export const TOKEN_ENTRY = storedRecord('A token entry', {
+  format: oneOf(1),
+  namespace: text,
+  accessor: text,
+  policies: texts,
+  /** Request path that made it. */
+  path: text,
+  displayName: text,
+  meta: nullable(mapOf(text)),
+  /** Storage name of the parent token; empty for an orphan. */
+  parent: text,
+  createdAtMs: count,
+  /** 0 for a token that never expires. */
+  creationTtlSeconds: count,
+  explicitMaxTtlSeconds: count,
+  periodSeconds: count,
+  renewable: flag,
+  expiry: byMember({ atMs: group({ atMs: count }), never: group({ never: oneOf(true) }) }),
+  lastRenewalAtMs: nullable(count),
+  /** Requests left; 0: unlimited; -1: the last one is being served. */
+  numUses: integer({ min: -1 }),
+  /** Those that it was made with, from its first limited use on. */
+  usesGiven: optional(count),
+  // What follows entries that older versions stored do not hold.
+  /** A batch token is not stored: its text holds all this, sealed. */
+  type: otherwise(oneOf('service', 'batch'), 'service'),
+  /** Who is behind it; empty: nobody in particular. */
+  entityId: otherwise(text, ''),
+  /** Addresses that it may be used from (lib/cidr.ts); empty: all. */
+  boundCidrs: otherwise(texts, []),
+  /** The token role that it was made by; empty: none. */
+  role: otherwise(text, ''),
+  /** Of a token that a login gave; null: made by another token. */
+  login: otherwise(nullable(LOGIN_ORIGIN), null),
+})
+export type TokenEntry = RecordOf<typeof TOKEN_ENTRY>
 
-export function encodeTokenEntry(entry: TokenEntry): Buffer {
-  return Buffer.from(JSON.stringify(entry))
-}
-
-export function decodeTokenEntry(bytes: Buffer): TokenEntry {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A token entry has an unknown format')
-  return { ...ABSENT_BEFORE, ...value } as unknown as TokenEntry
-}
+export const encodeTokenEntry = TOKEN_ENTRY.encode
+export const decodeTokenEntry = TOKEN_ENTRY.decode
 
 /** Decided by the clock whenever the token is used; timers only clean up (threats P-27). */
 export function isExpired(entry: TokenEntry, nowMs: number): boolean {

@@ -1,55 +1,46 @@
 // Token roles: what tokens made at auth/token/create/ROLE may be, whoever makes them.
 //
 //   root/sys/token-role/NAME
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { count, flag, listOf, oneOf, otherwise, text, texts, type ValueOf } from '../lib/member-kinds.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import { SYSTEM_FOLDER } from './token-keys.ts'
 
 export type RoleTokenType = 'service' | 'batch' | 'default-service' | 'default-batch'
 export const ROLE_TOKEN_TYPES: readonly RoleTokenType[] = ['service', 'batch', 'default-service', 'default-batch']
 
-export type TokenRole = {
-  readonly format: 1
-  readonly allowedPolicies: readonly string[]
-  readonly disallowedPolicies: readonly string[]
-  readonly allowedPoliciesGlob: readonly string[]
-  readonly disallowedPoliciesGlob: readonly string[]
-  readonly allowedEntityAliases: readonly string[]
-  readonly orphan: boolean
-  readonly renewable: boolean
+const OLD_NAME = oneOf('period', 'explicit_max_ttl', 'bound_cidrs')
+export type OldName = ValueOf<typeof OLD_NAME>
+
+const FALSE = otherwise(flag, false)
+const NONE = otherwise(texts, [])
+const ZERO = otherwise(count, 0)
+
+/** Each member with what it is in a new role. */
+export const TOKEN_ROLE = storedRecord('A token role', {
+  format: otherwise(oneOf(1), 1),
+  allowedPolicies: NONE,
+  disallowedPolicies: NONE,
+  allowedPoliciesGlob: NONE,
+  disallowedPoliciesGlob: NONE,
+  allowedEntityAliases: NONE,
+  orphan: FALSE,
+  renewable: otherwise(flag, true),
   /** Stands behind the path of its tokens, so that they can be listed and revoked apart; empty: nothing does. */
-  readonly pathSuffix: string
-  readonly periodSeconds: number
-  readonly explicitMaxTtlSeconds: number
-  readonly boundCidrs: readonly string[]
-  readonly tokenType: RoleTokenType
-  readonly noDefaultPolicy: boolean
-  readonly numUses: number
+  pathSuffix: otherwise(text, ''),
+  periodSeconds: ZERO,
+  explicitMaxTtlSeconds: ZERO,
+  boundCidrs: NONE,
+  tokenType: otherwise(oneOf(...ROLE_TOKEN_TYPES), 'default-service'),
+  noDefaultPolicy: FALSE,
+  numUses: ZERO,
   /** Names without `token_` that it was written by: they are read back, too. */
-  readonly oldNames: readonly OldName[]
-}
+  oldNames: otherwise(listOf(OLD_NAME), []),
+})
+export type TokenRole = RecordOf<typeof TOKEN_ROLE>
 
-export type OldName = 'period' | 'explicit_max_ttl' | 'bound_cidrs'
-
-export const NEW_ROLE: TokenRole = {
-  format: 1,
-  allowedPolicies: [],
-  disallowedPolicies: [],
-  allowedPoliciesGlob: [],
-  disallowedPoliciesGlob: [],
-  allowedEntityAliases: [],
-  orphan: false,
-  renewable: true,
-  pathSuffix: '',
-  periodSeconds: 0,
-  explicitMaxTtlSeconds: 0,
-  boundCidrs: [],
-  tokenType: 'default-service',
-  noDefaultPolicy: false,
-  numUses: 0,
-  oldNames: [],
-}
+export const NEW_ROLE: TokenRole = TOKEN_ROLE.kind.read({})
 
 const FOLDER = `${SYSTEM_FOLDER}token-role/`
 
@@ -63,7 +54,7 @@ export class TokenRoles {
 
   async read(name: string): Promise<TokenRole | undefined> {
     const bytes = await this.#view.get(name)
-    return bytes === undefined ? undefined : decodeRole(bytes)
+    return bytes === undefined ? undefined : TOKEN_ROLE.decode(bytes)
   }
 
   /** `limit` 0: all. */
@@ -75,18 +66,12 @@ export class TokenRoles {
   async write(name: string, change: (old: TokenRole) => TokenRole): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const bytes = await tx.get(name)
-      const role = change(bytes === undefined ? NEW_ROLE : decodeRole(bytes))
-      tx.put(name, Buffer.from(JSON.stringify(role)))
+      const role = change(bytes === undefined ? NEW_ROLE : TOKEN_ROLE.decode(bytes))
+      tx.put(name, TOKEN_ROLE.encode(role))
     })
   }
 
   async delete(name: string): Promise<void> {
     await this.#view.transaction(async (tx) => tx.delete(name))
   }
-}
-
-function decodeRole(bytes: Buffer): TokenRole {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A token role has an unknown format')
-  return { ...NEW_ROLE, ...value } as unknown as TokenRole
 }

@@ -1,80 +1,87 @@
 // What is stored of entities, aliases and groups, as JSON.
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import {
+  count,
+  flag,
+  type GroupOf,
+  group,
+  mapOf,
+  nullable,
+  oneOf,
+  optional,
+  text,
+  texts,
+  type ValueOf,
+} from '../lib/member-kinds.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
-type Texts = Readonly<Record<string, string>>
-
-type Stored = {
-  readonly format: 1
-  readonly namespace: string
-  readonly id: string
-  readonly createdAtMs: number
-  readonly updatedAtMs: number
-}
+const STORED = { format: oneOf(1), namespace: text, id: text, createdAtMs: count, updatedAtMs: count }
 
 /** Somebody, however they log in. */
-export type Entity = Stored & {
-  readonly name: string
-  readonly metadata: Texts
-  readonly policies: readonly string[]
+export const ENTITY = storedRecord('An entity', {
+  ...STORED,
+  name: text,
+  metadata: mapOf(text),
+  policies: texts,
   /** No access, with whatever token. */
-  readonly disabled: boolean
+  disabled: flag,
   /** Ids of the entities that were merged into this one. */
-  readonly mergedIds: readonly string[]
-}
+  mergedIds: texts,
+})
+export type Entity = RecordOf<typeof ENTITY>
 
 /** The name of an entity at one login mount. */
-export type Alias = Stored & {
-  readonly entityId: string
-  readonly mountAccessor: string
-  readonly name: string
+export const ALIAS = storedRecord('An alias', {
+  ...STORED,
+  entityId: text,
+  mountAccessor: text,
+  name: text,
   /** What the login method says of it, as of the last login. */
-  readonly metadata: Texts
+  metadata: mapOf(text),
   /** What operators say of it. */
-  readonly customMetadata: Texts
+  customMetadata: mapOf(text),
   /** Ids of the entities that it belonged to before they were merged. */
-  readonly mergedFrom: readonly string[]
+  mergedFrom: texts,
   /** Of a mount that stays out of replication, as the alias then does. */
-  readonly local: boolean
-}
+  local: flag,
+})
+export type Alias = RecordOf<typeof ALIAS>
 
-export type GroupType = 'internal' | 'external'
+const GROUP_TYPE = oneOf('internal', 'external')
+export type GroupType = ValueOf<typeof GROUP_TYPE>
 
-export type Group = Stored & {
-  readonly name: string
-  readonly type: GroupType
-  readonly metadata: Texts
-  readonly policies: readonly string[]
-  /** Grows with each write. */
-  readonly version: number
-  /** Of an external group: the name by which a login method knows it. */
-  readonly alias: GroupAlias | null
-}
-
-export type GroupAlias = {
-  readonly id: string
-  readonly mountAccessor: string
-  readonly name: string
+const GROUP_ALIAS = {
+  id: text,
+  mountAccessor: text,
+  name: text,
   /** A random value, drawn anew whenever mount or name change. A member that came by another stamp does not count. */
-  readonly stamp: string
-  readonly createdAtMs: number
-  readonly updatedAtMs: number
+  stamp: text,
+  createdAtMs: count,
+  updatedAtMs: count,
 }
+export type GroupAlias = GroupOf<typeof GROUP_ALIAS>
 
-/** What an index leads to. `name` is as it was given, where the index folds its case. */
-export type Reference = { readonly id: string; readonly entityId?: string; readonly name?: string }
+export const GROUP = storedRecord('A group', {
+  ...STORED,
+  name: text,
+  type: GROUP_TYPE,
+  metadata: mapOf(text),
+  policies: texts,
+  /** Grows with each write. */
+  version: count,
+  /** Of an external group: the name by which a login method knows it. */
+  alias: nullable(group(GROUP_ALIAS)),
+})
+export type Group = RecordOf<typeof GROUP>
 
-export const encodeEntry = (entry: Entity | Alias | Group): Buffer => Buffer.from(JSON.stringify(entry))
+/** What an index leads to. */
+export const REFERENCE = storedRecord('A reference of identities', {
+  namespace: text,
+  id: text,
+  entityId: optional(text),
+  /** As it was given, where the index folds its case. */
+  name: optional(text),
+})
+export type Reference = Omit<RecordOf<typeof REFERENCE>, 'namespace'>
 
 export const encodeReference = (namespace: string, reference: Reference): Buffer =>
-  Buffer.from(JSON.stringify({ format: 1, namespace, ...reference }))
-
-export const decodeEntity = (bytes: Buffer): Entity => decoded<Entity>(bytes)
-export const decodeAlias = (bytes: Buffer): Alias => decoded<Alias>(bytes)
-export const decodeGroup = (bytes: Buffer): Group => decoded<Group>(bytes)
-export const decodeReference = (bytes: Buffer): Reference => decoded<Reference>(bytes)
-
-function decoded<T>(bytes: Buffer): T {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('An entry of identities has an unknown format')
-  return value as unknown as T
-}
+  REFERENCE.encode({ namespace, ...reference })

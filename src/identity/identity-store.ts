@@ -10,7 +10,7 @@ import { systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { deleteAlias } from './aliases.ts'
-import { decodeReference } from './entries.ts'
+import { REFERENCE } from './entries.ts'
 import { isAliased, takeAlias } from './group-aliases.ts'
 import { findLogin, recogniseGroups, recogniseLogin } from './logins.ts'
 import { sweepMembers } from './memberships.ts'
@@ -85,7 +85,7 @@ export class IdentityStore implements Identities, Engine {
       const digests = await tx.list(folder, { limit: REMOVE_PAGE })
       for (const digest of digests) {
         const bytes = await tx.get(folder + digest)
-        const alias = bytes === undefined ? undefined : await findAlias(tx, decodeReference(bytes).id)
+        const alias = bytes === undefined ? undefined : await findAlias(tx, REFERENCE.decode(bytes).id)
         if (alias !== undefined) await deleteAlias(this.parts, tx, alias)
         tx.delete(folder + digest)
       }
@@ -98,7 +98,7 @@ export class IdentityStore implements Identities, Engine {
     const taken: string[] = []
     for (const digest of await tx.list(folder)) {
       const bytes = await tx.get(folder + digest)
-      const group = bytes === undefined ? undefined : await findGroup(tx, decodeReference(bytes).id)
+      const group = bytes === undefined ? undefined : await findGroup(tx, REFERENCE.decode(bytes).id)
       if (!isAliased(group)) continue
       takeAlias(this.parts, tx, group)
       taken.push(group.id)

@@ -17,16 +17,15 @@ import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import {
+  ALIAS,
   type Alias,
-  decodeAlias,
-  decodeEntity,
-  decodeGroup,
-  decodeReference,
+  ENTITY,
   type Entity,
-  encodeEntry,
   encodeReference,
+  GROUP,
   type Group,
   type GroupAlias,
+  REFERENCE,
   type Reference,
 } from './entries.ts'
 import { isId, nameSegment } from './names.ts'
@@ -48,7 +47,7 @@ export type IdentityParts = {
 
 export async function findEntity(from: From, id: string): Promise<Entity | undefined> {
   const bytes = isId(id) ? await from.get(`identity/entity/${id}`) : undefined
-  return bytes === undefined ? undefined : decodeEntity(bytes)
+  return bytes === undefined ? undefined : ENTITY.decode(bytes)
 }
 
 export async function findEntityByName(from: From, name: string): Promise<Entity | undefined> {
@@ -57,12 +56,12 @@ export async function findEntityByName(from: From, name: string): Promise<Entity
 }
 
 export function putEntity(tx: ViewTransaction, entity: Entity): void {
-  tx.put(`identity/entity/${entity.id}`, encodeEntry(entity))
+  tx.put(`identity/entity/${entity.id}`, ENTITY.encode(entity))
 }
 
 export async function findGroup(from: From, id: string): Promise<Group | undefined> {
   const bytes = isId(id) ? await from.get(`identity/group/${id}`) : undefined
-  return bytes === undefined ? undefined : decodeGroup(bytes)
+  return bytes === undefined ? undefined : GROUP.decode(bytes)
 }
 
 export async function findGroupByName(from: From, name: string): Promise<Group | undefined> {
@@ -71,7 +70,7 @@ export async function findGroupByName(from: From, name: string): Promise<Group |
 }
 
 export function putGroup(tx: ViewTransaction, group: Group): void {
-  tx.put(`identity/group/${group.id}`, encodeEntry(group))
+  tx.put(`identity/group/${group.id}`, GROUP.encode(group))
 }
 
 type NameIndex = 'entity-name' | 'group-name'
@@ -83,7 +82,7 @@ async function findByName(from: From, index: NameIndex, name: string): Promise<R
 
 async function referenceAt(from: From, path: string): Promise<Reference | undefined> {
   const bytes = await from.get(path)
-  return bytes === undefined ? undefined : decodeReference(bytes)
+  return bytes === undefined ? undefined : REFERENCE.decode(bytes)
 }
 
 /** Names as they were given, in the order of the index. */
@@ -119,7 +118,7 @@ export async function aliasesOf(from: From, entityId: string): Promise<Alias[]> 
   for (const folder of FOLDERS) {
     for (const id of await from.list(`${folder}alias/${entityId}/`)) {
       const bytes = await from.get(`${folder}alias/${entityId}/${id}`)
-      if (bytes !== undefined) aliases.push(decodeAlias(bytes))
+      if (bytes !== undefined) aliases.push(ALIAS.decode(bytes))
     }
   }
   return aliases
@@ -130,7 +129,7 @@ export async function findAlias(from: From, id: string): Promise<Alias | undefin
   for (const folder of FOLDERS) {
     const owner = await referenceAt(from, `${folder}alias-id/${id}`)
     const bytes = owner === undefined ? undefined : await from.get(`${folder}alias/${owner.id}/${id}`)
-    if (bytes !== undefined) return decodeAlias(bytes)
+    if (bytes !== undefined) return ALIAS.decode(bytes)
   }
   return undefined
 }
@@ -144,13 +143,13 @@ export async function findAliasAt(
   const folder = folderOf(mount.local)
   const found = await referenceAt(from, `${folder}alias-name/${mount.accessor}/${digest}`)
   const bytes = found === undefined ? undefined : await from.get(`${folder}alias/${found.entityId}/${found.id}`)
-  return bytes === undefined ? undefined : decodeAlias(bytes)
+  return bytes === undefined ? undefined : ALIAS.decode(bytes)
 }
 
 export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): void {
   const folder = folderOf(alias.local)
   const { id, entityId, namespace } = alias
-  tx.put(`${folder}alias/${entityId}/${id}`, encodeEntry(alias))
+  tx.put(`${folder}alias/${entityId}/${id}`, ALIAS.encode(alias))
   tx.put(`${folder}alias-id/${id}`, encodeReference(namespace, { id: entityId }))
   tx.put(`${folder}alias-name/${alias.mountAccessor}/${digest}`, encodeReference(namespace, { id, entityId }))
 }

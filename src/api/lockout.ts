@@ -1,17 +1,19 @@
 // Guessing is made slow: a name with too many failures is refused for a while, whatever is sent then. Kept in memory,
 // where logins are served: a restart forgets it, as it forgets the guesser's connections.
+import { count, group, oneOf, optional, type ValueOf } from '../lib/member-kinds.ts'
 import type { Clock } from '../lib/world.ts'
 import { fail, Refusal } from './errors.ts'
 
-export type LockoutSettings = {
+export const LOCKOUT_SETTINGS = group({
   /** Failures until the name is locked; 0: never. */
-  readonly threshold: number
+  threshold: count,
   /** Never, whatever the threshold says, which is kept for when it is switched on again; absent: not so. */
-  readonly disabled?: true
-  readonly durationSeconds: number
+  disabled: optional(oneOf(true)),
+  durationSeconds: count,
   /** Without a failure for so long, the count begins anew. */
-  readonly counterResetSeconds: number
-}
+  counterResetSeconds: count,
+})
+export type LockoutSettings = ValueOf<typeof LOCKOUT_SETTINGS>
 
 export const DEFAULT_LOCKOUT: LockoutSettings = { threshold: 5, durationSeconds: 900, counterResetSeconds: 900 }
 

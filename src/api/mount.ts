@@ -1,50 +1,67 @@
 // A mount: an engine at a path. Its data live under its UUID, never under its path, so that it can move.
+import {
+  count,
+  flag,
+  type GroupOf,
+  group,
+  mapOf,
+  nullable,
+  oneOf,
+  optional,
+  text,
+  texts,
+  type ValueOf,
+} from '../lib/member-kinds.ts'
 import type { Endpoint, EndpointOperation } from './endpoint.ts'
-import type { Lockout, LockoutSettings } from './lockout.ts'
+import { LOCKOUT_SETTINGS, type Lockout } from './lockout.ts'
 import type { Router } from './router.ts'
 import type { PlacedShape } from './spelling.ts'
 
-export type MountKind = 'secret' | 'auth'
+const MOUNT_KIND = oneOf('secret', 'auth')
+export type MountKind = ValueOf<typeof MOUNT_KIND>
 
-export type MountConfig = {
+const MOUNT_CONFIG = group({
   /** Seconds; 0: as the system has it. */
-  readonly defaultLeaseTtlSeconds: number
-  readonly maxLeaseTtlSeconds: number
-  readonly forceNoCache: boolean
+  defaultLeaseTtlSeconds: count,
+  maxLeaseTtlSeconds: count,
+  forceNoCache: flag,
   /** '' | 'unauth' | 'hidden': whether it is listed to callers without a token. */
-  readonly listingVisibility: string
+  listingVisibility: text,
   /** Members of data that audit shows in clear; absent: none. */
-  readonly auditNonHmacRequestKeys?: readonly string[]
-  readonly auditNonHmacResponseKeys?: readonly string[]
+  auditNonHmacRequestKeys: optional(texts),
+  auditNonHmacResponseKeys: optional(texts),
   /** Of headers: those of a request that the engine sees, and those of an answer that it may set; absent: none. */
-  readonly passthroughRequestHeaders?: readonly string[]
-  readonly allowedResponseHeaders?: readonly string[]
+  passthroughRequestHeaders: optional(texts),
+  allowedResponseHeaders: optional(texts),
   /** Names of managed keys that the engine may use; absent: none but those that any mount may. */
-  readonly allowedManagedKeys?: readonly string[]
+  allowedManagedKeys: optional(texts),
   /** Of a login mount: 'service' | 'batch' | 'default-service' | 'default-batch'; absent: 'default-service'. */
-  readonly tokenType?: string
+  tokenType: optional(text),
   /** Of a login mount: what guessing at it leads to; absent: DEFAULT_LOCKOUT. */
-  readonly lockout?: LockoutSettings
-}
+  lockout: optional(LOCKOUT_SETTINGS),
+})
+export type MountConfig = ValueOf<typeof MOUNT_CONFIG>
 
-export type MountEntry = {
-  readonly format: 1
-  readonly uuid: string
-  readonly namespace: string
-  readonly kind: MountKind
+/** What is stored of a mount. */
+export const MOUNT_MEMBERS = {
+  format: oneOf(1),
+  uuid: text,
+  namespace: text,
+  kind: MOUNT_KIND,
   /** Ends in '/', without a leading one; a login mount begins with 'auth/'. */
-  readonly path: string
+  path: text,
   /** Of a login mount that was moved: what it gave before is named by these. */
-  readonly formerPaths?: readonly string[]
-  readonly type: string
-  readonly description: string
-  readonly accessor: string
-  readonly options: Readonly<Record<string, string>> | null
-  readonly local: boolean
-  readonly sealWrap: boolean
-  readonly externalEntropyAccess: boolean
-  readonly config: MountConfig
+  formerPaths: optional(texts),
+  type: text,
+  description: text,
+  accessor: text,
+  options: nullable(mapOf(text)),
+  local: flag,
+  sealWrap: flag,
+  externalEntropyAccess: flag,
+  config: MOUNT_CONFIG,
 }
+export type MountEntry = GroupOf<typeof MOUNT_MEMBERS>
 
 /** What a mounted engine must offer besides its endpoints: to forget what changed below it. */
 export interface Engine {

@@ -1,11 +1,11 @@
 // The stored entries of mounts: where they lie, what is in them, and which there always are.
 import { fail } from '../api/errors.ts'
-import type { MountEntry, MountKind } from '../api/mount.ts'
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { MOUNT_MEMBERS, type MountEntry, type MountKind } from '../api/mount.ts'
 import { own } from '../lib/own.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { storedRecord } from '../storage/stored-record.ts'
 
 export const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
 export const MOUNT_FOLDERS = ['mounts/', 'local-mounts/'] as const
@@ -80,13 +80,9 @@ export async function readEntries(from: Pick<View, 'get' | 'list'>, folders: rea
   return entries
 }
 
-export const encodeMountEntry = (entry: MountEntry): Buffer => Buffer.from(JSON.stringify(entry))
-
-export function decodeMountEntry(bytes: Buffer): MountEntry {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A mount entry has an unknown format')
-  return value as unknown as MountEntry
-}
+export const MOUNT_ENTRY = storedRecord('A mount entry', MOUNT_MEMBERS)
+export const encodeMountEntry = MOUNT_ENTRY.encode
+export const decodeMountEntry = MOUNT_ENTRY.decode
 
 /** @throws Refusal where mounts of this kind do not belong */
 export function requireAllowedPath({ path, kind }: MountEntry): void {

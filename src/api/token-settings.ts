@@ -3,11 +3,10 @@
 
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
-import { isJsonObject, type JsonValue } from '../lib/json.ts'
 import { own } from '../lib/own.ts'
 import { fail } from './errors.ts'
 import { type Args, bool, duration, int, string, strings } from './fields.ts'
-import type { TokenSettings } from './login.ts'
+import { NO_TOKEN_SETTINGS, type TokenSettings } from './login.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from './shape.ts'
 import { keptCidr, keptPolicyName } from './spelling.ts'
 
@@ -55,20 +54,8 @@ type Given = Partial<Args<typeof TOKEN_FIELDS>> & Partial<Args<typeof OLD_TOKEN_
 /** All old names that some method takes: some take `period` and `num_uses` as well. */
 const OLD_NAMES = [...Object.keys(OLD_TOKEN_FIELDS), 'period', 'num_uses']
 
-const NONE: TokenSettings = {
-  ttlSeconds: 0,
-  maxTtlSeconds: 0,
-  explicitMaxTtlSeconds: 0,
-  periodSeconds: 0,
-  policies: [],
-  boundCidrs: [],
-  noDefaultPolicy: false,
-  numUses: 0,
-  type: 'default',
-}
-
 /** What was sent, on top of what was there. @throws Refusal naming the field */
-export function changedSettings(given: Given, before: TokenSettings = NONE): TokenSettings {
+export function changedSettings(given: Given, before: TokenSettings = NO_TOKEN_SETTINGS): TokenSettings {
   const policies = given.token_policies ?? given.policies
   const cidrs = given.token_bound_cidrs ?? given.bound_cidrs
   const settings: TokenSettings = {
@@ -155,9 +142,4 @@ export function settingsBody(settings: TokenSettings, oldNames: readonly string[
     token_ttl: settings.ttlSeconds,
     token_type: settings.type,
   }
-}
-
-/** From a stored entry; what an older version did not know is as if it had not been set. */
-export function storedSettings(value: JsonValue | undefined): TokenSettings {
-  return isJsonObject(value) ? ({ ...NONE, ...value } as TokenSettings) : NONE
 }

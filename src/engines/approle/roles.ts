@@ -7,31 +7,32 @@
 //   salt                               key of the digests, of this mount alone
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
-import type { TokenSettings } from '../../api/login.ts'
-import { storedSettings } from '../../api/token-settings.ts'
+import { TOKEN_SETTINGS } from '../../api/login.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { keyedDigest } from '../../crypto/token-digest.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import { count, flag, optional, text, texts } from '../../lib/member-kinds.ts'
 import type { World } from '../../lib/world.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { decodeSecretId, encodeSecretId, isOver, type SecretId } from './secret-id.ts'
 
 /** The one spelling of a role's name. */
 export const keptRoleName = asciiLowerCase
 
-export type Role = {
-  readonly roleId: string
+export const ROLE = storedRecord('A role of AppRole', {
+  roleId: text,
   /** Whether a login needs a secret id. */
-  readonly bindSecretId: boolean
-  readonly secretIdBoundCidrs: readonly string[]
-  readonly secretIdNumUses: number
-  readonly secretIdTtlSeconds: number
+  bindSecretId: flag,
+  secretIdBoundCidrs: texts,
+  secretIdNumUses: count,
+  secretIdTtlSeconds: count,
   /** Of secret ids that a caller brings; absent: SECRET_ID_MIN_CHARACTERS. */
-  readonly customSecretIdMinCharacters?: number
-  readonly settings: TokenSettings
-  readonly oldNames: readonly string[]
-}
+  customSecretIdMinCharacters: optional(count),
+  settings: TOKEN_SETTINGS,
+  oldNames: texts,
+})
+export type Role = RecordOf<typeof ROLE>
 
 /** Guessing a shorter one is a matter of days, at ten logins a second, if it is made of digits. */
 export const SECRET_ID_MIN_CHARACTERS = 8
@@ -89,7 +90,7 @@ export class Roles {
       if (before !== undefined && before.roleId !== role.roleId)
         tx.delete(`role-id/${keyedDigest(salt, before.roleId)}`)
       tx.put(index, Buffer.from(key))
-      tx.put(ROLES + key, Buffer.from(JSON.stringify({ format: 1, ...role })))
+      tx.put(ROLES + key, ROLE.encode(role))
       return true
     })
   }
@@ -269,9 +270,5 @@ function removeSecret(tx: ViewTransaction, role: string, digest: string, accesso
 }
 
 function decodeRole(bytes: Buffer | undefined): Role | undefined {
-  if (bytes === undefined) return undefined
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A role has an unknown format')
-  const { format: _format, ...role } = value
-  return { ...role, settings: storedSettings(value.settings) } as unknown as Role
+  return bytes === undefined ? undefined : ROLE.decode(bytes)
 }

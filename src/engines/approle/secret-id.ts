@@ -1,35 +1,31 @@
 // A secret id of a role: what is stored of it, never its text.
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import { count, mapOf, nullable, text, texts } from '../../lib/member-kinds.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
-export type SecretId = {
-  readonly accessor: string
-  readonly createdAtMs: number
-  readonly updatedAtMs: number
+export const SECRET_ID = storedRecord('A secret id', {
+  accessor: text,
+  createdAtMs: count,
+  updatedAtMs: count,
   /** Seconds; 0: it does not end. */
-  readonly ttlSeconds: number
-  readonly expiresAtMs: number | null
+  ttlSeconds: count,
+  expiresAtMs: nullable(count),
   /** Logins as made; 0: without limit. */
-  readonly numUses: number
+  numUses: count,
   /** Logins left, where they are limited. */
-  readonly usesLeft: number
-  readonly metadata: Readonly<Record<string, string>>
+  usesLeft: count,
+  metadata: mapOf(text),
   /** Where logins may come from; empty: anywhere the role allows. */
-  readonly cidrs: readonly string[]
+  cidrs: texts,
   /** Where tokens may be used from; empty: as the role says. */
-  readonly tokenBoundCidrs: readonly string[]
-}
+  tokenBoundCidrs: texts,
+})
+export type SecretId = RecordOf<typeof SECRET_ID>
 
 export const isOver = ({ expiresAtMs }: SecretId, nowMs: number): boolean =>
   expiresAtMs !== null && expiresAtMs <= nowMs
 
-export const encodeSecretId = (secret: SecretId): Buffer => Buffer.from(JSON.stringify({ format: 1, ...secret }))
-
-export function decodeSecretId(bytes: Buffer): SecretId {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A secret id has an unknown format')
-  const { format: _format, ...secret } = value
-  return secret as unknown as SecretId
-}
+export const encodeSecretId = SECRET_ID.encode
+export const decodeSecretId = SECRET_ID.decode
 
 export function secretIdBody(secret: SecretId): object {
   const iso = (ms: number): string => new Date(ms).toISOString()

@@ -1,107 +1,115 @@
 // The configuration of one mount: which directory, which audience, and the credential that asks the cloud. One stored
 // entry, `config`, so that a change of the credential is one commit.
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import {
+  count,
+  flag,
+  type GroupOf,
+  group,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  optional,
+  orUndefined,
+  otherwise,
+  text,
+  upgraded,
+  type ValueOf,
+} from '../../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
 /** Of which application a secret is. Entries of earlier versions do not say it: then it is that of the mount. */
-export type Owner = { readonly clientId?: string; readonly tenant?: string }
+const OWNER = { clientId: optional(text), tenant: optional(text) }
+export type Owner = GroupOf<typeof OWNER>
 
-export type ClientSecret = Owner & {
-  readonly value: string
+const CLIENT_SECRET = {
+  ...OWNER,
+  value: text,
   /** What an operator wrote may be shown to those who may see it; what the service made is known to it alone. */
-  readonly writtenBy: 'operator' | 'service'
+  writtenBy: oneOf('operator', 'service'),
   /** In the directory; '' of one that an operator wrote. */
-  readonly keyId: string
-  readonly expiresAtMs: number | null
+  keyId: text,
+  expiresAtMs: nullable(integer()),
 }
+export type ClientSecret = GroupOf<typeof CLIENT_SECRET>
 
 /** A credential of the application that this mount made, or that it found there. */
-export type NamedCredential = { readonly keyId: string; readonly name: string }
+const NAMED_CREDENTIAL = { keyId: text, name: text }
+export type NamedCredential = GroupOf<typeof NAMED_CREDENTIAL>
 
 /** One of ours that is to go. */
-export type Leftover = NamedCredential &
-  Owner & {
-    /** When it was asked for: the directory may show it later. Missing: long ago. */
-    readonly sinceMs?: number
-  }
+const LEFTOVER = group({
+  ...NAMED_CREDENTIAL,
+  ...OWNER,
+  /** When it was asked for: the directory may show it later. Missing: long ago. */
+  sinceMs: optional(count),
+})
+export type Leftover = ValueOf<typeof LEFTOVER>
 
 /** Where a change of the credential has come to. Whatever is here is finished, also after a crash. */
-export type RotationState = {
-  /** Name under which a secret is being asked for: one of that name may be there that nobody knows. */
-  readonly asked?: Leftover
+const ROTATION = group({
+  /**
+   * Name under which a secret is being asked for: one of that name may be there that nobody knows. Earlier versions
+   * stored the name alone.
+   */
+  asked: optional(upgraded(LEFTOVER, text, (name): Leftover => ({ keyId: '', name }))),
   /** Waits until the directory takes it; then it is the current one. */
-  readonly pending?: ClientSecret & { readonly since: number }
+  pending: optional(group({ ...CLIENT_SECRET, since: count })),
   /** Ours, to be removed from the directory. */
-  readonly over: readonly Leftover[]
+  over: listOf(LEFTOVER),
   /** Written by an operator, and left in the directory. */
-  readonly left: readonly NamedCredential[]
-  readonly lastAtMs: number | null
-}
-
-export type CloudConfig = {
-  readonly tenantId: string
-  readonly resource: string
-  readonly environment: string
-  readonly clientId: string
-  readonly secret: ClientSecret | undefined
-  /** 0: 4380 h. */
-  readonly rootPasswordTtlSeconds: number
-  /** Further attempts; 0: three, negative: none. */
-  readonly maxRetries: number
-  /** 0: 800 ms, negative: none. */
-  readonly retryDelaySeconds: number
-  /** 0: 60 s, negative: without a bound. */
-  readonly maxRetryDelaySeconds: number
-  readonly requireResourceFields: boolean
-  readonly acceptV2Tokens: boolean
-  readonly checkGroupOverage: boolean
-  /** Seconds between changes of the credential by the service; 0: none. */
-  readonly rotationPeriodSeconds: number
-  /** Minute, hour, day, month, weekday; '': none. */
-  readonly rotationSchedule: string
-  readonly rotationWindowSeconds: number
-  readonly disableAutomatedRotation: boolean
-  /** When an operator wrote what the period counts from where no change was made yet; null: not known. */
-  readonly periodFromMs: number | null
-  /** Of the writes by operators: what is kept of the cloud is of one of them. */
-  readonly generation: number
-  /** As an operator wrote it; '': the first credential that is configured (credential.ts). */
-  readonly authType: string
-  /** Of tokens that this server signs for the cloud; '': it signs none. */
-  readonly identityTokenAudience: string
-  /** 0: 3600. */
-  readonly identityTokenTtlSeconds: number
-  readonly rotation: RotationState
-}
+  left: listOf(group(NAMED_CREDENTIAL)),
+  lastAtMs: nullable(count),
+})
+export type RotationState = ValueOf<typeof ROTATION>
 
 export const NO_ROTATION: RotationState = { over: [], left: [], lastAtMs: null }
 
 export const DEFAULT_SECRET_SECONDS = 4_380 * 3_600
 
-export const NEW_CONFIG: CloudConfig = {
-  tenantId: '',
-  resource: '',
-  environment: '',
-  clientId: '',
-  secret: undefined,
-  rootPasswordTtlSeconds: DEFAULT_SECRET_SECONDS,
-  maxRetries: 3,
-  retryDelaySeconds: 4,
-  maxRetryDelaySeconds: 60,
-  requireResourceFields: true,
-  acceptV2Tokens: false,
-  checkGroupOverage: false,
-  rotationPeriodSeconds: 0,
-  rotationSchedule: '',
-  rotationWindowSeconds: 0,
-  disableAutomatedRotation: false,
-  periodFromMs: null,
-  generation: 0,
-  authType: '',
-  identityTokenAudience: '',
-  identityTokenTtlSeconds: 0,
-  rotation: NO_ROTATION,
-}
+const EMPTY = otherwise(text, '')
+const FALSE = otherwise(flag, false)
+
+/** Each member with what it is in a new configuration, and in those of versions that did not have it. */
+export const CLOUD_CONFIG = storedRecord('A cloud configuration', {
+  tenantId: EMPTY,
+  resource: EMPTY,
+  environment: EMPTY,
+  clientId: EMPTY,
+  secret: orUndefined(group(CLIENT_SECRET)),
+  /** 0: 4380 h. */
+  rootPasswordTtlSeconds: otherwise(count, DEFAULT_SECRET_SECONDS),
+  /** Further attempts; 0: three, negative: none. */
+  maxRetries: otherwise(integer(), 3),
+  /** 0: 800 ms, negative: none. */
+  retryDelaySeconds: otherwise(integer(), 4),
+  /** 0: 60 s, negative: without a bound. */
+  maxRetryDelaySeconds: otherwise(integer(), 60),
+  requireResourceFields: otherwise(flag, true),
+  acceptV2Tokens: FALSE,
+  checkGroupOverage: FALSE,
+  /** Seconds between changes of the credential by the service; 0: none. */
+  rotationPeriodSeconds: otherwise(count, 0),
+  /** Minute, hour, day, month, weekday; '': none. */
+  rotationSchedule: EMPTY,
+  rotationWindowSeconds: otherwise(count, 0),
+  disableAutomatedRotation: FALSE,
+  /** When an operator wrote what the period counts from where no change was made yet; null: not known. */
+  periodFromMs: otherwise(nullable(count), null),
+  /** Of the writes by operators: what is kept of the cloud is of one of them. */
+  generation: otherwise(count, 0),
+  /** As an operator wrote it; '': the first credential that is configured (credential.ts). */
+  authType: EMPTY,
+  /** Of tokens that this server signs for the cloud; '': it signs none. */
+  identityTokenAudience: EMPTY,
+  /** 0: 3600. */
+  identityTokenTtlSeconds: otherwise(count, 0),
+  rotation: otherwise(ROTATION, NO_ROTATION),
+})
+export type CloudConfig = RecordOf<typeof CLOUD_CONFIG>
+
+export const NEW_CONFIG: CloudConfig = CLOUD_CONFIG.kind.read({})
 
 /** The secret as one that is to go. */
 export const leftoverOf = ({ keyId, clientId, tenant }: ClientSecret, sinceMs?: number): Leftover => ({
@@ -138,7 +146,7 @@ export class ConfigStore {
       const before = decode(await tx.get(KEY))
       const now = change(before)
       if (now === undefined) return { before, now: before }
-      tx.put(KEY, Buffer.from(JSON.stringify({ format: 1, ...now })))
+      tx.put(KEY, CLOUD_CONFIG.encode(now))
       return { before, now }
     })
   }
@@ -153,17 +161,9 @@ export class ConfigStore {
 }
 
 function decode(bytes: Buffer | undefined): CloudConfig | undefined {
-  if (bytes === undefined) return undefined
-  const value = parseStoredJson(bytes)
-  bytes.fill(0)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A cloud configuration has an unknown format')
-  const { format: _format, ...config } = value
-  const { rotation, ...found } = { ...NEW_CONFIG, ...(config as unknown as CloudConfig) }
-  return { ...found, rotation: withOwnAsked(rotation) }
-}
-
-/** Earlier versions stored the name alone. */
-function withOwnAsked({ asked, ...rotation }: RotationState): RotationState {
-  if (asked === undefined) return rotation
-  return { ...rotation, asked: typeof asked === 'string' ? { keyId: '', name: asked } : asked }
+  try {
+    return bytes && CLOUD_CONFIG.decode(bytes)
+  } finally {
+    bytes?.fill(0)
+  }
 }

@@ -1,37 +1,36 @@
 // The roles of one mount: a stored entry for each, under the name in lower case.
 import { fail } from '../../api/errors.ts'
-import type { TokenSettings } from '../../api/login.ts'
-import { storedSettings } from '../../api/token-settings.ts'
+import { NO_TOKEN_SETTINGS, TOKEN_SETTINGS } from '../../api/login.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import { group, otherwise, texts, type ValueOf } from '../../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { namesAnybody } from './names.ts'
 
+const NONE = otherwise(texts, [])
 /** Each list narrows whom the role admits; an empty one does not. */
-export type Bounds = {
-  readonly principals: readonly string[]
-  readonly groups: readonly string[]
-  readonly subscriptions: readonly string[]
-  readonly resourceGroups: readonly string[]
-  readonly locations: readonly string[]
-  readonly scaleSets: readonly string[]
-}
+const BOUNDS = group({
+  principals: NONE,
+  groups: NONE,
+  subscriptions: NONE,
+  resourceGroups: NONE,
+  locations: NONE,
+  scaleSets: NONE,
+})
+export type Bounds = ValueOf<typeof BOUNDS>
+export const NO_BOUNDS: Bounds = BOUNDS.read({})
 
-export type Role = {
-  readonly bounds: Bounds
-  readonly settings: TokenSettings
-  /** Older names of settings that were used, and are read back. */
-  readonly oldNames: readonly string[]
-}
-
-export const NO_BOUNDS: Bounds = {
-  principals: [],
-  groups: [],
-  subscriptions: [],
-  resourceGroups: [],
-  locations: [],
-  scaleSets: [],
-}
+export const ROLE = storedRecord(
+  'A role of a cloud',
+  {
+    bounds: otherwise(BOUNDS, NO_BOUNDS),
+    settings: otherwise(TOKEN_SETTINGS, NO_TOKEN_SETTINGS),
+    /** Older names of settings that were used, and are read back. */
+    oldNames: otherwise(texts, []),
+  },
+  'dropped',
+)
+export type Role = RecordOf<typeof ROLE>
 
 /** The machine or other resource of the caller is then asked about in the cloud. */
 export const bindsResource = ({ subscriptions, resourceGroups, locations, scaleSets }: Bounds): boolean =>
@@ -67,7 +66,7 @@ export class Roles {
       throw fail('out_of_range', ['name', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
     return this.#storage.transaction(async (tx: ViewTransaction) => {
       const changed = change(decode(await tx.get(keyOf(name))))
-      tx.put(keyOf(name), Buffer.from(JSON.stringify({ format: 1, ...changed })))
+      tx.put(keyOf(name), ROLE.encode(changed))
       return changed
     })
   }
@@ -84,9 +83,5 @@ export const keptRoleName = asciiLowerCase
 const keyOf = (name: string): string => FOLDER + keptRoleName(name)
 
 function decode(bytes: Buffer | undefined): Role | undefined {
-  if (bytes === undefined) return undefined
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A role has an unknown format')
-  const { bounds, oldNames } = value as unknown as Role
-  return { bounds: { ...NO_BOUNDS, ...bounds }, settings: storedSettings(value.settings), oldNames }
+  return bytes === undefined ? undefined : ROLE.decode(bytes)
 }

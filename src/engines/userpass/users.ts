@@ -1,18 +1,23 @@
 // The users of one mount: a stored entry for each, under the name in lower case.
 import { fail } from '../../api/errors.ts'
-import type { TokenSettings } from '../../api/login.ts'
-import { storedSettings } from '../../api/token-settings.ts'
+import { NO_TOKEN_SETTINGS, TOKEN_SETTINGS } from '../../api/login.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import { otherwise, text, texts } from '../../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
-export type User = {
-  /** crypto/password.ts */
-  readonly password: string
-  readonly settings: TokenSettings
-  /** Older names of settings that were used, and are read back. */
-  readonly oldNames: readonly string[]
-}
+export const USER = storedRecord(
+  'A user',
+  {
+    /** crypto/password.ts */
+    password: text,
+    settings: otherwise(TOKEN_SETTINGS, NO_TOKEN_SETTINGS),
+    /** Older names of settings that were used, and are read back. */
+    oldNames: otherwise(texts, []),
+  },
+  'dropped',
+)
+export type User = RecordOf<typeof USER>
 
 const FOLDER = 'user/'
 const MAX_NAME_CHARACTERS = 512
@@ -40,7 +45,7 @@ export class Users {
       throw fail('out_of_range', ['username', `must have at most ${MAX_NAME_CHARACTERS} characters`])
     await this.#storage.transaction(async (tx: ViewTransaction) => {
       const changed = change(decode(await tx.get(keyOf(name))))
-      tx.put(keyOf(name), Buffer.from(JSON.stringify({ format: 1, ...changed })))
+      tx.put(keyOf(name), USER.encode(changed))
     })
   }
 
@@ -56,10 +61,5 @@ export const keptUsername = asciiLowerCase
 const keyOf = (name: string): string => FOLDER + keptUsername(name)
 
 function decode(bytes: Buffer | undefined): User | undefined {
-  if (bytes === undefined) return undefined
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1 || typeof value.password !== 'string')
-    throw new Error('A user has an unknown format')
-  const oldNames = Array.isArray(value.oldNames) ? (value.oldNames as string[]) : []
-  return { password: value.password, settings: storedSettings(value.settings), oldNames }
+  return bytes === undefined ? undefined : USER.decode(bytes)
 }

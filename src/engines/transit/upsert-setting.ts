@@ -1,22 +1,18 @@
 // Whether encrypt may make keys (Interface 2.4): stored at `config/keys` as JSON, `{"format":1,"disableUpsert":true}`.
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
+import { flag } from '../../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
+import { storedRecord } from '../../storage/stored-record.ts'
 
 const PATH = 'config/keys'
-const FORMAT = 1
+
+export const UPSERT_SETTING = storedRecord('The setting of new keys', { disableUpsert: flag })
 
 /** @throws StorageCorrupt */
 export async function upsertDisabled(storage: View | ViewTransaction): Promise<boolean> {
   const bytes = await storage.get(PATH)
-  if (bytes === undefined) return false
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== FORMAT || typeof value.disableUpsert !== 'boolean') {
-    throw new StorageCorrupt(`What is stored at ${PATH} has an unknown format`)
-  }
-  return value.disableUpsert
+  return bytes === undefined ? false : UPSERT_SETTING.decode(bytes).disableUpsert
 }
 
 export function storeUpsertDisabled(tx: ViewTransaction, disableUpsert: boolean): void {
-  tx.put(PATH, Buffer.from(JSON.stringify({ format: FORMAT, disableUpsert })))
+  tx.put(PATH, UPSERT_SETTING.encode({ disableUpsert }))
 }

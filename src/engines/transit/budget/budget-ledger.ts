@@ -11,11 +11,12 @@
 // may seal on the strength of them.
 import { maintains, type NodeRole } from '../../../api/node-role.ts'
 import type { Secret } from '../../../crypto/primitives/secret.ts'
-import { isJsonObject, parseStoredJson } from '../../../lib/json.ts'
 import type { Log } from '../../../lib/log.ts'
+import { count, integer } from '../../../lib/member-kinds.ts'
 import { OneAtATime } from '../../../lib/one-at-a-time.ts'
-import { StorageCorrupt, StorageFull } from '../../../storage/contract.ts'
+import { StorageFull } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
+import { storedRecord } from '../../../storage/stored-record.ts'
 import { identityOf } from './counted-version.ts'
 import { WARN_MESSAGES } from './message-budget.ts'
 
@@ -28,7 +29,9 @@ export const USE_FOLDER = 'use/'
 export const LIVES = 'lives'
 /** More than threads are usual; each costs a version FREE_MESSAGES. */
 const LIVES_AT_ONCE = 8
-const FORMAT = 1
+
+export const MESSAGE_COUNT = storedRecord('The count of messages of a key version', { granted: count })
+export const LIVES_COUNT = storedRecord('The count of lives of a mount', { lives: integer() })
 
 export type BudgetQuestion =
   | { readonly kind: 'life' }
@@ -127,7 +130,7 @@ export class BudgetLedger {
   async #storeLives(): Promise<void> {
     this.#lives = await this.#parts.storage.transaction(async (tx) => {
       const lives = (await readLives(tx)) + LIVES_AT_ONCE
-      tx.put(LIVES, Buffer.from(JSON.stringify({ format: FORMAT, lives })))
+      tx.put(LIVES, LIVES_COUNT.encode({ lives }))
       return lives
     })
     this.#spareLives = LIVES_AT_ONCE
@@ -206,25 +209,15 @@ export function countOf({ countedFrom = 0 }: CountedVersion, granted: number, li
 /** @throws StorageCorrupt */
 export async function readGranted(storage: View | ViewTransaction, identity: string): Promise<number> {
   const bytes = await storage.get(USE_FOLDER + identity)
-  if (bytes === undefined) return 0
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== FORMAT || !isCount(value.granted))
-    throw new StorageCorrupt(`What is stored at ${USE_FOLDER} of a key version has an unknown format`)
-  return value.granted
+  return bytes === undefined ? 0 : MESSAGE_COUNT.decode(bytes).granted
 }
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
-
 export function putGranted(tx: ViewTransaction, identity: string, granted: number): void {
-  tx.put(USE_FOLDER + identity, Buffer.from(JSON.stringify({ format: FORMAT, granted })))
+  tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode({ granted }))
 }
 
 /** @throws StorageCorrupt */
 export async function readLives(storage: View | ViewTransaction): Promise<number> {
   const bytes = await storage.get(LIVES)
-  if (bytes === undefined) return 0
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== FORMAT || !Number.isSafeInteger(value.lives))
-    throw new StorageCorrupt(`What is stored at ${LIVES} has an unknown format`)
-  return Number(value.lives)
+  return bytes === undefined ? 0 : LIVES_COUNT.decode(bytes).lives
 }

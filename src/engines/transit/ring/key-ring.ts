@@ -18,13 +18,13 @@
 // shows that it is not. A block never changes: where an old version does, all blocks are made anew.
 import { linkDigest, sha256 } from '../../../crypto/primitives/digest.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
-import { type JsonValue, parseStoredJson } from '../../../lib/json.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'
+import { encodeStored } from '../../../storage/stored-record.ts'
 import {
   type BlockHead,
-  blockFromJson,
+  decodeBlockHead,
+  decodeRingHead,
   firstStoredVersion,
-  headFromJson,
   type RingFormat,
   type RingHead,
   type RingHeader,
@@ -111,7 +111,7 @@ function piecesOf({ material, hmac }: VersionSecrets): Buffer[] {
 }
 
 function encode(format: RingFormat, head: object, secrets: readonly (readonly Buffer[])[]): Buffer {
-  const header = Buffer.from(JSON.stringify(head))
+  const header = encodeStored(head)
   const pieces = secrets.flat()
   // Not `concat`: what it gives may share memory with others (threats N-09).
   const bytes = Buffer.alloc(HEADER_AT + header.length + pieces.reduce((sum, piece) => sum + piece.length, 0))
@@ -131,7 +131,7 @@ export function decodeRing(bytes: Buffer): RingEntry {
 
 /** @throws StorageCorrupt */
 export function decodeHead(bytes: Buffer): RingHead {
-  const head = headFromJson(parseHeader(bytes), formatOf(bytes))
+  const head = decodeRingHead(headerOf(bytes), formatOf(bytes))
   const { header, older } = head
   if (older === undefined) return head
   const listed = header.versions.length
@@ -145,7 +145,7 @@ export type Block = BlockHead & { readonly bytes: Buffer }
 
 /** @throws StorageCorrupt */
 export function decodeBlock(bytes: Buffer): Block {
-  const head = blockFromJson(parseHeader(bytes))
+  const head = decodeBlockHead(headerOf(bytes))
   if (formatOf(bytes) !== SPLIT || head.versions.length !== BLOCK_VERSIONS)
     throw corrupt(`is no block of ${BLOCK_VERSIONS} versions`)
   storedSecrets(bytes, BLOCK_VERSIONS)
@@ -214,15 +214,10 @@ function secretsAtOf(bytes: Buffer): number {
   return secretsAt
 }
 
-function parseHeader(bytes: Buffer): JsonValue {
-  const header = bytes.subarray(HEADER_AT, secretsAtOf(bytes))
-  try {
-    return parseStoredJson(header)
-  } catch (cause) {
-    throw corrupt('has a header that is not JSON', cause)
-  }
+function headerOf(bytes: Buffer): Buffer {
+  return bytes.subarray(HEADER_AT, secretsAtOf(bytes))
 }
 
-function corrupt(what: string, cause?: unknown): StorageCorrupt {
-  return new StorageCorrupt(`A stored key ring ${what}`, cause === undefined ? undefined : { cause })
+function corrupt(what: string): StorageCorrupt {
+  return new StorageCorrupt(`A stored key ring ${what}`)
 }

@@ -1,10 +1,22 @@
 // What is known of a key ring besides its secrets.
 import { strict as assert } from 'node:assert'
-import { MANAGED_SCHEMES, type ManagedScheme } from '../../../api/managed-keys.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts'
-import { own } from '../../../lib/own.ts'
+import { MANAGED_SCHEMES } from '../../../api/managed-keys.ts'
+import {
+  count,
+  flag,
+  type GroupOf,
+  group,
+  type Kind,
+  listOf,
+  oneOf,
+  optional,
+  otherwise,
+  text,
+  texts,
+  type ValueOf,
+} from '../../../lib/member-kinds.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'
-import type { VersionBounds } from './versions.ts'
+import { decodeStored } from '../../../storage/stored-record.ts'
 
 /** The current algorithm of convergent encryption; 1 and 2 exist only in restored keys that are older than it. */
 export const CONVERGENT_VERSION = 3
@@ -14,52 +26,64 @@ export const KDFS = ['hkdf', 'counter'] as const
 export type Kdf = (typeof KDFS)[number]
 
 /** A managed key, by its UUID, and what it is: that never changes. */
-export type ManagedReference = { readonly id: string; readonly scheme: ManagedScheme }
+const MANAGED_REFERENCE = group({ id: text, scheme: oneOf(...MANAGED_SCHEMES) }, 'dropped')
+export type ManagedReference = ValueOf<typeof MANAGED_REFERENCE>
 
-export type VersionHeader = {
-  readonly createdAtMs: number
-  /** Nanoseconds beyond the millisecond, of a restored key that has them. */
-  readonly createdNanos?: number
-  /** Algorithm of convergent encryption; 0 for a key that is not convergent. */
-  readonly convergentVersion: number
-  /** The material is a public key alone (SubjectPublicKeyInfo in DER). */
-  readonly isPublic?: true
-  /** Certificates for the public key, the leaf first: base64 of DER. */
-  readonly certificates?: readonly string[]
-  /** Of a version that is a key in a device; its material is the public half of a pair, else there is none. */
-  readonly managedKey?: ManagedReference
-  /** Lives of the mount before this version was made (budget-ledger.ts); missing: 0, which counts too many. */
-  readonly countedFrom?: number
-}
+const VERSION = group(
+  {
+    createdAtMs: count,
+    /** Nanoseconds beyond the millisecond, of a restored key that has them. */
+    createdNanos: optional(count),
+    /** Algorithm of convergent encryption; 0 for a key that is not convergent. */
+    convergentVersion: count,
+    /** The material is a public key alone (SubjectPublicKeyInfo in DER). */
+    isPublic: optional(oneOf(true)),
+    /** Certificates for the public key, the leaf first: base64 of DER. */
+    certificates: optional(texts),
+    /** Of a version that is a key in a device; its material is the public half of a pair, else there is none. */
+    managedKey: optional(MANAGED_REFERENCE),
+    /** Lives of the mount before this version was made (budget-ledger.ts); missing: 0, which counts too many. */
+    countedFrom: optional(count),
+  },
+  'dropped',
+)
+export type VersionHeader = ValueOf<typeof VERSION>
 
 /** When a key was last backed up or restored, and its latest version then. */
-export type BackupNote = { readonly atMs: number; readonly nanos?: number; readonly version: number }
+const BACKUP_NOTE = group({ atMs: count, nanos: optional(count), version: count }, 'dropped')
+export type BackupNote = ValueOf<typeof BACKUP_NOTE>
 
-export type RingHeader = VersionBounds & {
-  readonly type: string
-  readonly derived: boolean
-  readonly convergent: boolean
-  readonly exportable: boolean
-  readonly allowPlaintextBackup: boolean
-  readonly deletionAllowed: boolean
+const HEADER = {
+  type: text,
+  derived: flag,
+  convergent: flag,
+  exportable: flag,
+  allowPlaintextBackup: flag,
+  deletionAllowed: flag,
   /** 0: rotates only when asked to. */
-  readonly autoRotatePeriodSeconds: number
+  autoRotatePeriodSeconds: count,
+  /** As `VersionBounds`. */
+  latestVersion: count,
+  minDecryptionVersion: count,
+  minEncryptionVersion: count,
+  minAvailableVersion: count,
   /** Of a key that makes CMACs: bytes of the shortest that is verified; missing: the usual ones. */
-  readonly minMacBytes?: number
+  minMacBytes: optional(count),
   /** 0 for a type whose keys have one size. */
-  readonly keySizeBytes: number
-  readonly kdf: Kdf
+  keySizeBytes: count,
+  kdf: oneOf(...KDFS),
   /** As long as it was not rotated; while it is, versions can be imported. */
-  readonly imported: boolean
+  imported: flag,
   /** Of an imported key. */
-  readonly allowImportedRotation: boolean
+  allowImportedRotation: flag,
   /** Kept, and used for nothing. */
-  readonly softDeleted: boolean
-  readonly backup?: BackupNote
-  readonly restore?: BackupNote
+  softDeleted: flag,
+  backup: optional(BACKUP_NOTE),
+  restore: optional(BACKUP_NOTE),
   /** The versions that are stored, up to the latest; the first of the list is 1 as long as none was trimmed. */
-  readonly versions: readonly VersionHeader[]
+  versions: listOf(VERSION),
 }
+export type RingHeader = GroupOf<typeof HEADER>
 
 /** Of a key that was made here. */
 export const MADE_HERE = {
@@ -116,12 +140,16 @@ export function isLoadedAlike(one: VersionHeader, other: VersionHeader | undefin
 }
 
 /** Where the older versions of a ring stand whose header lists the newest alone (key-ring.ts). */
-export type OlderVersions = {
-  /** The first of all that are stored. */
-  readonly first: number
-  /** Of the block that has the newest of them. */
-  readonly digest: string
-}
+const OLDER_VERSIONS = group(
+  {
+    /** The first of all that are stored. */
+    first: count,
+    /** Of the block that has the newest of them. */
+    digest: text,
+  },
+  'dropped',
+)
+export type OlderVersions = ValueOf<typeof OLDER_VERSIONS>
 
 export type RingHead = {
   readonly header: RingHeader
@@ -129,135 +157,48 @@ export type RingHead = {
   readonly older?: OlderVersions | undefined
 }
 
-/** What a block says besides its secrets. */
-export type BlockHead = {
-  readonly versions: readonly VersionHeader[]
-  /** Digest of the block before it; missing in the first. */
-  readonly before?: string
-}
+/** What a block says besides its secrets: its versions, and the digest of the block before it; missing in the first. */
+const BLOCK_HEAD = group({ versions: listOf(VERSION), before: optional(text) }, 'dropped')
+export type BlockHead = ValueOf<typeof BLOCK_HEAD>
 
 export type RingFormat = 1 | 2 | 3
+type StoredHead = RingHeader & { readonly older?: OlderVersions }
 
-/** Format 1 had none of these. */
-const FORMAT_1: JsonObject = { ...MADE_HERE, keySizeBytes: 0 }
+const HEADS: Readonly<Record<RingFormat, Kind<StoredHead>>> = {
+  // It had none of these.
+  1: group(
+    {
+      ...HEADER,
+      keySizeBytes: otherwise(HEADER.keySizeBytes, 0),
+      kdf: otherwise(HEADER.kdf, MADE_HERE.kdf),
+      imported: otherwise(flag, MADE_HERE.imported),
+      allowImportedRotation: otherwise(flag, MADE_HERE.allowImportedRotation),
+      softDeleted: otherwise(flag, MADE_HERE.softDeleted),
+    },
+    'dropped',
+  ),
+  2: group(HEADER, 'dropped'),
+  3: group({ ...HEADER, older: OLDER_VERSIONS }, 'dropped'),
+}
+const WHAT = 'The header of a stored key ring'
 
-/** @throws StorageCorrupt where a member is missing or cannot be */
-export function headFromJson(value: JsonValue, format: RingFormat): RingHead {
-  const object = format === 1 ? { ...FORMAT_1, ...requireObject(value) } : requireObject(value)
-  const header: RingHeader = {
-    type: text(object, 'type'),
-    derived: flag(object, 'derived'),
-    convergent: flag(object, 'convergent'),
-    exportable: flag(object, 'exportable'),
-    allowPlaintextBackup: flag(object, 'allowPlaintextBackup'),
-    deletionAllowed: flag(object, 'deletionAllowed'),
-    autoRotatePeriodSeconds: count(object, 'autoRotatePeriodSeconds'),
-    latestVersion: count(object, 'latestVersion'),
-    minDecryptionVersion: count(object, 'minDecryptionVersion'),
-    minEncryptionVersion: count(object, 'minEncryptionVersion'),
-    minAvailableVersion: count(object, 'minAvailableVersion'),
-    ...(object.minMacBytes === undefined ? {} : { minMacBytes: count(object, 'minMacBytes') }),
-    keySizeBytes: count(object, 'keySizeBytes'),
-    kdf: kdfFromJson(object),
-    imported: flag(object, 'imported'),
-    allowImportedRotation: flag(object, 'allowImportedRotation'),
-    softDeleted: flag(object, 'softDeleted'),
-    ...optionalNote(object, 'backup'),
-    ...optionalNote(object, 'restore'),
-    versions: list(object, 'versions').map(versionFromJson),
-  }
-  const older = format === 3 ? olderFromJson(object.older, firstStoredVersion(header)) : undefined
-  const first = older?.first ?? firstStoredVersion(header)
+/** `json`: the header. @throws StorageCorrupt where a member is missing or cannot be */
+export function decodeRingHead(json: Buffer, format: RingFormat): RingHead {
+  const { older, ...header } = decodeStored(WHAT, HEADS[format], json)
+  const listed = firstStoredVersion(header)
+  if (older !== undefined && older.first >= listed) throw corrupt('older')
+  const first = older?.first ?? listed
   if (first < 1 || header.minDecryptionVersion < first || header.minDecryptionVersion > header.latestVersion) {
     throw corrupt('versions')
   }
   return { header, older }
 }
 
-/** `listed`: the first version that the header lists. */
-function olderFromJson(value: JsonValue | undefined, listed: number): OlderVersions {
-  const object = requireObject(value ?? null)
-  const older = { first: count(object, 'first'), digest: text(object, 'digest') }
-  if (older.first >= listed) throw corrupt('older')
-  return older
-}
-
-/** @throws StorageCorrupt where a member is missing or cannot be */
-export function blockFromJson(value: JsonValue): BlockHead {
-  const object = requireObject(value)
-  const versions = list(object, 'versions').map(versionFromJson)
-  return object.before === undefined ? { versions } : { versions, before: text(object, 'before') }
-}
-
-function versionFromJson(value: JsonValue): VersionHeader {
-  const object = requireObject(value)
-  const { isPublic, certificates, managedKey, countedFrom } = object
-  if (isPublic !== undefined && isPublic !== true) throw corrupt('isPublic')
-  if (certificates !== undefined && !isTexts(certificates)) throw corrupt('certificates')
-  return {
-    createdAtMs: count(object, 'createdAtMs'),
-    ...(object.createdNanos === undefined ? {} : { createdNanos: count(object, 'createdNanos') }),
-    convergentVersion: count(object, 'convergentVersion'),
-    ...(isPublic === undefined ? {} : { isPublic }),
-    ...(certificates === undefined ? {} : { certificates }),
-    ...(managedKey === undefined ? {} : { managedKey: referenceFromJson(managedKey) }),
-    ...(countedFrom === undefined ? {} : { countedFrom: count(object, 'countedFrom') }),
-  }
-}
-
-function referenceFromJson(value: JsonValue): ManagedReference {
-  const object = requireObject(value)
-  const scheme = MANAGED_SCHEMES.find((one) => one === object.scheme)
-  if (scheme === undefined) throw corrupt('managedKey')
-  return { id: text(object, 'id'), scheme }
-}
-
-const isTexts = (value: JsonValue): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string')
-
-function kdfFromJson({ kdf: value }: JsonObject): Kdf {
-  const kdf = KDFS.find((name) => name === value)
-  if (kdf === undefined) throw corrupt('kdf')
-  return kdf
-}
-
-function optionalNote<K extends 'backup' | 'restore'>(object: JsonObject, name: K): { [key in K]?: BackupNote } {
-  if (object[name] === undefined) return {}
-  const note = requireObject(object[name])
-  const nanos = note.nanos === undefined ? {} : { nanos: count(note, 'nanos') }
-  const read: BackupNote = { atMs: count(note, 'atMs'), ...nanos, version: count(note, 'version') }
-  return { [name]: read } as { [key in K]?: BackupNote }
-}
-
-function requireObject(value: JsonValue): JsonObject {
-  if (!isJsonObject(value)) throw corrupt('header')
-  return value
-}
-
-function text(object: JsonObject, name: string): string {
-  const value = own(object, name)
-  if (typeof value !== 'string') throw corrupt(name)
-  return value
-}
-
-function flag(object: JsonObject, name: string): boolean {
-  const value = own(object, name)
-  if (typeof value !== 'boolean') throw corrupt(name)
-  return value
-}
-
-function count(object: JsonObject, name: string): number {
-  const value = own(object, name)
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw corrupt(name)
-  return value
-}
-
-function list(object: JsonObject, name: string): JsonValue[] {
-  const value = own(object, name)
-  if (!Array.isArray(value)) throw corrupt(name)
-  return value
+/** `json`: the header. @throws StorageCorrupt where a member is missing or cannot be */
+export function decodeBlockHead(json: Buffer): BlockHead {
+  return decodeStored(WHAT, BLOCK_HEAD, json)
 }
 
 function corrupt(name: string): StorageCorrupt {
-  return new StorageCorrupt(`A stored key ring has a "${name}" that cannot be`)
+  return new StorageCorrupt(`${WHAT} has a "${name}" that cannot be`)
 }

@@ -6,14 +6,7 @@ import { fail } from '../api/errors.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
-import {
-  DEFAULT_QUOTA_CONFIG,
-  decodeQuota,
-  decodeQuotaConfig,
-  encodeQuota,
-  type QuotaConfig,
-  type RateQuota,
-} from './quota.ts'
+import { DEFAULT_QUOTA_CONFIG, QUOTA_CONFIG, type QuotaConfig, RATE_QUOTA, type RateQuota } from './quota.ts'
 import { QuotaRules } from './quota-rules.ts'
 
 const FOLDER = 'rate-limit/'
@@ -67,7 +60,7 @@ export class QuotaStore {
 
   async find(name: string): Promise<RateQuota | undefined> {
     const bytes = await this.#view.get(FOLDER + name)
-    return bytes && decodeQuota(bytes)
+    return bytes && RATE_QUOTA.decode(bytes)
   }
 
   /**
@@ -77,7 +70,7 @@ export class QuotaStore {
   async write(name: string, change: (before: RateQuota | undefined) => RateQuota): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const bytes = await tx.get(FOLDER + name)
-      const quota = change(bytes && decodeQuota(bytes))
+      const quota = change(bytes && RATE_QUOTA.decode(bytes))
       const others = (await allIn(tx)).filter((other) => other.name !== name)
       if (others.length >= MAX_QUOTAS)
         throw fail('limit_reached', [`There are ${MAX_QUOTAS} quotas, which is the limit`])
@@ -87,7 +80,7 @@ export class QuotaStore {
       if (same !== undefined)
         // Wire text.
         throw fail('already_exists', [`quota rule with similar properties exists under the name "${same.name}"`])
-      tx.put(FOLDER + name, encodeQuota(quota))
+      tx.put(FOLDER + name, RATE_QUOTA.encode(quota))
     })
   }
 
@@ -97,13 +90,16 @@ export class QuotaStore {
 
   async config(): Promise<QuotaConfig> {
     const bytes = await this.#view.get(CONFIG)
-    return bytes === undefined ? DEFAULT_QUOTA_CONFIG : decodeQuotaConfig(bytes)
+    return bytes === undefined ? DEFAULT_QUOTA_CONFIG : QUOTA_CONFIG.decode(bytes)
   }
 
   async configure(change: (before: QuotaConfig) => QuotaConfig): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const bytes = await tx.get(CONFIG)
-      tx.put(CONFIG, encodeQuota(change(bytes === undefined ? DEFAULT_QUOTA_CONFIG : decodeQuotaConfig(bytes))))
+      tx.put(
+        CONFIG,
+        QUOTA_CONFIG.encode(change(bytes === undefined ? DEFAULT_QUOTA_CONFIG : QUOTA_CONFIG.decode(bytes))),
+      )
     })
   }
 
@@ -119,5 +115,5 @@ export class QuotaStore {
 
 async function allIn(tx: ViewTransaction): Promise<RateQuota[]> {
   const entries = await tx.scan(FOLDER, '', MAX_QUOTAS + 1)
-  return entries.map(({ value }) => decodeQuota(value))
+  return entries.map(({ value }) => RATE_QUOTA.decode(value))
 }

@@ -1,45 +1,40 @@
 // A quota: how many requests of what in which time, and whose they are counted as. As it is stored.
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { count, flag, number, oneOf, otherwise, text, texts } from '../lib/member-kinds.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
 /** By whom requests are counted: each address, all together, or the entity where there is one and else as it says. */
 export const GROUPINGS = ['ip', 'none', 'entity_then_ip', 'entity_then_none'] as const
 export type Grouping = (typeof GROUPINGS)[number]
 
-export type RateQuota = {
-  readonly format: 1
-  readonly name: string
+export const RATE_QUOTA = storedRecord('A quota', {
+  format: oneOf(1),
+  name: text,
   /** Another one with each write: what was counted before counts no more. */
-  readonly id: string
+  id: text,
   /** UUID of a mount; '': requests to all mounts. */
-  readonly mount: string
+  mount: text,
   /** Behind the mount's path; '': all of it. One that ends in '*' stands for all that begin so. */
-  readonly path: string
+  path: text,
   /** Of a login mount: logins with this role; '': everything. */
-  readonly role: string
+  role: text,
   /** Requests in each interval; a fraction counts as one more. */
-  readonly rate: number
+  rate: number,
   /** Of requests without an entity, where they are counted for themselves. */
-  readonly secondaryRate: number
-  readonly intervalSeconds: number
+  secondaryRate: number,
+  intervalSeconds: count,
   /** How long whoever exceeds it is refused everything; 0: until the interval is over. */
-  readonly blockSeconds: number
-  readonly groupBy: Grouping
-  readonly inheritable: boolean
-}
+  blockSeconds: count,
+  groupBy: oneOf(...GROUPINGS),
+  inheritable: flag,
+})
+export type RateQuota = RecordOf<typeof RATE_QUOTA>
 
-export type QuotaConfig = {
-  readonly format: 1
+/** Each member with what counts where nothing was said, or an earlier version did not store it. */
+export const QUOTA_CONFIG = storedRecord('The setting of quotas', {
+  format: otherwise(oneOf(1), 1),
   /** Paths behind /v1/ that no quota counts; '*' at the end stands for all that begin so. */
-  readonly exemptPaths: readonly string[]
-  readonly responseHeaders: boolean
-  /** Whether what a quota refuses is recorded in the audit. */
-  readonly auditsRefusals: boolean
-}
-
-/** What opens and watches the server, as the reference has it. */
-export const DEFAULT_QUOTA_CONFIG: QuotaConfig = {
-  format: 1,
-  exemptPaths: [
+  exemptPaths: otherwise(texts, [
+    // What opens and watches the server, as the reference has it.
     'sys/generate-recovery-token/attempt',
     'sys/generate-recovery-token/update',
     'sys/generate-root/attempt',
@@ -47,24 +42,13 @@ export const DEFAULT_QUOTA_CONFIG: QuotaConfig = {
     'sys/health',
     'sys/seal-status',
     'sys/unseal',
-  ],
-  responseHeaders: false,
-  auditsRefusals: false,
-}
-
-export const encodeQuota = (stored: RateQuota | QuotaConfig): Buffer => Buffer.from(JSON.stringify(stored))
-
-export const decodeQuota = (bytes: Buffer): RateQuota => decoded(bytes) as RateQuota
-/** What an earlier version did not store is as it is where nothing was said. */
-export const decodeQuotaConfig = (bytes: Buffer): QuotaConfig => ({
-  ...DEFAULT_QUOTA_CONFIG,
-  ...(decoded(bytes) as Partial<QuotaConfig>),
+  ]),
+  responseHeaders: otherwise(flag, false),
+  /** Whether what a quota refuses is recorded in the audit. */
+  auditsRefusals: otherwise(flag, false),
 })
+export type QuotaConfig = RecordOf<typeof QUOTA_CONFIG>
 
-function decoded(bytes: Buffer): unknown {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('A stored quota is of a format that is not known')
-  return value
-}
+export const DEFAULT_QUOTA_CONFIG: QuotaConfig = QUOTA_CONFIG.kind.read({})
 
 export const isEntityGrouping = ({ groupBy }: RateQuota): boolean => groupBy.startsWith('entity_')

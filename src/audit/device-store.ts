@@ -7,29 +7,35 @@
 //   root/core/audit-origin        of which history of the store it is (restored-state.ts)
 import { isCredentialHeader } from '../api/credential-headers.ts'
 import { importSigningKey, newSigningKey } from '../crypto/signatures/text-signature.ts'
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
 import type { Log } from '../lib/log.ts'
+import { base64, flag, group, mapOf, oneOf, text } from '../lib/member-kinds.ts'
 import type { Random } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import type { RestoredState } from './device.ts'
 import type { AuditedHeaders } from './entry.ts'
 import { noteHistory, readRestored } from './restored-state.ts'
 
-export type StoredDevice = {
-  readonly format: 1
-  readonly uuid: string
+export const STORED_DEVICE = storedRecord('An audit device', {
+  format: oneOf(1),
+  uuid: text,
   /** Ends in '/'. */
-  readonly path: string
-  readonly type: string
-  readonly description: string
-  readonly options: Readonly<Record<string, string>>
-  readonly local: boolean
+  path: text,
+  type: text,
+  description: text,
+  options: mapOf(text),
+  local: flag,
   /** The configuration file declares it. */
-  readonly isDeclared: boolean
-  /** Base64 of the key of its HMACs. */
-  readonly salt: string
-}
+  isDeclared: flag,
+  /** The key of its HMACs. */
+  salt: base64,
+})
+export type StoredDevice = RecordOf<typeof STORED_DEVICE>
+
+export const RECORDED_HEADERS = storedRecord('The list of recorded headers', {
+  headers: mapOf(group({ hmac: flag })),
+})
 
 const FOLDERS = ['audit/', 'local-audit/'] as const
 const KEY = 'audit-key'
@@ -100,7 +106,7 @@ export class DeviceStore {
   setHeaders(change: (headers: AuditedHeaders) => AuditedHeaders): Promise<void> {
     return this.#view.transaction(async (tx) => {
       const changed = change(this.#readable(await tx.get(HEADERS)))
-      tx.put(HEADERS, Buffer.from(JSON.stringify({ format: 1, headers: Object.fromEntries(changed) })))
+      tx.put(HEADERS, RECORDED_HEADERS.encode({ headers: Object.fromEntries(changed) }))
     })
   }
 }
@@ -117,7 +123,7 @@ export class DeviceTransaction {
   }
 
   put(device: StoredDevice): void {
-    this.#tx.put(keyOf(device), Buffer.from(JSON.stringify(device)))
+    this.#tx.put(keyOf(device), STORED_DEVICE.encode(device))
     this.requireKey()
   }
 
@@ -149,27 +155,13 @@ async function readDevices(from: Reads): Promise<StoredDevice[]> {
   for (const folder of FOLDERS) {
     for (const uuid of await from.list(folder)) {
       const bytes = await from.get(folder + uuid)
-      if (bytes !== undefined) devices.push(decodeDevice(bytes))
+      if (bytes !== undefined) devices.push(STORED_DEVICE.decode(bytes))
     }
   }
   return devices.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-function decodeDevice(bytes: Buffer): StoredDevice {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1) throw new Error('An audit device has an unknown format')
-  return value as unknown as StoredDevice
-}
-
 function decodeHeaders(bytes: Buffer | undefined): AuditedHeaders {
-  if (bytes === undefined) return new Map()
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1 || !isJsonObject(value.headers))
-    throw new Error('The recorded headers have an unknown format')
-  for (const header of Object.values(value.headers)) {
-    if (!isJsonObject(header) || typeof header.hmac !== 'boolean')
-      throw new Error('A recorded header has an unknown format')
-  }
-  const stored = Object.entries(value.headers as Record<string, { hmac: boolean }>)
-  return new Map(stored.filter(([name]) => !isCredentialHeader(name)))
+  const { headers } = bytes === undefined ? { headers: {} } : RECORDED_HEADERS.decode(bytes)
+  return new Map(Object.entries(headers).filter(([name]) => !isCredentialHeader(name)))
 }

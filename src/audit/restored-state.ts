@@ -2,13 +2,19 @@
 // names the one that the audit knows, so the first opening behind a restore sees that it is another:
 //
 //   root/core/audit-origin    JSON, {"format":1,"history":HEX,"restored":{"at":RFC 3339,"before":PUBLIC KEY}}
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { group, orUndefined, text } from '../lib/member-kinds.ts'
 import type { View } from '../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import type { RestoredState } from './device.ts'
 
 const ORIGIN = 'audit-origin'
 
-type Origin = { readonly history: string; readonly restored: RestoredState | undefined }
+export const AUDIT_ORIGIN = storedRecord(
+  'The origin of the audited state',
+  { history: text, restored: orUndefined(group({ at: text, before: text })) },
+  'dropped',
+)
+type Origin = RecordOf<typeof AUDIT_ORIGIN>
 
 /** Undefined where it was never restored. */
 export async function readRestored(view: Pick<View, 'get'>): Promise<RestoredState | undefined> {
@@ -21,15 +27,11 @@ export function noteHistory(view: View, history: string, now: () => RestoredStat
     const known = decode(await tx.get(ORIGIN))
     if (known?.history === history) return false
     const restored = known === undefined ? undefined : now()
-    tx.put(ORIGIN, Buffer.from(JSON.stringify({ format: 1, history, ...(restored && { restored }) })))
+    tx.put(ORIGIN, AUDIT_ORIGIN.encode({ history, restored }))
     return restored !== undefined
   })
 }
 
 function decode(bytes: Buffer | undefined): Origin | undefined {
-  const value = bytes === undefined ? undefined : parseStoredJson(bytes)
-  if (!isJsonObject(value) || typeof value.history !== 'string') return undefined
-  const { restored } = value
-  if (!isJsonObject(restored)) return { history: value.history, restored: undefined }
-  return { history: value.history, restored: { at: String(restored.at), before: String(restored.before) } }
+  return bytes === undefined ? undefined : AUDIT_ORIGIN.decode(bytes)
 }

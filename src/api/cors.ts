@@ -1,15 +1,18 @@
 // Pages of other origins (WHATWG Fetch, "CORS protocol"): which may read answers, and what a browser asks before.
+import { flag, type GroupOf, texts } from '../lib/member-kinds.ts'
 import { fail } from './errors.ts'
 
-export type CorsSettings = {
-  readonly enabled: boolean
+/** What is stored of it. */
+export const CORS_MEMBERS = {
+  enabled: flag,
   /** Origins as browsers send them, or '*' alone for every one. */
-  readonly origins: readonly string[]
+  origins: texts,
   /** Request headers besides CORS_HEADERS. */
-  readonly headers: readonly string[]
+  headers: texts,
   /** Cookies and the like may be sent along; never with '*'. */
-  readonly credentials: boolean
+  credentials: flag,
 }
+export type CorsSettings = GroupOf<typeof CORS_MEMBERS>
 
 export const CORS_OFF: CorsSettings = { enabled: false, origins: [], headers: [], credentials: false }
 

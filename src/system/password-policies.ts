@@ -1,9 +1,12 @@
 // Password policies by name, as they were written:
 //
 //   root/sys/password-policy/NAME      JSON, {"format":1,"text":…}
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { text as textKind } from '../lib/member-kinds.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+import { storedRecord } from '../storage/stored-record.ts'
+
+export const PASSWORD_POLICY = storedRecord('A password policy', { text: textKind })
 
 export class PasswordPolicies {
   readonly #view: View
@@ -14,15 +17,11 @@ export class PasswordPolicies {
 
   async find(name: string): Promise<string | undefined> {
     const bytes = await this.#view.get(name)
-    if (bytes === undefined) return undefined
-    const stored = parseStoredJson(bytes)
-    if (!isJsonObject(stored) || stored.format !== 1 || typeof stored.text !== 'string')
-      throw new Error('A password policy has an unknown format')
-    return stored.text
+    return bytes === undefined ? undefined : PASSWORD_POLICY.decode(bytes).text
   }
 
   async put(name: string, text: string): Promise<void> {
-    await this.#view.transaction(async (tx) => tx.put(name, Buffer.from(JSON.stringify({ format: 1, text }))))
+    await this.#view.transaction(async (tx) => tx.put(name, PASSWORD_POLICY.encode({ text })))
   }
 
   async delete(name: string): Promise<void> {

@@ -3,14 +3,17 @@
 //
 //   root/core/reload/MOUNT             JSON, {"format":1,"id":…,"atMs":…}: the last reload here
 //   root/core/global-reload/MOUNT      the same, carried to every cluster
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { count, text } from '../lib/member-kinds.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+import { storedRecord } from '../storage/stored-record.ts'
 
 const FOLDERS = { here: 'reload/', global: 'global-reload/' } as const
 export type ReloadScope = keyof typeof FOLDERS
+
+export const RELOAD = storedRecord('The reload of a mount', { id: text, atMs: count })
 
 export class Reloads {
   readonly #view: View
@@ -32,7 +35,7 @@ export class Reloads {
   /** The id of the reload. It is done on a thread before that serves its next request. */
   async reload(uuids: readonly string[], scope: ReloadScope): Promise<string> {
     const id = this.#world.random.uuid()
-    const entry = Buffer.from(JSON.stringify({ format: 1, id, atMs: this.#world.clock.nowMs() }))
+    const entry = RELOAD.encode({ id, atMs: this.#world.clock.nowMs() })
     await this.#view.transaction(async (tx) => {
       for (const uuid of uuids) tx.put(FOLDERS[scope] + uuid, entry)
     })
@@ -44,8 +47,8 @@ export class Reloads {
     for (const folder of Object.values(FOLDERS)) {
       for (const uuid of await this.#view.list(folder)) {
         const bytes = await this.#view.get(folder + uuid)
-        const stored = bytes === undefined ? undefined : parseStoredJson(bytes)
-        if (isJsonObject(stored) && stored.id === id) return Number(stored.atMs)
+        const stored = bytes && RELOAD.decode(bytes)
+        if (stored?.id === id) return stored.atMs
       }
     }
     return undefined

@@ -1,14 +1,15 @@
 // What the endpoints under sys/ work with besides the rooms themselves: settings, histories, counts.
-import { CORS_OFF, type CorsSettings } from '../api/cors.ts'
+import { CORS_MEMBERS, CORS_OFF } from '../api/cors.ts'
 import type { World } from '../lib/world.ts'
 import type { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
+import { storedRecord } from '../storage/stored-record.ts'
 import { PasswordPolicies } from './password-policies.ts'
 import { RawStorage } from './raw-storage.ts'
 import { Reloads } from './reloads.ts'
 import { StoredSetting } from './stored-setting.ts'
-import { NO_UI_HEADERS, type UiHeaders } from './ui-headers.ts'
+import { NO_UI_HEADERS, UI_HEADERS_SETTING } from './ui-headers.ts'
 import { VersionHistory } from './version-history.ts'
 
 /** What only the assembly knows. */
@@ -19,6 +20,8 @@ export type Surveyed = {
   /** The machine (host-info-endpoint.ts has its members). */
   readonly hostInfo: () => object
 }
+
+export const CORS_SETTING = storedRecord('The setting cors', CORS_MEMBERS)
 
 /** A new one is a line in `buildServices`; which of them an endpoint takes it says by its own type. */
 export type SystemServices = Readonly<ReturnType<typeof buildServices>>
@@ -41,8 +44,12 @@ export function buildServices(
 ) {
   return {
     ...parts.surveyed,
-    cors: new StoredSetting<CorsSettings>(storage, invalidation, 'cors', CORS_OFF),
-    uiHeaders: new StoredSetting<UiHeaders>(storage, invalidation, 'ui-headers', NO_UI_HEADERS),
+    cors: new StoredSetting(storage, invalidation, { name: 'cors', record: CORS_SETTING, unset: CORS_OFF }),
+    uiHeaders: new StoredSetting(storage, invalidation, {
+      name: 'ui-headers',
+      record: UI_HEADERS_SETTING,
+      unset: NO_UI_HEADERS,
+    }),
     passwordPolicies: new PasswordPolicies(storage),
     versions: new VersionHistory(storage, parts.world.clock),
     reloads: new Reloads(storage, invalidation, { world: parts.world, reset: parts.resetMount }),

@@ -1,23 +1,29 @@
 // A setting that is kept in the store, and in memory from its first use until it changes:
 //
 //   root/sys/config/NAME      JSON, {"format":1, …}
-import { isJsonObject, type JsonObject, parseStoredJson } from '../lib/json.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+import type { StoredRecord } from '../storage/stored-record.ts'
 
 export class StoredSetting<T extends object> {
   readonly #view: View
   readonly #name: string
+  readonly #record: StoredRecord<T>
   readonly #unset: T
   #known: T | undefined
   /** Grows with every change: what was read before it is not kept. */
   #generation = 0
 
   /** `unset`: what counts where nothing is stored. */
-  constructor(storage: SealedStorage, invalidation: Invalidation, name: string, unset: T) {
+  constructor(
+    storage: SealedStorage,
+    invalidation: Invalidation,
+    { name, record, unset }: { readonly name: string; readonly record: StoredRecord<T>; readonly unset: T },
+  ) {
     this.#view = storage.view(systemScope, `${ROOT_NAMESPACE}/sys/config/`)
     this.#name = name
+    this.#record = record
     this.#unset = unset
     const forget = (): void => {
       this.#known = undefined
@@ -42,7 +48,7 @@ export class StoredSetting<T extends object> {
   async change(change: (before: T) => T): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const after = change(this.#decoded(await tx.get(this.#name)))
-      tx.put(this.#name, Buffer.from(JSON.stringify({ format: 1, ...after })))
+      tx.put(this.#name, this.#record.encode(after))
     })
   }
 
@@ -51,10 +57,6 @@ export class StoredSetting<T extends object> {
   }
 
   #decoded(bytes: Buffer | undefined): T {
-    if (bytes === undefined) return this.#unset
-    const stored = parseStoredJson(bytes)
-    if (!isJsonObject(stored) || stored.format !== 1) throw new Error(`The setting ${this.#name} has an unknown format`)
-    const { format: _format, ...value } = stored as JsonObject
-    return value as unknown as T
+    return bytes === undefined ? this.#unset : this.#record.decode(bytes)
   }
 }

@@ -1,18 +1,20 @@
 // Which versions of this program have had the store, and since when:
 //
 //   root/core/version/VERSION      JSON, {"format":1,"installedAtMs":…,"previous":…}
-import { isJsonObject, parseStoredJson } from '../lib/json.ts'
+import { count, type GroupOf, text } from '../lib/member-kinds.ts'
 import type { Clock } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
+import { storedRecord } from '../storage/stored-record.ts'
 
-export type InstalledVersion = {
-  readonly version: string
+const MEMBERS = {
   /** When it opened the store for the first time. */
-  readonly installedAtMs: number
+  installedAtMs: count,
   /** Empty for the first. */
-  readonly previous: string
+  previous: text,
 }
+export const VERSION_RECORD = storedRecord('A version of the history', MEMBERS, 'dropped')
+export type InstalledVersion = GroupOf<typeof MEMBERS> & { readonly version: string }
 
 export class VersionHistory {
   readonly #view: View
@@ -28,7 +30,7 @@ export class VersionHistory {
     const found: InstalledVersion[] = []
     for (const version of await this.#view.list('')) {
       const bytes = await this.#view.get(version)
-      if (bytes !== undefined) found.push(decoded(version, bytes))
+      if (bytes !== undefined) found.push({ version, ...VERSION_RECORD.decode(bytes) })
     }
     return found.sort((a, b) => a.installedAtMs - b.installedAtMs)
   }
@@ -37,13 +39,7 @@ export class VersionHistory {
   async note(version: string): Promise<void> {
     if ((await this.#view.get(version)) !== undefined) return
     const previous = (await this.list()).at(-1)?.version ?? ''
-    const entry = { format: 1, installedAtMs: this.#clock.nowMs(), previous }
-    await this.#view.transaction(async (tx) => tx.put(version, Buffer.from(JSON.stringify(entry))))
+    const entry = VERSION_RECORD.encode({ installedAtMs: this.#clock.nowMs(), previous })
+    await this.#view.transaction(async (tx) => tx.put(version, entry))
   }
-}
-
-function decoded(version: string, bytes: Buffer): InstalledVersion {
-  const stored = parseStoredJson(bytes)
-  if (!isJsonObject(stored) || stored.format !== 1) throw new Error('A version of the history has an unknown format')
-  return { version, installedAtMs: Number(stored.installedAtMs), previous: String(stored.previous) }
 }

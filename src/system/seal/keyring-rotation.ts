@@ -4,8 +4,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
+import { count, flag } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { openRecord } from '../../storage/barrier.ts'
@@ -20,6 +20,7 @@ import {
   type RotationConfig,
 } from '../../storage/keyring-limits.ts'
 import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
+import { storedRecord } from '../../storage/stored-record.ts'
 import { decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
 import { CORE_FOLDER, KEYRING, openKeyring, putRecord } from './seal-records.ts'
 
@@ -27,6 +28,12 @@ import { CORE_FOLDER, KEYRING, openKeyring, putRecord } from './seal-records.ts'
 const WINDOW = 2 ** 20
 const CHECK_EVERY_MS = 5 * 60 * 1000
 const CONFIG = 'rotation'
+/** As `RotationConfig`. */
+export const ROTATION_CONFIG = storedRecord(
+  'The configuration of rotation',
+  { enabled: flag, maxOperations: count, intervalSeconds: count },
+  'dropped',
+)
 
 export type KeyStatus = { readonly term: number; readonly installedAtMs: number; readonly encryptions: number }
 
@@ -81,7 +88,7 @@ export class KeyringRotation {
   /** Reads the configuration and begins to look at the limits; called when the barrier is open. */
   async watch(): Promise<void> {
     const bytes = await this.#view.get(CONFIG)
-    this.#config = bytes === undefined ? DEFAULT_ROTATION : decodeConfig(bytes)
+    this.#config = bytes === undefined ? DEFAULT_ROTATION : ROTATION_CONFIG.decode(bytes)
     this.#plan()
   }
 
@@ -143,7 +150,7 @@ export class KeyringRotation {
     }
     if (intervalSeconds !== 0 && intervalSeconds < LEAST_INTERVAL_SECONDS)
       throw fail('field_invalid', ['interval', 'must be 0, or at least 24 hours'])
-    await this.#view.transaction(async (tx) => tx.put(CONFIG, encodeConfig(config)))
+    await this.#view.transaction(async (tx) => tx.put(CONFIG, ROTATION_CONFIG.encode(config)))
     this.#config = config
   }
 
@@ -205,20 +212,5 @@ export class KeyringRotation {
       log('warn', 'The use of the data key could not be stored', { cause: cause instanceof Error ? cause.name : '' })
       // It is tried again in five minutes; until then the count in memory is right.
     }
-  }
-}
-
-function encodeConfig(config: RotationConfig): Buffer {
-  return Buffer.from(JSON.stringify({ format: 1, ...config }))
-}
-
-function decodeConfig(bytes: Buffer): RotationConfig {
-  const value = parseStoredJson(bytes)
-  if (!isJsonObject(value) || value.format !== 1)
-    throw new StorageCorrupt(`The record at ${CORE_FOLDER}${CONFIG} has an unknown format`)
-  return {
-    enabled: value.enabled === true,
-    maxOperations: Number(value.maxOperations),
-    intervalSeconds: Number(value.intervalSeconds),
   }
 }

@@ -8,12 +8,13 @@
 import { fail } from '../../api/errors.ts'
 import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { copySecret } from '../../crypto/primitives/secret-bytes.ts'
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import { mapOf, text, texts as textsKind } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { dictionary } from '../../lib/own.ts'
 import type { World } from '../../lib/world.ts'
-import { StorageCorrupt, systemScope, type Transaction } from '../../storage/contract.ts'
+import { systemScope, type Transaction } from '../../storage/contract.ts'
 import { type SealedStorage, sealedTransaction, type View } from '../../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { WrongCombination } from './attempt-limits.ts'
 import { combineKey, SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import type { Seal } from './seal.ts'
@@ -81,10 +82,8 @@ export type VerifyStatus = {
   readonly progress: number
 }
 
-export type SharesBackup = {
-  readonly nonce: string
-  readonly keys: Readonly<Record<string, readonly string[]>>
-}
+export const SHARES_BACKUP = storedRecord('A backup of shares', { nonce: text, keys: mapOf(textsKind) }, 'dropped')
+export type SharesBackup = RecordOf<typeof SHARES_BACKUP>
 
 const NONE: ShareConfig = { shares: 0, threshold: 0 }
 
@@ -238,7 +237,7 @@ export class Rekey {
     for (const [index, fingerprint] of texts.fingerprints.entries()) {
       keys[fingerprint] = [...(keys[fingerprint] ?? []), texts.keys[index] ?? '']
     }
-    core.put(this.#backupName, Buffer.from(JSON.stringify({ format: 1, nonce, keys })))
+    core.put(this.#backupName, SHARES_BACKUP.encode({ nonce, keys }))
   }
 
   verifyStatus(): VerifyStatus {
@@ -290,12 +289,7 @@ export class Rekey {
 
   async backup(): Promise<SharesBackup | undefined> {
     const bytes = await this.#view.get(this.#backupName)
-    if (bytes === undefined) return undefined
-    const value = parseStoredJson(bytes)
-    if (!isJsonObject(value) || value.format !== 1 || !isJsonObject(value.keys))
-      throw new StorageCorrupt(`The record at ${CORE_FOLDER}${this.#backupName} has an unknown format`)
-    const keys = Object.entries(value.keys).map(([name, list]) => [name, Array.isArray(list) ? list.map(String) : []])
-    return { nonce: String(value.nonce), keys: Object.fromEntries(keys) }
+    return bytes === undefined ? undefined : SHARES_BACKUP.decode(bytes)
   }
 
   async deleteBackup(): Promise<void> {

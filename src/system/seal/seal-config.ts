@@ -5,8 +5,9 @@
 //
 // With a seal that opens by itself the shares are those of the recovery key. In clear, so it is the one record that
 // somebody without a key can change: nothing opens by it that would not open without it.
-import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../../lib/json.ts'
+import { integer, oneOf, optional, text } from '../../lib/member-kinds.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
+import { storedRecord } from '../../storage/stored-record.ts'
 import type { ShareConfig } from './key-shares.ts'
 import { MAX_SHARES } from './share-numbers.ts'
 
@@ -17,36 +18,24 @@ export type SealConfig = ShareConfig & {
   readonly keyId?: string
 }
 
+export const SEAL_CONFIG_RECORD = storedRecord('The seal configuration at root/core/seal-config', {
+  type: oneOf('shamir', 'static'),
+  keyId: optional(text),
+  shares: integer({ min: 1, max: MAX_SHARES }),
+  threshold: integer({ min: 1, max: MAX_SHARES }),
+})
+
 export function encodeSealConfig({ shares, threshold, keyId }: SealConfig): Buffer {
-  const type = keyId === undefined ? { type: 'shamir' } : { type: 'static', keyId }
-  return Buffer.from(JSON.stringify({ format: 1, ...type, shares, threshold }))
+  const type = keyId === undefined ? ({ type: 'shamir' } as const) : ({ type: 'static', keyId } as const)
+  return SEAL_CONFIG_RECORD.encode({ ...type, shares, threshold })
 }
 
-/** @throws StorageCorrupt */
+/** @throws StorageCorrupt, for numbers too that no store was made with: its shares could never be given */
 export function decodeSealConfig(bytes: Buffer): SealConfig {
-  const value = parsed(bytes)
-  const isKnown = isJsonObject(value) && value.format === 1 && (value.type === 'shamir' || value.type === 'static')
-  const shares = isKnown ? sharesOf(value) : undefined
-  if (!isKnown || shares === undefined || (value.type === 'static') !== (typeof value.keyId === 'string')) {
-    throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} is damaged or of an unknown format`)
-  }
-  return typeof value.keyId === 'string' ? { ...shares, keyId: value.keyId } : shares
-}
-
-/** Undefined for numbers that no store was made with: its shares could never be given. */
-function sharesOf({ shares, threshold }: { readonly [name: string]: JsonValue }): ShareConfig | undefined {
-  const areWhole = Number.isInteger(shares) && Number.isInteger(threshold)
-  const config = { shares: Number(shares), threshold: Number(threshold) }
-  return areWhole && 1 <= config.threshold && config.threshold <= config.shares && config.shares <= MAX_SHARES
-    ? config
-    : undefined
-}
-
-function parsed(bytes: Buffer): JsonValue | undefined {
-  try {
-    return parseStoredJson(bytes)
-  } catch (cause) {
-    if (cause instanceof JsonError) return undefined
-    throw cause
-  }
+  const { type, keyId, shares, threshold } = SEAL_CONFIG_RECORD.decode(bytes)
+  if (threshold > shares)
+    throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} has a "threshold" above its "shares"`)
+  if ((type === 'static') !== (keyId !== undefined))
+    throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} has a "keyId" that does not go with its "type"`)
+  return keyId === undefined ? { shares, threshold } : { shares, threshold, keyId }
 }

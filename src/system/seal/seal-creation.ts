@@ -9,7 +9,7 @@ import { sealedTransaction } from '../../storage/sealed-storage.ts'
 import { SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import { encodeKeyUse, KEY_USE } from './key-use.ts'
 import { encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
-import { type Cluster, CORE_FOLDER, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY } from './seal-records.ts'
+import { CLUSTER, type Cluster, CORE_FOLDER, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY } from './seal-records.ts'
 
 const KEY_BYTES = 32
 
@@ -57,7 +57,7 @@ export async function createSeal(
       tx.put(systemScope, SEAL_CONFIG, encodeSealConfig(config))
       const core = sealedTransaction(barrier, systemScope, CORE_FOLDER, tx)
       core.put('leaf-key', leafKey)
-      core.put('cluster', Buffer.from(JSON.stringify({ format: 1, ...cluster })))
+      core.put('cluster', CLUSTER.encode(cluster))
       await also(tx, barrier, shares)
       putRecord(tx, random, KEY_USE, root, encodeKeyUse(barrier.encryptions))
     })

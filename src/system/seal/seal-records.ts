@@ -7,11 +7,12 @@
 //   root/core/cluster        behind the barrier: name and id of this cluster
 import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
-import { isJsonObject, parseStoredJson } from '../../lib/json.ts'
+import { text } from '../../lib/member-kinds.ts'
 import type { Random } from '../../lib/world.ts'
 import { Barrier, openRecord, sealRecord } from '../../storage/barrier.ts'
 import { type ReadStore, StorageCorrupt, systemScope, type Transaction } from '../../storage/contract.ts'
 import { decodeKeyring, type Keyring } from '../../storage/keyring.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
 export const CORE_FOLDER = 'root/core/'
 export const ROOT_KEY = 'root/core/root-key'
@@ -19,7 +20,8 @@ export const RECOVERY_KEY = 'root/core/recovery-key'
 export const KEYRING = 'root/core/keyring'
 const NONCE_BYTES = 12
 
-export type Cluster = { readonly name: string; readonly id: string }
+export const CLUSTER = storedRecord('The record of the cluster', { name: text, id: text }, 'dropped')
+export type Cluster = RecordOf<typeof CLUSTER>
 
 /** What opening yields: for this thread's barrier and store, and for those of the others. */
 export type OpenedKeys = { readonly keyring: Keyring; readonly leafKey: Buffer; readonly cluster: Cluster }
@@ -55,10 +57,9 @@ export async function openStore(
   const keyring = openKeyring(rootKey, await readRecord(store, KEYRING))
   const barrier = new Barrier(random, keyring)
   const read = async (name: string) => barrier.open(CORE_FOLDER + name, await readRecord(store, CORE_FOLDER + name))
-  const cluster = parseStoredJson(await read('cluster'))
-  if (!isJsonObject(cluster)) throw new StorageCorrupt(`The record at ${CORE_FOLDER}cluster has an unknown format`)
+  const cluster = CLUSTER.decode(await read('cluster'))
   const leafKey = await read('leaf-key')
-  return { rootKey, keyring, leafKey, cluster: { name: String(cluster.name), id: String(cluster.id) } }
+  return { rootKey, keyring, leafKey, cluster }
 }
 
 /** @throws StorageCorrupt where it is missing */

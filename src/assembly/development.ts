@@ -6,15 +6,18 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Refusal } from '../api/errors.ts'
-import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
+import { group, optional, text } from '../lib/member-kinds.ts'
 import { StorageError } from '../storage/contract.ts'
 import { syncDirectory } from '../storage/data-directory.ts'
+import { decodeStored } from '../storage/stored-record.ts'
 import type { KeyKeeper } from '../system/seal/seal.ts'
 import type { Made } from './initialisation.ts'
 import type { WritingNode } from './node.ts'
 
 export const DEVELOPMENT_KEYS = 'development-keys.json'
 const NOTE = 'This server is for development: the key in this file opens its storage. Never keep real secrets in it.'
+
+const KEYS_FILE = group({ unseal_key: text, root_token: text, next_unseal_key: optional(text) })
 
 type KeptKeys = {
   /** In base64: the key itself, which is its own share where there is one. */
@@ -106,12 +109,9 @@ async function unseal(node: WritingNode, directory: string, kept: KeptKeys): Pro
 
 function readKeys(directory: string): KeptKeys {
   const path = join(directory, DEVELOPMENT_KEYS)
-  const value = parsed(path, readFile(path))
-  if (!isJsonObject(value) || typeof value.unseal_key !== 'string' || typeof value.root_token !== 'string') {
-    throw new StorageError(`${path} does not hold unseal_key and root_token`)
-  }
-  const keys = { unsealKey: value.unseal_key, rootToken: value.root_token }
-  return typeof value.next_unseal_key === 'string' ? { ...keys, nextUnsealKey: value.next_unseal_key } : keys
+  const { unseal_key, root_token, next_unseal_key } = decodeStored(path, KEYS_FILE, readFile(path))
+  const keys = { unsealKey: unseal_key, rootToken: root_token }
+  return next_unseal_key === undefined ? keys : { ...keys, nextUnsealKey: next_unseal_key }
 }
 
 function readFile(path: string): Buffer {
@@ -123,15 +123,6 @@ function readFile(path: string): Buffer {
     throw new StorageError(
       `${path} is missing: the store beside it was not made by a development server, or its key was removed`,
     )
-  }
-}
-
-function parsed(path: string, bytes: Buffer): JsonValue {
-  try {
-    return parseStoredJson(bytes)
-  } catch (cause) {
-    if (!(cause instanceof JsonError)) throw cause
-    throw new StorageError(`${path} is ${cause.message}`)
   }
 }
 

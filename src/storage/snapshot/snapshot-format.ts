@@ -9,12 +9,12 @@
 // up to it: what is cut, changed, moved or repeated is found at that chunk. The seal is a record of the barrier
 // (barrier.ts) at SEAL_PATH over (hash before ‖ entries ‖ both roots): only the cluster itself can make it.
 import { sha256 } from '../../crypto/primitives/digest.ts'
-import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../../lib/json.ts'
-import { own } from '../../lib/own.ts'
+import { checked, count as countKind, group, integer, text } from '../../lib/member-kinds.ts'
 import type { StoredEntry } from '../backend.ts'
-import { StorageError } from '../contract.ts'
+import { StorageCorrupt, StorageError } from '../contract.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { RecordReader } from '../log/record-reader.ts'
+import { decodeStored, encodeStored } from '../stored-record.ts'
 
 /** What is no snapshot, or no longer the one that was written. */
 export class SnapshotDamaged extends StorageError {
@@ -38,6 +38,20 @@ const ROOT_BYTES = 32
 const ENTRIES = 1
 const LAST = 2
 
+const ID = checked(text, (id) => /^[0-9a-f]{32}$/i.test(id))
+const HEADER = group(
+  {
+    cluster_id: text,
+    index: integer({ min: 0, max: MAX_INDEX }),
+    epoch: integer({ min: 0, max: MAX_EPOCH }),
+    chain: ID,
+    history_id: ID,
+    created_at_ms: countKind,
+    entries: countKind,
+  },
+  'dropped',
+)
+
 export type SnapshotHeader = {
   readonly clusterId: string
   readonly index: number
@@ -60,17 +74,15 @@ export type Chunk =
   | { readonly kind: 'last'; readonly end: SnapshotEnd }
 
 export function encodeHeader(header: SnapshotHeader): Buffer {
-  const json = Buffer.from(
-    JSON.stringify({
-      cluster_id: header.clusterId,
-      index: header.index,
-      epoch: header.epoch,
-      chain: header.chain.toString('hex'),
-      history_id: header.historyId.toString('hex'),
-      created_at_ms: header.createdAtMs,
-      entries: header.entries,
-    }),
-  )
+  const json = encodeStored({
+    cluster_id: header.clusterId,
+    index: header.index,
+    epoch: header.epoch,
+    chain: header.chain.toString('hex'),
+    history_id: header.historyId.toString('hex'),
+    created_at_ms: header.createdAtMs,
+    entries: header.entries,
+  })
   const rest = Buffer.alloc(5)
   rest.writeUInt8(SNAPSHOT_FORMAT, 0)
   rest.writeUInt32BE(json.length, 1)
@@ -91,37 +103,21 @@ export function headerLength(prefix: Buffer): number {
 
 /** @throws SnapshotDamaged */
 export function decodeHeader(json: Buffer): SnapshotHeader {
-  const value = parsed(json)
-  const bad = new SnapshotDamaged('The header of the snapshot is damaged')
-  if (!isJsonObject(value)) throw bad
-  const number = (name: string, max = Number.MAX_SAFE_INTEGER): number => {
-    const member = Number(own(value, name))
-    if (!Number.isSafeInteger(member) || member < 0 || member > max) throw bad
-    return member
-  }
-  const bytes = (name: string): Buffer => {
-    const member = Buffer.from(String(own(value, name)), 'hex')
-    if (member.length !== 16) throw bad
-    return member
-  }
-  if (typeof value.cluster_id !== 'string') throw bad
-  return {
-    clusterId: value.cluster_id,
-    index: number('index', MAX_INDEX),
-    epoch: number('epoch', MAX_EPOCH),
-    chain: bytes('chain'),
-    historyId: bytes('history_id'),
-    createdAtMs: number('created_at_ms'),
-    entries: number('entries'),
-  }
-}
-
-function parsed(json: Buffer): JsonValue | undefined {
   try {
-    return parseStoredJson(json)
+    const header = decodeStored('The header of the snapshot', HEADER, json)
+    return {
+      clusterId: header.cluster_id,
+      index: header.index,
+      epoch: header.epoch,
+      chain: Buffer.from(header.chain, 'hex'),
+      historyId: Buffer.from(header.history_id, 'hex'),
+      createdAtMs: header.created_at_ms,
+      entries: header.entries,
+    }
   } catch (cause) {
-    if (cause instanceof JsonError) return undefined
-    throw cause
+    throw cause instanceof StorageCorrupt
+      ? new SnapshotDamaged('The header of the snapshot is damaged', { cause })
+      : cause
   }
 }
 

@@ -23,6 +23,12 @@ const JSON_PARSERS = {
   'src/cli/': 'the client, on answers of its own server',
   'src/client/error-messages.ts': 'the library, on answers of its own server',
 }
+/** Who reads and writes stored JSON besides the codec of records. */
+const JSON_WITHOUT_A_RECORD = {
+  'src/lib/json.ts': 'the parser that it calls',
+  'src/storage/stored-record.ts': 'the codec',
+  'src/audit/whole-lines.ts': 'pieces of a log, of which most are no whole line and none is a record',
+}
 /** Z-09: who touches files, since the helpers of node:fs sync nothing and pick open modes (threats N-43). */
 const FILE_USERS = {
   'src/storage/': 'the store itself',
@@ -96,6 +102,10 @@ export const KNOWN_LOOK_UPS: KnownLookUps = {
   },
   'src/audit/redactor.ts': { 'copy[name]': 'is written, and __proto__ is told apart' },
   'src/api/openapi.ts': { 'paths[path]': 'begins with a slash' },
+  'src/lib/member-kinds.ts': {
+    'value[name]': 'names that the definition declares, and none that all objects have',
+    'result[name]': 'the same',
+  },
   'src/client/path.ts': { 'rest[name]': 'is removed from a copy' },
 }
 
@@ -181,6 +191,24 @@ export const RULES: readonly Rule[] = [
     applies: inProgram,
     find: code(/(?<![.\w$])JSON\.parse\b/g),
     except: JSON_PARSERS,
+  },
+  {
+    id: 'records',
+    message: 'what is stored is read by its definition, which checks each member: src/storage/stored-record.ts',
+    applies: inProgram,
+    find: code(/\bparseStoredJson\b/g),
+    except: JSON_WITHOUT_A_RECORD,
+  },
+  {
+    id: 'records',
+    message: 'what is stored is written by its definition, which has the type: src/storage/stored-record.ts',
+    applies: inProgram,
+    find: code(/(?<![.\w$])Buffer\.from\(\s*JSON\.stringify\(/g),
+    except: {
+      'src/storage/stored-record.ts': 'the codec',
+      'src/crypto/signatures/': 'parts of tokens that are sent',
+      'src/telemetry/span-exporter.ts': 'a request that is sent',
+    },
   },
   {
     id: 'Z-08',

@@ -109,6 +109,23 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     ],
   },
   {
+    name: 'stored JSON that is read without a definition',
+    refused: [{ path: 'src/core/a.ts', text: 'const entry = parseStoredJson(bytes)' }],
+    allowed: [
+      { path: 'src/storage/stored-record.ts', text: 'const value = parseStoredJson(bytes)' },
+      { path: 'src/core/a.ts', text: 'const entry = MOUNT_ENTRY.decode(bytes)' },
+    ],
+  },
+  {
+    name: 'stored JSON that is written without a definition',
+    refused: [{ path: 'src/core/a.ts', text: 'tx.put(key, Buffer.from(JSON.stringify(entry)))' }],
+    allowed: [
+      { path: 'src/storage/stored-record.ts', text: 'const bytes = Buffer.from(JSON.stringify(value))' },
+      { path: 'src/core/a.ts', text: 'tx.put(key, MOUNT_ENTRY.encode(entry))' },
+      { path: 'src/core/a.test.ts', text: 'view.plant(key, Buffer.from(JSON.stringify(entry)))' },
+    ],
+  },
+  {
     name: 'Z-08 console',
     refused: [{ path: 'src/core/a.ts', text: `console.error('a')` }],
     allowed: [

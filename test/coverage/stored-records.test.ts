@@ -10,10 +10,10 @@ import { decodeSecretId, encodeSecretId } from '../../src/engines/approle/secret
 import { ConfigStore } from '../../src/engines/cloud/config.ts'
 import { Roles as CloudRoles } from '../../src/engines/cloud/roles.ts'
 import { Users } from '../../src/engines/userpass/users.ts'
-import { decodeAlias, decodeEntity, decodeGroup, encodeEntry } from '../../src/identity/entries.ts'
+import { ALIAS, ENTITY, GROUP } from '../../src/identity/entries.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { decodeRecord, encodeRecord } from '../../src/managed-keys/managed-key-record.ts'
-import { decodeQuota, decodeQuotaConfig, encodeQuota } from '../../src/quotas/quota.ts'
+import { QUOTA_CONFIG, RATE_QUOTA } from '../../src/quotas/quota.ts'
 import type { SealedStorage } from '../../src/storage/sealed-storage.ts'
 import { decodeSealConfig, encodeSealConfig } from '../../src/system/seal/seal-config.ts'
 import { MemoryView } from '../fixtures/memory-view.ts'
@@ -172,9 +172,9 @@ const RECORDS: readonly Rewritten[] = [
     is: /\/core\/(?:local-)?mounts\//,
     rewrite: (stored) => encodeMountEntry(decodeMountEntry(stored)),
   },
-  { name: 'entity', is: /\/identity\/entity\//, rewrite: (stored) => encodeEntry(decodeEntity(stored)) },
-  { name: 'alias', is: /\/identity\/alias\//, rewrite: (stored) => encodeEntry(decodeAlias(stored)) },
-  { name: 'group', is: /\/identity\/group\//, rewrite: (stored) => encodeEntry(decodeGroup(stored)) },
+  { name: 'entity', is: /\/identity\/entity\//, rewrite: (stored) => ENTITY.encode(ENTITY.decode(stored)) },
+  { name: 'alias', is: /\/identity\/alias\//, rewrite: (stored) => ALIAS.encode(ALIAS.decode(stored)) },
+  { name: 'group', is: /\/identity\/group\//, rewrite: (stored) => GROUP.encode(GROUP.decode(stored)) },
   {
     name: 'user',
     is: /\/user\//,
@@ -235,11 +235,11 @@ const RECORDS: readonly Rewritten[] = [
       ],
     ],
   },
-  { name: 'quota', is: /\/rate-limit\//, rewrite: (stored) => encodeQuota(decodeQuota(stored)) },
+  { name: 'quota', is: /\/rate-limit\//, rewrite: (stored) => RATE_QUOTA.encode(RATE_QUOTA.decode(stored)) },
   {
     name: 'settings of quotas',
     is: /\/quota\/config /,
-    rewrite: (stored) => encodeQuota(decodeQuotaConfig(stored)),
+    rewrite: (stored) => QUOTA_CONFIG.encode(QUOTA_CONFIG.decode(stored)),
     older: [
       [
         { format: 1, exemptPaths: ['a'], responseHeaders: true },

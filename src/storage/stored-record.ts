@@ -1,6 +1,6 @@
-// The one way from stored bytes to a record, and back. A record is JSON, `{"format":1,…}`, defined once: its members and
-// their kinds, from which TypeScript has its type. What is read is checked member by member: a record is whole, or
-// nobody sees any of it.
+// The one way from stored bytes to a record, and back. A record is JSON, `{"format":1,…}`, that is defined once: its
+// members and their kinds, from which TypeScript has its type. What is read is checked member by member: a record is
+// whole, or nobody sees any of it.
 import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
 import { type GroupOf, group, type Kind, type Members, Misfit, type Others } from '../lib/member-kinds.ts'
 import { StorageCorrupt } from './contract.ts'

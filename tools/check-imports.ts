@@ -33,6 +33,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.
   ['engines', ['lib', 'crypto', 'storage', 'api']],
   ['replication', ['lib', 'crypto', 'storage']],
+  // Of audit it knows what the types of devices are called, and what they take.
   [
     'system',
     [

@@ -7,8 +7,9 @@ import type { DeviceSettings } from './device.ts'
 import { type Options, refusal } from './device-types/device-type.ts'
 import { DEVICE_TYPES } from './device-types/device-types.ts'
 
-/** Of every type; the last two are for who knows of them. */
+/** Of every type. */
 const COMMON = ['log_raw', 'hmac_accessor', 'elide_list_responses']
+/** Of every type too, but no text offers them: one has a single value, the other belongs in the configuration file. */
 const COMMON_UNSAID = ['format', 'prefix']
 
 const DEFAULT_DEADLINE_SECONDS = 5

@@ -50,7 +50,7 @@ export function aliasBody(alias: Alias, mountOf: MountOf): Record<string, unknow
   }
 }
 
-function mountBody(accessor: string, mountOf: MountOf): Record<string, unknown> {
+export function mountBody(accessor: string, mountOf: MountOf): Record<string, unknown> {
   const mount = mountOf(accessor)
   return { mount_accessor: accessor, mount_path: mount?.path ?? '', mount_type: mount?.type ?? '' }
 }

@@ -6,7 +6,7 @@ import { orNotFound } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { listOf, text } from '../api/shape.ts'
 import { keptPolicyName } from '../api/spelling.ts'
-import { ENTITY, entityBody } from './answers.ts'
+import { ENTITY, entityBody, mountBody } from './answers.ts'
 import { byIdAndName } from './by-id-and-name.ts'
 import { changeEntity, createEntity, deleteEntity, mergeEntities } from './entities.ts'
 import type { Entity } from './entries.ts'
@@ -41,16 +41,11 @@ const { make, others } = byIdAndName({
   findById: findEntity,
   findByName: findEntityByName,
   info: async ({ view, parts }, { id, name }: Entity) => {
-    const aliases = (await aliasesOf(view, id)).map((alias) => {
-      const mount = parts.mountOf(alias.mountAccessor)
-      return {
-        id: alias.id,
-        name: alias.name,
-        mount_accessor: alias.mountAccessor,
-        mount_path: mount?.path ?? '',
-        mount_type: mount?.type ?? '',
-      }
-    })
+    const aliases = (await aliasesOf(view, id)).map((alias) => ({
+      id: alias.id,
+      name: alias.name,
+      ...mountBody(alias.mountAccessor, parts.mountOf),
+    }))
     return { name, aliases }
   },
   answer: entityAnswer,

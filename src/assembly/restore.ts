@@ -22,7 +22,7 @@ import type { Restored } from '../system/system.ts'
 import type { Opening } from './opening.ts'
 import { RestoredAudit } from './restored-audit.ts'
 
-/** What the store behind the house can do beyond the contract; a store in memory cannot be restored. */
+/** What the store of the server can do beyond the contract; a store in memory cannot be restored. */
 export type Restorable = {
   readonly staging: Staging
   /** Of the store as it is. */

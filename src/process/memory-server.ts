@@ -1,87 +1,38 @@
 // A server in memory: everything in one thread, and nothing outlives the process.
 import { cloudReaches, cloudSurroundings } from '../assembly/cloud-place.ts'
-import { assembleNode } from '../assembly/node.ts'
-import { factsOf } from '../assembly/server-facts.ts'
-import { commitMeter } from '../assembly/shared-telemetry.ts'
-import { staticSeal } from '../assembly/static-seal.ts'
+import { assembleNode, type WritingNode } from '../assembly/node.ts'
+import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import { newSharedFigures } from '../http/shared-figures.ts'
-import { RELOAD_PARTS, ReloadList, type ReloadPart } from '../lib/reload.ts'
+import type { ReloadPart } from '../lib/reload.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { TurnEnd } from '../lib/turn-end.ts'
-import { storeLocation } from '../storage/drivers.ts'
+import type { Store } from '../storage/contract.ts'
 import { FIRST_SERVING_ROW } from '../telemetry/cells.ts'
-import { devicesOf, startDevices } from './device-host.ts'
-import { ThreadListeners } from './listening.ts'
+import { type RunningDevices, startDevices } from './device-host.ts'
+import { type ListenPlace, ThreadListeners, type TlsMaterials } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
-import { reloadWith } from './reloading.ts'
+import { type Reload, reloadWith } from './reloading.ts'
 import { type RunningServer, type ServerOptions, sharedTelemetry, shown } from './running-server.ts'
-import { threadTelemetry, trafficOf, watchThread } from './thread-telemetry.ts'
+import { openMemoryStore } from './stores.ts'
+import { closeNode, commonParts, configReloads, reloadsOf, sealParts, serviceOf } from './thread-node.ts'
+import { type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 import { TlsState } from './tls-state.ts'
 import type { DevelopmentFacts } from './writer.ts'
 
 export async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const shared = sharedTelemetry(options, 1)
-  const cloud = cloudSurroundings(config, process.env)
-  const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
   const turnEnd = new TurnEnd()
-  const { random, clock } = world
-  const store = await storeLocation(config.storage).open({ random, clock, onCommitted: commitMeter(shared) })
   const devices = startDevices(config, world, log)
-  const house = await assembleNode({
-    role: 'all',
-    store,
-    world: { ...world, outbound: own.world.outbound },
-    slow: inlineWork(world),
-    devices: devicesOf(devices.place()),
-    log,
-    facts: factsOf(config),
-    telemetry: own,
-    ...(config.seal === undefined ? {} : { autoSeal: staticSeal(config.seal, process.env) }),
-    tokenLimits: config,
-    cloud,
-    audit: { settings: config.audit },
-    turnEnd,
-    channels: { configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)])) },
-  })
-  let development: DevelopmentFacts | undefined
-  if (options.development !== undefined) {
-    const { rootToken } = options.development
-    const made = await house.initialise({ shares: 1, threshold: 1 }, '', rootToken === undefined ? {} : { rootToken })
-    const share = made.shares[0] as Buffer
-    development = { unsealKey: share.toString('base64'), rootToken: made.rootToken }
-    await house.operations.unseal(share)
-  }
+  const { own, node, store } = await onlyNode({ options, shared, devices, turnEnd, reload: (part) => reload(part) })
+  const development = options.development && (await openDevelopment(node, options.development.rootToken))
   const tls = new TlsState(config, world, log)
-  const reloads = new ReloadList<ReloadState>()
-  reloads.add('audit', () => house.audit.reopen())
+  const reloads = reloadsOf(node)
   const tellOthers = (state: ReloadState, part?: ReloadPart) => reloads.run(state, log, part)
   const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
-  const sampler = watchThread(own, house)
-  const handle = house.core.handle.bind(house.core)
-  const traffic = trafficOf(own)
-  const listeners = await ThreadListeners.start({
-    config,
-    place: {
-      ports: config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0)),
-      sharePorts: false,
-      holdsUnixSockets: true,
-      figures: newSharedFigures(1, world.random),
-      row: 0,
-      tls: tls.materials,
-    },
-    service: {
-      handle,
-      turnEnd,
-      takesStream: house.takesStream,
-      hasLiveToken: (headers, remoteAddress) => house.core.hasLiveToken(headers, remoteAddress),
-      auditedHeaders: house.auditedHeaders,
-      passedHeaders: () => house.mounts.passedHeaders,
-      traffic,
-    },
-    world,
-    log,
-  })
+  const sampler = watchThread(own, node)
+  const place = onlyPlace(options, tls.materials)
+  const listeners = await ThreadListeners.start({ config, place, service: serviceOf(node, own, turnEnd), world, log })
   tls.renewTickets((materials) => listeners.renewTls(materials))
   reloads.add('tls', (state) => listeners.renewTls(state.tls))
   return {
@@ -92,10 +43,59 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
       tls.stop()
       await listeners.stop()
       sampler.stop()
-      await own.flush()
-      await house.audit.stop()
-      await store.close()
+      await closeNode(own, node, store)
       await devices.stop()
     },
+  }
+}
+
+type OnlyParts = {
+  readonly options: ServerOptions
+  readonly shared: SharedTelemetry
+  readonly devices: RunningDevices
+  readonly turnEnd: TurnEnd
+  readonly reload: Reload
+}
+
+type OnlyNode = { readonly own: ThreadTelemetry; readonly node: WritingNode; readonly store: Store }
+
+async function onlyNode({ options, shared, devices, turnEnd, reload }: OnlyParts): Promise<OnlyNode> {
+  const { config, log } = options
+  const cloud = cloudSurroundings(config, process.env)
+  const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
+  const world = { ...options.world, outbound: own.world.outbound }
+  const store = await openMemoryStore(config.storage, world, commitMeter(shared))
+  const node = await assembleNode({
+    ...commonParts({ config, own, slow: inlineWork(options.world), devices: devices.place() }),
+    ...sealParts(config),
+    world,
+    log,
+    role: 'all',
+    store,
+    cloud,
+    audit: { settings: config.audit },
+    turnEnd,
+    channels: { configReloads: configReloads(reload) },
+  })
+  return { own, node, store }
+}
+
+async function openDevelopment(node: WritingNode, rootToken: string | undefined): Promise<DevelopmentFacts> {
+  const made = await node.initialise({ shares: 1, threshold: 1 }, '', rootToken === undefined ? {} : { rootToken })
+  const share = made.shares[0] as Buffer
+  const unsealKey = share.toString('base64')
+  await node.operations.unseal(share)
+  return { unsealKey, rootToken: made.rootToken }
+}
+
+/** Nobody else listens. */
+function onlyPlace({ config, world }: ServerOptions, tls: TlsMaterials): ListenPlace {
+  return {
+    ports: config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0)),
+    sharePorts: false,
+    holdsUnixSockets: true,
+    figures: newSharedFigures(1, world.random),
+    row: 0,
+    tls,
   }
 }

@@ -1,5 +1,5 @@
 // The threads that serve, as the watching thread sees them: where each one has its place, and what they are told.
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { BoardMemory } from '../audit/stream-board.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -15,7 +15,7 @@ import type { PublishedIndex } from '../threads/change-follower.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import type { SlowPlace } from '../threads/pooled-work.ts'
 import type { ReloadDesk } from '../threads/reload-desk.ts'
-import { exitOf } from '../threads/thread-exit.ts'
+import { endOf } from '../threads/thread-exit.ts'
 import type { GroupThread } from '../threads/thread-group.ts'
 import type { DevicePlace } from './device-host.ts'
 import { ListenFailed, type ListenPlace, type TlsMaterials } from './listening.ts'
@@ -115,60 +115,16 @@ export class ServingThreads {
   /** @throws StartError, ListenFailed */
   async start(): Promise<GroupThread> {
     if (this.#isAbandoned) throw new StartError('The writing thread has ended')
-    const { config, world, log, writing, directory, published, shared, board } = this.#place
-    const { port1, port2 } = new MessageChannel()
-    void this.#allowed.promise.then(() => {
-      try {
-        writing.tell('link', port1)
-      } catch {
-        // The thread ended while it loaded, and with it both ends of the channel; who started it is told of that.
-      }
-    })
     const row = this.#freeRows.shift()
     if (row === undefined) throw new Error('More threads serve than there are places')
     const holdsUnix = this.#unixHolder === undefined
-    const slow = this.#place.slow()
-    const devices = this.#place.devices()
-    const place = this.#placeOf(row, holdsUnix)
     const metricRow = this.#metricRows.take()
-    const data: ServingData = {
-      config,
-      directory,
-      published,
-      writer: port2,
-      slow,
-      devices,
-      shared,
-      board,
-      metricRow,
-      place,
-      reloaded: this.#reloaded,
-    }
-    const worker = new Worker(new URL('../start-thread.js', import.meta.url), {
-      argv: ['serving'],
-      name: 'serving',
-      workerData: data,
-      transferList: [port2, slow.port, ...(devices === undefined ? [] : [devices.port])],
-    })
+    const worker = this.#launch(this.#placeOf(row, holdsUnix), metricRow)
     this.#workers.add(worker)
     if (holdsUnix) this.#unixHolder = worker
-    let reason = 'it ended by itself'
-    worker.on('error', (cause) => {
-      reason = cause instanceof Error ? cause.name : 'unknown'
-    })
-    const peer = connectPeer({
-      channel: threadChannel(worker),
-      asks: SERVING_CALLS,
-      answers: WATCHER_CALLS,
-      handlers: { allFlights: () => flightsOfAll(this.#peers) },
-      timers: world.timers,
-      onFault: faultLog(log),
-    })
-    this.#peers.add(peer)
-    const leaveReloads = this.#place.reloads.add((order) => peer.call('reload', order))
-    const ended = exitOf(worker).then(() => {
-      this.#peers.delete(peer)
-      leaveReloads()
+    const { peer, leave } = this.#join(worker)
+    const ended = endOf(worker).then((reason) => {
+      leave()
       this.#metricRows.giveBack(metricRow)
       this.#workers.delete(worker)
       this.#freeRows.push(row)
@@ -181,6 +137,56 @@ export class ServingThreads {
       stop: async () => {
         peer.tell('stop', undefined)
         await ended
+      },
+    }
+  }
+
+  #launch(place: ListenPlace, metricRow: number): Worker {
+    const { config, directory, published, shared, board } = this.#place
+    const common = { config, directory, published, shared, board }
+    const slow = this.#place.slow()
+    const devices = this.#place.devices()
+    const writer = this.#wayToWriter()
+    const workerData: ServingData = { ...common, writer, slow, devices, metricRow, place, reloaded: this.#reloaded }
+    return new Worker(new URL('../start-thread.js', import.meta.url), {
+      argv: ['serving'],
+      name: 'serving',
+      workerData,
+      transferList: [writer, slow.port, ...(devices === undefined ? [] : [devices.port])],
+    })
+  }
+
+  /** The end of one more thread; the writing thread gets the other when threads may listen. */
+  #wayToWriter(): MessagePort {
+    const { port1, port2 } = new MessageChannel()
+    void this.#allowed.promise.then(() => {
+      try {
+        this.#place.writing.tell('link', port1)
+      } catch {
+        // The thread ended while it loaded, and with it both ends of the channel; who started it is told of that.
+      }
+    })
+    return port2
+  }
+
+  /** From here on it is asked what all are asked. `leave`: when it has ended. */
+  #join(worker: Worker): { readonly peer: ServingPeer; readonly leave: () => void } {
+    const { world, log, reloads } = this.#place
+    const peer = connectPeer({
+      channel: threadChannel(worker),
+      asks: SERVING_CALLS,
+      answers: WATCHER_CALLS,
+      handlers: { allFlights: () => flightsOfAll(this.#peers) },
+      timers: world.timers,
+      onFault: faultLog(log),
+    })
+    this.#peers.add(peer)
+    const leaveReloads = reloads.add((order) => peer.call('reload', order))
+    return {
+      peer,
+      leave: () => {
+        this.#peers.delete(peer)
+        leaveReloads()
       },
     }
   }

@@ -1,17 +1,14 @@
 // A thread that serves: it has the store open for reading, its own caches and its own socket on the common port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { assembleNode } from '../assembly/node.ts'
+import { assembleNode, type ServingNode } from '../assembly/node.ts'
 import type { SealNews } from '../assembly/seal-news.ts'
-import { factsOf } from '../assembly/server-facts.ts'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { BoardMemory } from '../audit/stream-board.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { cloudEnvironment } from '../engines/cloud/settings.ts'
-import { ReloadList } from '../lib/reload.ts'
 import { TurnEnd } from '../lib/turn-end.ts'
 import { connectPeer } from '../rpc/peer.ts'
 import { portChannel } from '../rpc/ports.ts'
-import { durableLocation } from '../storage/drivers.ts'
 import { ReplaceableReader } from '../storage/replaceable-store.ts'
 import type { SealStatus } from '../system/seal/seal.ts'
 import { ChangeFollower, type PublishedIndex } from '../threads/change-follower.ts'
@@ -19,12 +16,14 @@ import { EarlyOrders } from '../threads/early-orders.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type SlowPlace } from '../threads/pooled-work.ts'
 import { WriterLink } from '../threads/writer-link.ts'
-import { type DevicePlace, devicesOf } from './device-host.ts'
+import type { DevicePlace } from './device-host.ts'
 import { ListenFailed, type ListenPlace, ThreadListeners } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { ServingState } from './serving-state.ts'
+import { openReadingStore } from './stores.ts'
 import { askFlights, SERVING_CALLS, WATCHER_CALLS } from './thread-calls.ts'
-import { poolMeterOf, type ThreadTelemetry, threadTelemetry, trafficOf, watchThread } from './thread-telemetry.ts'
+import { closeNode, commonParts, reloadsOf, serviceOf } from './thread-node.ts'
+import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 
 export type ServingData = {
   readonly config: ServerConfig
@@ -60,8 +59,9 @@ const UNKNOWN: SealStatus = {
 }
 
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
-  const { config } = data
-  const own: ThreadTelemetry = threadTelemetry(data.shared, data.metricRow, config, () => askFlights(watcher))
+  const { config, place } = data
+  const own = threadTelemetry(data.shared, data.metricRow, config, () => askFlights(watcher))
+  const { world, log } = own
   const orders = new EarlyOrders()
   const watcher = connectPeer({
     channel: portChannel(parent),
@@ -71,26 +71,41 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
       flights: () => own.telemetry.ownFlights(),
       reload: ({ state, part }) => orders.run(() => reloads.run(state, log, part)),
       renewTls: (tls) => void orders.run(() => listeners.renewTls(tls)),
-      stop: () => void orders.run(stop),
+      stop: () => void orders.run(() => void stop()),
     },
-    onFault: faultLog(own.log),
+    onFault: faultLog(log),
   })
-  const { world, log } = own
-  let status = UNKNOWN
   const turnEnd = new TurnEnd()
+  const { node, store } = await followWriter(data, own, turnEnd)
+  const listeners = await ThreadListeners.start({ config, place, service: serviceOf(node, own, turnEnd), world, log })
+  watchThread(own, node)
+  const reloads = reloadsOf(node)
+  reloads.add('tls', ({ tls }) => listeners.renewTls(tls))
+  // What it listens with is newer than what the others were told.
+  if (data.reloaded !== undefined) await reloads.run({ ...data.reloaded, tls: place.tls }, log)
+  const stop = (): Promise<void> =>
+    listeners
+      .stop()
+      .then(() => closeNode(own, node, store))
+      .finally(() => process.exit(0))
+  orders.begin()
+  parent.postMessage({ kind: 'listening', ports: listeners.ports } satisfies ServingStarted)
+}
+
+type Following = { readonly node: ServingNode; readonly store: ReplaceableReader }
+
+/** The node of this thread, when it has heard of the writer how things are. Rejects where the store does not open. */
+async function followWriter(data: ServingData, own: ThreadTelemetry, turnEnd: TurnEnd): Promise<Following> {
+  const { config, directory, devices } = data
   const store = new ReplaceableReader()
+  let status = UNKNOWN
   let follower: ChangeFollower | undefined
-  const house = await assembleNode({
+  // The writer opens and closes the node, and the node asks the writer: it gets functions.
+  const node = await assembleNode({
+    ...commonParts({ config, own, slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }), devices }),
     role: 'serving',
     store,
-    world,
-    slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }),
-    devices: devicesOf(data.devices),
-    log,
-    directory: data.directory,
-    facts: factsOf(config),
-    telemetry: own,
-    tokenLimits: config,
+    directory,
     // It says what comes from the environment, and asks nobody.
     cloud: { environment: cloudEnvironment(process.env), clouds: [] },
     audit: { board: data.board },
@@ -104,15 +119,15 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   })
   const state = new ServingState({
     store,
-    gate: house.gate,
-    openStore: () => durableLocation(config.storage).openReader(),
+    gate: node.gate,
+    openStore: () => openReadingStore(config.storage),
     onStore: async () => {
-      if (follower === undefined) follower = await ChangeFollower.start(store, house.invalidation, data.published)
+      if (follower === undefined) follower = await ChangeFollower.start(store, node.invalidation, data.published)
       else await follower.restart()
     },
     onLost: (cause) => {
       // Another thread takes its place.
-      log('error', 'A serving thread could not open the restored store', { cause: String(cause) })
+      own.log('error', 'A serving thread could not open the restored store', { cause: String(cause) })
       process.exit(1)
     },
   })
@@ -120,38 +135,9 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     status = news.status
     return state.take(news)
   }
-  const link = new WriterLink<SealNews>(data.writer, takeOver, log)
+  const link = new WriterLink<SealNews>(data.writer, takeOver, own.log)
   await state.ready
-  const reloads = new ReloadList<ReloadState>()
-  if (data.reloaded !== undefined) await reloads.run(data.reloaded, log)
-  const listeners = await ThreadListeners.start({
-    config,
-    place: data.place,
-    service: {
-      handle: (request) => house.core.handle(request),
-      turnEnd,
-      takesStream: house.takesStream,
-      hasLiveToken: (headers, remoteAddress) => house.core.hasLiveToken(headers, remoteAddress),
-      auditedHeaders: house.auditedHeaders,
-      passedHeaders: () => house.mounts.passedHeaders,
-      traffic: trafficOf(own),
-    },
-    world,
-    log,
-  })
-  watchThread(own, house)
-  reloads.add('audit', () => house.audit.reopen())
-  reloads.add('tls', (reloaded) => listeners.renewTls(reloaded.tls))
-  const stop = (): void => {
-    void listeners
-      .stop()
-      .then(() => own.flush())
-      .then(() => house.audit.stop())
-      .then(() => store.close())
-      .finally(() => process.exit(0))
-  }
-  orders.begin()
-  parent.postMessage({ kind: 'listening', ports: listeners.ports } satisfies ServingStarted)
+  return { node, store }
 }
 
 if (parentPort !== null) {

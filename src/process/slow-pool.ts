@@ -4,11 +4,11 @@ import { availableParallelism } from 'node:os'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
-import { newLoad } from '../threads/load.ts'
+import { type Load, newLoad } from '../threads/load.ts'
 import type { SlowPlace } from '../threads/pooled-work.ts'
 import type { Takes } from '../threads/slow-messages.ts'
 import { SlowPool } from '../threads/slow-pool.ts'
-import { exitOf } from '../threads/thread-exit.ts'
+import { endOf } from '../threads/thread-exit.ts'
 import { type GroupThread, ThreadGroup } from '../threads/thread-group.ts'
 import type { SlowWorkerData } from './slow-worker.ts'
 
@@ -42,36 +42,12 @@ export function startSlowPool({
   const pool = new SlowPool({
     load,
     start: async (takes) => {
-      const start = () => startWorker(takes)
+      const start = () => startWorker(pool, load, takes)
       const group = ThreadGroup.start({ kind: 'slow', count: counts[takes], start, clock: world.clock, log, onFatal })
       groups.set(takes, group)
       await group
     },
   })
-
-  async function startWorker(takes: Takes): Promise<GroupThread> {
-    const workerData: SlowWorkerData = { load }
-    const worker = new Worker(new URL('../start-thread.js', import.meta.url), {
-      argv: ['slow'],
-      name: 'slow',
-      workerData,
-    })
-    let reason = 'it ended by itself'
-    worker.on('error', (cause) => {
-      reason = cause instanceof Error ? cause.name : 'unknown'
-    })
-    const leave = pool.addWorker(worker, takes)
-    const ended = exitOf(worker).then(() => {
-      leave()
-      return reason
-    })
-    return {
-      ended,
-      stop: async () => {
-        await worker.terminate()
-      },
-    }
-  }
 
   return {
     place: () => {
@@ -86,6 +62,26 @@ export function startSlowPool({
       // Of a kind that could not be started there is none.
       const started = await Promise.allSettled(groups.values())
       await Promise.all(started.map((group) => (group.status === 'fulfilled' ? group.value.stop() : undefined)))
+    },
+  }
+}
+
+async function startWorker(pool: SlowPool, load: Load, takes: Takes): Promise<GroupThread> {
+  const workerData: SlowWorkerData = { load }
+  const worker = new Worker(new URL('../start-thread.js', import.meta.url), {
+    argv: ['slow'],
+    name: 'slow',
+    workerData,
+  })
+  const leave = pool.addWorker(worker, takes)
+  const ended = endOf(worker).then((reason) => {
+    leave()
+    return reason
+  })
+  return {
+    ended,
+    stop: async () => {
+      await worker.terminate()
     },
   }
 }

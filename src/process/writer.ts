@@ -3,20 +3,16 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { cloudReaches, cloudSurroundings } from '../assembly/cloud-place.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from '../assembly/development.ts'
 import { assembleNode, type WritingNode } from '../assembly/node.ts'
+import type { ToServing } from '../assembly/node-parts.ts'
 import type { SealNews } from '../assembly/seal-news.ts'
-import { factsOf } from '../assembly/server-facts.ts'
 import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
-import { staticSeal } from '../assembly/static-seal.ts'
 import type { BoardMemory } from '../audit/stream-board.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { ConfigError } from '../config/values.ts'
 import { namedLog } from '../lib/log.ts'
-import { RELOAD_PARTS, ReloadList } from '../lib/reload.ts'
-import { connectPeer } from '../rpc/peer.ts'
+import { connectPeer, type Peer } from '../rpc/peer.ts'
 import { portChannel } from '../rpc/ports.ts'
-import { StorageError } from '../storage/contract.ts'
-import { durableLocation } from '../storage/drivers.ts'
-import { ReplaceableStore } from '../storage/replaceable-store.ts'
+import { StorageError, type Store } from '../storage/contract.ts'
 import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import { CELL, WRITING_ROW } from '../telemetry/cells.ts'
 import { EntryCounts } from '../telemetry/entry-counts.ts'
@@ -25,11 +21,11 @@ import { type PublishedIndex, publishIndex } from '../threads/change-follower.ts
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type SlowPlace } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
-import { type DevicePlace, devicesOf } from './device-host.ts'
-import type { ReloadState } from './reload-state.ts'
-import { restorableStore } from './restorable-store.ts'
+import type { DevicePlace } from './device-host.ts'
+import { openWritingStore, type WritingStore } from './stores.ts'
 import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
-import { poolMeterOf, threadTelemetry, watchThread } from './thread-telemetry.ts'
+import { closeNode, commonParts, configReloads, reloadsOf, sealParts } from './thread-node.ts'
+import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 
 export type WriterData = {
   readonly config: ServerConfig
@@ -53,85 +49,102 @@ export type DevelopmentFacts = DevelopmentKeys
 export const EXIT_STORAGE_FAILED = 74
 
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
-  const cloud = cloudSurroundings(data.config, process.env)
-  const own = threadTelemetry(data.shared, WRITING_ROW, data.config, undefined, cloudReaches(cloud))
+  const { config, directory, published, board } = data
+  const cloud = cloudSurroundings(config, process.env)
+  const own = threadTelemetry(data.shared, WRITING_ROW, config, undefined, cloudReaches(cloud))
   const { world } = own
-  const log = namedLog(own.log, 'storage')
-  const location = durableLocation(data.config.storage)
-  const open = () =>
-    location.open({
-      random: world.random,
-      clock: world.clock,
-      onCommitting: (index) => publishIndex(data.published, index),
-      onCommitted: commitMeter(data.shared),
-      onFatal: (cause) => {
-        log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
-        parent.postMessage({ kind: 'fatal' })
-      },
-    })
-  const store = new ReplaceableStore(await open())
-  const reopen = async () => {
-    try {
-      return await open()
-    } catch (cause) {
-      log('error', 'The store could not be opened after a restore: the server ends', { cause: String(cause) })
-      parent.postMessage({ kind: 'fatal' })
-      throw cause
-    }
-  }
-  let place: 'here' | 'away' = 'here'
-  const links: ServingLinks<SealNews> = new ServingLinks<SealNews>(
-    {
-      handle: (request) => house.core.handle(request),
-      answer: (mount, question) => house.answer(mount, question),
-      log: own.log,
-    },
-    () => ({ status: house.seal.status(), keyring: house.storage.barrier.keyring, store: place }),
-  )
-  const counts = new EntryCounts(store, own.telemetry.row, world.timers.sleep)
-  const house: WritingNode = await assembleNode({
+  const opened = await openWritingStore({
+    config,
+    world,
+    log: namedLog(own.log, 'storage'),
+    onCommitting: (index) => publishIndex(published, index),
+    onCommitted: commitMeter(data.shared),
+    onFatal: () => parent.postMessage({ kind: 'fatal' }),
+  })
+  const { store, restorable } = opened
+  const serving = servingSide(() => node, { store, published, own })
+  const node: WritingNode = await assembleNode({
+    ...commonParts({
+      config,
+      own,
+      slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }),
+      devices: data.devices,
+    }),
+    ...sealParts(config),
+    ...(data.development === undefined ? {} : { keyKeeper: developmentKeeper(directory) }),
     role: 'writing',
     store: own.isTracing ? tracedStore(store) : store,
-    world,
-    slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }),
-    devices: devicesOf(data.devices),
-    log: own.log,
-    directory: data.directory,
-    telemetry: own,
-    facts: factsOf(data.config),
-    ...(data.config.seal === undefined ? {} : { autoSeal: staticSeal(data.config.seal, process.env) }),
-    tokenLimits: data.config,
+    directory,
     cloud,
-    audit: { settings: data.config.audit, board: data.board },
-    ...(data.development === undefined ? {} : { keyKeeper: developmentKeeper(data.directory) }),
-    channels: {
-      announce: async (news) => {
-        // Before anybody hears it, so that who joins from here on hears it too.
-        place = news.store ?? place
-        await links.tell(news)
-        if (news.status.sealed) counts.stop()
-        else if (news.keyring !== undefined) void counts.start()
-        // Not before: a thread that sees it raised reads the log.
-        if (news.store === 'here') publishIndex(data.published, await store.lastIndex())
-      },
-      configReloads: new Map(RELOAD_PARTS.map((part) => [part, () => watcher.call('reload', part)])),
-    },
-    restorable: restorableStore(data.config.storage, store, reopen),
+    audit: { settings: config.audit, board },
+    channels: { announce: serving.announce, configReloads: configReloads((part) => watcher.call('reload', part)) },
+    restorable,
   })
-  publishIndex(data.published, await store.lastIndex())
-  const development =
-    data.development === undefined
-      ? undefined
-      : await openDevelopment(house, data.directory, data.development.rootToken)
-  await house.openByItself()
-  watchThread(own, house, (row) => {
-    const { database, journal } = location.bytes()
+  publishIndex(published, await store.lastIndex())
+  const development = data.development && (await openDevelopment(node, directory, data.development.rootToken))
+  await node.openByItself()
+  watchStore(own, node, opened)
+  const watcher = listenToWatcher(parent, { node, own, store, links: serving.links })
+  parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
+}
+
+type ServingSide = { readonly links: ServingLinks<SealNews>; readonly announce: ToServing['announce'] }
+
+/**
+ * The threads that serve. The node tells them how its seal is, and they ask it: it gets `announce`, and comes as a
+ * function.
+ */
+function servingSide(
+  node: () => WritingNode,
+  {
+    store,
+    published,
+    own,
+  }: { readonly store: Store; readonly published: PublishedIndex; readonly own: ThreadTelemetry },
+): ServingSide {
+  let place: 'here' | 'away' = 'here'
+  const counts = new EntryCounts(store, own.telemetry.row, own.world.timers.sleep)
+  const links = new ServingLinks<SealNews>(
+    {
+      handle: (request) => node().core.handle(request),
+      answer: (mount, question) => node().answer(mount, question),
+      log: own.log,
+    },
+    () => ({ status: node().seal.status(), keyring: node().storage.barrier.keyring, store: place }),
+  )
+  return {
+    links,
+    announce: async (news) => {
+      // Before anybody hears it, so that who joins from here on hears it too.
+      place = news.store ?? place
+      await links.tell(news)
+      if (news.status.sealed) counts.stop()
+      else if (news.keyring !== undefined) void counts.start()
+      // Not before: a thread that sees it raised reads the log.
+      if (news.store === 'here') publishIndex(published, await store.lastIndex())
+    },
+  }
+}
+
+function watchStore(own: ThreadTelemetry, node: WritingNode, { bytes }: WritingStore): void {
+  watchThread(own, node, (row) => {
+    const { database, journal } = bytes()
     row[CELL.storeBytes] = database
     row[CELL.journalBytes] = journal
   })
-  const reloads = new ReloadList<ReloadState>()
-  reloads.add('audit', () => house.audit.reopen())
-  const watcher = connectPeer({
+}
+
+type Parts = {
+  readonly node: WritingNode
+  readonly own: ThreadTelemetry
+  readonly store: Store
+  readonly links: ServingLinks<SealNews>
+}
+
+/** From here on the watching thread is heard, which was told of nothing before. */
+function listenToWatcher(parent: MessagePort, { node, own, store, links }: Parts): Peer<typeof WANTED_CALLS> {
+  const reloads = reloadsOf(node)
+  return connectPeer({
     channel: portChannel(parent),
     asks: WANTED_CALLS,
     answers: WRITING_CALLS,
@@ -139,17 +152,14 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       link: (port) => links.add(port),
       reload: ({ state, part }) => reloads.run(state, own.log, part),
       stop: () => {
-        void house
+        void node
           .rest()
-          .then(() => own.flush())
-          .then(() => house.audit.stop())
-          .then(() => store.close())
+          .then(() => closeNode(own, node, store))
           .finally(() => process.exit(0))
       },
     },
     onFault: faultLog(own.log),
   })
-  parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 }
 
 /** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */

@@ -1,0 +1,73 @@
+// Where threads of this process open their stores, and nowhere else.
+import type { Restorable } from '../assembly/restore.ts'
+import type { ServerConfig } from '../config/config.ts'
+import type { Log } from '../lib/log.ts'
+import type { World } from '../lib/world.ts'
+import type { ReadStore, Store } from '../storage/contract.ts'
+import { durableLocation, type StorageConfig, storeLocation } from '../storage/drivers.ts'
+import { ReplaceableStore } from '../storage/replaceable-store.ts'
+import { restorableStore } from './restorable-store.ts'
+
+type Commits = {
+  /** Before a commit up to the index is written. */
+  readonly onCommitting: (index: number) => void
+  readonly onCommitted: (transactions: number, ms: number) => void
+}
+
+export type WritingStoreParts = Commits & {
+  readonly config: ServerConfig
+  readonly world: World
+  readonly log: Log
+  /** A write could not be made durable, or the store cannot be opened any more; the log says which. */
+  readonly onFatal: () => void
+}
+
+export type WritingStore = {
+  readonly store: ReplaceableStore
+  readonly restorable: Restorable
+  /** What it takes on the disk now. */
+  bytes(): { readonly database: number; readonly journal: number }
+}
+
+/** In the thread that writes. @throws StorageError */
+export async function openWritingStore(parts: WritingStoreParts): Promise<WritingStore> {
+  const { world, log, onFatal, onCommitting, onCommitted } = parts
+  const { storage } = parts.config
+  const location = durableLocation(storage)
+  const open = (): Promise<Store> =>
+    location.open({
+      random: world.random,
+      clock: world.clock,
+      onCommitting,
+      onCommitted,
+      onFatal: (cause) => {
+        log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
+        onFatal()
+      },
+    })
+  const reopen = async (): Promise<Store> => {
+    try {
+      return await open()
+    } catch (cause) {
+      log('error', 'The store could not be opened after a restore: the server ends', { cause: String(cause) })
+      onFatal()
+      throw cause
+    }
+  }
+  const store = new ReplaceableStore(await open())
+  return { store, restorable: restorableStore(storage, store, reopen), bytes: () => location.bytes() }
+}
+
+/** In a thread that serves: what is there now. @throws StorageError */
+export function openReadingStore(storage: StorageConfig): Promise<ReadStore> {
+  return durableLocation(storage).openReader()
+}
+
+/** Of a server in memory. */
+export function openMemoryStore(
+  storage: StorageConfig,
+  { random, clock }: World,
+  onCommitted: Commits['onCommitted'],
+): Promise<Store> {
+  return storeLocation(storage).open({ random, clock, onCommitted })
+}

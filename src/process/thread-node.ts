@@ -1,0 +1,80 @@
+// What the threads of all roles have in common: what they hand in for their node, what listens for it, what it reads
+// anew, and how it ends.
+
+import type { NodeRooms } from '../assembly/node.ts'
+import type { CommonParts, ToServing, WritingParts } from '../assembly/node-parts.ts'
+import { factsOf } from '../assembly/server-facts.ts'
+import { staticSeal } from '../assembly/static-seal.ts'
+import type { ServerConfig } from '../config/config.ts'
+import type { Service } from '../http/requests.ts'
+import { RELOAD_PARTS, ReloadList, type ReloadPart } from '../lib/reload.ts'
+import type { SlowWork } from '../lib/slow-work.ts'
+import type { TurnEnd } from '../lib/turn-end.ts'
+import { type DevicePlace, devicesOf } from './device-host.ts'
+import type { ReloadState } from './reload-state.ts'
+import { type ThreadTelemetry, trafficOf } from './thread-telemetry.ts'
+
+export type ThreadParts = {
+  readonly config: ServerConfig
+  readonly own: ThreadTelemetry
+  readonly slow: SlowWork
+  readonly devices: DevicePlace | undefined
+}
+
+/** What every role hands in alike. */
+export function commonParts({ config, own, slow, devices }: ThreadParts) {
+  return {
+    world: own.world,
+    log: own.log,
+    slow,
+    devices: devicesOf(devices),
+    facts: factsOf(config),
+    telemetry: own,
+    tokenLimits: config,
+  } satisfies CommonParts
+}
+
+/** The seal of those that write, as it is configured. */
+export function sealParts({ seal }: ServerConfig): Pick<WritingParts, 'autoSeal'> {
+  return seal === undefined ? {} : { autoSeal: staticSeal(seal, process.env) }
+}
+
+/** How they have all threads read a part of the configuration anew. */
+export function configReloads(reload: (part: ReloadPart) => Promise<boolean>): ToServing['configReloads'] {
+  return new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)]))
+}
+
+/** What listeners hand requests to. */
+export function serviceOf(
+  { core, mounts, takesStream, auditedHeaders }: NodeRooms,
+  own: ThreadTelemetry,
+  turnEnd: TurnEnd,
+): Service {
+  return {
+    handle: (request) => core.handle(request),
+    turnEnd,
+    takesStream,
+    hasLiveToken: (headers, remoteAddress) => core.hasLiveToken(headers, remoteAddress),
+    auditedHeaders,
+    passedHeaders: () => mounts.passedHeaders,
+    traffic: trafficOf(own),
+  }
+}
+
+/** What a thread of any role reads anew when it is told to. */
+export function reloadsOf({ audit }: Pick<NodeRooms, 'audit'>): ReloadList<ReloadState> {
+  const reloads = new ReloadList<ReloadState>()
+  reloads.add('audit', () => audit.reopen())
+  return reloads
+}
+
+/** When nothing more comes in. */
+export async function closeNode(
+  own: ThreadTelemetry,
+  { audit }: Pick<NodeRooms, 'audit'>,
+  store: { close(): Promise<void> },
+): Promise<void> {
+  await own.flush()
+  await audit.stop()
+  await store.close()
+}

@@ -12,8 +12,8 @@ import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { type AuditSettings, DeviceChanges } from './device-changes.ts'
 import { DeviceStore, type StoredDevice } from './device-store.ts'
 import { DeviceTable } from './device-table.ts'
-import type { AuditedAnswer, AuditedHeaders, AuditedRequest, AuditRecord } from './entry.ts'
-import { type DeviceSet, Recorder } from './recorder.ts'
+import type { AuditedAnswer, AuditedHeaders, AuditedRequest } from './entry.ts'
+import { type AuditRecord, type DeviceSet, Recorder } from './recorder.ts'
 import { HMAC_PREFIX } from './redactor.ts'
 import { type BoardMemory, StreamBoard } from './stream-board.ts'
 
@@ -31,6 +31,9 @@ export type AuditParts = {
   /** Entries of one turn of the event loop are written together. */
   readonly turnEnd: TurnEnd
 }
+
+/** A request, with what was recorded of it so far, which the audit alone keeps. */
+type RecordedRequest = AuditedRequest & { record: AuditRecord | undefined }
 
 export class Audit implements AuditDevices {
   readonly #isWriter: boolean
@@ -106,7 +109,7 @@ export class Audit implements AuditDevices {
    * Records that the request is about to be carried out. Where nobody records it, it must not be; `finish` is called
    * nevertheless. Undefined where there is no device. @throws NotRecorded
    */
-  begin(of: AuditedRequest): Promise<void> | undefined {
+  begin(of: RecordedRequest): Promise<void> | undefined {
     const record: AuditRecord = { set: this.#table.enter(), texts: undefined }
     of.record = record
     if (record.set.devices.length === 0) return undefined
@@ -125,7 +128,7 @@ export class Audit implements AuditDevices {
    * The first entry was written by the thread that the request came from, to these devices: the second one goes to them
    * and no other. False where they are gone: then nothing is adopted. `finish` or `drop` follows.
    */
-  adopt(of: AuditedRequest, uuids: readonly string[]): boolean {
+  adopt(of: RecordedRequest, uuids: readonly string[]): boolean {
     if (of.record !== undefined) return true
     const set = this.#table.enterThose(uuids)
     if (set === undefined) return false
@@ -138,7 +141,7 @@ export class Audit implements AuditDevices {
    * device.
    * @throws NotRecorded
    */
-  finish(of: AuditedRequest, answer: AuditedAnswer): Promise<void> | undefined {
+  finish(of: RecordedRequest, answer: AuditedAnswer): Promise<void> | undefined {
     const isNew = of.record === undefined
     const record: AuditRecord = of.record ?? { set: this.#table.enter(), texts: undefined }
     of.record = record
@@ -163,7 +166,7 @@ export class Audit implements AuditDevices {
 
   /** `asked`: with the answer that the first entry tells of, where it is written only now. */
   #recordEnd(
-    of: AuditedRequest,
+    of: RecordedRequest,
     set: DeviceSet,
     requests: readonly string[],
     responses: readonly string[],
@@ -185,7 +188,7 @@ export class Audit implements AuditDevices {
   }
 
   /** Here no second entry is written. */
-  drop(of: AuditedRequest): void {
+  drop(of: RecordedRequest): void {
     const { record } = of
     of.record = undefined
     if (record !== undefined) this.#table.leave(record.set)

@@ -3,7 +3,6 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer, Operation } from '../api/request.ts'
-import type { DeviceSet } from './recorder.ts'
 
 export type AuditedToken = {
   readonly accessor: string
@@ -39,15 +38,6 @@ export type AuditedRequest = {
   readonly subject: { readonly policies: readonly string[] } | undefined
   readonly wrapTtlSeconds: number
   readonly input: object | undefined
-  /** What was recorded of it so far; kept by the audit alone. */
-  record: AuditRecord | undefined
-}
-
-/** A request between its two entries. */
-export type AuditRecord = {
-  readonly set: DeviceSet
-  /** `auth` and `request` as each device writes them; undefined where another thread wrote the first entry. */
-  texts: readonly string[] | undefined
 }
 
 export type AuditedAnswer = {

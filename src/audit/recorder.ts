@@ -31,6 +31,13 @@ export class DeviceSet {
   }
 }
 
+/** A request between its two entries. */
+export type AuditRecord = {
+  readonly set: DeviceSet
+  /** `auth` and `request` as each device writes them; undefined where another thread wrote the first entry. */
+  texts: readonly string[] | undefined
+}
+
 export class Recorder {
   readonly #timers: Timers
   /** Runs `work` when this turn of the event loop is over. */

@@ -2,7 +2,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Answer, ByteStream, ListenerSwitches, Operation } from '../api/request.ts'
 import type { PlacedShape } from '../api/spelling.ts'
-import type { AuditRecord } from '../audit/entry.ts'
+import type { AuditRecord } from '../audit/recorder.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { WrapForm } from '../auth/kept-values.ts'
 import type { Subject } from '../auth/subject.ts'

@@ -11,45 +11,9 @@ import { RandomnessFailed } from '../../src/crypto/primitives/random-bytes.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { testSeed } from '../fixtures/seed.ts'
-import { type MacVector, macConformance } from './mac-key-type.ts'
-import { type SignatureVector, signingConformance, vectorConformance } from './signing.ts'
-
-/** Hex throughout. */
-export type CipherVector = {
-  readonly name: string
-  readonly key: string
-  readonly nonce: string
-  readonly plaintext: string
-  readonly associatedData: string
-  readonly ciphertext: string
-  readonly tag: string
-  /** Whether it must not open; then `plaintext` says nothing. */
-  readonly isInvalid?: boolean
-}
-
-/** A file of `test/vectors`, named after its key type. */
-export type VectorFile = {
-  /** The publication, with the place in it. */
-  readonly origin: string
-  readonly licence: string
-  readonly vectors: readonly CipherVector[]
-  readonly signatures?: readonly SignatureVector[]
-  readonly macs?: readonly MacVector[]
-  /**
-   * Of a type that can be convergent, computed apart from this program: what encrypt gives of `the quick brown fox`
-   * with the associated data `associated`, under the context `my-cool-context` and a key of the bytes 00, 01, 02 …
-   */
-  readonly convergent?: string
-  /** Of a type that signs: how it signs certificates. */
-  readonly x509?: X509Vector
-}
-
-export type X509Vector = {
-  /** The whole AlgorithmIdentifier, spelled out. */
-  readonly algorithm: string
-  /** How the runtime calls the hash; null: the algorithm takes the message as it is, whatever is said of a hash. */
-  readonly hash: string | null
-}
+import type { CipherVector, VectorFile } from '../fixtures/vectors.ts'
+import { macConformance } from './mac-key-type.ts'
+import { signingConformance, vectorConformance } from './signing.ts'
 
 /** The longest message whose every length is tried, and the longest truncation. */
 const SHORT_BYTES = 80

@@ -6,16 +6,7 @@ import type { KeyType } from '../../src/crypto/key-types/key-type.ts'
 import { HMAC_HASH_NAMES, namedHmac } from '../../src/crypto/primitives/named-hmac.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
-
-/** Hex throughout. */
-export type MacVector = {
-  readonly name: string
-  readonly key: string
-  readonly input: string
-  /** Of an HMAC. */
-  readonly hash?: string
-  readonly mac: string
-}
+import type { MacVector } from '../fixtures/vectors.ts'
 
 const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
 const slow = inlineWork(realWorld())

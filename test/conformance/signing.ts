@@ -17,22 +17,7 @@ import { signWith, verifyWith } from '../../src/crypto/signing-jobs.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { vectorsOf } from '../fixtures/known-material.ts'
-
-/** Hex throughout. */
-export type SignatureVector = {
-  readonly name: string
-  /** PKCS #8; where it is published. */
-  readonly key?: string
-  /** SubjectPublicKeyInfo. */
-  readonly publicKey: string
-  readonly input: string
-  readonly signature: string
-  readonly options: SignatureOptions
-  /** Whether it must not verify. */
-  readonly isInvalid?: boolean
-  /** Whether there is no other signature of this input. */
-  readonly isOnly?: boolean
-}
+import type { SignatureVector } from '../fixtures/vectors.ts'
 
 export type TypeOfPair = KeyType & { readonly signing: Signing; readonly publicPart: PublicPart }
 

@@ -1,7 +1,7 @@
 // A small request does not hold its thread: long paths in lists, lists in one text, lists of addresses.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { processCpuMs } from '../../fixtures/measured.ts'
+import { leastMs, processCpuMs } from '../../fixtures/measured.ts'
 import { type MemoryHouse, startMemoryHouse } from '../../fixtures/memory-house.ts'
 
 let house: MemoryHouse
@@ -13,18 +13,27 @@ before(async () => {
   await house.call('POST', 'sys/auth/approle', { type: 'approle' })
 })
 
-/** What it costs in milliseconds of the processor, when it is done the second time. */
-async function cost(work: () => Promise<{ readonly status: number }>, status: number): Promise<number> {
-  let ms = 0
-  for (let turn = 0; turn < 2; turn++) ms = await processCpuMs(async () => assert.equal((await work()).status, status))
-  return ms
+const MOST_MS = 200
+
+/**
+ * What it costs in milliseconds of the processor when it is done again: the least of several times, or the first that
+ * is below the bound. In one of them garbage may be collected, or others use the caches of the processor.
+ */
+async function cost(
+  work: () => Promise<{ readonly status: number }>,
+  status: number,
+  boundMs = MOST_MS,
+): Promise<number> {
+  const once = () => processCpuMs(async () => assert.equal((await work()).status, status))
+  await once()
+  return leastMs(boundMs, once)
 }
 
 test('H-02: capabilities of paths with thousands of segments cost what their length costs', async () => {
   // A look-up of each beginning of the path took 0.2 s for each of these.
   const paths = Array.from({ length: 4 }, (_, at) => `${at}/${'a/'.repeat(8_000)}`)
   const ms = await cost(() => house.call('POST', 'sys/capabilities-self', { paths }, token), 200)
-  assert.ok(ms < 200, `${ms} ms`)
+  assert.ok(ms < MOST_MS, `${ms} ms`)
 })
 
 test('H-02: a list that is one text of a million commas costs what its length costs', async () => {
@@ -33,11 +42,13 @@ test('H-02: a list that is one text of a million commas costs what its length co
     () => house.call('POST', 'sys/capabilities-self', { paths: 'a'.repeat(2_000_000) }, token),
     400,
   )
+  const boundMs = before * 5 + 50
   const ms = await cost(
     () => house.call('POST', 'sys/capabilities-self', { paths: 'a,'.repeat(1_000_000) }, token),
     400,
+    boundMs,
   )
-  assert.ok(ms < before * 5 + 50, `${ms} ms, ${before} ms`)
+  assert.ok(ms < boundMs, `${ms} ms, ${before} ms`)
 })
 
 test('P-42: lists of hundreds of addresses are compared in no time, on the thread that writes', async () => {
@@ -56,5 +67,5 @@ test('P-42: lists of hundreds of addresses are compared in no time, on the threa
   const making = await cost(make, 200)
   const logIn = () => house.call('POST', 'auth/approle/login', { role_id: role?.role_id, secret_id: secretIds[0] }, '')
   const login = await cost(logIn, 200)
-  assert.ok(making < 200 && login < 200, `${making} ms, ${login} ms`)
+  assert.ok(making < MOST_MS && login < MOST_MS, `${making} ms, ${login} ms`)
 })

@@ -10,7 +10,7 @@ import { InvalidKeyMaterial } from '../../../src/crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../../src/crypto/key-types/key-types.ts'
 import { realWorld } from '../../../src/lib/world.ts'
 import { publishedRsa } from '../../fixtures/known-material.ts'
-import { processCpuMs } from '../../fixtures/measured.ts'
+import { leastMs, processCpuMs } from '../../fixtures/measured.ts'
 import { base64, mountTransit } from '../../fixtures/mounted-transit.ts'
 
 const E = 65_537n
@@ -84,6 +84,7 @@ test('P-42 numbers of an RSA key that are in bounds have the lengths that its ty
 
 test('P-42 PEM of millions of empty lines is refused', async () => {
   const pem = `-----BEGIN PUBLIC KEY-----${'\n'.repeat(5e6)}-----END PUBLIC KEY-----`
-  const cpuMs = await processCpuMs(() => assert.throws(() => readPem(pem), PemError))
-  assert.ok(cpuMs < CPU_MS / 10, `${cpuMs} ms`)
+  const mostMs = CPU_MS / 10
+  const cpuMs = await leastMs(mostMs, () => processCpuMs(() => assert.throws(() => readPem(pem), PemError)))
+  assert.ok(cpuMs < mostMs, `${cpuMs} ms`)
 })

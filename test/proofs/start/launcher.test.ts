@@ -29,7 +29,7 @@ const FLAGS = [
   '--report-exclude-env',
   '--unhandled-rejections=strict',
 ]
-const SERVER_FLAGS = ['--max-semi-space-size=8']
+const SERVER_FLAGS = ['--initial-old-space-size=32', '--max-semi-space-size=8']
 
 /** A package in a fresh directory: `bin` as it is, and a main file that tells how it was called. */
 function makePackage(context: TestContext, place = 'package'): { top: string; home: string } {

@@ -1,6 +1,6 @@
 // What is kept under names, as every mount offers it: the list of the names, and one of them that may not be there.
 import { own } from '../lib/own.ts'
-import { endpoint } from './endpoint.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
 import { fail } from './errors.ts'
 import { type Args, type Fields, int, string } from './fields.ts'
 import { type Answer, DONE, type RequestInfo } from './request.ts'

@@ -1,4 +1,8 @@
+// How many keys each thread keeps ready for use (Interface 2.4): stored at `config/cache` as JSON,
+// `{"format":1,"size":500}`; 0, and nothing stored: as many as is usual.
+import { checked, count } from '../../../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
+import { storedRecord } from '../../../storage/stored-record.ts'
 
 const PATH = 'config/cache'
 export const LEAST_CACHE_SIZE = 10

@@ -18,7 +18,7 @@ import type { KeyKeeper, SealStatus } from '../system/seal/seal.ts'
 import type { SealOperations, ServerFacts } from '../system/system.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
 import type { Restorable } from './restore.ts'
-import type { ServingRole, WritingRole } from './roles.ts'
+import { type ServingRole, THREAD_ROLES, type WritingRole } from './roles.ts'
 import type { SealNews } from './seal-news.ts'
 
 export type CommonParts = {
@@ -87,3 +87,5 @@ export type WritingParts = CommonParts & {
 }
 
 export type NodeParts = ServingParts | WritingParts
+
+export const isWriting = (parts: NodeParts): parts is WritingParts => THREAD_ROLES[parts.role].writes

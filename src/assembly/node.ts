@@ -1,107 +1,14 @@
-// Puts the rooms together: the same server in every thread, whatever the role of the thread is (roles.ts).
-import { ACTIVE_PRIMARY, type NodeRole } from '../api/node-role.ts'
-import type { Audit } from '../audit/audit.ts'
-import type { Core } from '../core/core.ts'
-import type { AskWriter } from '../core/engine-context.ts'
-import type { MountTable } from '../core/mount-table.ts'
-import { QuotaStore } from '../quotas/quota-store.ts'
-import type { Invalidation } from '../storage/invalidation.ts'
-import type { SealedStorage } from '../storage/sealed-storage.ts'
-import { Seal } from '../system/seal/seal.ts'
-import type { SystemServices } from '../system/services.ts'
-import { buildAudit } from './build-audit.ts'
-import { type AuthServices, buildAuth } from './build-auth.ts'
-import { buildCore } from './build-core.ts'
-import { buildMounts } from './build-mounts.ts'
-import { buildSeal, type SealRoom } from './build-seal.ts'
-import { buildStorage, forgetCommits } from './build-storage.ts'
-import { buildManagedKeys, buildSystem, type SealSide } from './build-system.ts'
-import { ROUTERS } from './engine-types.ts'
-import { answerKept, KEPT } from './kept-elsewhere.ts'
-import { NodeGate } from './node-gate.ts'
-import type { NodeParts, ServingParts, ToWriter, WritingParts } from './node-parts.ts'
-import { aloneTelemetry } from './node-telemetry.ts'
-import { THREAD_ROLES } from './roles.ts'
-import { streamedRequests } from './streamed-requests.ts'
-import { askOrRefuse } from './writer-refusals.ts'
+// One server over one store, as one thread has it: the same for every role (roles.ts).
+import { isWriting, type NodeParts, type ServingParts, type WritingParts } from './node-parts.ts'
+import { buildRooms, type NodeRooms } from './node-rooms.ts'
+import { assembleWriting, type WritingNode } from './writing-node.ts'
 
-/** What a thread of any role has. */
-export type NodeRooms = AuthServices & {
-  readonly core: Core
-  readonly services: SystemServices
-  readonly audit: Audit
-  readonly storage: SealedStorage
-  readonly mounts: MountTable
-  readonly invalidation: Invalidation
-  readonly gate: NodeGate
-  /** What this node is among others, as it is at the call. */
-  readonly nodeRole: () => NodeRole
-  /** Whether the body of such a request is not to be collected. */
-  readonly takesStream: (method: string, rawPath: string) => boolean
-  /** Names in lower case of the request headers that are recorded. */
-  readonly auditedHeaders: () => readonly string[]
-}
-
+export type { NodeRooms, WritingNode }
 export type ServingNode = NodeRooms
-
-export type WritingNode = NodeRooms &
-  SealRoom & {
-    /** What is answered to the threads that do not write: of a mount by its UUID, or of values to keep. */
-    readonly answer: AskWriter
-  }
 
 export function assembleNode(parts: ServingParts): Promise<ServingNode>
 export function assembleNode(parts: WritingParts): Promise<WritingNode>
 export async function assembleNode(parts: NodeParts): Promise<NodeRooms> {
-  if (writes(parts)) return assembleWriting(parts)
-  const { sealStatus } = parts.channels
-  return assembleRooms(parts, { status: sealStatus, operations: undefined }, parts.channels)
-}
-
-const writes = (parts: NodeParts): parts is WritingParts => THREAD_ROLES[parts.role].writes
-
-async function assembleWriting(parts: WritingParts): Promise<WritingNode> {
-  const { store, world, autoSeal, keyKeeper } = parts
-  const seal = new Seal(store, world, autoSeal, keyKeeper)
-  await seal.load()
-  // What seals the server closes all rooms, and sys/, which is one of them, calls it: it gets a function.
-  const rooms = assembleRooms(parts, { status: () => seal.status(), operations: () => sealRoom.operations })
-  forgetCommits(store, rooms.invalidation)
-  const sealRoom = buildSeal(parts, seal, rooms)
-  const answer: AskWriter = (mount, question) =>
-    mount === KEPT ? answerKept(rooms, question) : rooms.mounts.answer(mount, question)
-  return { ...rooms, ...sealRoom, answer }
-}
-
-/** `writer`: where that is another thread. */
-function assembleRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter): NodeRooms {
-  const { world, nodeRole = () => ACTIVE_PRIMARY } = parts
-  // The table is made of engines that ask it what is mounted (tokens, identities, sys/): they get a function.
-  const table = () => mounts
-  const askWriter = writer && askOrRefuse(writer.ask)
-  const telemetry = parts.telemetry ?? aloneTelemetry(world)
-  const storageRoom = buildStorage(parts, seal.status, writes(parts) ? parts.store : undefined)
-  const { storage, invalidation } = storageRoom
-  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, askWriter })
-  const quotas = new QuotaStore(storage, invalidation)
-  const audit = buildAudit(parts, storageRoom)
-  const managedKeys = buildManagedKeys(parts, storageRoom)
-  const below = { storage: storageRoom, seal, auth, quotas, audit, managedKeys, telemetry, writer, askWriter, nodeRole }
-  const system = buildSystem(parts, { ...below, mounts: table })
-  const mounts = buildMounts(parts, { ...below, system })
-  const gate = new NodeGate({ barrier: storage.barrier, invalidation, tokens: auth.tokens, mounts, audit })
-  const { services } = system
-  return {
-    ...auth,
-    core: buildCore(parts, { ...below, services, mounts, gate }),
-    services,
-    audit,
-    storage,
-    mounts,
-    invalidation,
-    gate,
-    nodeRole,
-    takesStream: streamedRequests(ROUTERS.values(), mounts),
-    auditedHeaders: () => audit.headerNames,
-  }
+  if (isWriting(parts)) return assembleWriting(parts)
+  return buildRooms(parts, { status: parts.channels.sealStatus, operations: undefined }, parts.channels)
 }

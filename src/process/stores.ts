@@ -1,12 +1,10 @@
 // Where threads of this process open their stores, and nowhere else.
-import type { Restorable } from '../assembly/restore.ts'
 import type { ServerConfig } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import type { ReadStore, Store } from '../storage/contract.ts'
 import { durableLocation, type StorageConfig, storeLocation } from '../storage/drivers.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
-import { restorableStore } from './restorable-store.ts'
 
 type Commits = {
   /** Before a commit up to the index is written. */
@@ -24,7 +22,8 @@ export type WritingStoreParts = Commits & {
 
 export type WritingStore = {
   readonly store: ReplaceableStore
-  readonly restorable: Restorable
+  /** Opens what is in the directory after a restore; ends the process where it cannot. */
+  readonly reopen: () => Promise<Store>
   /** What it takes on the disk now. */
   bytes(): { readonly database: number; readonly journal: number }
 }
@@ -55,7 +54,7 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
     }
   }
   const store = new ReplaceableStore(await open())
-  return { store, restorable: restorableStore(storage, store, reopen), bytes: () => location.bytes() }
+  return { store, reopen, bytes: () => location.bytes() }
 }
 
 /** In a thread that serves: what is there now. @throws StorageError */

@@ -22,6 +22,7 @@ import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type SlowPlace } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
 import type { DevicePlace } from './device-host.ts'
+import { restorableStore } from './restorable-store.ts'
 import { openWritingStore, type WritingStore } from './stores.ts'
 import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
 import { closeNode, commonParts, configReloads, reloadsOf, sealParts } from './thread-node.ts'
@@ -61,7 +62,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     onCommitted: commitMeter(data.shared),
     onFatal: () => parent.postMessage({ kind: 'fatal' }),
   })
-  const { store, restorable } = opened
+  const { store, reopen } = opened
   const serving = servingSide(() => node, { store, published, own })
   const node: WritingNode = await assembleNode({
     ...commonParts({
@@ -78,7 +79,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     cloud,
     audit: { settings: config.audit, board },
     channels: { announce: serving.announce, configReloads: configReloads((part) => watcher.call('reload', part)) },
-    restorable,
+    restorable: restorableStore(config.storage, store, reopen),
   })
   publishIndex(published, await store.lastIndex())
   const development = data.development && (await openDevelopment(node, directory, data.development.rootToken))

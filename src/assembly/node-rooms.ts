@@ -1,0 +1,71 @@
+// Puts the rooms together: the same in every thread, whatever its role is.
+import { ACTIVE_PRIMARY, type NodeRole } from '../api/node-role.ts'
+import type { Audit } from '../audit/audit.ts'
+import type { Core } from '../core/core.ts'
+import type { MountTable } from '../core/mount-table.ts'
+import { QuotaStore } from '../quotas/quota-store.ts'
+import type { Invalidation } from '../storage/invalidation.ts'
+import type { SealedStorage } from '../storage/sealed-storage.ts'
+import type { SystemServices } from '../system/services.ts'
+import { buildAudit } from './build-audit.ts'
+import { type AuthServices, buildAuth } from './build-auth.ts'
+import { buildCore } from './build-core.ts'
+import { buildMounts } from './build-mounts.ts'
+import { buildStorage } from './build-storage.ts'
+import { buildManagedKeys, buildSystem, type SealSide } from './build-system.ts'
+import { ROUTERS } from './engine-types.ts'
+import { NodeGate } from './node-gate.ts'
+import { isWriting, type NodeParts, type ToWriter } from './node-parts.ts'
+import { aloneTelemetry } from './node-telemetry.ts'
+import { streamedRequests } from './streamed-requests.ts'
+import { askOrRefuse } from './writer-refusals.ts'
+
+/** What a thread of any role has. */
+export type NodeRooms = AuthServices & {
+  readonly core: Core
+  readonly services: SystemServices
+  readonly audit: Audit
+  readonly storage: SealedStorage
+  readonly mounts: MountTable
+  readonly invalidation: Invalidation
+  readonly gate: NodeGate
+  /** What this node is among others, as it is at the call. */
+  readonly nodeRole: () => NodeRole
+  /** Whether the body of such a request is not to be collected. */
+  readonly takesStream: (method: string, rawPath: string) => boolean
+  /** Names in lower case of the request headers that are recorded. */
+  readonly auditedHeaders: () => readonly string[]
+}
+
+/** `writer`: where that is another thread. */
+export function buildRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter): NodeRooms {
+  const { world, nodeRole = () => ACTIVE_PRIMARY } = parts
+  // The table is made of engines that ask it what is mounted (tokens, identities, sys/): they get a function.
+  const table = () => mounts
+  const askWriter = writer && askOrRefuse(writer.ask)
+  const telemetry = parts.telemetry ?? aloneTelemetry(world)
+  const storageRoom = buildStorage(parts, seal.status, isWriting(parts) ? parts.store : undefined)
+  const { storage, invalidation } = storageRoom
+  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, askWriter })
+  const quotas = new QuotaStore(storage, invalidation)
+  const audit = buildAudit(parts, storageRoom)
+  const managedKeys = buildManagedKeys(parts, storageRoom)
+  const below = { storage: storageRoom, seal, auth, quotas, audit, managedKeys, telemetry, writer, askWriter, nodeRole }
+  const system = buildSystem(parts, { ...below, mounts: table })
+  const mounts = buildMounts(parts, { ...below, system })
+  const gate = new NodeGate({ barrier: storage.barrier, invalidation, tokens: auth.tokens, mounts, audit })
+  const { services } = system
+  return {
+    ...auth,
+    core: buildCore(parts, { ...below, services, mounts, gate }),
+    services,
+    audit,
+    storage,
+    mounts,
+    invalidation,
+    gate,
+    nodeRole,
+    takesStream: streamedRequests(ROUTERS.values(), mounts),
+    auditedHeaders: () => audit.headerNames,
+  }
+}

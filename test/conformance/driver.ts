@@ -52,10 +52,7 @@ export function driverConformance(type: StorageConfig['type'], newPlace: () => D
     const copy = structuredClone(config)
     assert.deepEqual(copy, config)
     const { shown, where, durable } = storeLocation(copy)
-    assert.deepEqual(
-      [shown, where, durable?.directory],
-      [location.shown, location.where, location.durable?.directory],
-    )
+    assert.deepEqual([shown, where, durable?.directory], [location.shown, location.where, location.durable?.directory])
     assert.equal(shown.type, type)
     assert.deepEqual(JSON.parse(JSON.stringify(shown)), shown)
   })

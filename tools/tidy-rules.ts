@@ -206,7 +206,7 @@ export const RULES: readonly Rule[] = [
     find: code(/(?<![.\w$])Buffer\.from\(\s*JSON\.stringify\(/g),
     except: {
       'src/storage/stored-record.ts': 'the codec',
-      'src/crypto/signatures/': 'parts of tokens that are sent',
+      'src/crypto/jwt/': 'parts of tokens that are sent',
       'src/telemetry/span-exporter.ts': 'a request that is sent',
     },
   },

@@ -4,17 +4,20 @@ import type { Endpoint } from '../api/endpoint.ts'
 import type { LoginRule } from '../api/login-method.ts'
 import type { Engine, EngineType, MountableType } from '../api/mount.ts'
 import { Router } from '../api/router.ts'
+import type { Cubbyhole } from '../auth/cubbyhole.ts'
 import { CUBBYHOLE_ENDPOINTS } from '../auth/cubbyhole-endpoints.ts'
+import type { LoginService } from '../auth/login-service.ts'
 import type { AclOperation } from '../auth/permissions.ts'
 import { TOKEN_ENDPOINTS } from '../auth/token-endpoints.ts'
+import type { TokenService } from '../auth/token-service.ts'
 import type { EngineContext } from '../core/engine-context.ts'
 import { APPROLE } from '../engines/approle/approle.ts'
 import { AZURE, CLOUD, newCallGate } from '../engines/cloud/cloud.ts'
 import { TRANSIT } from '../engines/transit/transit.ts'
 import { USERPASS } from '../engines/userpass/userpass.ts'
 import { IDENTITY_ENDPOINTS } from '../identity/endpoints.ts'
+import type { IdentityStore } from '../identity/identity-store.ts'
 import { SYSTEM_ENDPOINTS } from '../system/endpoints.ts'
-import type { AuthServices } from './build-auth.ts'
 import type { CloudPlace } from './cloud-place.ts'
 
 export const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
@@ -43,9 +46,17 @@ export const ALL_ENDPOINTS: readonly Endpoint[] = [
   ...MOUNTABLE.flatMap(({ router }) => router.endpoints),
 ]
 
+/** The engines that are always there, and what they are made of. */
+type AuthEngines = {
+  readonly tokenService: TokenService
+  readonly cubbyhole: Cubbyhole
+  readonly identities: IdentityStore
+  readonly logins: Pick<LoginService, 'rules'>
+}
+
 export function engineTypes(
   system: Engine,
-  { tokenService, cubbyhole, identities, logins }: AuthServices,
+  { tokenService, cubbyhole, identities, logins }: AuthEngines,
   cloud: CloudPlace,
 ): readonly EngineType<EngineContext>[] {
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })

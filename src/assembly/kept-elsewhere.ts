@@ -3,11 +3,12 @@
 
 import { type ErrorCode, Refusal } from '../api/errors.ts'
 import type { WrapInfo } from '../api/request.ts'
+import type { Cubbyhole } from '../auth/cubbyhole.ts'
 import type { KeptAnswer, KeptValues } from '../auth/kept-values.ts'
+import type { Wrapping } from '../auth/wrapping.ts'
 import { nameOf } from '../core/cause-name.ts'
 import type { AskWriter } from '../core/engine-context.ts'
 import { refusalOf } from '../core/response.ts'
-import type { AuthServices } from './build-auth.ts'
 
 /** In the place of a mount's UUID. */
 export const KEPT = 'kept'
@@ -49,11 +50,10 @@ export function keptElsewhere(ask: AskWriter): KeptValues {
   }
 }
 
+type Values = { readonly cubbyhole: Pick<Cubbyhole, 'keep'>; readonly wrapping: Pick<Wrapping, 'keepAnswer'> }
+
 /** In the thread that writes. Refusals travel as what they say: no other thread can be thrown at. */
-export async function answerKept(
-  { cubbyhole, wrapping }: Pick<AuthServices, 'cubbyhole' | 'wrapping'>,
-  asked: unknown,
-): Promise<Reply> {
+export async function answerKept({ cubbyhole, wrapping }: Values, asked: unknown): Promise<Reply> {
   const question = asked as Question
   try {
     if (question.what === 'answer') return { is: 'kept', wrapInfo: await wrapping.keepAnswer(question.answer) }

@@ -10,7 +10,7 @@ import { realWorld } from '../lib/world.ts'
 import { StorageError } from '../storage/contract.ts'
 import type { VerifyProgress, VerifyReport } from '../storage/driver.ts'
 import { locationIn } from '../storage/drivers.ts'
-import type { VerifyKeys } from '../storage/verify/verify-keys.ts'
+import type { VerifyKeys } from '../storage/verify-keys.ts'
 import { openWithKey, openWithShares, typedShares } from './offline-keys.ts'
 
 /** There was nothing to judge: not a store, or not its keys. */

@@ -10,7 +10,7 @@ import type { StoredEntry } from './backend.ts'
 import type { StoreOptions } from './commit/transactional-store.ts'
 import type { ReadStore, Store } from './contract.ts'
 import type { TreeRoots } from './log/tree.ts'
-import type { VerifyKeys } from './verify/verify-keys.ts'
+import type { VerifyKeys } from './verify-keys.ts'
 
 /** `Config` is plain data, since it goes to other threads; its `type` is the name of the driver. */
 export interface StorageDriver<Config extends { readonly type: string }> {

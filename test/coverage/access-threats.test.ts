@@ -234,7 +234,9 @@ test('M-02, M-03: after a start the very first request meets what was forbidden 
 
 test('M-05: no statement of the store is put together from what comes from outside', () => {
   const folder = new URL('../../src/storage/', import.meta.url)
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const files = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  )
   const statements = files.flatMap((name) =>
     [...readFileSync(new URL(name, folder), 'utf8').matchAll(/\.(?:prepare|exec)\(\s*(['"`])([\s\S]*?)\1/g)].map(
       ([, , text = '']) => `${name}: ${text}`,

@@ -6,7 +6,7 @@ import { Barrier } from '../barrier.ts'
 import type { StagedPosition, Staging } from '../driver.ts'
 import type { Keyring } from '../keyring.ts'
 import { bucketKeyOf } from '../log/tree.ts'
-import type { VerifyKeys } from '../verify/verify-keys.ts'
+import type { VerifyKeys } from '../verify-keys.ts'
 import { SnapshotDamaged } from './snapshot-format.ts'
 
 /** Plain data: it goes to another thread. */

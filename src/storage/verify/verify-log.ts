@@ -9,7 +9,7 @@ import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import type { Tree } from '../log/tree.ts'
 import type { LatestOperations } from '../sqlite/latest-operations.ts'
 import { bytesOf, numberOf } from '../sqlite/sqlite-schema.ts'
-import type { Found, VerifyKeys } from './verify-keys.ts'
+import type { Found, VerifyKeys } from '../verify-keys.ts'
 
 export type LogVerifierParts = {
   readonly position: Position

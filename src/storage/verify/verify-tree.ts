@@ -5,7 +5,7 @@ import type { Position, SavedTree } from '../backend.ts'
 import { classOfNumber } from '../log/leaf.ts'
 import { type BucketPlace, bucketOf, faultOfPage, type Tree, treeScopeOf } from '../log/tree.ts'
 import { numberOf, textOf } from '../sqlite/sqlite-schema.ts'
-import type { Found, VerifyKeys } from './verify-keys.ts'
+import type { Found, VerifyKeys } from '../verify-keys.ts'
 
 /** Keys that are named of one bucket. */
 const MAX_NAMED = 8

@@ -13,8 +13,8 @@ import type { VerifyReport } from '../driver.ts'
 import { encodeChange } from '../log/change-record.ts'
 import { sealedTransaction } from '../sealed-storage.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
+import { verifyKeysOf } from '../verify-keys.ts'
 import { verifyStore } from './verify.ts'
-import { verifyKeysOf } from './verify-keys.ts'
 
 const random = new SeededRandom(1)
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }

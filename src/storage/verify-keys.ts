@@ -1,8 +1,8 @@
 // What a verification needs to look behind the seal.
 import type { KeyObject } from 'node:crypto'
-import { importSecret } from '../../crypto/primitives/secret-key.ts'
-import type { Barrier } from '../barrier.ts'
-import { bucketKeyOf } from '../log/tree.ts'
+import { importSecret } from '../crypto/primitives/secret-key.ts'
+import type { Barrier } from './barrier.ts'
+import { bucketKeyOf } from './log/tree.ts'
 
 export type VerifyKeys = { readonly barrier: Barrier; readonly leafKey: KeyObject; readonly bucketKey: KeyObject }
 

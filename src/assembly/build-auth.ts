@@ -18,6 +18,7 @@ import type { RemovalWork } from '../core/stored-mounts.ts'
 import { sha256 } from '../crypto/primitives/digest.ts'
 import { IdentityStore } from '../identity/identity-store.ts'
 import { type Log, namedLog } from '../lib/log.ts'
+import type { AuthServices, CallersValues, TokenServices } from './auth-services.ts'
 import type { StorageRoom } from './build-storage.ts'
 import { keptElsewhere } from './kept-elsewhere.ts'
 import type { CommonParts } from './node-parts.ts'
@@ -29,18 +30,6 @@ export type AuthRooms = {
   /** Where another thread writes. */
   readonly askWriter: AskWriter | undefined
 }
-
-export type AuthServices = TokenServices &
-  CallersValues & {
-    readonly policies: PolicyStore
-    readonly identities: IdentityStore
-    readonly logins: LoginService
-    /** Begun only where tokens may be written. */
-    readonly expiry: TokenExpiry
-    /** The same of policies. */
-    readonly policySweep: PolicySweep
-    readonly pluginIdentity: PluginIdentity
-  }
 
 export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const { world, slow, facts, tokenLimits: limits } = parts
@@ -73,12 +62,6 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   }
 }
 
-type TokenServices = {
-  readonly tokens: TokenStore
-  readonly tokenService: TokenService
-  readonly leases: Leases
-}
-
 function tokenServices(
   { world, tokenLimits: limits }: CommonParts,
   rooms: AuthRooms & Pick<AuthServices, 'tokens' | 'policies' | 'identities' | 'expiry'>,
@@ -91,13 +74,6 @@ function tokenServices(
   const { renewal } = tokenService
   const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs(), timers: world.timers })
   return { tokens, tokenService, leases }
-}
-
-/** What callers have kept for them. */
-type CallersValues = {
-  readonly cubbyhole: Cubbyhole
-  readonly wrapping: Wrapping
-  readonly wrappingJwt: WrappingJwt
 }
 
 function callersValues(parts: CommonParts, { storage: room, askWriter }: AuthRooms, tokens: TokenStore): CallersValues {

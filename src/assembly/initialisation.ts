@@ -10,7 +10,7 @@ import type { ShareConfig } from '../system/seal/key-shares.ts'
 import type { Seal } from '../system/seal/seal.ts'
 import type { AlsoWrites } from '../system/seal/seal-creation.ts'
 import { CORE_FOLDER } from '../system/seal/seal-records.ts'
-import type { AuthServices } from './build-auth.ts'
+import type { AuthServices } from './auth-services.ts'
 import type { Opening } from './opening.ts'
 import type { SealAnnouncer } from './seal-news.ts'
 

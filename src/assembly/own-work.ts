@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { StorageFull } from '../storage/contract.ts'
 import type { SystemServices } from '../system/services.ts'
 import { VERSION } from '../version.ts'
-import type { AuthServices } from './build-auth.ts'
+import type { AuthServices } from './auth-services.ts'
 
 export type OwnWork = {
   readonly name: string

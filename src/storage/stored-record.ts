@@ -65,7 +65,7 @@ function fitting<T>(what: string, kind: Kind<T>, value: JsonValue): T {
   } catch (cause) {
     if (!(cause instanceof Misfit)) throw cause
     const { path, isMissing } = cause
-    if (path === '') throw new StorageCorrupt(`${what} cannot be`, { cause })
+    if (path === '') throw new StorageCorrupt(`${what} is of another kind`, { cause })
     throw new StorageCorrupt(isMissing ? `${what} lacks "${path}"` : `${what} has a "${path}" that cannot be`, {
       cause,
     })

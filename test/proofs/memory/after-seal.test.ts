@@ -120,8 +120,10 @@ async function work(server: RunningProcess, token: string): Promise<void> {
   await call('POST', 'sys/rotate')
   await call('POST', 'transit/keys/k2', {})
   await call('POST', 'transit/keys/pair', { type: 'rsa-2048' })
-  for (const type of SIGNING_TYPES)
+  for (const type of SIGNING_TYPES) {
     assert.equal((await call('POST', `transit/keys/signs-${type}`, { type })).status, 200)
+    assert.equal((await call('POST', `transit/sign/signs-${type}`, { input: 'c29tZQ==' })).status, 200)
+  }
   const batch_input = Array.from({ length: 1000 }, () => ({ plaintext: 'c29tZQ==' }))
   assert.equal((await call('POST', 'transit/encrypt/k', { batch_input })).status, 200)
   const sealed = (await call('POST', 'transit/encrypt/pair', { plaintext: 'c29tZQ==' })).body.data?.ciphertext

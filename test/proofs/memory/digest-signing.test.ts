@@ -15,8 +15,8 @@ const MASK = 0x5a
 /** Reads a private number, forgets it but for the key, signs, says so and waits. */
 const SIGNER = `
   import { createPrivateKey, randomBytes } from 'node:crypto'
-  import { signDigest } from '${SOURCE}ecdsa-over-digest.ts'
-  import { P256 } from '${SOURCE}ec-curves.ts'
+  import { signDigest } from '${SOURCE}signatures/ecdsa-over-digest.ts'
+  import { P256 } from '${SOURCE}forms/ec-curves.ts'
   process.stdin.once('data', (hidden) => {
     const scalar = Buffer.alloc(32)
     for (let at = 0; at < 32; at += 1) scalar[at] = hidden[at] ^ ${MASK}
@@ -38,7 +38,8 @@ test('P-14 after signatures over digests the number is in memory once: where the
   })
   try {
     child.stdin.write(Buffer.from(scalar.map((byte) => byte ^ MASK)))
-    await once(child.stdout, 'data')
+    const [said] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+    assert.equal(String(said), 'done')
     const lowestFirst = Buffer.from(scalar).reverse()
     const forms = [...formsOf('number', scalar), ...formsOf('lowest first', lowestFirst)]
     const counts = countInMemory(child.pid ?? assert.fail(), new Map(forms))
@@ -47,7 +48,6 @@ test('P-14 after signatures over digests the number is in memory once: where the
       [['lowest first raw', 1]],
     )
   } finally {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
+    if (child.kill('SIGKILL')) await once(child, 'exit')
   }
 })

@@ -134,7 +134,7 @@ const DAMAGED: readonly {
   {
     name: 'whose seal configuration has a flipped bit',
     damage: (directory) => flip(directory, 'data', 'value', "key = 'root/core/seal-config'"),
-    says: /seal configuration .*damaged/,
+    says: /seal configuration .*is not well-formed JSON/,
   },
   {
     name: 'whose root key has a flipped bit',
@@ -177,7 +177,7 @@ const DAMAGED: readonly {
   {
     name: 'with a key file of other content',
     damage: (directory) => writeFileSync(join(directory, 'development-keys.json'), '{}'),
-    says: /development-keys\.json does not hold unseal_key and root_token/,
+    says: /development-keys\.json lacks "unseal_key"/,
   },
   {
     name: 'with the key of another store',

@@ -38,7 +38,7 @@ function wholeNumber(name: 'keys' | 'tokens' | 'starts', least: number): number 
 
 /** Enough that waiting commits are written together. */
 const WRITERS = 64
-const PORT_PATIENCE_MS = 5
+const PORT_TIMEOUT_MS = 5
 
 type Start = {
   readonly healthMs: number
@@ -65,7 +65,7 @@ async function answered(server: ServerProcess, path: string, startMs: number, to
   for (;;) {
     const { status } = await api(server, 'GET', path, undefined, token)
     if (status === 200) return performance.now() - startMs
-    await new Promise((resolve) => setTimeout(resolve, PORT_PATIENCE_MS))
+    await new Promise((resolve) => setTimeout(resolve, PORT_TIMEOUT_MS))
   }
 }
 

@@ -7,7 +7,7 @@ import type { Clock, Timers } from '../src/lib/world.ts'
 import type { FederatedCredential } from './directory.ts'
 import type { AssertionFault } from './token-endpoint.ts'
 
-const PATIENCE_MS = 3000
+const TIMEOUT_MS = 3000
 const NO_RECORD = 'No matching federated identity record found'
 
 /** What is wrong with `assertion`; undefined where it is a good token of one of these. */
@@ -79,7 +79,7 @@ async function getJson(url: string, issuer: string, timers: Timers): Promise<Jso
   if (!URL.canParse(url) || !URL.canParse(issuer)) return undefined
   try {
     const outbound = outboundTo([new URL(issuer).origin], timers)
-    const { status, body } = await outbound.request({ method: 'GET', url, headers: {}, timeoutMs: PATIENCE_MS })
+    const { status, body } = await outbound.request({ method: 'GET', url, headers: {}, timeoutMs: TIMEOUT_MS })
     const value = parseJson(body)
     return status === 200 && isJsonObject(value) ? value : undefined
   } catch {

@@ -1,5 +1,5 @@
 // What no file may hold, one row a rule: the static bans of threats part 9 that can be decided without types, and the
-// habits of the house. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
+// habits of this project. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
 import { STORAGE_DRIVERS } from '../src/storage/drivers.ts'
 import {
   anyOf,
@@ -38,10 +38,10 @@ const FILE_USERS = {
   'src/offline/diagnosis.ts': 'looks whether there is one',
   'src/config/files.ts': 'the configuration, read at start and when it is reloaded',
   'src/process/tls-files.ts': 'certificates and keys, the same',
-  'src/assembly/cloud-place.ts': 'the certificates that those of a cloud lead to',
+  'src/assembly/cloud-dependencies.ts': 'the certificates that those of a cloud lead to',
   'src/assembly/cloud-token-file.ts': 'a token that workload identity leaves there, which is only read',
   'src/process/pid-file.ts': 'the id of the process',
-  'src/threads/step-back.ts': 'asks for the id of its thread',
+  'src/threads/thread-priority.ts': 'asks for the id of its thread',
   'src/compile-cache.js': 'makes the directory of compiled code, and looks whose it is',
   'src/http/unix-socket.ts': 'the file that stands for a socket',
   'src/assembly/development.ts': 'the key of the development server',
@@ -57,9 +57,9 @@ const CLOCKS = {
 }
 const YIELDERS = {
   'src/lib/world.ts': 'the timers that are handed in',
-  'src/lib/turn-end.ts': 'one turn of the loop is what it is about',
+  'src/lib/end-of-tick-queue.ts': 'one turn of the loop is what it is about',
   'src/storage/': 'the commit queue gathers what arrives in one turn of the loop',
-  'src/audit/turns.ts': 'a long list of devices lets other requests in between',
+  'src/audit/event-loop.ts': 'a long list of devices lets other requests in between',
   'src/threads/': 'a long batch lets other requests in between its slices',
   'src/engines/transit/ring/rotation-schedule.ts': 'the first look at all keys of a mount lets requests in between',
 }
@@ -108,6 +108,10 @@ export const KNOWN_LOOK_UPS: KnownLookUps = {
   },
   'src/client/path.ts': { 'rest[name]': 'is removed from a copy' },
 }
+
+/** In names: words that meant many things, and now have one word for each (docs/glossary.md). */
+const RETIRED_WORDS =
+  /\b(?:\w*(?:[hH]ouse|Surroundings|PATIENCE|Desk|(?<![iI]n)Flight)s?|\w*[a-z]Turns?|[A-Z][a-z]\w*(?:Place|Look))\b/g
 
 /** Each has a case in tidy.test.ts, in this order. */
 export const RULES: readonly Rule[] = [
@@ -404,6 +408,13 @@ export const RULES: readonly Rule[] = [
       importsOf(/(?:^\.|\/src)\/server\.ts$/, ['startServer']),
       importsOf(PROOF_FIXTURES),
     ),
+    except: {},
+  },
+  {
+    id: 'words',
+    message: 'the name has a word that docs/glossary.md has a better one for',
+    applies: everywhere,
+    find: code(RETIRED_WORDS),
     except: {},
   },
   {

@@ -1,4 +1,5 @@
-// Refuses what the house does not write, and reports sizes without refusing them. `npm run tidy`.
+// Refuses what no file may hold, and reports sizes without refusing them. `npm run tidy`.
+import { doubledNames } from './exported-names.ts'
 import { lookUpLines } from './look-ups.ts'
 import { applyRules } from './rule.ts'
 import { formatSizes, oversizes } from './sizes.ts'
@@ -9,9 +10,10 @@ import { type Finding, formatFinding, readTree, type Tree } from './tree.ts'
 const MOST_COLUMNS = 120
 const REPORTED_ROWS = 10
 
-/** What is refused in the files of `tree`: long lines, and what RULES name. */
+/** What is refused in the files of `tree`: long lines, what RULES name, and names that two files export. */
 export function tidy(tree: Tree): Finding[] {
-  return [...tree].flatMap(([path, text]) => [...longLines(path, text), ...applyRules(RULES, path, text)])
+  const inFiles = [...tree].flatMap(([path, text]) => [...longLines(path, text), ...applyRules(RULES, path, text)])
+  return [...inFiles, ...doubledNames(tree)]
 }
 
 function longLines(path: string, text: string): Finding[] {

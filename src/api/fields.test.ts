@@ -10,11 +10,11 @@ import {
   duration,
   type Field,
   int,
+  keyVersion,
   map,
   object,
   string,
   strings,
-  version,
 } from './fields.ts'
 
 /** Nothing of the prototypes: what a handler gets is compared by what it holds. */
@@ -61,11 +61,11 @@ const ACCEPTED: readonly Row[] = [
   { field: int('', { min: 1, max: 3 }), sent: 1, got: 1 },
   { field: int('', { min: 1, max: 3 }), sent: '3', got: 3 },
 
-  { field: version(''), sent: 'latest', got: 0 },
-  { field: version(''), sent: '', got: 0 },
-  { field: version(''), sent: -0, got: 0 },
-  { field: version(''), sent: '3', got: 3 },
-  { field: version(''), sent: null, got: undefined },
+  { field: keyVersion(''), sent: 'latest', got: 0 },
+  { field: keyVersion(''), sent: '', got: 0 },
+  { field: keyVersion(''), sent: -0, got: 0 },
+  { field: keyVersion(''), sent: '3', got: 3 },
+  { field: keyVersion(''), sent: null, got: undefined },
 
   ...[true, 1, '1', 't', 'T', 'true', 'TRUE', 'True'].map((sent) => ({ field: bool(''), sent, got: true })),
   ...[false, 0, '0', 'f', 'F', 'false', 'FALSE', 'False', ''].map((sent) => ({ field: bool(''), sent, got: false })),
@@ -139,8 +139,8 @@ const REFUSED: readonly {
   { field: string('', { oneOf: ['a', 'b'] }), sent: null, code: 'choice_unknown' },
   { field: int(''), sent: 1.5 },
   { field: int(''), sent: 2 ** 53 },
-  { field: version(''), sent: 'newest' },
-  { field: version(''), sent: 1.5 },
+  { field: keyVersion(''), sent: 'newest' },
+  { field: keyVersion(''), sent: 1.5 },
   { field: int(''), sent: 1e21 },
   { field: int(''), sent: Number.POSITIVE_INFINITY },
   { field: int(''), sent: '1.5' },

@@ -112,7 +112,7 @@ export function int<const O extends Common<number>>(description: string, options
 }
 
 /** Number of a version of a key. `latest` is 0, as what is not sent: the latest one. */
-export function version(description: string) {
+export function keyVersion(description: string) {
   // As number, as for durations.
   const options = { default: 0 } as const
   return define<number, typeof options>('version', description, options, { type: 'integer' }, (value, name) => {

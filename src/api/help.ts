@@ -14,7 +14,7 @@ export function describeEndpoint(router: Router, path: string): string | undefin
     const route = router.find(operation, path)
     return route.kind === 'found' ? [route.endpoint] : []
   })
-  return found.length === 0 ? undefined : [...new Set(found)].map(helpText).join('\n\n')
+  return found.length === 0 ? undefined : [...new Set(found)].map(endpointHelp).join('\n\n')
 }
 
 /** Where the summaries of short paths begin. */
@@ -29,7 +29,7 @@ function overview(endpoints: readonly Endpoint[]): string {
   return endpoints.map((each) => headline(each, width)).join('\n')
 }
 
-export function helpText(endpoint: Endpoint): string {
+export function endpointHelp(endpoint: Endpoint): string {
   const lines = [headline(endpoint)]
   if (endpoint.describe !== undefined) lines.push('', endpoint.describe)
   const fields = flatFields(endpoint.fields)

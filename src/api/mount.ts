@@ -72,7 +72,7 @@ export interface Engine {
   /** What is due without a request: called again and again where writes are made. */
   upkeep?(): Promise<void>
   /** Where writes are made: what the same mount asks on a thread that serves. Both are plain data. */
-  answer?(question: unknown): Promise<unknown>
+  handleWriterCall?(question: unknown): Promise<unknown>
   /** Begins what it does by itself: on the thread that writes, once the server is open. Missing: nothing. */
   start?(): void
   /** Ends that: the server is being sealed, or the mount is gone. */

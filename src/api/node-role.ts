@@ -12,13 +12,13 @@ export type NodeRole = {
 export const ACTIVE_PRIMARY: NodeRole = { isStandby: false, isDrSecondary: false, isPerformanceSecondary: false }
 
 /** Whose something stored is: that of all clusters of a set, of one cluster, or of one node. */
-export type Owner = 'set' | 'cluster' | 'node'
+export type DataOwner = 'set' | 'cluster' | 'node'
 
 /**
  * Whether this node may change what is stored without being asked. A performance secondary may where it is its own:
  * what is shared is what its primary makes of it.
  */
-export function mayChange(role: NodeRole, owner: Owner): boolean {
+export function mayChange(role: NodeRole, owner: DataOwner): boolean {
   if (owner === 'node') return true
   if (role.isStandby || role.isDrSecondary) return false
   return owner === 'cluster' || !role.isPerformanceSecondary

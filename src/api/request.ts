@@ -152,8 +152,8 @@ export type WrapInfo = {
  * Thrown by a handler that finds the thing there which the request was allowed to create, or gone which it was allowed
  * to update: another request was faster. The pipeline judges the request anew; nothing was changed by it.
  */
-export class Reconsider extends Error {
-  override name = 'Reconsider'
+export class DecisionOutdated extends Error {
+  override name = 'DecisionOutdated'
 }
 
 /** Success without a body: 204. */

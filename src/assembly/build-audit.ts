@@ -1,18 +1,18 @@
 // The record of requests, as one thread writes it.
 import { Audit } from '../audit/audit.ts'
+import { newChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { AuditSettings } from '../audit/device-changes.ts'
-import { newBoardMemory } from '../audit/stream-board.ts'
+import { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import { namedLog } from '../lib/log.ts'
-import { TurnEnd } from '../lib/turn-end.ts'
 import type { StorageRoom } from './build-storage.ts'
 import type { NodeParts } from './node-parts.ts'
 
 const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
 
 export function buildAudit(parts: NodeParts, { storage, invalidation, history }: StorageRoom): Audit {
-  const { settings = NO_AUDIT_SETTINGS, board = newBoardMemory() } = parts.audit ?? {}
-  const { world, role, turnEnd = new TurnEnd() } = parts
+  const { settings = NO_AUDIT_SETTINGS, board = newChainHeadsMemory() } = parts.audit ?? {}
+  const { world, role, endOfTick = new EndOfTickQueue() } = parts
   const log = namedLog(parts.log, 'audit')
   const placed = { dataDirectory: parts.directory, ...settings }
-  return new Audit({ storage, invalidation, world, log, settings: placed, board, thread: role, turnEnd, history })
+  return new Audit({ storage, invalidation, world, log, settings: placed, board, thread: role, endOfTick, history })
 }

@@ -12,7 +12,7 @@ import { TokenStore } from '../auth/token-store.ts'
 import { TokenTidy } from '../auth/token-tidy.ts'
 import { Wrapping } from '../auth/wrapping.ts'
 import { WrappingJwt } from '../auth/wrapping-jwt.ts'
-import type { AskWriter } from '../core/engine-context.ts'
+import type { CallWriter } from '../core/engine-context.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import type { RemovalWork } from '../core/stored-mounts.ts'
 import { sha256 } from '../crypto/primitives/digest.ts'
@@ -28,7 +28,7 @@ export type AuthRooms = {
   /** The table that engines over these tokens and identities are in. */
   readonly mounts: () => MountTable
   /** Where another thread writes. */
-  readonly askWriter: AskWriter | undefined
+  readonly callWriter: CallWriter | undefined
 }
 
 export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
@@ -76,9 +76,13 @@ function tokenServices(
   return { tokens, tokenService, leases }
 }
 
-function callersValues(parts: CommonParts, { storage: room, askWriter }: AuthRooms, tokens: TokenStore): CallersValues {
+function callersValues(
+  parts: CommonParts,
+  { storage: room, callWriter }: AuthRooms,
+  tokens: TokenStore,
+): CallersValues {
   const { world, slow, facts, tokenLimits: limits } = parts
-  const elsewhere = askWriter && keptElsewhere(askWriter)
+  const elsewhere = callWriter && keptElsewhere(callWriter)
   tokens.addBelongings(wipeCubbyhole)
   const wrappingJwt = new WrappingJwt({ ...room, slow, world, apiAddress: facts.apiAddress })
   const wrapping = new Wrapping({

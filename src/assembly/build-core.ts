@@ -3,7 +3,7 @@ import type { Audit } from '../audit/audit.ts'
 import { DEFAULT_KEPT_LIMITS } from '../auth/kept-values.ts'
 import { Core } from '../core/core.ts'
 import type { MountTable } from '../core/mount-table.ts'
-import type { Surroundings } from '../core/surroundings.ts'
+import type { PipelineServices } from '../core/pipeline-services.ts'
 import { namedLog } from '../lib/log.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import { RateLimiter } from '../quotas/rate-limiter.ts'
@@ -36,7 +36,7 @@ export function buildCore(parts: CommonParts, rooms: CoreRooms): Core {
   return new Core(surroundingsOf(parts, rooms), telemetry.watch, namedLog(parts.log, 'core'), catchUp)
 }
 
-function surroundingsOf({ world, facts, tokenLimits }: CommonParts, rooms: CoreRooms): Surroundings {
+function surroundingsOf({ world, facts, tokenLimits }: CommonParts, rooms: CoreRooms): PipelineServices {
   const { auth, audit, mounts, quotas, gate, seal, services, writer } = rooms
   const { telemetry, limits } = rooms.telemetry
   const { tokens, policies, identities, logins, wrapping } = auth

@@ -1,8 +1,8 @@
 // The mount table, and what its engines are given of this server.
-import { newLoginTurns } from '../api/login-turns.ts'
+import { newLoginQueue } from '../api/login-queue.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
-import type { AskWriter, EngineSurroundings } from '../core/engine-context.ts'
+import type { CallWriter, EngineEnvironment } from '../core/engine-context.ts'
 import { newMountEntry } from '../core/mount-entries.ts'
 import { MountTable } from '../core/mount-table.ts'
 import { namedLog } from '../lib/log.ts'
@@ -12,7 +12,7 @@ import type { System } from '../system/system.ts'
 import type { AuthServices } from './auth-services.ts'
 import { authRemoval } from './build-auth.ts'
 import type { StorageRoom } from './build-storage.ts'
-import { cloudPlace } from './cloud-place.ts'
+import { cloudDependencies } from './cloud-dependencies.ts'
 import { engineTypes, SYSTEM_ROUTER } from './engine-types.ts'
 import type { CommonParts } from './node-parts.ts'
 
@@ -25,7 +25,7 @@ export type EngineRooms = {
   readonly managedKeys: ManagedKeyService
   readonly nodeRole: () => NodeRole
   /** Where another thread writes. */
-  readonly askWriter: AskWriter | undefined
+  readonly callWriter: CallWriter | undefined
 }
 
 export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable {
@@ -35,7 +35,7 @@ export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable 
   const place = { log, longestTtlSeconds: tokenLimits.maxTtlSeconds, identityTokens: auth.pluginIdentity }
   const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   return new MountTable({
-    types: engineTypes(system, auth, cloudPlace(place, cloud)),
+    types: engineTypes(system, auth, cloudDependencies(place, cloud)),
     always: { entry, router: SYSTEM_ROUTER, engine: system },
     storage,
     given: surroundingsOf(parts, rooms),
@@ -49,8 +49,8 @@ export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable 
 }
 
 /** What all mounts are given alike. */
-function surroundingsOf({ world, slow, log }: CommonParts, rooms: EngineRooms): EngineSurroundings {
-  const { system, managedKeys, nodeRole, askWriter } = rooms
+function surroundingsOf({ world, slow, log }: CommonParts, rooms: EngineRooms): EngineEnvironment {
+  const { system, managedKeys, nodeRole, callWriter } = rooms
   return {
     world,
     slow,
@@ -59,7 +59,7 @@ function surroundingsOf({ world, slow, log }: CommonParts, rooms: EngineRooms): 
     log: namedLog(log, 'core'),
     managedKeysOf: (mount: () => MountEntry) => managedKeys.forMount(mount),
     deviceRandom: managedKeys,
-    loginTurns: newLoginTurns(),
-    askWriter,
+    loginQueue: newLoginQueue(),
+    callWriter,
   }
 }

@@ -9,13 +9,13 @@ import { Rekey } from '../system/seal/rekey.ts'
 import type { Seal } from '../system/seal/seal.ts'
 import { TokenAttempt } from '../system/seal/token-attempt.ts'
 import type { SealOperations } from '../system/system.ts'
-import { type InitialiseOptions, initialise, type Made } from './initialisation.ts'
+import { type InitialiseOptions, type InitialSecrets, initialise } from './initialisation.ts'
 import type { WritingParts } from './node-parts.ts'
 import type { NodeRooms } from './node-rooms.ts'
-import { Opening } from './opening.ts'
 import { ownWork } from './own-work.ts'
 import { Restore } from './restore.ts'
-import { SealAnnouncer } from './seal-news.ts'
+import { SealAnnouncer } from './seal-state.ts'
+import { UnsealController } from './unseal-controller.ts'
 
 /** What only a thread has that writes. */
 export type SealRoom = {
@@ -29,7 +29,7 @@ export type SealRoom = {
   /** Before the store is closed: what is worth keeping is kept. */
   rest(): Promise<void>
   /** Like `operations.initialise`; sealed afterwards. */
-  initialise(config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<Made>
+  initialise(config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<InitialSecrets>
 }
 
 export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): SealRoom {
@@ -40,7 +40,11 @@ export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): Se
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
   const opening = buildOpening(parts, { seal, rooms, holders, upkeep, news })
   const restore = buildRestore(parts, seal, rooms, opening)
-  const initialised = (config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<Made> => {
+  const initialised = (
+    config: ShareConfig,
+    clusterName: string,
+    options: InitialiseOptions,
+  ): Promise<InitialSecrets> => {
     const name = clusterName === '' ? facts.clusterName : clusterName
     return initialise({ seal, auth: rooms, opening, news, world }, config, name, options)
   }
@@ -111,12 +115,12 @@ type OpeningRooms = {
   readonly news: SealAnnouncer
 }
 
-function buildOpening(parts: WritingParts, { seal, rooms, holders, upkeep, news }: OpeningRooms): Opening {
+function buildOpening(parts: WritingParts, { seal, rooms, holders, upkeep, news }: OpeningRooms): UnsealController {
   const { store, slow, devices } = parts
   const { rotation, rekey, recoveryRekey, rootToken } = holders
   const { gate, invalidation, mounts, services, nodeRole } = rooms
   const log = namedLog(parts.log, 'seal')
-  return new Opening({
+  return new UnsealController({
     seal,
     gate,
     invalidation,
@@ -126,12 +130,17 @@ function buildOpening(parts: WritingParts, { seal, rooms, holders, upkeep, news 
     nodeRole,
     attempts: [rekey, recoveryRekey, rootToken],
     news,
-    forgetful: [slow, ...(devices === undefined ? [] : [devices])],
+    secretHolders: [slow, ...(devices === undefined ? [] : [devices])],
     log,
   })
 }
 
-function buildRestore(parts: WritingParts, seal: Seal, { storage, audit }: NodeRooms, opening: Opening): Restore {
+function buildRestore(
+  parts: WritingParts,
+  seal: Seal,
+  { storage, audit }: NodeRooms,
+  opening: UnsealController,
+): Restore {
   const { restorable, world, log } = parts
   return new Restore({
     restorable,

@@ -13,7 +13,7 @@ import { type SealOperations, System } from '../system/system.ts'
 import type { AuthServices } from './auth-services.ts'
 import type { StorageRoom } from './build-storage.ts'
 import { needsSudo, ROUTERS } from './engine-types.ts'
-import { hostInfo } from './host-facts.ts'
+import { readHostInfo } from './host-facts.ts'
 import type { CommonParts } from './node-parts.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
 
@@ -79,7 +79,7 @@ function servicesOf({ world, directory }: CommonParts, rooms: SystemRooms): Syst
     surveyed: {
       entityCount: () => auth.identities.countEntities(),
       requests: () => telemetry.telemetry.requestsTaken(),
-      hostInfo: () => hostInfo(world.clock, directory),
+      hostInfo: () => readHostInfo(world.clock, directory),
     },
     resetMount: (uuid) => mounts().resetEngine(uuid),
     isLocalMount: (uuid) => mounts().isLocal(uuid),

@@ -7,7 +7,7 @@ const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const WHAT = 'the token of this server for the cloud cannot be read: see AZURE_FEDERATED_TOKEN_FILE, and the log'
 
 /** @throws CloudUnavailable, whose message is for the log: which file, what is wrong, and what to do */
-export async function readTokenFile(path: string): Promise<string> {
+export async function readCloudToken(path: string): Promise<string> {
   const text = (await readBounded(path)).trim()
   if (!COMPACT.test(text)) throw unreadable(path, 'holds no signed token: have workload identity write it anew')
   return text

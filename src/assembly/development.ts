@@ -11,7 +11,7 @@ import { StorageError } from '../storage/contract.ts'
 import { syncDirectory } from '../storage/data-directory.ts'
 import { decodeStored } from '../storage/stored-record.ts'
 import type { KeyKeeper } from '../system/seal/seal.ts'
-import type { Made } from './initialisation.ts'
+import type { InitialSecrets } from './initialisation.ts'
 import type { WritingNode } from './node.ts'
 
 export const DEVELOPMENT_KEYS = 'development-keys.json'
@@ -39,7 +39,7 @@ export async function openDevelopment(
   wanted: string | undefined,
 ): Promise<DevelopmentKeys> {
   if (!node.seal.status().initialized) {
-    const keep = (made: Made): void => {
+    const keep = (made: InitialSecrets): void => {
       writeKeys(directory, { unsealKey: (made.shares[0] as Buffer).toString('base64'), rootToken: made.rootToken })
     }
     await node.initialise({ shares: 1, threshold: 1 }, '', {

@@ -18,7 +18,7 @@ import { USERPASS } from '../engines/userpass/userpass.ts'
 import { IDENTITY_ENDPOINTS } from '../identity/endpoints.ts'
 import type { IdentityStore } from '../identity/identity-store.ts'
 import { SYSTEM_ENDPOINTS } from '../system/endpoints.ts'
-import type { CloudPlace } from './cloud-place.ts'
+import type { CloudDependencies } from './cloud-dependencies.ts'
 
 export const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
 const CUBBYHOLE_ROUTER = new Router(CUBBYHOLE_ENDPOINTS)
@@ -57,7 +57,7 @@ type AuthEngines = {
 export function engineTypes(
   system: Engine,
   { tokenService, cubbyhole, identities, logins }: AuthEngines,
-  cloud: CloudPlace,
+  cloud: CloudDependencies,
 ): readonly EngineType<EngineContext>[] {
   const tokenEngine = Object.assign(tokenService, { changed: () => {}, reset: () => {} })
   return [
@@ -83,7 +83,7 @@ export function engineTypes(
 }
 
 /** They ask outside, and share how much. */
-function cloudTypes(place: CloudPlace, loginRules: readonly LoginRule[]): readonly EngineType<EngineContext>[] {
+function cloudTypes(place: CloudDependencies, loginRules: readonly LoginRule[]): readonly EngineType<EngineContext>[] {
   const shared = { ...place, loginRules, gate: newCallGate() }
   return [CLOUD, AZURE].map((type) => ({ ...type, create: (context) => type.create({ ...context, ...shared }) }))
 }

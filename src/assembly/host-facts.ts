@@ -14,7 +14,7 @@ export type HostInfo = {
 }
 
 /** `directory`: where the data are; undefined where they are in memory. */
-export function hostInfo(clock: Clock, directory: string | undefined): HostInfo {
+export function readHostInfo(clock: Clock, directory: string | undefined): HostInfo {
   const nowMs = clock.nowMs()
   return {
     timestamp: new Date(nowMs).toISOString(),

@@ -9,24 +9,24 @@ import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import type { ShareConfig } from '../system/seal/key-shares.ts'
 import type { Seal } from '../system/seal/seal.ts'
 import type { AlsoWrites } from '../system/seal/seal-creation.ts'
-import { CORE_FOLDER } from '../system/seal/seal-records.ts'
+import { SEAL_FOLDER } from '../system/seal/seal-records.ts'
 import type { AuthServices } from './auth-services.ts'
-import type { Opening } from './opening.ts'
-import type { SealAnnouncer } from './seal-news.ts'
+import type { SealAnnouncer } from './seal-state.ts'
+import type { UnsealController } from './unseal-controller.ts'
 
-export type Made = { readonly shares: readonly Buffer[]; readonly rootToken: string }
+export type InitialSecrets = { readonly shares: readonly Buffer[]; readonly rootToken: string }
 
 export type InitialiseOptions = {
   /** Made up where it is missing. */
   readonly rootToken?: string
   /** Gets what was made before it is committed, so that it cannot be lost; where it throws, nothing was done. */
-  readonly keep?: (made: Made) => void | Promise<void>
+  readonly keep?: (made: InitialSecrets) => void | Promise<void>
 }
 
 export type InitialisationParts = {
   readonly seal: Seal
   readonly auth: Pick<AuthServices, 'tokens' | 'tokenService'>
-  readonly opening: Pick<Opening, 'exclusively'>
+  readonly opening: Pick<UnsealController, 'exclusively'>
   readonly news: SealAnnouncer
   readonly world: World
 }
@@ -37,7 +37,7 @@ export async function initialise(
   config: ShareConfig,
   clusterName: string,
   options: InitialiseOptions,
-): Promise<Made> {
+): Promise<InitialSecrets> {
   const { tokens, tokenService } = auth
   seal.requireUninitialised()
   const rootToken = options.rootToken ?? tokens.newToken()
@@ -45,7 +45,7 @@ export async function initialise(
     const tokenTx = sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx)
     tokens.initialize(tokenTx)
     await tokens.insertWith(tokenTx, rootToken, tokenService.rootEntry())
-    initializeMounts(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), world)
+    initializeMounts(sealedTransaction(barrier, systemScope, SEAL_FOLDER, tx), world)
     await options.keep?.({ shares, rootToken })
   }
   try {

@@ -6,12 +6,12 @@ import type { WrapInfo } from '../api/request.ts'
 import type { Cubbyhole } from '../auth/cubbyhole.ts'
 import type { KeptAnswer, KeptValues } from '../auth/kept-values.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
-import { nameOf } from '../core/cause-name.ts'
-import type { AskWriter } from '../core/engine-context.ts'
+import { describeCause } from '../core/describe-cause.ts'
+import type { CallWriter } from '../core/engine-context.ts'
 import { refusalOf } from '../core/response.ts'
 
 /** In the place of a mount's UUID. */
-export const KEPT = 'kept'
+export const KEPT_MOUNT = 'kept'
 
 type Question =
   | { readonly what: 'entry'; readonly tokenId: string; readonly path: string; readonly value: Uint8Array }
@@ -31,9 +31,9 @@ class NotKept extends Error {
 }
 
 /** In a thread that serves. */
-export function keptElsewhere(ask: AskWriter): KeptValues {
+export function keptElsewhere(ask: CallWriter): KeptValues {
   const asked = async (question: Question): Promise<WrapInfo | undefined> => {
-    const reply = (await ask(KEPT, question)) as Reply
+    const reply = (await ask(KEPT_MOUNT, question)) as Reply
     if (reply.is === 'refused') throw new Refusal(reply.code, reply.status, reply.message)
     if (reply.is === 'failed') throw new NotKept(reply.cause)
     return reply.wrapInfo
@@ -61,7 +61,7 @@ export async function answerKept({ cubbyhole, wrapping }: Values, asked: unknown
     return { is: 'kept', wrapInfo: undefined }
   } catch (cause) {
     const refusal = refusalOf(cause)
-    if (refusal === undefined) return { is: 'failed', cause: nameOf(cause) }
+    if (refusal === undefined) return { is: 'failed', cause: describeCause(cause) }
     const { code, status, message } = refusal
     return { is: 'refused', code, status, message }
   }

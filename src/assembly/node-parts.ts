@@ -1,15 +1,15 @@
 // What a thread hands in for its part of the server: the same for all roles, but for the store and the ways to others.
 import type { NodeRole } from '../api/node-role.ts'
+import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { AuditSettings } from '../audit/device-changes.ts'
-import type { BoardMemory } from '../audit/stream-board.ts'
 import type { KeptLimits } from '../auth/kept-values.ts'
 import type { TokenLimits } from '../auth/token-rules.ts'
-import type { AskWriter } from '../core/engine-context.ts'
+import type { CallWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
-import type { Surroundings } from '../engines/cloud/settings.ts'
+import type { CloudEnvironment } from '../engines/cloud/settings.ts'
+import type { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
-import type { TurnEnd } from '../lib/turn-end.ts'
 import type { World } from '../lib/world.ts'
 import type { Devices } from '../managed-keys/device-link.ts'
 import type { ReadStore, Store } from '../storage/contract.ts'
@@ -19,7 +19,7 @@ import type { SealOperations, ServerFacts } from '../system/system.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
 import type { Restorable } from './restore.ts'
 import { type ServingRole, THREAD_ROLES, type WritingRole } from './roles.ts'
-import type { SealNews } from './seal-news.ts'
+import type { SealState } from './seal-state.ts'
 
 export type CommonParts = {
   readonly world: World
@@ -34,18 +34,18 @@ export type CommonParts = {
   /** What this node is among others, as it is at the call; missing: one that follows nobody. */
   readonly nodeRole?: () => NodeRole
   /** Of the thread; missing: one of its own. */
-  readonly turnEnd?: TurnEnd
+  readonly endOfTick?: EndOfTickQueue
   /** Missing: that of a server with one thread. */
   readonly telemetry?: NodeTelemetry
   /** Of logins by cloud identity; missing: the vendor's clouds, and nothing of the environment. */
-  readonly cloud?: Surroundings
-  readonly audit?: AuditPlace
+  readonly cloud?: CloudEnvironment
+  readonly audit?: AuditOptions
 }
 
 /** What the configuration says of audit, and what the threads of one process share. */
-export type AuditPlace = {
+export type AuditOptions = {
   readonly settings?: AuditSettings
-  readonly board?: BoardMemory
+  readonly board?: ChainHeadsMemory
 }
 
 /** The way of a thread that serves to the one that writes. */
@@ -54,7 +54,7 @@ export type ToWriter = {
   readonly sealStatus: () => SealStatus
   readonly forward: (request: WireRequest) => Promise<WireResponse>
   /** The same for what engines ask. */
-  readonly ask: AskWriter
+  readonly ask: CallWriter
   /** Brings the caches up to what was committed there; undefined: nothing to do. */
   readonly catchUp: () => Promise<void> | undefined
 }
@@ -62,7 +62,7 @@ export type ToWriter = {
 /** The way of a thread that writes to the others. */
 export type ToServing = {
   /** Resolves when every thread that serves has taken it over. */
-  readonly announce: (news: SealNews) => Promise<void>
+  readonly announce: (news: SealState) => Promise<void>
   /** What reads a part of the configuration anew on every thread (sys/config/reload). */
   readonly configReloads: SealOperations['configReloads']
 }

@@ -19,7 +19,7 @@ import { NodeGate } from './node-gate.ts'
 import { isWriting, type NodeParts, type ToWriter } from './node-parts.ts'
 import { aloneTelemetry } from './node-telemetry.ts'
 import { streamedRequests } from './streamed-requests.ts'
-import { askOrRefuse } from './writer-refusals.ts'
+import { callOrRefuse } from './writer-refusals.ts'
 
 /** What a thread of any role has. */
 export type NodeRooms = AuthServices & {
@@ -43,15 +43,26 @@ export function buildRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter):
   const { world, nodeRole = () => ACTIVE_PRIMARY } = parts
   // The table is made of engines that ask it what is mounted (tokens, identities, sys/): they get a function.
   const table = () => mounts
-  const askWriter = writer && askOrRefuse(writer.ask)
+  const callWriter = writer && callOrRefuse(writer.ask)
   const telemetry = parts.telemetry ?? aloneTelemetry(world)
   const storageRoom = buildStorage(parts, seal.status, isWriting(parts) ? parts.store : undefined)
   const { storage, invalidation } = storageRoom
-  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, askWriter })
+  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, callWriter })
   const quotas = new QuotaStore(storage, invalidation)
   const audit = buildAudit(parts, storageRoom)
   const managedKeys = buildManagedKeys(parts, storageRoom)
-  const below = { storage: storageRoom, seal, auth, quotas, audit, managedKeys, telemetry, writer, askWriter, nodeRole }
+  const below = {
+    storage: storageRoom,
+    seal,
+    auth,
+    quotas,
+    audit,
+    managedKeys,
+    telemetry,
+    writer,
+    callWriter,
+    nodeRole,
+  }
   const system = buildSystem(parts, { ...below, mounts: table })
   const mounts = buildMounts(parts, { ...below, system })
   const gate = new NodeGate({ barrier: storage.barrier, invalidation, tokens: auth.tokens, mounts, audit })

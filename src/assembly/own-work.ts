@@ -1,6 +1,6 @@
 // What a node does without being asked, from unseal to seal: one list, in the order in which it is begun. Each line
 // says whose data it changes, which decides in which roles a node does it (api/node-role.ts).
-import { mayChange, type NodeRole, type Owner } from '../api/node-role.ts'
+import { type DataOwner, mayChange, type NodeRole } from '../api/node-role.ts'
 import { addMissingIndexes } from '../auth/token-indexes.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import type { Upkeep } from '../core/upkeep.ts'
@@ -13,7 +13,7 @@ import type { AuthServices } from './auth-services.ts'
 export type OwnWork = {
   readonly name: string
   /** 'each mount': engines ask for each of them whether they may. */
-  readonly changes: Owner | 'each mount'
+  readonly changes: DataOwner | 'each mount'
   readonly begin: () => Promise<void> | void
   /** Missing: it has ended when it was begun. */
   readonly end?: () => void

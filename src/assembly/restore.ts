@@ -19,8 +19,8 @@ import type { Seal } from '../system/seal/seal.ts'
 import { decodeSealConfig, SEAL_CONFIG } from '../system/seal/seal-config.ts'
 import { openSnapshotKeyring } from '../system/snapshot-keyring.ts'
 import type { Restored } from '../system/system.ts'
-import type { Opening } from './opening.ts'
 import { RestoredAudit } from './restored-audit.ts'
+import type { UnsealController } from './unseal-controller.ts'
 
 /** What the store of the server can do beyond the contract; a store in memory cannot be restored. */
 export type Restorable = {
@@ -36,7 +36,7 @@ export type Restorable = {
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
   readonly seal: Seal
-  readonly opening: Pick<Opening, 'exchange'>
+  readonly opening: Pick<UnsealController, 'replaceStore'>
   readonly barrier: Barrier
   readonly world: World
   /** As they are while the server is open. */
@@ -63,7 +63,7 @@ export class Restore {
       const { openings } = seal
       const restored = await this.#stage({ [Symbol.asyncIterator]: () => pieces }, force, restorable)
       try {
-        await opening.exchange(openings, () => restorable.adopt())
+        await opening.replaceStore(openings, () => restorable.adopt())
       } finally {
         await restorable.staging.drop()
       }

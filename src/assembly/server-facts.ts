@@ -3,7 +3,7 @@ import type { ServerConfig } from '../config/config.ts'
 import { sanitizedConfig } from '../config/state.ts'
 import type { ServerFacts } from '../system/system.ts'
 
-export const factsOf = (config: ServerConfig): ServerFacts => ({
+export const serverFacts = (config: ServerConfig): ServerFacts => ({
   reportedVersion: config.reportedVersion,
   storageType: config.storage.type,
   apiAddress: config.apiAddress,

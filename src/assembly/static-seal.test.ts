@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
-import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import type { StaticSealConfig } from '../config/seal.ts'
 import { realWorld } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
@@ -27,9 +27,9 @@ const A = config('a', KEY_A)
 
 type Logged = { level: string; message: string }
 
-async function start(seal: StaticSealConfig, store?: Store): Promise<MemoryHouse & { logged: Logged[] }> {
+async function start(seal: StaticSealConfig, store?: Store): Promise<MemoryServer & { logged: Logged[] }> {
   const logged: Logged[] = []
-  const stage = await startMemoryHouse({
+  const stage = await startMemoryServer({
     shares: 3,
     threshold: 2,
     autoSeal: staticSeal(seal, {}),
@@ -39,7 +39,7 @@ async function start(seal: StaticSealConfig, store?: Store): Promise<MemoryHouse
   return { ...stage, logged }
 }
 
-const sealed = async ({ call }: MemoryHouse) => (await call('GET', 'sys/seal-status', undefined, '')).body.sealed
+const sealed = async ({ call }: MemoryServer) => (await call('GET', 'sys/seal-status', undefined, '')).body.sealed
 
 test('it opens by itself, also after a restart, and shows its recovery shares', async () => {
   const first = await start(A)
@@ -64,7 +64,7 @@ test('recovery shares open nothing', async () => {
 test('recovery shares give a root token; shares of another server do not', async () => {
   const [stage, other] = [await start(A), await start(A)]
   const { call } = stage
-  const give = async ({ shares }: MemoryHouse) => {
+  const give = async ({ shares }: MemoryServer) => {
     const { nonce } = (await call('PUT', 'sys/generate-root/attempt', {}, '')).body
     await call('PUT', 'sys/generate-root/update', { key: shares[0]?.toString('hex'), nonce }, '')
     const last = await call('PUT', 'sys/generate-root/update', { key: shares[2]?.toString('hex'), nonce }, '')
@@ -131,14 +131,14 @@ test('S-03: a wrong key leaves the server sealed, with one sentence that has no 
 })
 
 test('init with a static key takes recovery shares only, and opens at once', async () => {
-  const { call, house } = await startUninitialised()
+  const { call, node: server } = await startUninitialised()
   for (const body of [{ secret_shares: 1, secret_threshold: 1 }, {}, { recovery_shares: 2, recovery_threshold: 1 }]) {
     assert.equal((await call('PUT', 'sys/init', body, '')).status, 400, JSON.stringify(body))
   }
   const { body } = await call('PUT', 'sys/init', { recovery_shares: 3, recovery_threshold: 2 }, '')
   assert.deepEqual([body.keys, (body.recovery_keys as string[]).length], [[], 3])
   assert.equal((body.recovery_keys_base64 as string[]).length, 3)
-  assert.equal(house.seal.status().sealed, false)
+  assert.equal(server.seal.status().sealed, false)
   assert.equal((await call('GET', 'sys/mounts', undefined, String(body.root_token))).status, 200)
 })
 
@@ -150,7 +150,7 @@ test('D-05: keys that were made are given, whatever hinders the opening behind i
     const backend = faultyBackend(new MemoryBackend(random.bytes(HISTORY_ID_BYTES)), faults)
     const store = await openStore(backend, { clock })
     const options = { store, threshold: 0, autoSeal: staticSeal(A, {}) }
-    const stage = await startMemoryHouse(options)
+    const stage = await startMemoryServer(options)
     faults.passing = step
     const { status, body } = await stage.call('PUT', 'sys/init', { recovery_shares: 1, recovery_threshold: 1 }, '')
     isOver = faults.passing !== undefined
@@ -158,7 +158,7 @@ test('D-05: keys that were made are given, whatever hinders the opening behind i
     const isMade = (await stage.call('GET', 'sys/init', undefined, '')).body.initialized
     assert.deepEqual([status, isMade], step === 0 ? [507, false] : [200, true], `step ${step}`)
     if (step === 0) continue
-    const restarted = await startMemoryHouse(options)
+    const restarted = await startMemoryServer(options)
     assert.equal((await restarted.call('GET', 'sys/mounts', undefined, String(body.root_token))).status, 200)
   }
   assert.ok(step > 2, 'the opening writes nothing, so the test shows nothing')
@@ -166,20 +166,20 @@ test('D-05: keys that were made are given, whatever hinders the opening behind i
 
 test('keys that were made are given, though a thread could not be told of them', async () => {
   const announce = () => Promise.reject(new Error('A thread is gone'))
-  const { call } = await startMemoryHouse({ shares: 0, announce })
+  const { call } = await startMemoryServer({ shares: 0, announce })
   const { status, body } = await call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 }, '')
   assert.deepEqual([status, (body.keys as string[]).length], [200, 1])
 })
 
-async function startUninitialised(): Promise<MemoryHouse> {
-  return startMemoryHouse({ autoSeal: staticSeal(A, {}), shares: 0 })
+async function startUninitialised(): Promise<MemoryServer> {
+  return startMemoryServer({ autoSeal: staticSeal(A, {}), shares: 0 })
 }
 
 test('a store of shares does not start with a static seal, and the reverse', async () => {
-  const shamir = await startMemoryHouse()
+  const shamir = await startMemoryServer()
   await assert.rejects(start(A, shamir.store), AutoSealFailed)
   const { store } = await start(A)
-  await assert.rejects(startMemoryHouse({ store, key: Buffer.alloc(32) }), AutoSealFailed)
+  await assert.rejects(startMemoryServer({ store, key: Buffer.alloc(32) }), AutoSealFailed)
 })
 
 function folder(context: TestContext): string {

@@ -1,7 +1,7 @@
 // Rooms do not know each other's errors: that the writing thread is gone is told to the caller as a refusal. Anything
 // else that goes wrong on the way to it is a defect, and must not pass for the end of the thread.
 import { fail } from '../api/errors.ts'
-import type { AskWriter } from '../core/engine-context.ts'
+import type { CallWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { Unreachable } from '../rpc/errors.ts'
 
@@ -11,7 +11,7 @@ export function forwardOrRefuse(forward: Forward): Forward {
   return (request) => forward(request).catch(refused)
 }
 
-export function askOrRefuse(ask: AskWriter): AskWriter {
+export function callOrRefuse(ask: CallWriter): CallWriter {
   return (mount, question) => ask(mount, question).catch(refused)
 }
 

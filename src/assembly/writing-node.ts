@@ -1,16 +1,16 @@
 // The node of a thread that writes: it owns the seal, and tells the threads that serve when it opens and closes.
-import type { AskWriter } from '../core/engine-context.ts'
+import type { CallWriter } from '../core/engine-context.ts'
 import { Seal } from '../system/seal/seal.ts'
 import { buildSeal, type SealRoom } from './build-seal.ts'
 import { forgetCommits } from './build-storage.ts'
-import { answerKept, KEPT } from './kept-elsewhere.ts'
+import { answerKept, KEPT_MOUNT } from './kept-elsewhere.ts'
 import type { WritingParts } from './node-parts.ts'
 import { buildRooms, type NodeRooms } from './node-rooms.ts'
 
 export type WritingNode = NodeRooms &
   SealRoom & {
     /** What is answered to the threads that do not write: of a mount by its UUID, or of values to keep. */
-    readonly answer: AskWriter
+    readonly answer: CallWriter
   }
 
 export async function assembleWriting(parts: WritingParts): Promise<WritingNode> {
@@ -21,7 +21,7 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
   const rooms = buildRooms(parts, { status: () => seal.status(), operations: () => sealRoom.operations })
   forgetCommits(store, rooms.invalidation)
   const sealRoom = buildSeal(parts, seal, rooms)
-  const answer: AskWriter = (mount, question) =>
-    mount === KEPT ? answerKept(rooms, question) : rooms.mounts.answer(mount, question)
+  const answer: CallWriter = (mount, question) =>
+    mount === KEPT_MOUNT ? answerKept(rooms, question) : rooms.mounts.answer(mount, question)
   return { ...rooms, ...sealRoom, answer }
 }

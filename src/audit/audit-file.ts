@@ -5,7 +5,7 @@ import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linkDigest } from '../crypto/primitives/digest.ts'
 import { own } from '../lib/own.ts'
-import { lineStart, MOST_HEAD_CHARACTERS, readHead } from './line-head.ts'
+import { lineStart, MOST_HEAD_CHARACTERS, readLineHead } from './line-head.ts'
 import { wholeLines } from './whole-lines.ts'
 
 /** Why a device cannot be used, in a sentence for the one who set it up. */
@@ -57,7 +57,7 @@ async function openFile(path: string, mode: number): Promise<FileHandle & { isNe
   try {
     return Object.assign(await open(path, APPEND | O_CREAT | O_EXCL, mode), { isNew: true })
   } catch (cause) {
-    if (codeOf(cause) !== 'EEXIST') throw unusable(path, cause)
+    if (systemCodeOf(cause) !== 'EEXIST') throw unusable(path, cause)
   }
   try {
     return Object.assign(await open(path, APPEND), { isNew: false })
@@ -79,11 +79,11 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 function unusable(path: string, cause: unknown): DeviceError {
-  const code = codeOf(cause)
+  const code = systemCodeOf(cause)
   return new DeviceError(`${path} cannot be opened: ${own(REASONS, code) ?? code}`)
 }
 
-export function codeOf(cause: unknown): string {
+export function systemCodeOf(cause: unknown): string {
   return (cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown'
 }
 
@@ -93,7 +93,7 @@ async function isOurs(handle: FileHandle): Promise<boolean> {
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
   const text = bytes.toString('latin1', 0, bytesRead)
   const start = lineStart(text)
-  return start !== -1 && start <= MOST_HEAD_CHARACTERS && readHead(text.slice(start)) !== undefined
+  return start !== -1 && start <= MOST_HEAD_CHARACTERS && readLineHead(text.slice(start)) !== undefined
 }
 
 const TAIL_BYTES = 262_144

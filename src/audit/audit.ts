@@ -3,19 +3,19 @@
 import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
 import { publicKeyText } from '../crypto/signatures/text-signature.ts'
+import type { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReloadOutcome } from '../lib/reload.ts'
-import type { TurnEnd } from '../lib/turn-end.ts'
 import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
+import { ChainHeads, type ChainHeadsMemory } from './chain-heads.ts'
 import { type AuditSettings, DeviceChanges } from './device-changes.ts'
 import { DeviceStore, type StoredDevice } from './device-store.ts'
 import { DeviceTable } from './device-table.ts'
 import type { AuditedAnswer, AuditedHeaders, AuditedRequest } from './entry.ts'
 import { type AuditRecord, type DeviceSet, Recorder } from './recorder.ts'
 import { HMAC_PREFIX } from './redactor.ts'
-import { type BoardMemory, StreamBoard } from './stream-board.ts'
 
 export type AuditParts = {
   readonly storage: SealedStorage
@@ -24,12 +24,12 @@ export type AuditParts = {
   readonly log: Log
   readonly settings: AuditSettings
   /** Shared by the threads of a process. */
-  readonly board: BoardMemory
+  readonly board: ChainHeadsMemory
   readonly thread: string
   /** Names the history of the store: another one where it was restored. Asked where it is written. */
   readonly history: () => Promise<string>
   /** Entries of one turn of the event loop are written together. */
-  readonly turnEnd: TurnEnd
+  readonly endOfTick: EndOfTickQueue
 }
 
 /** A request, with what was recorded of it so far, which the audit alone keeps. */
@@ -38,17 +38,17 @@ type RecordedRequest = AuditedRequest & { record: AuditRecord | undefined }
 export class Audit implements AuditDevices {
   readonly #isWriter: boolean
   readonly #recorder: Recorder
-  readonly #board: StreamBoard
+  readonly #board: ChainHeads
   readonly #table: DeviceTable
   readonly #changes: DeviceChanges
   readonly #noteHistory: () => Promise<void>
   /** As it was when the server was open last; '' before. */
   #lastKey = ''
 
-  constructor({ storage, invalidation, world, log, settings, board, thread, turnEnd, history }: AuditParts) {
+  constructor({ storage, invalidation, world, log, settings, board, thread, endOfTick, history }: AuditParts) {
     this.#isWriter = storage.writable
-    this.#recorder = new Recorder(world.timers, turnEnd.record)
-    this.#board = new StreamBoard(board)
+    this.#recorder = new Recorder(world.timers, endOfTick.record)
+    this.#board = new ChainHeads(board)
     const store = new DeviceStore(storage, world.random, log)
     const parts = { store, recorder: this.#recorder, invalidation, world, log, board: this.#board, thread }
     this.#table = new DeviceTable(parts)

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readEntries, verifyLog } from '../../test/fixtures/audit-log.ts'
-import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
 import { SaltedHmac } from '../crypto/primitives/salted-hmac.ts'
 import { LongText } from '../lib/long-text.ts'
@@ -80,8 +80,8 @@ test('the whole is the HMAC of its JSON text', () => {
 test('large data is recorded as a whole, sooner without a token; a batch up to the limit item by item', async () => {
   const directory = temporaryDirectory()
   const file = join(directory.path, 'audit.log')
-  const house = await startMemoryHouse()
-  const { call } = house
+  const server = await startMemoryServer()
+  const { call } = server
   const dataOf = (path: string): { request: unknown; response: unknown; bytes: number } => {
     const own = readEntries(file).filter(({ request }) => request.path === path)
     const last = own.at(-1) as unknown as { request: { data: unknown }; response?: { data: unknown } }
@@ -115,7 +115,7 @@ test('large data is recorded as a whole, sooner without a token; a batch up to t
     const sent = { password: 'p', more: texts(20_000) }
     const hash = await call('POST', 'sys/audit-hash/f', { input: JSON.stringify(sent) })
     assert.equal((hash.body.data as { hash: string }).hash, (dataOf(login).request as { hmac: string }).hmac)
-    await house.house.audit.stop()
+    await server.node.audit.stop()
     assert.deepEqual(verifyLog(file).faults, [])
   } finally {
     directory.cleanUp()
@@ -127,13 +127,13 @@ const LOGIN = 'auth/userpass/login/kim'
 test('a device that writes in clear records what is too large as a whole, too', async () => {
   const directory = temporaryDirectory()
   const file = join(directory.path, 'raw.log')
-  const house = await startMemoryHouse()
+  const server = await startMemoryServer()
   try {
     const options = { file_path: file, log_raw: 'true' }
-    assert.equal((await house.call('PUT', 'sys/audit/raw', { type: 'file', options })).status, 204)
-    assert.equal((await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })).status, 204)
+    assert.equal((await server.call('PUT', 'sys/audit/raw', { type: 'file', options })).status, 204)
+    assert.equal((await server.call('POST', 'sys/auth/userpass', { type: 'userpass' })).status, 204)
     const dataOf = async (body: object, path = 'sys/tools/hash'): Promise<Record<string, unknown>> => {
-      await house.call('POST', path, body, path === LOGIN ? '' : 'root')
+      await server.call('POST', path, body, path === LOGIN ? '' : 'root')
       const last = readEntries(file).findLast(({ type }) => type === 'request')
       assert.ok(last !== undefined)
       return (last.request as unknown as { data: Record<string, unknown> }).data
@@ -147,7 +147,7 @@ test('a device that writes in clear records what is too large as a whole, too', 
     assert.deepEqual(Object.keys(await dataOf({ password: 'A'.repeat(70_000) }, LOGIN)), ['hmac', 'bytes'])
     assert.ok(readFileSync(file).length < 100_000)
   } finally {
-    await house.house.audit.stop()
+    await server.node.audit.stop()
     directory.cleanUp()
   }
 })
@@ -155,13 +155,13 @@ test('a device that writes in clear records what is too large as a whole, too', 
 test('P-39: names that a caller made up fill no log, neither as data nor in warnings and errors', async () => {
   const directory = temporaryDirectory()
   const file = join(directory.path, 'names.log')
-  const house = await startMemoryHouse()
+  const server = await startMemoryServer()
   try {
-    assert.equal((await house.call('PUT', 'sys/audit/f', { type: 'file', options: { file_path: file } })).status, 204)
-    assert.equal((await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })).status, 204)
+    assert.equal((await server.call('PUT', 'sys/audit/f', { type: 'file', options: { file_path: file } })).status, 204)
+    assert.equal((await server.call('POST', 'sys/auth/userpass', { type: 'userpass' })).status, 204)
     const written = async (path: string, body: object, token?: string): Promise<number> => {
       const before = readFileSync(file).length
-      await house.call('POST', path, body, token)
+      await server.call('POST', path, body, token)
       return readFileSync(file).length - before
     }
     // Of two bytes in the request, and six in a line.
@@ -179,20 +179,20 @@ test('P-39: names that a caller made up fill no log, neither as data nor in warn
       assert.ok(bytes > 0 && bytes < 65_536, `${path} ${Object.keys(body).length}: ${bytes}`)
     }
     // As many names as a mistake has are told, and how many are left out.
-    const { warnings } = (await house.call('POST', 'sys/tools/hash', { input: '', b: 1, a: 2 })).body
+    const { warnings } = (await server.call('POST', 'sys/tools/hash', { input: '', b: 1, a: 2 })).body
     assert.deepEqual(warnings, ['Endpoint ignored these unrecognized parameters: [a b]'])
     const some = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, 1]))
     const toldOf = async (body: object) =>
-      String((await house.call('POST', 'sys/tools/hash', { input: '', ...body })).body.warnings)
+      String((await server.call('POST', 'sys/tools/hash', { input: '', ...body })).body.warnings)
     assert.match(await toldOf(some(50)), /n9\]$/)
     assert.match(await toldOf(some(51)), /n8\] and 1 more$/)
     assert.match(await toldOf({ ['x'.repeat(1_024)]: 1 }), /x\]$/)
     assert.match(await toldOf({ ['x'.repeat(1_025)]: 1 }), /: \[\] and 1 more$/)
-    const told = String((await house.call('POST', 'sys/tools/hash', { input: '', ...many })).body.warnings)
+    const told = String((await server.call('POST', 'sys/tools/hash', { input: '', ...many })).body.warnings)
     assert.match(told, / and 89\d\d more$/)
     assert.ok(told.length < 2_000)
   } finally {
-    await house.house.audit.stop()
+    await server.node.audit.stop()
     directory.cleanUp()
   }
 })

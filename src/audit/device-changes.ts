@@ -6,7 +6,7 @@ import { inDataDirectory, liesIn } from './data-directory.ts'
 import { deviceSettings } from './device-options.ts'
 import type { DeviceStore, StoredDevice } from './device-store.ts'
 import type { DeviceTable } from './device-table.ts'
-import { requireUsable } from './open-device.ts'
+import { requireUsableTarget } from './open-device.ts'
 
 /** What the configuration file says of audit. */
 export type AuditSettings = {
@@ -76,7 +76,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     })
     if (made === undefined) throw new Error('A transaction ran without its work')
     const device: StoredDevice = made
-    await requireUsable(this.#table.partsOf(device, await this.#store.read()))
+    await requireUsableTarget(this.#table.partsOf(device, await this.#store.read()))
     await this.#store.transaction((known, tx) => {
       requireFree(known, path)
       tx.put(device)

@@ -7,14 +7,14 @@ import type { Log } from '../lib/log.ts'
 import type { ReloadOutcome } from '../lib/reload.ts'
 import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
+import type { ChainHeads } from './chain-heads.ts'
 import type { Device, DeviceParts } from './device.ts'
 import { deviceSettings } from './device-options.ts'
 import { type DeviceStore, STORED_PREFIXES, type StoredAudit, type StoredDevice } from './device-store.ts'
 import { EntryFormat } from './entry-text.ts'
+import { yieldToEventLoop } from './event-loop.ts'
 import { openDevice } from './open-device.ts'
 import { DeviceSet, type Recorder } from './recorder.ts'
-import type { StreamBoard } from './stream-board.ts'
-import { pauseTurn } from './turns.ts'
 
 export type DeviceTableParts = {
   readonly store: DeviceStore
@@ -22,7 +22,7 @@ export type DeviceTableParts = {
   readonly invalidation: Invalidation
   readonly world: World
   readonly log: Log
-  readonly board: StreamBoard
+  readonly board: ChainHeads
   /** Named in the chains. */
   readonly thread: string
 }
@@ -222,7 +222,7 @@ export class DeviceTable {
       settings,
       isDeclared,
       hmac,
-      format: new EntryFormat(hmac, settings.format, { headers, pause: pauseTurn }),
+      format: new EntryFormat(hmac, settings.format, { headers, pause: yieldToEventLoop }),
       timers: world.timers,
       log,
       chain: {

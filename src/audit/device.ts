@@ -4,9 +4,9 @@ import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
 import { quoted } from './ascii-json.ts'
 import type { FoundStream } from './audit-file.ts'
+import type { StreamSlot } from './chain-heads.ts'
 import type { EntryFormat, FormatOptions } from './entry-text.ts'
 import { type EntryType, LineStream } from './line-stream.ts'
-import type { StreamSlot } from './stream-board.ts'
 
 /** One device as one thread has it. */
 export interface Device {

@@ -52,13 +52,13 @@ export class EntryFormat {
   constructor(
     hmac: TextHmac,
     options: FormatOptions,
-    around: { readonly headers: () => AuditedHeaders; readonly pause: () => Promise<void> },
+    parts: { readonly headers: () => AuditedHeaders; readonly pause: () => Promise<void> },
   ) {
     this.#options = options
     this.#hmac = hmac
     this.#redaction = { hmac: options.raw ? undefined : hmac }
-    this.#headers = around.headers
-    this.#pause = around.pause
+    this.#headers = parts.headers
+    this.#pause = parts.pause
   }
 
   /** `auth` and `request`, as both entries of a request hold them; waits only for long lists. */

@@ -2,7 +2,7 @@
 // waited for it goes on in the same turn. The file is appended to by every thread on its own, each with a chain of its
 // own; the system keeps what one call writes together.
 import { writeSync } from 'node:fs'
-import { type AuditFile, codeOf, DeviceError, type FileRule, openAuditFile } from './audit-file.ts'
+import { type AuditFile, DeviceError, type FileRule, openAuditFile, systemCodeOf } from './audit-file.ts'
 import { type Device, DeviceChain, type DeviceParts, type LogFile } from './device.ts'
 import type { EntryType } from './line-stream.ts'
 
@@ -39,7 +39,7 @@ export class FileDevice implements Device {
     try {
       device.#take(await device.#openFile())
     } catch (cause) {
-      device.#failed(cause instanceof DeviceError ? cause.message : codeOf(cause))
+      device.#failed(cause instanceof DeviceError ? cause.message : systemCodeOf(cause))
     }
     return device
   }
@@ -92,7 +92,7 @@ export class FileDevice implements Device {
       else this.#failed('short write')
       return stored
     } catch (cause) {
-      const code = codeOf(cause)
+      const code = systemCodeOf(cause)
       this.#failed(code)
       if (!FULL.has(code)) this.#openAnew()
       return 0
@@ -145,7 +145,7 @@ export class FileDevice implements Device {
       }
     } catch (cause) {
       // It goes on in the file that it has: a log in the wrong place is better than none.
-      const why = cause instanceof DeviceError ? cause.message : codeOf(cause)
+      const why = cause instanceof DeviceError ? cause.message : systemCodeOf(cause)
       this.#parts.log('error', 'An audit device could not be reopened', { device: this.path, cause: why })
       return 'kept'
     }

@@ -23,15 +23,15 @@ export function lineStart(line: string, from = 0): number {
 }
 
 /** Undefined where `text`, from its first character on, is not the beginning of a line. */
-export function readHead(text: string): LineHead | undefined {
-  const place = readPlace(text)
+export function readLineHead(text: string): LineHead | undefined {
+  const place = readLinePosition(text)
   if (place === undefined) return undefined
   const found = HEAD_TYPE.exec(text.slice(place.length, place.length + MOST_HEAD_CHARACTERS))
   return found === null ? undefined : { ...place, type: found[1] ?? '' }
 }
 
 /** The same of a line that was cut behind its place in the chain; `length`: up to there. */
-export function readPlace(text: string): (Omit<LineHead, 'type'> & { readonly length: number }) | undefined {
+export function readLinePosition(text: string): (Omit<LineHead, 'type'> & { readonly length: number }) | undefined {
   const begun = HEAD_TIME.exec(text.slice(0, MOST_HEAD_CHARACTERS))
   if (begun === null) return undefined
   const from = begun[0].length

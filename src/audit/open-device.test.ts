@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { devicePartsFor } from '../../test/fixtures/device-parts.ts'
 import { until } from '../../test/fixtures/until.ts'
 import { Refusal } from '../api/errors.ts'
-import { requireUsable } from './open-device.ts'
+import { requireUsableTarget } from './open-device.ts'
 
 async function receiver(context: TestContext): Promise<{ port: number; lines: string[]; close(): void }> {
   const socket = createSocket('udp4')
@@ -34,14 +34,17 @@ const refusedAs =
 test('datagrams that nobody takes are no device', async (context) => {
   const { port, close } = await receiver(context)
   close()
-  await assert.rejects(requireUsable(overDatagrams(`127.0.0.1:${port}`)), refusedAs(/cannot be written: ECONNREFUSED/))
+  await assert.rejects(
+    requireUsableTarget(overDatagrams(`127.0.0.1:${port}`)),
+    refusedAs(/cannot be written: ECONNREFUSED/),
+  )
   const syslog = devicePartsFor('syslog', { address: `udp:127.0.0.1:${port}` }).parts
-  await assert.rejects(requireUsable(syslog), refusedAs(/cannot be written: ECONNREFUSED/))
+  await assert.rejects(requireUsableTarget(syslog), refusedAs(/cannot be written: ECONNREFUSED/))
 })
 
 test('datagrams that somebody takes are one, tried with two lines', async (context) => {
   const { port, lines } = await receiver(context)
-  await requireUsable(overDatagrams(`127.0.0.1:${port}`))
+  await requireUsableTarget(overDatagrams(`127.0.0.1:${port}`))
   await until(() => lines.length >= 2, 'both lines')
   assert.deepEqual(
     lines.map((line) => /"event":"(\w+)"/.exec(line)?.[1]),
@@ -51,5 +54,5 @@ test('datagrams that somebody takes are one, tried with two lines', async (conte
 
 test('a name that is not found is told as such', async () => {
   const why = /cannot be connected to: (ENOTFOUND|EAI_AGAIN)/
-  await assert.rejects(requireUsable(overDatagrams('nosuch.invalid:80')), refusedAs(why))
+  await assert.rejects(requireUsableTarget(overDatagrams('nosuch.invalid:80')), refusedAs(why))
 })

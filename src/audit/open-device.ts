@@ -1,7 +1,7 @@
 // From what is stored of a device to one that can be written.
 import { unlink } from 'node:fs/promises'
 import { fail } from '../api/errors.ts'
-import { codeOf, DeviceError, openAuditFile } from './audit-file.ts'
+import { DeviceError, openAuditFile, systemCodeOf } from './audit-file.ts'
 import type { Device, DeviceParts, LogFile } from './device.ts'
 
 /** One that cannot be reached is tried again with the entries to come. */
@@ -11,7 +11,7 @@ export const openDevice = (parts: DeviceParts): Promise<Device> => parts.setting
  * Makes sure that a new device can be written, with a chain of two lines; a file must be new, or an audit log of ours
  * (threats U-07). @throws Refusal that says why not
  */
-export async function requireUsable(parts: DeviceParts): Promise<void> {
+export async function requireUsableTarget(parts: DeviceParts): Promise<void> {
   const { target } = parts.settings
   const isNew = target.file !== undefined && (await makeFile(target.file))
   let why = ''
@@ -41,6 +41,6 @@ async function makeFile({ path, mode }: LogFile): Promise<boolean> {
     await opened.handle.close()
     return size === 0
   } catch (cause) {
-    throw fail('audit_device_unusable', [cause instanceof DeviceError ? cause.message : codeOf(cause)], cause)
+    throw fail('audit_device_unusable', [cause instanceof DeviceError ? cause.message : systemCodeOf(cause)], cause)
   }
 }

@@ -1,7 +1,7 @@
 // A device that may let a write wait: a socket, a syslog server, standard output, a file behind a network. What it is
 // given waits in a queue, and after the deadline it counts as failed (threats P-39, U-12). Where it is not known
 // how much of a write arrived, the chain ends there and another begins.
-import { codeOf, DeviceError } from './audit-file.ts'
+import { DeviceError, systemCodeOf } from './audit-file.ts'
 import { type Device, DeviceChain, type DeviceParts } from './device.ts'
 import type { EntryType } from './line-stream.ts'
 
@@ -207,7 +207,7 @@ export class QueuedDevice implements Device {
   #noteFailure(cause: unknown): void {
     if (this.#isFailing) return
     this.#isFailing = true
-    const why = cause instanceof DeviceError ? cause.message : codeOf(cause)
+    const why = cause instanceof DeviceError ? cause.message : systemCodeOf(cause)
     this.#parts.log('error', 'An audit device cannot be written', { device: this.path, cause: why })
   }
 

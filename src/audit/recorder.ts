@@ -41,16 +41,16 @@ export type AuditRecord = {
 export class Recorder {
   readonly #timers: Timers
   /** Runs `work` when this turn of the event loop is over. */
-  readonly #afterTurn: (work: () => void) => void
+  readonly #afterTick: (work: () => void) => void
   readonly #sets = new Set<DeviceSet>()
   /** Devices that have lines since the last checkpoint. */
   readonly #unsigned = new Set<Device>()
   #isScheduled = false
   #checkpoint: Timer | undefined
 
-  constructor(timers: Timers, afterTurn: (work: () => void) => void) {
+  constructor(timers: Timers, afterTick: (work: () => void) => void) {
     this.#timers = timers
-    this.#afterTurn = afterTurn
+    this.#afterTick = afterTick
   }
 
   /**
@@ -85,7 +85,7 @@ export class Recorder {
   #afterTurnOnce(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    this.#afterTurn(this.#flushScheduled)
+    this.#afterTick(this.#flushScheduled)
   }
 
   readonly #flushScheduled = (): void => {

@@ -3,11 +3,11 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { write as writeFile } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import type { Timers } from '../lib/world.ts'
-import { codeOf, DeviceError, type FileRule, openAuditFile } from './audit-file.ts'
+import { DeviceError, type FileRule, openAuditFile, systemCodeOf } from './audit-file.ts'
 import type { LogFile } from './device.ts'
 import type { SocketAddress } from './device-types/socket-address.ts'
+import { yieldToEventLoop } from './event-loop.ts'
 import { LineTooLong, type Sink } from './queued-device.ts'
-import { pauseTurn } from './turns.ts'
 
 const KEEP_ALIVE_MS = 10_000
 const NEWLINE = 0x0a
@@ -54,7 +54,7 @@ async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, fram
     end ??= new DeviceError(why)
     tell(end)
   }
-  socket.on('error', (cause) => ends(codeOf(cause)))
+  socket.on('error', (cause) => ends(systemCodeOf(cause)))
   // Whoever takes no more than this says so by that alone.
   socket.on('end', () => ends('the connection was closed'))
   socket.on('close', () => ends('the connection was closed'))
@@ -71,8 +71,8 @@ async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, fram
         socket.write(framed, (cause) => {
           if (cause) return reject(cause)
           // The system takes what nobody reads. That the peer is gone is known here a turn later.
-          void pauseTurn()
-            .then(pauseTurn)
+          void yieldToEventLoop()
+            .then(yieldToEventLoop)
             .then(() => (end === undefined ? resolve() : reject(end)))
         })
       }),
@@ -99,7 +99,7 @@ function connected(address: Exclude<SocketAddress, { type: 'udp' }>): Promise<So
 }
 
 function notConnected(address: SocketAddress, cause: unknown): DeviceError {
-  const code = codeOf(cause)
+  const code = systemCodeOf(cause)
   if (address.type === 'unix' && code === 'EPROTOTYPE')
     return new DeviceError(
       `${address.file} takes datagrams only, which cannot be sent from here: give address = "udp:HOST:PORT" or "tcp:…"`,
@@ -112,7 +112,7 @@ async function datagrams(address: { readonly host: string; readonly port: number
   let refused: string | undefined
   // Nobody listened there when the last one came.
   socket.on('error', (cause) => {
-    refused = codeOf(cause)
+    refused = systemCodeOf(cause)
   })
   socket.unref()
   const send = (line: Buffer): Promise<void> =>
@@ -121,7 +121,7 @@ async function datagrams(address: { readonly host: string; readonly port: number
       if (framed.length > MOST_DATAGRAM_BYTES) return reject(new DeviceError('an entry is longer than a datagram'))
       socket.send(framed, (cause) => {
         // Where the system, or the way to the peer, takes less than IP would.
-        if (cause && codeOf(cause) === 'EMSGSIZE') reject(new LineTooLong(line.length))
+        if (cause && systemCodeOf(cause) === 'EMSGSIZE') reject(new LineTooLong(line.length))
         else if (cause) reject(cause)
         else resolve()
       })
@@ -144,7 +144,7 @@ function connectedDatagrams({ host, port }: { readonly host: string; readonly po
   return new Promise((resolve, reject) => {
     const refused = (cause: Error): void => {
       socket.close()
-      reject(new DeviceError(`it cannot be connected to: ${codeOf(cause)}`))
+      reject(new DeviceError(`it cannot be connected to: ${systemCodeOf(cause)}`))
     }
     socket.once('error', refused)
     // Told of a look-up that failed, too, which its type does not say.

@@ -16,7 +16,7 @@ export type PlacedLine = {
   readonly members: JsonObject
 }
 
-export type Fault = (place: string, what: string) => void
+export type ChainFault = (place: string, what: string) => void
 
 /** More of them are no prefixes. */
 const MOST_FRONTS = 8
@@ -42,14 +42,14 @@ export class ChainCheck {
   prefix: string | undefined
   /** Where each front stood first. */
   readonly fronts = new Map<string, string>()
-  readonly #fault: Fault
+  readonly #fault: ChainFault
   #keys: readonly KeyObject[]
   readonly #areKeysGiven: boolean
   /** A line that the one behind it does not name: which of the two was changed, the next link tells. */
   #suspect: string | undefined
 
   /** Without keys it is checked by the one that its start names. */
-  constructor(line: PlacedLine, keys: readonly KeyObject[], fault: Fault) {
+  constructor(line: PlacedLine, keys: readonly KeyObject[], fault: ChainFault) {
     this.id = line.head.stream
     this.firstSeq = line.head.seq
     this.firstPlace = line.place

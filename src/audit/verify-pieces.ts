@@ -1,7 +1,7 @@
 // What stands in a log and is no whole line: honest where a full disk or the end of the process cut a write short, and
 // that can be told; else somebody put it there, or spoiled a line.
 import { linkDigest } from '../crypto/primitives/digest.ts'
-import { lineStart, readPlace } from './line-head.ts'
+import { lineStart, readLinePosition } from './line-head.ts'
 import type { ChainCheck } from './verify-chain.ts'
 
 export type Piece = { readonly place: string; readonly text: string; readonly digest: string }
@@ -39,7 +39,7 @@ function cutChain(text: string, chains: readonly ChainCheck[]): ChainCheck | 'an
   const open = chains.filter(({ isEnded }) => !isEnded)
   if (start === -1) return BEGINNING.startsWith(text) && open.length > 0 ? 'any' : undefined
   const piece = text.slice(start)
-  const head = readPlace(piece)
+  const head = readLinePosition(piece)
   // Too short to name its place in a chain.
   if (head === undefined) return isCutHead(piece) && open.length > 0 ? 'any' : undefined
   return open.find(

@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import { linkDigest } from '../crypto/primitives/digest.ts'
 import { importSigningKey, newSigningKey, publicKeyText, signText } from '../crypto/signatures/text-signature.ts'
 import { type EntryType, LineStream, MOST_UNSIGNED_LINES } from './line-stream.ts'
-import { type ServerChain, Verification, type VerifyReport } from './verify.ts'
+import { type AuditVerifyReport, type ServerChain, Verification } from './verify.ts'
 
 const signingKey = importSigningKey(newSigningKey())
 const publicKey = publicKeyText(signingKey)
@@ -34,7 +34,10 @@ function entry(stream: LineStream, text: string, type: EntryType = 'request'): v
   stream.append(type, `"request":{"path":"${text}"}`, ',"extra":1')
 }
 
-function verify(text: string, options: ConstructorParameters<typeof Verification>[0] = { publicKey }): VerifyReport {
+function verify(
+  text: string,
+  options: ConstructorParameters<typeof Verification>[0] = { publicKey },
+): AuditVerifyReport {
   const verification = new Verification(options)
   const lines = text.split('\n')
   const rest = lines.pop() as string

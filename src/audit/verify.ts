@@ -16,7 +16,7 @@ export type ServerChain = {
   readonly ended: boolean
 }
 
-export type VerifyOptions = {
+export type AuditVerifyOptions = {
   /** In base64, several with commas; undefined: each chain is checked by the key that it names itself. */
   readonly publicKey?: string | undefined
   /** The files are a part of the log: chains may begin before them and go on behind them. */
@@ -38,7 +38,7 @@ export type ChainReport = {
   readonly unsigned: number
 }
 
-export type VerifyReport = {
+export type AuditVerifyReport = {
   readonly faults: readonly string[]
   /** With a key: what no signature of it covers. */
   readonly unsigned: readonly string[]
@@ -50,7 +50,7 @@ export type VerifyReport = {
 
 /** Takes the lines of a log in their order, and says at the end what is wrong with them. */
 export class Verification {
-  readonly #options: VerifyOptions
+  readonly #options: AuditVerifyOptions
   readonly #keys: readonly NonNullable<ReturnType<typeof importPublicKey>>[]
   readonly #chains = new Map<string, ChainCheck>()
   readonly #faults: string[] = []
@@ -61,7 +61,7 @@ export class Verification {
   readonly #matched = new Set<string>()
 
   /** @throws Error where `publicKey` is no key */
-  constructor(options: VerifyOptions = {}) {
+  constructor(options: AuditVerifyOptions = {}) {
     this.#options = options
     this.#keys = (options.publicKey?.split(',') ?? []).map((text) => {
       const key = importPublicKey(text)
@@ -132,7 +132,7 @@ export class Verification {
     this.#notes.push(`${place}: chain ${head.stream} is of a state that was restored at ${String(at)}${key}`)
   }
 
-  finish(): VerifyReport {
+  finish(): AuditVerifyReport {
     for (const chain of this.#chains.values()) {
       chain.finish()
       this.#checkFronts(chain)

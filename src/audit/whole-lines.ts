@@ -1,7 +1,7 @@
 // Which lines of a log are whole. Several threads append to one file: where a full disk cut a write, the piece of one
 // and the line of another stand in one line of the file, and a line may lack its newline alone.
 import { isJsonObject, JsonError, type JsonObject, parseStoredJson } from '../lib/json.ts'
-import { type LineHead, lineStart, readHead } from './line-head.ts'
+import { type LineHead, lineStart, readLineHead } from './line-head.ts'
 
 export type WholeLine = {
   /** What stands between it and the whole line before: a prefix, or a piece. */
@@ -20,7 +20,7 @@ export function wholeLines(text: string): readonly WholeLine[] {
   let beginnings = 0
   for (let start = lineStart(text); start !== -1; start = lineStart(text, start + 1)) {
     const hashed = text.slice(start)
-    const head = readHead(hashed)
+    const head = readLineHead(hashed)
     if (head === undefined) continue
     if (++beginnings > MOST_BEGINNINGS) return []
     const members = membersOf(hashed)

@@ -12,7 +12,7 @@ import {
   JoinedRules,
   type Permissions,
   REFUSED,
-  type RulePlace,
+  type RuleOrigin,
 } from './permissions.ts'
 import { type Policy, PolicyError, type PolicyRule } from './policy.ts'
 import { fillPattern, mayMatchBelow, type PathKind, type TemplateResolver } from './policy-path.ts'
@@ -86,7 +86,7 @@ export class Acl {
   }
 
   /** The path of the rules that decide about such a request; undefined where there are none, and for root. */
-  placeOf({ operation, path, spelling }: Pick<AclRequest, 'operation' | 'path' | 'spelling'>): RulePlace | undefined {
+  placeOf({ operation, path, spelling }: Pick<AclRequest, 'operation' | 'path' | 'spelling'>): RuleOrigin | undefined {
     if (this.#root !== undefined) return undefined
     return this.#deciding(operation, withoutLeadingSlash(path), spelling)?.place
   }

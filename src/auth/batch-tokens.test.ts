@@ -1,12 +1,12 @@
 // Batch tokens: nothing is stored, and still they end when they should.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { MAX_BATCH_TOKEN_LENGTH } from './batch-tokens.ts'
 
-let server: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  server = await startMemoryHouse()
+  server = await startMemoryServer()
   await server.call('POST', 'sys/policies/acl/maker', {
     policy: 'path "auth/token/*" { capabilities = ["create", "update", "read", "sudo"] }',
   })
@@ -38,7 +38,7 @@ test('a batch token is not stored, shows itself, and has no accessor', async () 
 test('a batch token survives a restart', async () => {
   const token = await batch()
   const [key] = server.shares
-  const again = await startMemoryHouse({ store: server.store, key: key as Buffer })
+  const again = await startMemoryServer({ store: server.store, key: key as Buffer })
   assert.equal((await again.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
 })
 
@@ -123,11 +123,11 @@ test('a batch token that would not fit into a header is refused with its reason'
 })
 
 test('while the server is sealed no batch token is known', async () => {
-  const own = await startMemoryHouse()
+  const own = await startMemoryServer()
   const { body } = await own.call('POST', 'auth/token/create', { type: 'batch', policies: ['default'] })
   const token = String((body.auth as Record<string, unknown>).client_token)
-  await own.house.operations.seal()
+  await own.node.operations.seal()
   assert.equal((await own.call('GET', 'auth/token/lookup-self', undefined, token)).status, 503)
-  await own.house.operations.unseal(own.shares[0] as Buffer)
+  await own.node.operations.unseal(own.shares[0] as Buffer)
   assert.equal((await own.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
 })

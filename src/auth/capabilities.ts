@@ -14,23 +14,23 @@ export const CAPABILITIES = [
   'sudo',
   'update',
 ] as const
-export type Capability = (typeof CAPABILITIES)[number]
+export type PolicyCapability = (typeof CAPABILITIES)[number]
 
-export function isCapability(text: string): text is Capability {
+export function isCapability(text: string): text is PolicyCapability {
   return (CAPABILITIES as readonly string[]).includes(text)
 }
 
-export function capabilityBit(capability: Capability): number {
+export function capabilityBit(capability: PolicyCapability): number {
   return 1 << CAPABILITIES.indexOf(capability)
 }
 
-export function capabilityBits(capabilities: Iterable<Capability>): number {
+export function capabilityBits(capabilities: Iterable<PolicyCapability>): number {
   let bits = 0
   for (const capability of capabilities) bits |= capabilityBit(capability)
   return bits
 }
 
 /** The words of `bits`, sorted. */
-export function capabilityNames(bits: number): Capability[] {
+export function capabilityNames(bits: number): PolicyCapability[] {
   return CAPABILITIES.filter((_, position) => (bits & (1 << position)) !== 0)
 }

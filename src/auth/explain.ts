@@ -2,10 +2,10 @@
 // rules one by one, so it is slow, and no request is decided here.
 import { foldedPattern } from '../api/spelling.ts'
 import { buildAcl } from './acl.ts'
-import type { Capability } from './capabilities.ts'
+import type { PolicyCapability } from './capabilities.ts'
 import { checkParameters } from './parameter-rules.ts'
 import { isAbout } from './path-tree.ts'
-import { type AclReason, type AclRequest, capabilityFor, type RulePlace } from './permissions.ts'
+import { type AclReason, type AclRequest, capabilityFor, type RuleOrigin } from './permissions.ts'
 import type { Policy, PolicyRule } from './policy.ts'
 import { fillPattern, type PathKind, type TemplateResolver, type UnfilledReason } from './policy-path.ts'
 
@@ -26,7 +26,7 @@ export type Explanation = {
   readonly allowed: boolean
   readonly reason: AclReason
   /** Sorted. */
-  readonly needed: readonly Capability[]
+  readonly needed: readonly PolicyCapability[]
   /** Undefined where no rule is about the path, and for root and help, which need none. */
   readonly rule: RuleReference | undefined
   /** The one that decides first, then those joined with it, then the others as the policies have them. */
@@ -69,7 +69,7 @@ export function explainAccess(
 }
 
 /** The capabilities that an operation takes, sorted. */
-export function neededFor({ operation, sudoRequired }: AclRequest): readonly Capability[] {
+export function neededFor({ operation, sudoRequired }: AclRequest): readonly PolicyCapability[] {
   const capability = capabilityFor(operation)
   if (capability === undefined) return []
   return sudoRequired === true ? [capability, 'sudo' as const].toSorted() : [capability]
@@ -78,7 +78,7 @@ export function neededFor({ operation, sudoRequired }: AclRequest): readonly Cap
 /** Every rule about the path; those that the decision is made of are `joined`. */
 function candidatesFor(
   policies: readonly Policy[],
-  place: RulePlace | undefined,
+  place: RuleOrigin | undefined,
   request: AclRequest,
   resolve: TemplateResolver | undefined,
   nowMs: number,

@@ -1,39 +1,39 @@
 // Leases of tokens, and what is left of tokens that ended.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { systemScope } from '../storage/contract.ts'
 import { MOST_ANCESTORS } from './token-lines.ts'
 
 const authOf = ({ body }: Called) => body.auth as Record<string, unknown>
-const make = async (server: MemoryHouse, fields: object = {}, token?: string, path = 'create'): Promise<string> =>
+const make = async (server: MemoryServer, fields: object = {}, token?: string, path = 'create'): Promise<string> =>
   String(
     authOf(await server.call('POST', `auth/token/${path}`, { policies: ['default'], ...fields }, token)).client_token,
   )
-const lives = async (server: MemoryHouse, token: string): Promise<boolean> =>
+const lives = async (server: MemoryServer, token: string): Promise<boolean> =>
   (await server.call('GET', 'auth/token/lookup-self', undefined, token)).status === 200
-const leaseOf = (server: MemoryHouse, token: string, path = 'create'): string =>
-  `auth/token/${path}/h${server.house.tokens.idOf(token)}`
+const leaseOf = (server: MemoryServer, token: string, path = 'create'): string =>
+  `auth/token/${path}/h${server.node.tokens.idOf(token)}`
 const listed = ({ body }: Called): readonly string[] => (body.data?.keys ?? []) as readonly string[]
-const keysOf = async ({ store }: MemoryHouse): Promise<string[]> =>
+const keysOf = async ({ store }: MemoryServer): Promise<string[]> =>
   (await store.scan('root/sys/', '', 1_000_000)).map(({ key }) => key)
 /** Nothing is removed by itself, however long a test takes. */
-const startQuietHouse = (): Promise<MemoryHouse> =>
-  startMemoryHouse({ world: { timers: { after: () => ({ cancel: () => {} }), sleep: async () => {} } } })
-const maker = (server: MemoryHouse) =>
+const startQuietServer = (): Promise<MemoryServer> =>
+  startMemoryServer({ world: { timers: { after: () => ({ cancel: () => {} }), sleep: async () => {} } } })
+const maker = (server: MemoryServer) =>
   server.call('POST', 'sys/policies/acl/maker', {
     policy: 'path "auth/token/*" { capabilities = ["create", "update", "sudo"] }',
   })
 
 test('a lease is looked up, listed, renewed and revoked by its name, under both spellings (T-09)', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   for (const old of ['', 'leases/']) {
     const token = await make(server, { ttl: '60s' })
     const lease = leaseOf(server, token)
     const { data } = (await server.call('POST', 'sys/leases/lookup', { lease_id: lease })).body
     assert.deepEqual([data?.id, data?.path, data?.ttl, data?.renewable], [lease, 'auth/token/create', 60, true])
     const { body } = await server.call('LIST', 'sys/leases/lookup/auth/token/create')
-    assert.deepEqual(body.data?.keys, [`h${server.house.tokens.idOf(token)}`])
+    assert.deepEqual(body.data?.keys, [`h${server.node.tokens.idOf(token)}`])
     const renewed = await server.call('POST', `sys/${old}renew`, { lease_id: lease, increment: 120 })
     assert.deepEqual([authOf(renewed).lease_duration, authOf(renewed).client_token], [120, ''])
     assert.equal((await server.call('POST', `sys/${old}renew/${lease}`)).status, 200)
@@ -45,12 +45,12 @@ test('a lease is looked up, listed, renewed and revoked by its name, under both 
 })
 
 test('C9: an ended lease is not listed, not for a second either, nor the folder of ended ones', async () => {
-  const server = await startQuietHouse()
+  const server = await startQuietServer()
   await maker(server)
   await server.call('POST', 'auth/token/roles/brief', { allowed_policies: 'default' })
   const folders = async () => listed(await server.call('LIST', 'sys/leases/lookup/auth/token'))
   const leases = async (query = '') => listed(await server.call('LIST', `sys/leases/lookup/auth/token/create${query}`))
-  const leaf = (token: string) => `h${server.house.tokens.idOf(token)}`
+  const leaf = (token: string) => `h${server.node.tokens.idOf(token)}`
   const stays = await make(server, { ttl: '1h', policies: ['maker'] })
   const parent = await make(server, { ttl: '10s', policies: ['maker'] })
   const child = await make(server, { ttl: '1h' }, parent)
@@ -72,19 +72,19 @@ test('C9: an ended lease is not listed, not for a second either, nor the folder 
 test('leases of a path that has more of them than one page are all listed, each once', async () => {
   let rests = 0
   const sleep = async () => assert.ok(++rests < 10, 'it goes round')
-  const server = await startMemoryHouse({ world: { timers: { after: () => ({ cancel: () => {} }), sleep } } })
+  const server = await startMemoryServer({ world: { timers: { after: () => ({ cancel: () => {} }), sleep } } })
   const tokens: string[] = []
   for (let number = 0; number < 501; number++) tokens.push(await make(server))
   rests = 0
-  const leaves = tokens.map((token) => `h${server.house.tokens.idOf(token)}`).sort()
+  const leaves = tokens.map((token) => `h${server.node.tokens.idOf(token)}`).sort()
   assert.deepEqual(listed(await server.call('LIST', 'sys/leases/lookup/auth/token/create')), leaves)
   assert.ok(rests > 0, 'others have no turn between pages')
 })
 
 test('T-14: only the exact name of a lease ends a token', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   const token = await make(server)
-  const id = server.house.tokens.idOf(token)
+  const id = server.node.tokens.idOf(token)
   for (const name of [
     id,
     `h${id}`,
@@ -100,7 +100,7 @@ test('T-14: only the exact name of a lease ends a token', async () => {
 })
 
 test('a prefix is a path and no beginning of a name, and takes what is below it', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   await server.call('POST', 'auth/token/roles/ab', { allowed_policies: 'default' })
   await server.call('POST', 'auth/token/roles/abc', { allowed_policies: 'default' })
   const [ab, abc] = [await make(server, {}, 'root', 'create/ab'), await make(server, {}, 'root', 'create/abc')]
@@ -117,9 +117,9 @@ test('a prefix is a path and no beginning of a name, and takes what is below it'
 })
 
 test('T-07: a token takes with it its children, indexes and belongings, however many', async () => {
-  const server = await startQuietHouse()
+  const server = await startQuietServer()
   await maker(server)
-  const { tokens } = server.house
+  const { tokens } = server.node
   const seen = new Map<string, number>()
   // Belongings of three pages each: they are asked until they are done.
   tokens.addBelongings(async (_tx, id) => {
@@ -140,8 +140,8 @@ test('T-07: a token takes with it its children, indexes and belongings, however 
 })
 
 /** A line of tokens as older stores may hold it, from the first to the last. */
-async function longLine({ house }: MemoryHouse, length: number): Promise<string[]> {
-  const { tokens, tokenService } = house
+async function longLine({ node: server }: MemoryServer, length: number): Promise<string[]> {
+  const { tokens, tokenService } = server
   const line: string[] = []
   for (let parent = ''; line.length < length; ) {
     const token = tokens.newToken()
@@ -154,7 +154,7 @@ async function longLine({ house }: MemoryHouse, length: number): Promise<string[
 }
 
 test(`a token has ${MOST_ANCESTORS} tokens above it and no more, whoever makes it`, async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   await maker(server)
   const line = await longLine(server, MOST_ANCESTORS)
   const last = await make(server, { policies: ['default', 'maker'] }, line.at(-1))
@@ -172,9 +172,9 @@ test(`a token has ${MOST_ANCESTORS} tokens above it and no more, whoever makes i
 })
 
 test('a request of a token far below looks at as few ancestors as one of a token near the top', async () => {
-  const server = await startQuietHouse()
+  const server = await startQuietServer()
   await maker(server)
-  const { tokens } = server.house
+  const { tokens } = server.node
   const line = await longLine(server, 600)
   const last = line.at(-1) ?? ''
   const looked = async (token: string): Promise<number> => {
@@ -195,11 +195,11 @@ test('a request of a token far below looks at as few ancestors as one of a token
 })
 
 test('a token far below ends with the end of one far above, and with the mount of its login', async () => {
-  const server = await startQuietHouse()
+  const server = await startQuietServer()
   await maker(server)
   await server.call('POST', 'sys/auth/people', { type: 'userpass' })
-  const mount = server.house.mounts.find('auth/people/')
-  const { tokens } = server.house
+  const mount = server.node.mounts.find('auth/people/')
+  const { tokens } = server.node
   const line = await longLine(server, 40)
   const [last = '', fifth = '', first = ''] = [line.at(-1), line[5], line[0]]
   const settle = async () => {
@@ -228,7 +228,7 @@ test('a token far below ends with the end of one far above, and with the mount o
 })
 
 test('a long line is removed in steps of many generations, between which others are served', async () => {
-  const server = await startQuietHouse()
+  const server = await startQuietServer()
   await maker(server)
   const before = await keysOf(server)
   const line = await longLine(server, 1_000)
@@ -250,13 +250,13 @@ test('a long line is removed in steps of many generations, between which others 
   assert.equal((await revoked).status, 204)
   assert.ok(commits <= 1_000 / 60 + 2, `${commits} commits`)
   const left = (await keysOf(server)).filter((key) => !before.includes(key))
-  assert.equal(left.filter((key) => line.some((token) => key.includes(server.house.tokens.idOf(token)))).length, 0)
+  assert.equal(left.filter((key) => line.some((token) => key.includes(server.node.tokens.idOf(token)))).length, 0)
 })
 
 test('T-15: a removal that fails stays, is tried again later, and holds up no other', async () => {
   const lines: string[] = []
-  const server = await startMemoryHouse({ log: (_level, message) => lines.push(message) })
-  const { tokens, expiry, leases } = server.house
+  const server = await startMemoryServer({ log: (_level, message) => lines.push(message) })
+  const { tokens, expiry, leases } = server.node
   let fails = true
   const lasting = await make(server, { ttl: '10s' })
   const id = tokens.idOf(lasting)
@@ -300,49 +300,49 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
 })
 
 test('T-02, P-27: 1,000 tokens that ended while the server was down are refused at once, then removed', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   const tokens: string[] = []
   for (let i = 0; i < 1_000; i++) tokens.push(await make(server, { ttl: `${10 + (i % 50)}s` }))
   const kept = await make(server, { ttl: '1h' })
-  const again = await startMemoryHouse({ store: server.store, key: server.shares[0] as Buffer })
+  const again = await startMemoryServer({ store: server.store, key: server.shares[0] as Buffer })
   again.advance(60)
   for (const token of tokens) assert.equal(await lives(again, token), false)
-  await again.house.expiry.look()
+  await again.node.expiry.look()
   const keys = await keysOf(again)
-  const removed = tokens.filter((token) => keys.includes(`root/sys/token/id/${again.house.tokens.idOf(token)}`))
+  const removed = tokens.filter((token) => keys.includes(`root/sys/token/id/${again.node.tokens.idOf(token)}`))
   assert.deepEqual(removed, [])
   assert.equal(await lives(again, kept), true)
 })
 
 test('a renewed token is not removed at its first end', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   const token = await make(server, { ttl: '60s' })
   await server.call('POST', 'auth/token/renew', { token, increment: '600s' })
   server.advance(61)
-  await server.house.expiry.look()
+  await server.node.expiry.look()
   assert.equal(await lives(server, token), true)
   server.advance(600)
-  await server.house.expiry.look()
+  await server.node.expiry.look()
   assert.equal(
-    (await keysOf(server)).some((key) => key.includes(server.house.tokens.idOf(token))),
+    (await keysOf(server)).some((key) => key.includes(server.node.tokens.idOf(token))),
     false,
   )
 })
 
 test('children of a token that ended are removed with it', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   await maker(server)
   const before = await keysOf(server)
   const parent = await make(server, { policies: ['maker'], ttl: '10s' })
   await make(server, { policies: ['maker'], ttl: '10h' }, parent)
   server.advance(11)
-  await server.house.expiry.look()
+  await server.node.expiry.look()
   assert.deepEqual(await keysOf(server), before)
 })
 
 test('tokens of a login end with its mount: refused at once, removed by revokeByMount', async () => {
-  const server = await startMemoryHouse()
-  const { tokens, tokenService, leases, mounts } = server.house
+  const server = await startMemoryServer()
+  const { tokens, tokenService, leases, mounts } = server.node
   // Any login mount will do; there is this one.
   const { uuid = '' } = mounts.find('auth/token/') ?? {}
   const GONE = '00000000-0000-4000-8000-000000000000'
@@ -365,23 +365,23 @@ test('tokens of a login end with its mount: refused at once, removed by revokeBy
 })
 
 test('what a stop left of a removal is finished after the next unseal', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   await maker(server)
   const before = await keysOf(server)
   const parent = await make(server, { policies: ['maker'] })
   for (let i = 0; i < 5; i++) await make(server, { policies: ['maker'] }, parent)
-  const { tokens } = server.house
+  const { tokens } = server.node
   // The first commit of a removal, and no more.
   await tokens.view.transaction((tx) => tokens.removal.remove(tx, tokens.idOf(parent)))
   assert.notDeepEqual(await keysOf(server), before)
-  const again = await startMemoryHouse({ store: server.store, key: server.shares[0] as Buffer })
-  await again.house.expiry.look()
+  const again = await startMemoryServer({ store: server.store, key: server.shares[0] as Buffer })
+  await again.node.expiry.look()
   assert.deepEqual(await keysOf(again), before)
 })
 
 test("tokens that a login mount gave before it was moved are removed with it, its successor's are not", async () => {
-  const server = await startMemoryHouse()
-  const { call, house } = server
+  const server = await startMemoryServer()
+  const { call, node } = server
   const logIn = async (path: string) => {
     const { body } = await call('POST', `auth/${path}/login/ann`, { password: 'secret' }, '')
     return String((body.auth as { client_token: string }).client_token)
@@ -390,7 +390,7 @@ test("tokens that a login mount gave before it was moved are removed with it, it
     await call('POST', `sys/auth/${path}`, { type: 'userpass' })
     await call('POST', `auth/${path}/users/ann`, { password: 'secret' })
   }
-  const isStored = async (token: string) => (await house.tokens.entryOf(house.tokens.idOf(token))) !== undefined
+  const isStored = async (token: string) => (await node.tokens.entryOf(node.tokens.idOf(token))) !== undefined
   await mounted('first')
   const tokens = [await logIn('first')]
   for (const [from, to] of [
@@ -409,9 +409,9 @@ test("tokens that a login mount gave before it was moved are removed with it, it
 })
 
 test('what cannot be removed to its end holds up neither the rest nor what is due', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   await maker(server)
-  const { tokens, expiry } = server.house
+  const { tokens, expiry } = server.node
   const parent = await make(server, { policies: ['maker'] })
   const child = await make(server, {}, parent)
   const due = await make(server, { ttl: '10s' })
@@ -438,26 +438,26 @@ test('what cannot be removed to its end holds up neither the rest nor what is du
 })
 
 test('a store without indexes gets them when it is opened, and its tokens end', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   const tokens: string[] = []
   for (let i = 0; i < 700; i++) tokens.push(await make(server, { ttl: i % 2 === 0 ? '60s' : '600s' }))
   const indexed = await keysOf(server)
   const older = indexed.filter((key) => /sys\/(token\/(expiry|indexed)|lease)/.test(key))
-  await server.house.operations.seal()
+  await server.node.operations.seal()
   server.store.setLeafKey(Buffer.alloc(32))
   await server.store.transaction(async (tx) => {
     for (const key of older) tx.delete(systemScope, key)
   })
-  const again = await startMemoryHouse({ store: server.store, key: server.shares[0] as Buffer })
+  const again = await startMemoryServer({ store: server.store, key: server.shares[0] as Buffer })
   assert.deepEqual(await keysOf(again), indexed)
   again.advance(61)
-  await again.house.expiry.look()
+  await again.node.expiry.look()
   const answer = await again.call('LIST', 'sys/leases/lookup/auth/token/create')
   assert.equal(listed(answer).length, 350)
 })
 
 test('revoke-orphan ends the token alone, with more children than fit into a page', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   await maker(server)
   const parent = await make(server, { policies: ['maker'] })
   const children: string[] = []
@@ -472,8 +472,8 @@ test('revoke-orphan ends the token alone, with more children than fit into a pag
 })
 
 test('tidy removes what leads nowhere, and nothing else', async () => {
-  const server = await startMemoryHouse()
-  const { tokens, tokenService } = server.house
+  const server = await startMemoryServer()
+  const { tokens, tokenService } = server.node
   const kept = await make(server)
   const spent = await make(server, { num_uses: 1, policies: ['root'] })
   const live = await tokens.findById(tokens.idOf(spent))
@@ -482,9 +482,9 @@ test('tidy removes what leads nowhere, and nothing else', async () => {
   const [key] = server.shares
   // Its last use was taken, and then the process ended.
   await tokens.takeUse(live)
-  const again = await startMemoryHouse({ store: server.store, key: key as Buffer })
+  const again = await startMemoryServer({ store: server.store, key: key as Buffer })
   const stray = tokens.idOf('stray')
-  await again.house.tokens.view.transaction(async (tx) => {
+  await again.node.tokens.view.transaction(async (tx) => {
     for (const path of [
       `token/accessor/${stray}`,
       `token/parent/${stray}/${stray}`,
@@ -493,7 +493,7 @@ test('tidy removes what leads nowhere, and nothing else', async () => {
       tx.put(path, Buffer.from(stray))
     tx.put(`lease/auth/token/create/h${stray}`, Buffer.alloc(0))
   })
-  await again.house.tokenService.tidy.run()
+  await again.node.tokenService.tidy.run()
   const left = before.filter((stored) => !stored.includes(tokens.idOf(spent)))
   assert.equal((await keysOf(again)).length, left.length - 1, 'without the accessor of the spent one')
   assert.equal(await lives(again, kept), true)
@@ -502,7 +502,7 @@ test('tidy removes what leads nowhere, and nothing else', async () => {
 })
 
 test('accessors are listed in pages, each once', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   const made: string[] = []
   for (let i = 0; i < 12; i++) made.push(String(authOf(await server.call('POST', 'auth/token/create')).accessor))
   const seen: string[] = []
@@ -520,7 +520,7 @@ test('accessors are listed in pages, each once', async () => {
 })
 
 test('a token is renewed by its accessor, without being shown', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   const { accessor } = authOf(await server.call('POST', 'auth/token/create', { ttl: '60s' })) as { accessor: string }
   const renewed = await server.call('POST', 'auth/token/renew-accessor', { accessor, increment: 300 })
   assert.deepEqual([authOf(renewed).lease_duration, authOf(renewed).client_token], [300, ''])
@@ -528,21 +528,21 @@ test('a token is renewed by its accessor, without being shown', async () => {
 })
 
 test('a token is looked up by its path form', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   const token = await make(server)
   assert.equal((await server.call('GET', `auth/token/lookup/${token}`)).body.data?.id, token)
   assert.equal((await server.call('GET', 'auth/token/lookup/none')).status, 403)
 })
 
 test('tidy looks at each token of a long line once or twice, not once for each below it', async () => {
-  const house = await startMemoryHouse()
+  const server = await startMemoryServer()
   const DEPTH = MOST_ANCESTORS
   let token = 'root'
   for (let i = 0; i < DEPTH; i++) {
-    const { body } = await house.call('POST', 'auth/token/create', { policies: ['root'], ttl: '1h' }, token)
+    const { body } = await server.call('POST', 'auth/token/create', { policies: ['root'], ttl: '1h' }, token)
     token = String((body.auth as { readonly client_token: string }).client_token)
   }
-  const { tokens, tokenService } = house.house
+  const { tokens, tokenService } = server.node
   let looks = 0
   const entryOf = tokens.entryOf.bind(tokens)
   tokens.entryOf = (id) => {
@@ -551,11 +551,11 @@ test('tidy looks at each token of a long line once or twice, not once for each b
   }
   await tokenService.tidy.run()
   assert.ok(looks <= 4 * DEPTH, String(looks))
-  assert.equal((await house.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
+  assert.equal((await server.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
 })
 
 test('a renewal tells of the lease in the envelope', async () => {
-  const server = await startMemoryHouse()
+  const server = await startMemoryServer()
   await make(server, { ttl: '1h' })
   const { keys } = (await server.call('LIST', 'sys/leases/lookup/auth/token/create')).body.data as { keys: string[] }
   const lease_id = `auth/token/create/${keys[0]}`

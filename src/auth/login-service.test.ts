@@ -1,21 +1,21 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
 
 test('a token of a login lives as long as the answer says, and not a second longer', async () => {
   for (const type of ['service', 'batch']) {
-    const house = await startMemoryHouse()
-    await house.call('POST', 'sys/auth/approle', { type: 'approle' })
+    const server = await startMemoryServer()
+    await server.call('POST', 'sys/auth/approle', { type: 'approle' })
     const role = { bind_secret_id: false, token_bound_cidrs: '127.0.0.0/8', token_ttl: '60s', token_type: type }
-    await house.call('POST', 'auth/approle/role/r', role)
-    const { role_id } = (await house.call('GET', 'auth/approle/role/r/role-id')).body.data ?? {}
-    const { body } = await house.call('POST', 'auth/approle/login', { role_id }, '')
+    await server.call('POST', 'auth/approle/role/r', role)
+    const { role_id } = (await server.call('GET', 'auth/approle/role/r/role-id')).body.data ?? {}
+    const { body } = await server.call('POST', 'auth/approle/login', { role_id }, '')
     const { client_token: token, lease_duration: seconds } = body.auth as Record<string, unknown>
     assert.equal(seconds, 60)
-    const lookUp = async () => (await house.call('GET', 'auth/token/lookup-self', undefined, String(token))).status
-    house.advance(59)
+    const lookUp = async () => (await server.call('GET', 'auth/token/lookup-self', undefined, String(token))).status
+    server.advance(59)
     assert.equal(await lookUp(), 200, type)
-    house.advance(1)
+    server.advance(1)
     assert.equal(await lookUp(), 403, type)
   }
 })

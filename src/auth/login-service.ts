@@ -93,7 +93,7 @@ export class LoginService {
   /** @throws Refusal */
   #lifeOf(settings: TokenSettings, mount: MountEntry, nowMs = this.#parts.world.clock.nowMs()): NonNullable<Lifetime> {
     const life = lifetime({
-      ...limitsOf(mount, this.#parts.limits, settings.maxTtlSeconds),
+      ...tokenLimitsOf(mount, this.#parts.limits, settings.maxTtlSeconds),
       ttlSeconds: settings.ttlSeconds,
       periodSeconds: settings.periodSeconds,
       explicitMaxTtlSeconds: settings.explicitMaxTtlSeconds,
@@ -135,7 +135,7 @@ function tokenTypeOf(mount: MountEntry, { type }: TokenSettings): TokenEntry['ty
 }
 
 /** What a mount leaves open is as the system has it; a role narrows it further. */
-export function limitsOf(mount: MountEntry | undefined, system: TokenLimits, roleMaxTtlSeconds = 0): TokenLimits {
+export function tokenLimitsOf(mount: MountEntry | undefined, system: TokenLimits, roleMaxTtlSeconds = 0): TokenLimits {
   const mountMax = mount?.config.maxLeaseTtlSeconds ?? 0
   const mountDefault = mount?.config.defaultLeaseTtlSeconds ?? 0
   const maxTtlSeconds = mountMax > 0 ? mountMax : system.maxTtlSeconds

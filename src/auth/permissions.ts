@@ -3,7 +3,7 @@
 import type { Declared } from '../api/endpoint.ts'
 import type { Field } from '../api/fields.ts'
 import type { PlacedShape } from '../api/spelling.ts'
-import { type Capability, capabilityBit, capabilityBits, capabilityNames } from './capabilities.ts'
+import { capabilityBit, capabilityBits, capabilityNames, type PolicyCapability } from './capabilities.ts'
 import {
   checkParameters,
   hasParameter,
@@ -88,7 +88,7 @@ export const REFUSED: Readonly<Record<Refusal, AclDecision>> = {
   'parameter-not-allowed': refusal('parameter-not-allowed'),
 }
 
-const CAPABILITY_OF: Readonly<Record<Exclude<AclOperation, 'help'>, Capability>> = {
+const CAPABILITY_OF: Readonly<Record<Exclude<AclOperation, 'help'>, PolicyCapability>> = {
   create: 'create',
   read: 'read',
   update: 'update',
@@ -102,18 +102,18 @@ const CAPABILITY_OF: Readonly<Record<Exclude<AclOperation, 'help'>, Capability>>
 }
 
 /** What an operation needs; undefined: nothing. */
-export function capabilityFor(operation: AclOperation): Capability | undefined {
+export function capabilityFor(operation: AclOperation): PolicyCapability | undefined {
   return operation === 'help' ? undefined : CAPABILITY_OF[operation]
 }
 
 /** Of these, parameters can be bounded. */
-const BOUNDED: ReadonlySet<Capability> = new Set(['read', 'update', 'create', 'patch'])
+const BOUNDED: ReadonlySet<PolicyCapability> = new Set(['read', 'update', 'create', 'patch'])
 
 const DENY = capabilityBit('deny')
 const SUDO = capabilityBit('sudo')
 
 /** Which rules of the policies are joined: those with this path. */
-export type RulePlace = { readonly kind: PathKind; readonly pattern: string }
+export type RuleOrigin = { readonly kind: PathKind; readonly pattern: string }
 
 /** Rules for one path, while they are being joined. */
 export class JoinedRules {
@@ -138,7 +138,7 @@ export class JoinedRules {
     this.#sources.push({ policy, bits })
   }
 
-  permissions(place: RulePlace): Permissions {
+  permissions(place: RuleOrigin): Permissions {
     const minSeconds = this.#minWrappingTtlSeconds
     const maxSeconds = this.#maxWrappingTtlSeconds
     // Limits of different policies that no request can meet.
@@ -160,7 +160,7 @@ export class JoinedRules {
     return this.#allowed.size === 0 && this.#denied.size === 0 && this.#required.size === 0
   }
 
-  #grant(capability: Capability): AclDecision {
+  #grant(capability: PolicyCapability): AclDecision {
     const bit = capabilityBit(capability)
     const policies = this.#sources.filter((source) => (source.bits & bit) !== 0).map((source) => source.policy)
     const pageLimit = capability === 'list' || capability === 'scan' ? this.#pageLimit : 0
@@ -178,15 +178,15 @@ type Parts = {
   /** Undefined where no policy says anything of parameters. */
   readonly parameters: ParameterRules | undefined
   /** The answer for each capability that is granted. */
-  readonly granted: ReadonlyMap<Capability, AclDecision>
+  readonly granted: ReadonlyMap<PolicyCapability, AclDecision>
 }
 
 /** What the joined rules of one path allow. */
 export class Permissions {
-  readonly place: RulePlace
+  readonly place: RuleOrigin
   readonly #parts: Parts
 
-  constructor(place: RulePlace, parts: Parts) {
+  constructor(place: RuleOrigin, parts: Parts) {
     this.place = place
     this.#parts = parts
   }
@@ -197,7 +197,7 @@ export class Permissions {
   }
 
   /** Sorted; `["deny"]` where nothing is granted. */
-  capabilities(): Capability[] {
+  capabilities(): PolicyCapability[] {
     return this.grantsAnything() ? capabilityNames(this.#parts.bits) : ['deny']
   }
 

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { START_MS, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { START_MS, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { MAX_IDENTITY_TOKEN_SECONDS } from '../api/identity-token.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
@@ -14,7 +14,7 @@ const part = (jwt: string, at: number) => JSON.parse(Buffer.from(jwt.split('.')[
 test('a key is published until its last token has ended also by a clock that is ten minutes behind', async () => {
   let nowMs = START_MS
   const world = { ...realWorld(), clock: { nowMs: () => nowMs, monotonicMs: () => nowMs } }
-  const { storage } = (await startMemoryHouse()).house
+  const { storage } = (await startMemoryServer()).node
   const identity = new PluginIdentity({ storage, slow: inlineWork(world), world, apiAddress: 'https://keys.example' })
   const mint = () => identity.mint({ subject: 's', audience: 'a', ttlSeconds: MAX_IDENTITY_TOKEN_SECONDS + 1 })
   const kids = async () => (await identity.publishedKeys()).map(({ kid }) => kid)

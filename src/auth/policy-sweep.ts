@@ -1,7 +1,7 @@
 // Removes policies that have expired. They grant nothing from their end on in every thread, by the clock alone; this
 // only takes them out of storage and out of lists. It knows the next end and sleeps until then.
 import type { Log } from '../lib/log.ts'
-import { PeriodicLook } from '../lib/periodic-look.ts'
+import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
 import { isClosed } from '../storage/contract.ts'
 import type { PolicyStore } from './policy-store.ts'
@@ -11,13 +11,13 @@ const RETRY_MS = 60_000
 export class PolicySweep {
   readonly #policies: PolicyStore
   readonly #world: World
-  readonly #looks: PeriodicLook
+  readonly #looks: PeriodicTask
 
   constructor(policies: PolicyStore, world: World, log: Log) {
     this.#policies = policies
     this.#world = world
     const failure = 'Expired policies could not be removed: they grant nothing, and their removal is retried'
-    this.#looks = new PeriodicLook(() => this.#look(), { world, log, failure, retryMs: RETRY_MS, isClosed })
+    this.#looks = new PeriodicTask(() => this.#look(), { world, log, failure, retryMs: RETRY_MS, isClosed })
     policies.onEnd((atMs) => this.#looks.within(this.#until(atMs)))
   }
 

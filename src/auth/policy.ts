@@ -4,7 +4,7 @@ import { keptPolicyName } from '../api/spelling.ts'
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import { blocksOf, type HclBlock, HclError, parseHcl } from '../lib/hcl.ts'
-import type { Capability } from './capabilities.ts'
+import type { PolicyCapability } from './capabilities.ts'
 import type { ParameterLists } from './parameter-rules.ts'
 import { PolicyError, quoteForMessage } from './policy-error.ts'
 import { type PathPattern, parsePathPattern } from './policy-path.ts'
@@ -20,7 +20,7 @@ export type PolicyRule = {
   /** Where the block begins in the text, from 1 on. */
   readonly line: number
   /** Sorted; `deny` stands alone. */
-  readonly capabilities: readonly Capability[]
+  readonly capabilities: readonly PolicyCapability[]
   readonly allowedParameters: ParameterLists
   readonly deniedParameters: ParameterLists
   /** In lower case. */
@@ -144,7 +144,7 @@ function wrappingLimits(fields: RuleFields) {
  * Conditions on a grant that this service cannot check take the grant with them: a policy from elsewhere must not
  * allow here what it allowed there only after an approval, or only in part.
  */
-function grantable(fields: RuleFields): { capabilities: readonly Capability[]; warning?: string } {
+function grantable(fields: RuleFields): { capabilities: readonly PolicyCapability[]; warning?: string } {
   const capabilities = fields.capabilities()
   if (capabilities.includes('deny')) return { capabilities }
   for (const key of ['control_group', 'mfa_methods'] as const) {

@@ -1,9 +1,9 @@
 // The keys of one `path` block of a policy, each read as the kind of value that it takes.
 import { asciiLowerCase } from '../lib/ascii.ts'
 import { DurationError, parseDurationNanoseconds } from '../lib/duration.ts'
-import { type HclItem, type HclObject, type HclValue, scalar, strings } from '../lib/hcl.ts'
-import { parseDecimal, parseInstantMs } from '../lib/instant.ts'
-import { CAPABILITIES, type Capability, isCapability } from './capabilities.ts'
+import { type HclItem, type HclObject, type HclValue, hclStrings, scalar } from '../lib/hcl.ts'
+import { parseDigits, parseInstantMs } from '../lib/instant.ts'
+import { CAPABILITIES, isCapability, type PolicyCapability } from './capabilities.ts'
 import { mergeLists, type ParameterLists } from './parameter-rules.ts'
 import type { ParameterValue } from './parameter-values.ts'
 import { PolicyError, quoteForMessage } from './policy-error.ts'
@@ -26,9 +26,9 @@ const KEYS = [
 ] as const
 type RuleKey = (typeof KEYS)[number]
 
-const WRITE: readonly Capability[] = ['create', 'read', 'update', 'delete', 'list']
+const WRITE: readonly PolicyCapability[] = ['create', 'read', 'update', 'delete', 'list']
 /** What the words of the legacy key `policy` stand for. */
-const LEGACY: ReadonlyMap<string, readonly Capability[]> = new Map([
+const LEGACY: ReadonlyMap<string, readonly PolicyCapability[]> = new Map([
   ['deny', ['deny']],
   ['read', ['read', 'list']],
   ['write', WRITE],
@@ -70,8 +70,8 @@ export class RuleFields {
   }
 
   /** Sorted, without doubles; deny alone where it stands anywhere, because a denial is never weakened. */
-  capabilities(): readonly Capability[] {
-    const granted = new Set<Capability>()
+  capabilities(): readonly PolicyCapability[] {
+    const granted = new Set<PolicyCapability>()
     for (const word of this.strings('capabilities')) {
       if (!isCapability(word)) throw this.problem(`invalid capability ${quoteForMessage(word)}`)
       granted.add(word)
@@ -88,7 +88,7 @@ export class RuleFields {
   /** The texts of all lists of the key: as everywhere in HCL 1, a repeated list goes on. */
   strings(key: RuleKey): string[] {
     return this.#all(key).flatMap((item) => {
-      const texts = strings(item.value)
+      const texts = hclStrings(item.value)
       if (texts === undefined) throw this.#wrong(item, 'a list of texts in quotes')
       return texts
     })
@@ -147,7 +147,7 @@ export class RuleFields {
   count(key: RuleKey): number {
     const value = this.#scalar(key)
     if (value === undefined) return 0
-    const count = typeof value === 'string' ? parseDecimal(value) : value
+    const count = typeof value === 'string' ? parseDigits(value) : value
     if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) return count
     throw this.#wrong(this.#all(key)[0], 'a whole number that is not negative')
   }

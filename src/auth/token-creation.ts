@@ -3,7 +3,7 @@ import { fail } from '../api/errors.ts'
 import type { Answer, Caller } from '../api/request.ts'
 import { intersectCidrs } from '../lib/cidr.ts'
 import type { World } from '../lib/world.ts'
-import { limitsOf } from './login-service.ts'
+import { tokenLimitsOf } from './login-service.ts'
 import type { PolicyStore } from './policy-store.ts'
 import { matchesAny, policiesOfNew } from './role-policies.ts'
 import type { Identities } from './subject.ts'
@@ -157,7 +157,7 @@ export class TokenCreation {
       ttlSeconds: wanted.ttl,
       periodSeconds: terms.period,
       explicitMaxTtlSeconds: terms.explicitMax,
-      ...limitsOf(this.#parts.mounts().find(TOKEN_MOUNT), this.#parts.limits),
+      ...tokenLimitsOf(this.#parts.mounts().find(TOKEN_MOUNT), this.#parts.limits),
       issuedAtMs: nowMs,
       nowMs,
     })

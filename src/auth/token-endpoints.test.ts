@@ -1,11 +1,11 @@
 // Tokens through the whole pipeline, in one process, with a clock that moves.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 
-let server: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  server = await startMemoryHouse()
+  server = await startMemoryServer()
   await policy('maker', 'path "auth/token/*" { capabilities = ["create", "update", "read"] }')
   await policy('sudo', 'path "auth/token/*" { capabilities = ["create", "update", "read", "sudo"] }')
 })

@@ -2,7 +2,7 @@
 // Use is refused by the clock in any case (threats P-27); this only tidies up, so it may be late, and gives way to
 // callers between its pages.
 import type { Log } from '../lib/log.ts'
-import { PeriodicLook } from '../lib/periodic-look.ts'
+import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
 import { isClosed } from '../storage/contract.ts'
 import { decodeTokenEntry } from './token-entry.ts'
@@ -26,14 +26,14 @@ export class TokenExpiry {
   readonly #world: World
   readonly #log: Log
   readonly #failures = new Map<string, Failure>()
-  readonly #looks: PeriodicLook
+  readonly #looks: PeriodicTask
 
   constructor(tokens: TokenStore, world: World, log: Log) {
     this.#tokens = tokens
     this.#world = world
     this.#log = log
     const failure = 'The removal of expired tokens stopped: it is tried again'
-    this.#looks = new PeriodicLook(() => this.#look(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
+    this.#looks = new PeriodicTask(() => this.#look(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
   }
 
   /** Where tokens may be written, from unseal to seal. */

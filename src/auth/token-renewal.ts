@@ -3,7 +3,7 @@ import { fail } from '../api/errors.ts'
 import type { Answer } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
 import { isBatchText } from './batch-tokens.ts'
-import { limitsOf } from './login-service.ts'
+import { tokenLimitsOf } from './login-service.ts'
 import type { Identities } from './subject.ts'
 import { authBlock, type TokenEntry } from './token-entry.ts'
 import { lifetime } from './token-lifetime.ts'
@@ -76,14 +76,14 @@ export class TokenRenewal {
     const live = await tokens.findById(id)
     if (live === undefined) throw fail('no_such_token', ['token not found'])
     const { login, entityId } = live.entry
-    if (login === null) return { limits: limitsOf(mounts.find(TOKEN_MOUNT), limits) }
+    if (login === null) return { limits: tokenLimitsOf(mounts.find(TOKEN_MOUNT), limits) }
     const origin = mounts.loginMethod(login.mountUuid)
     if (origin === undefined)
       throw fail('not_renewable', ['the login method that gave the token is gone, cannot renew'])
     const { settings, groups } = await origin.method.renewLogin(login.renewal)
     if (groups !== undefined && entityId !== '') await identities.groupsOfLogin(origin.mount, entityId, groups)
     return {
-      limits: limitsOf(origin.mount, limits, settings.maxTtlSeconds),
+      limits: tokenLimitsOf(origin.mount, limits, settings.maxTtlSeconds),
       ttlSeconds: settings.ttlSeconds,
       periodSeconds: settings.periodSeconds,
     }

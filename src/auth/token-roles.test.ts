@@ -1,12 +1,12 @@
 // Token roles through the whole pipeline: what they allow, and what a caller cannot get past them.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { type Called, type MemoryHouse, startMemoryHouse, wireRequest } from '../../test/fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer, wireRequest } from '../../test/fixtures/memory-server.ts'
 
-let server: MemoryHouse
+let server: MemoryServer
 let maker: string
 before(async () => {
-  server = await startMemoryHouse()
+  server = await startMemoryServer()
   await policy('maker', 'path "auth/token/create/*" { capabilities = ["create", "update"] }')
   await policy('role-sudo', 'path "auth/token/create/*" { capabilities = ["create", "update", "sudo"] }')
   for (const name of ['app-one', 'app-two', 'ops'])
@@ -231,7 +231,7 @@ test('T-04: tokens are bound to the addresses of the role, else of the parent, u
   assert.equal((await lookup(elsewhere)).status, 200)
   const from = async (remoteAddress: string) => {
     const request = { ...wireRequest('GET', 'auth/token/lookup-self', undefined, elsewhere), remoteAddress }
-    return (await server.house.core.handle(request)).status
+    return (await server.node.core.handle(request)).status
   }
   assert.deepEqual([await from('127.0.0.1'), await from('10.1.2.3')], [403, 200])
 })

@@ -1,17 +1,17 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { CACHED_CHARACTERS } from './token-store.ts'
 
 test('a token whose parent is revoked between the request and its storing is not made', async () => {
-  const house = await startMemoryHouse()
-  const { tokens } = house.house
-  const stored = async () => (await house.store.scan('root/sys/', '', 1_000)).map(({ key }) => key)
+  const server = await startMemoryServer()
+  const { tokens } = server.node
+  const stored = async () => (await server.store.scan('root/sys/', '', 1_000)).map(({ key }) => key)
   const before = await stored()
-  const made = await house.call('POST', 'auth/token/create', { policies: ['default'], ttl: '1h' })
+  const made = await server.call('POST', 'auth/token/create', { policies: ['default'], ttl: '1h' })
   const parent = String((made.body.auth as { readonly client_token: string }).client_token)
   const policy = 'path "auth/token/create" { capabilities = ["update", "sudo"] }'
-  await house.call('POST', 'sys/policies/acl/default', { policy })
+  await server.call('POST', 'sys/policies/acl/default', { policy })
   // All of the request is done but its one transaction.
   const insert = tokens.insert.bind(tokens)
   let revoked = 0
@@ -21,14 +21,14 @@ test('a token whose parent is revoked between the request and its storing is not
     revoked++
     return insert(token, entry)
   }
-  const child = await house.call('POST', 'auth/token/create', { policies: ['default'] }, parent)
+  const child = await server.call('POST', 'auth/token/create', { policies: ['default'] }, parent)
   assert.deepEqual([child.status, revoked], [403, 1])
   const left = (await stored()).filter((key) => !before.includes(key) && !key.includes('/policy/'))
   assert.deepEqual(left, [])
 })
 
 test('A-09: tokens with much that their maker chose are not all kept in memory', async () => {
-  const { tokens, tokenService } = await startMemoryHouse().then(({ house }) => house)
+  const { tokens, tokenService } = await startMemoryServer().then(({ node: server }) => server)
   const large = { text: 'x'.repeat(500_000) }
   const texts = Array.from({ length: CACHED_CHARACTERS / large.text.length + 5 }, (_, at) => `token-${at}`)
   for (const text of texts) {

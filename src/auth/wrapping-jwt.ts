@@ -3,7 +3,7 @@
 //
 //   root/core/wrapping-key      the private key (crypto/jwt/es512.ts), behind the barrier
 import type { KeyObject } from 'node:crypto'
-import { describePublicKey, generateEs512, loadEs512, publicHalf, readJwt, signJwt } from '../crypto/jwt/es512.ts'
+import { describePublicKey, es512PublicHalf, generateEs512, loadEs512, readJwt, signJwt } from '../crypto/jwt/es512.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
@@ -85,12 +85,12 @@ export class WrappingJwt {
     if (read === undefined) return undefined
     const { jti, type } = read.claims
     if (typeof jti !== 'string' || type !== TYPE || !(await isLive(jti))) return undefined
-    this.#publicKey ??= publicHalf(await this.#load())
+    this.#publicKey ??= es512PublicHalf(await this.#load())
     return (await read.isSigned(this.#publicKey, this.#parts.slow)) ? jti : undefined
   }
 
   async publicKey(): Promise<ReturnType<typeof describePublicKey>> {
-    this.#publicKey ??= publicHalf(await this.#load())
+    this.#publicKey ??= es512PublicHalf(await this.#load())
     return describePublicKey(this.#publicKey)
   }
 

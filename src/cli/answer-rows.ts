@@ -1,35 +1,35 @@
 // What a person wants to see of an answer: names and values, in the order and under the names of the reference's
 // command line, so that `-field=token` and its like mean the same.
 import { formatDuration } from '../lib/duration.ts'
-import { isList, isMembers, type Json, memberOf, plainText } from './exact-json.ts'
+import { exactMember, isList, isMembers, type Json, plainText } from './exact-json.ts'
 
-export type Row = readonly [name: string, value: Json]
+export type AnswerRow = readonly [name: string, value: Json]
 
 /** Of an answer in the envelope, or of a plain one. */
-export function answerRows(body: Json | undefined): Row[] {
+export function answerRows(body: Json | undefined): AnswerRow[] {
   if (!isMembers(body)) return []
   if (!Object.hasOwn(body, 'request_id')) return memberRows(body)
   return [
     ...leaseRows(body),
-    ...authRows(memberOf(body, 'auth')),
-    ...wrapRows(memberOf(body, 'wrap_info')),
-    ...memberRows(memberOf(body, 'data')),
+    ...authRows(exactMember(body, 'auth')),
+    ...wrapRows(exactMember(body, 'wrap_info')),
+    ...memberRows(exactMember(body, 'data')),
   ]
 }
 
 /** Objects, and lists of them, become a row for each value in them: `keys.1`, `batch_results.0.ciphertext`. */
-export function flatRows(rows: readonly Row[]): Row[] {
-  return rows.flatMap(([name, value]): Row[] => {
+export function flatRows(rows: readonly AnswerRow[]): AnswerRow[] {
+  return rows.flatMap(([name, value]): AnswerRow[] => {
     const inner = innerRows(value)
     return inner === undefined ? [[name, value]] : flatRows(inner.map(([member, each]) => [`${name}.${member}`, each]))
   })
 }
 
 /** Undefined for what fits in one row. */
-function innerRows(value: Json): Row[] | undefined {
+function innerRows(value: Json): AnswerRow[] | undefined {
   if (isMembers(value)) return Object.keys(value).length === 0 ? undefined : memberRows(value)
   if (!isList(value) || !value.some((item) => isMembers(item) || isList(item))) return undefined
-  return value.map((item, index): Row => [String(index), item])
+  return value.map((item, index): AnswerRow => [String(index), item])
 }
 
 /** A value as it stands in its row: what is told to be a lifetime or a moment is written as one. */
@@ -55,7 +55,7 @@ function readableNumber(name: string, value: number): string {
   return isMoment ? new Date(value * 1_000).toISOString().replace('.000', '') : String(value)
 }
 
-function memberRows(members: Json | undefined): Row[] {
+function memberRows(members: Json | undefined): AnswerRow[] {
   return isMembers(members) ? Object.entries(members).sort(([a], [b]) => compareNames(a, b)) : []
 }
 
@@ -69,48 +69,48 @@ function isInteger(name: string): boolean {
   return String(Number.parseInt(name, 10)) === name
 }
 
-function leaseRows(body: Json): Row[] {
-  const seconds = memberOf(body, 'lease_duration')
+function leaseRows(body: Json): AnswerRow[] {
+  const seconds = exactMember(body, 'lease_duration')
   if (typeof seconds !== 'number' || seconds <= 0) return []
-  const id = memberOf(body, 'lease_id') ?? ''
+  const id = exactMember(body, 'lease_id') ?? ''
   if (id === '') return present([['refresh_interval', duration(seconds)]])
   return present([
     ['lease_id', id],
     ['lease_duration', duration(seconds)],
-    ['lease_renewable', memberOf(body, 'renewable')],
+    ['lease_renewable', exactMember(body, 'renewable')],
   ])
 }
 
-function authRows(auth: Json | undefined): Row[] {
+function authRows(auth: Json | undefined): AnswerRow[] {
   if (!isMembers(auth)) return []
-  const seconds = memberOf(auth, 'lease_duration')
+  const seconds = exactMember(auth, 'lease_duration')
   const rows: (readonly [string, Json | undefined])[] = [
-    ['token', memberOf(auth, 'client_token')],
-    ['token_accessor', memberOf(auth, 'accessor')],
+    ['token', exactMember(auth, 'client_token')],
+    ['token_accessor', exactMember(auth, 'accessor')],
     ['token_duration', seconds === 0 ? '∞' : duration(seconds)],
-    ['token_renewable', memberOf(auth, 'renewable')],
-    ['token_policies', memberOf(auth, 'token_policies')],
-    ['identity_policies', memberOf(auth, 'identity_policies')],
-    ['policies', memberOf(auth, 'policies')],
-    ...memberRows(memberOf(auth, 'metadata')).map(([name, value]): Row => [`token_meta_${name}`, value]),
+    ['token_renewable', exactMember(auth, 'renewable')],
+    ['token_policies', exactMember(auth, 'token_policies')],
+    ['identity_policies', exactMember(auth, 'identity_policies')],
+    ['policies', exactMember(auth, 'policies')],
+    ...memberRows(exactMember(auth, 'metadata')).map(([name, value]): AnswerRow => [`token_meta_${name}`, value]),
   ]
   return present(rows)
 }
 
-function wrapRows(wrap: Json | undefined): Row[] {
+function wrapRows(wrap: Json | undefined): AnswerRow[] {
   if (!isMembers(wrap)) return []
   return present([
-    ['wrapping_token', memberOf(wrap, 'token')],
-    ['wrapping_accessor', memberOf(wrap, 'accessor')],
-    ['wrapping_token_ttl', duration(memberOf(wrap, 'ttl'))],
-    ['wrapping_token_creation_time', memberOf(wrap, 'creation_time')],
-    ['wrapping_token_creation_path', memberOf(wrap, 'creation_path')],
-    ['wrapped_accessor', memberOf(wrap, 'wrapped_accessor')],
+    ['wrapping_token', exactMember(wrap, 'token')],
+    ['wrapping_accessor', exactMember(wrap, 'accessor')],
+    ['wrapping_token_ttl', duration(exactMember(wrap, 'ttl'))],
+    ['wrapping_token_creation_time', exactMember(wrap, 'creation_time')],
+    ['wrapping_token_creation_path', exactMember(wrap, 'creation_path')],
+    ['wrapped_accessor', exactMember(wrap, 'wrapped_accessor')],
   ])
 }
 
-function present(rows: readonly (readonly [string, Json | undefined])[]): Row[] {
-  return rows.filter((row): row is Row => row[1] !== undefined && row[1] !== null)
+function present(rows: readonly (readonly [string, Json | undefined])[]): AnswerRow[] {
+  return rows.filter((row): row is AnswerRow => row[1] !== undefined && row[1] !== null)
 }
 
 /** `768h`, `1h30m`: without the zeros at the end. */

@@ -1,5 +1,5 @@
 // Passes bytes on and shows on a terminal how many there were.
-import { type CliIo, write } from './io.ts'
+import { type CliIo, writeAll } from './io.ts'
 
 const SHOWN_EVERY_BYTES = 4 * 1024 * 1024
 const MEBIBYTE = 1024 * 1024
@@ -28,14 +28,14 @@ export class ByteProgress {
   async end(): Promise<void> {
     if (this.#shown === 0) return
     await this.#show()
-    if (this.#io.stderr.isTTY === true) await write(this.#io.stderr, '\n')
+    if (this.#io.stderr.isTTY === true) await writeAll(this.#io.stderr, '\n')
   }
 
   async #show(): Promise<void> {
     this.#shown = this.bytes
     if (this.#io.stderr.isTTY !== true) return
     const of = this.#total === undefined ? '' : ` of ${mebibytes(this.#total)}`
-    await write(this.#io.stderr, `\r${mebibytes(this.bytes)}${of} MiB\u001b[K`)
+    await writeAll(this.#io.stderr, `\r${mebibytes(this.bytes)}${of} MiB\u001b[K`)
   }
 }
 

@@ -9,7 +9,7 @@ import {
   refused,
   startApiDouble,
 } from '../../test/fixtures/api-double.ts'
-import { type Ran, runClient, type Surroundings } from '../../test/fixtures/cli-run.ts'
+import { type Ran, type RunOptions, runClient } from '../../test/fixtures/cli-run.ts'
 
 let api: ApiDouble
 beforeEach(async () => {
@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => api.close())
 
-function client(argv: readonly string[], { env = {}, ...more }: Surroundings = {}): Promise<Ran> {
+function client(argv: readonly string[], { env = {}, ...more }: RunOptions = {}): Promise<Ran> {
   return runClient(argv, { env: { VAULT_ADDR: api.address, VAULT_TOKEN: ROOT_TOKEN, ...env }, ...more })
 }
 

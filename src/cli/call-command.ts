@@ -3,10 +3,10 @@
 import { own } from '../lib/own.ts'
 import { type ExitCode, RemoteFailure } from './cli-error.ts'
 import type { ApiRequest } from './client.ts'
-import { type Call, type Command, type Completes, command } from './command.ts'
+import { type Command, type CommandCall, type Completes, command } from './command.ts'
 import { COMMON_OPTIONS } from './common-options.ts'
 import { connect } from './connect.ts'
-import { type Json, memberOf } from './exact-json.ts'
+import { exactMember, type Json } from './exact-json.ts'
 import type { OptionTable } from './options.ts'
 import { printAnswer, printDone } from './output.ts'
 
@@ -23,15 +23,15 @@ type CallDefinition<T extends OptionTable> = {
   /** Beside those that all commands share. */
   readonly options?: T
   /** What is asked. It may refuse the arguments. */
-  readonly request: (call: Call<Options<T>>) => ApiRequest | Promise<ApiRequest>
+  readonly request: (call: CommandCall<Options<T>>) => ApiRequest | Promise<ApiRequest>
   /** Said to a person where the answer has nothing to show. */
-  readonly done?: (call: Call<Options<T>>) => string
+  readonly done?: (call: CommandCall<Options<T>>) => string
   /** Said where there is nothing at the path: then that is told from other refusals. */
-  readonly missing?: (call: Call<Options<T>>) => string
+  readonly missing?: (call: CommandCall<Options<T>>) => string
   /** The part of the answer that programs get; all of it by default. */
-  readonly part?: (body: Json, call: Call<Options<T>>) => Json
+  readonly part?: (body: Json, call: CommandCall<Options<T>>) => Json
   /** How a person sees it; names and values by default. */
-  readonly table?: (body: Json, call: Call<Options<T>>) => string
+  readonly table?: (body: Json, call: CommandCall<Options<T>>) => string
 }
 
 export function callCommand<const T extends OptionTable = Record<never, never>>(
@@ -39,7 +39,7 @@ export function callCommand<const T extends OptionTable = Record<never, never>>(
 ): Command {
   const { name, summary, usage, describe = [], examples, completes = [] } = definition
   const options = { ...(definition.options ?? {}), ...COMMON_OPTIONS } as Options<T>
-  const run = (call: Call<Options<T>>): Promise<ExitCode> => runCall(definition, call)
+  const run = (call: CommandCall<Options<T>>): Promise<ExitCode> => runCall(definition, call)
   return command({ name, summary, usage, describe, examples, completes, options, args: countArgs(usage), run })
 }
 
@@ -50,10 +50,13 @@ function countArgs(usage: string): { needed: readonly string[]; most: number } {
   return { needed, most: usage.includes('…') ? Number.POSITIVE_INFINITY : words.length }
 }
 
-async function runCall<T extends OptionTable>(definition: CallDefinition<T>, call: Call<Options<T>>): Promise<0> {
+async function runCall<T extends OptionTable>(
+  definition: CallDefinition<T>,
+  call: CommandCall<Options<T>>,
+): Promise<0> {
   const { request, done, missing, part, table } = definition
   const { io } = call
-  const options = call.options as Call<typeof COMMON_OPTIONS>['options']
+  const options = call.options as CommandCall<typeof COMMON_OPTIONS>['options']
   const asked = await request(call)
   const client = connect(io, options)
   const body = (missing === undefined ? await client.send(asked) : await client.find(asked))?.body
@@ -69,11 +72,11 @@ async function runCall<T extends OptionTable>(definition: CallDefinition<T>, cal
 }
 
 function isWrapped(body: Json | undefined): body is Json {
-  return body !== undefined && (memberOf(body, 'wrap_info') ?? null) !== null
+  return body !== undefined && (exactMember(body, 'wrap_info') ?? null) !== null
 }
 
 /** The given options as fields of a request: each under its own name, `-` as `_`; what was not given is not sent. */
-export function optionFields(
+export function givenFields(
   options: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): Record<string, unknown> {

@@ -39,12 +39,12 @@ export class UsageError extends CliError {
 
 /** Short reason of a failed system call, without the path and the call that Node puts around it. */
 export function reasonOf(error: unknown): string {
-  const code = codeOf(error)
+  const code = cliCodeOf(error)
   return (code === undefined ? undefined : REASONS.get(code)) ?? code ?? 'unknown error'
 }
 
 /** `ENOENT` and its like; undefined where the error has none. */
-export function codeOf(error: unknown): string | undefined {
+export function cliCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
 }

@@ -4,8 +4,8 @@ import { CliError, type ExitCode, RemoteFailure, UsageError } from './cli-error.
 import { type Command, type CommandGroup, type CommandNode, isGroup } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { COMMON_OPTIONS } from './common-options.ts'
-import { helpText } from './help-text.ts'
-import { type CliIo, write } from './io.ts'
+import { commandHelpText } from './help-text.ts'
+import { type CliIo, writeAll } from './io.ts'
 import { isHelp, isOption, parseOptions, readOption } from './options.ts'
 import { ShownRequest } from './shown-request.ts'
 
@@ -71,7 +71,7 @@ function memberOf({ node, trail }: Found, word: string): CommandNode {
 
 /** Asked for, it is the answer; otherwise a command was missing. */
 async function showHelp({ node, trail, help }: Found, io: CliIo): Promise<ExitCode> {
-  await write(help ? io.stdout : io.stderr, helpText(node, trail))
+  await writeAll(help ? io.stdout : io.stderr, commandHelpText(node, trail))
   return help ? 0 : 1
 }
 
@@ -103,7 +103,7 @@ async function report(error: unknown, { trail }: Found, io: CliIo): Promise<Exit
     return 1
   }
   if (error instanceof ShownRequest) {
-    await write(io.stdout, `${error.message}\n`)
+    await writeAll(io.stdout, `${error.message}\n`)
     return 0
   }
   if (error instanceof UsageError) {
@@ -116,7 +116,7 @@ async function report(error: unknown, { trail }: Found, io: CliIo): Promise<Exit
 
 async function complain(io: CliIo, text: string): Promise<void> {
   try {
-    await write(io.stderr, `${text}\n`)
+    await writeAll(io.stderr, `${text}\n`)
   } catch {
     // Nobody hears it; the exit code still tells.
   }

@@ -1,17 +1,18 @@
 // The requests of the command line, over the rules that it shares with the library (src/client): what it adds are exact
 // numbers, streams, and words for the person who typed the command.
 import type { IncomingMessage } from 'node:http'
-import { type Call, exchange, type HttpReply, httpRequest, Misdirected, urlOf } from '../client/wire.ts'
+import type { Method } from '../client/wire.ts'
+import { type ApiCall, exchange, type HttpReply, httpRequest, Misdirected, urlOf } from '../client/wire.ts'
 import { RemoteFailure } from './cli-error.ts'
 import type { Connection } from './connection.ts'
-import { type Json, memberOf, parseExactJson } from './exact-json.ts'
+import { exactMember, type Json, parseExactText } from './exact-json.ts'
 import { nodeTransport, readReply, startStream, type Upload } from './node-transport.ts'
-import { connectionError, type Method, messagesOf, RemoteError } from './remote-error.ts'
+import { connectionError, messagesOf, RemoteError } from './remote-error.ts'
 import { shownRequest } from './shown-request.ts'
 
 export type { Upload } from './node-transport.ts'
 
-export type ApiRequest = Call & {
+export type ApiRequest = ApiCall & {
   /** To stand behind "Error": `reading transit/keys/x`. */
   readonly doing: string
   readonly method: Method
@@ -19,7 +20,7 @@ export type ApiRequest = Call & {
   readonly anything?: boolean
 }
 
-export type Answer = {
+export type CommandAnswer = {
   /** Undefined where the answer has none. */
   readonly body: Json | undefined
   /** The same as it came. */
@@ -53,9 +54,9 @@ export class Client {
   }
 
   /** @throws RemoteFailure: RemoteError where the server refuses */
-  async send(request: ApiRequest): Promise<Answer> {
+  async send(request: ApiRequest): Promise<CommandAnswer> {
     const { status, text } = await this.#exchanged(request)
-    const body = parseExactJson(text)
+    const body = parseExactText(text)
     if (status < 300) {
       if (text === '') return { body: undefined, text }
       if (body === undefined && request.anything !== true) throw this.#notTheApi(request, status)
@@ -79,7 +80,7 @@ export class Client {
   }
 
   /** Like send, but undefined where the server says that there is nothing at the path, and no more than that. */
-  async find(request: ApiRequest): Promise<Answer | undefined> {
+  async find(request: ApiRequest): Promise<CommandAnswer | undefined> {
     try {
       return await this.send(request)
     } catch (error) {
@@ -112,7 +113,7 @@ export class Client {
   }
 
   #refusal(request: ApiRequest, status: number, text: string): RemoteFailure {
-    const parsed = parseExactJson(text)
+    const parsed = parseExactText(text)
     if (parsed === undefined && text !== '') return this.#notTheApi(request, status)
     return new RemoteError({
       doing: request.doing,
@@ -143,5 +144,5 @@ async function* whole(doing: string, response: IncomingMessage): AsyncGenerator<
 }
 
 function hasMember(body: Json | undefined, name: string): boolean {
-  return (memberOf(body, name) ?? null) !== null
+  return (exactMember(body, name) ?? null) !== null
 }

@@ -3,7 +3,7 @@
 import { OutboundError } from '../lib/outbound.ts'
 import { realWorld } from '../lib/world.ts'
 import { CliError, reasonOf, UsageError } from './cli-error.ts'
-import { type Json, memberOf, parseExactJson } from './exact-json.ts'
+import { exactMember, type Json, parseExactText } from './exact-json.ts'
 import type { CliIo } from './io.ts'
 import type { OptionTable } from './options.ts'
 
@@ -47,17 +47,17 @@ export async function withMachine(
   const [[, resource] = ['', RESOURCE]] = take('resource')
   const query = [['resource', resource], ...IDENTITY_FIELDS.flatMap(take)] as [string, string][]
   const asked = await ask(io, address, 'identity/oauth2/token', [['api-version', TOKEN_VERSION], ...query])
-  const jwt = memberOf(asked, 'access_token')
+  const jwt = exactMember(asked, 'access_token')
   if (typeof jwt !== 'string' || jwt === '') throw new CliError('The metadata of the machine gave no token')
   if (!fields.has('resource_id')) {
-    const compute = memberOf(await ask(io, address, 'instance', [['api-version', INSTANCE_VERSION]]), 'compute')
+    const compute = exactMember(await ask(io, address, 'instance', [['api-version', INSTANCE_VERSION]]), 'compute')
     for (const [field, name] of [
       ['subscription_id', 'subscriptionId'],
       ['resource_group_name', 'resourceGroupName'],
       ['vm_name', 'name'],
       ['vmss_name', 'vmScaleSetName'],
     ] as const) {
-      const value = memberOf(compute, name)
+      const value = exactMember(compute, name)
       if (typeof value === 'string' && value !== '' && !fields.has(field)) fields.set(field, value)
     }
   }
@@ -81,7 +81,7 @@ async function ask(io: CliIo, address: string, path: string, query: readonly [st
           error,
         )
       })
-    const answer = parseExactJson(body.toString('utf8'))
+    const answer = parseExactText(body.toString('utf8'))
     if (status === 200 && answer !== undefined) return answer
     const isPassing = status === 404 || status === 410 || status === 429 || status >= 500
     const pauseMs = (status === 410 ? UPDATE_PAUSES_MS : PAUSES_MS)[attempt]
@@ -91,7 +91,7 @@ async function ask(io: CliIo, address: string, path: string, query: readonly [st
 }
 
 function refused(path: string, status: number, answer: Json | undefined): CliError {
-  const said = memberOf(answer, 'error_description') ?? memberOf(answer, 'error')
+  const said = exactMember(answer, 'error_description') ?? exactMember(answer, 'error')
   const why = typeof said === 'string' ? `: ${said.slice(0, 300)}` : ''
   return new CliError(`The metadata of the machine refused ${path} with ${status}${why}`)
 }

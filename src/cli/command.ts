@@ -3,7 +3,7 @@ import type { ExitCode } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 import type { OptionTable, OptionValues } from './options.ts'
 
-export type Call<T extends OptionTable> = {
+export type CommandCall<T extends OptionTable> = {
   readonly io: CliIo
   readonly options: OptionValues<T>
   /** As many as `args` of the command allows. */
@@ -33,11 +33,13 @@ export type Definition<T extends OptionTable> = Described & {
   readonly args: { readonly needed: readonly string[]; readonly most: number }
   /** What the shell can offer for the arguments, in their order; files where it is missing. */
   readonly completes?: readonly Completes[]
-  readonly run: (call: Call<T>) => Promise<ExitCode>
+  readonly run: (call: CommandCall<T>) => Promise<ExitCode>
 }
 
 /** A definition whose option types are forgotten: the parser pairs it with values made from its own table. */
-export type Command = Omit<Definition<OptionTable>, 'run'> & { readonly run: (call: Call<never>) => Promise<ExitCode> }
+export type Command = Omit<Definition<OptionTable>, 'run'> & {
+  readonly run: (call: CommandCall<never>) => Promise<ExitCode>
+}
 
 /** Commands under a common first word. */
 export type CommandGroup = Described & {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type ApiDouble, envelope, ROOT_TOKEN, refused, startApiDouble } from '../../test/fixtures/api-double.ts'
-import { type Ran, runClient, type Surroundings } from '../../test/fixtures/cli-run.ts'
+import { type Ran, type RunOptions, runClient } from '../../test/fixtures/cli-run.ts'
 
 let api: ApiDouble
 beforeEach(async () => {
@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => api.close())
 
-function client(argv: readonly string[], { env = {}, ...more }: Surroundings = {}): Promise<Ran> {
+function client(argv: readonly string[], { env = {}, ...more }: RunOptions = {}): Promise<Ran> {
   return runClient(argv, { env: { KEYWRIGHT_ADDR: api.address, KEYWRIGHT_TOKEN: ROOT_TOKEN, ...env }, ...more })
 }
 

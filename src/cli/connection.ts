@@ -2,10 +2,10 @@
 import { X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Place } from '../client/wire.ts'
+import type { ApiAddress } from '../client/wire.ts'
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { DurationError, parseDurationNanoseconds } from '../lib/duration.ts'
-import { CliError, codeOf, reasonOf, UsageError } from './cli-error.ts'
+import { CliError, cliCodeOf, reasonOf, UsageError } from './cli-error.ts'
 import { CONNECTION_OPTIONS, type ConnectionValues } from './common-options.ts'
 import type { CliIo } from './io.ts'
 import type { Shows } from './shown-request.ts'
@@ -18,7 +18,7 @@ export type TlsSettings = {
   readonly rejectUnauthorized: boolean
 }
 
-export type Connection = Place & {
+export type Connection = ApiAddress & {
   /** Names the option or variable that the address comes from, in a sentence. */
   readonly addressOrigin: string
   readonly tls: TlsSettings
@@ -112,7 +112,7 @@ export function readTokenFile(env: CliIo['env']): string | undefined {
     const token = asciiTrim(readFileSync(path, 'utf8'))
     return token === '' ? undefined : token
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (cliCodeOf(error) === 'ENOENT') return undefined
     throw new CliError(`Cannot read the token file ${path}: ${reasonOf(error)}`, error)
   }
 }

@@ -1,7 +1,7 @@
 // What `keywright operator diagnose` shows: every check with its mark, by group, and what to do about the rest.
 import { type ExitCode, RemoteFailure } from './cli-error.ts'
 import type { Client } from './client.ts'
-import { isList, type Json, memberOf, plainText } from './exact-json.ts'
+import { exactMember, isList, type Json, plainText } from './exact-json.ts'
 import type { Diagnosed, DiagnosedVerdict, Diagnosis } from './io.ts'
 import { type Style, type Tone, toned, wrapped } from './picture.ts'
 import { printableLine } from './terminal-text.ts'
@@ -9,9 +9,9 @@ import { printableLine } from './terminal-text.ts'
 /** What the checks of a running server found. @throws RemoteFailure where it does not tell */
 export async function readDiagnosis(client: Client): Promise<Diagnosis> {
   const { body } = await client.send({ doing: 'reading the checks', method: 'GET', path: 'sys/hardening' })
-  const checks = memberOf(memberOf(body, 'data'), 'checks')
+  const checks = exactMember(exactMember(body, 'data'), 'checks')
   if (!isList(checks)) throw new RemoteFailure('Error reading the checks: the answer has none')
-  const text = (check: Json, name: string): string => plainText(memberOf(check, name) ?? '')
+  const text = (check: Json, name: string): string => plainText(exactMember(check, name) ?? '')
   return {
     subject: client.address,
     checks: checks.map((check) => ({

@@ -1,22 +1,22 @@
 // The data key of an encrypted file: made and opened by the server, used here.
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { Client } from './client.ts'
-import { memberOf } from './exact-json.ts'
+import { exactMember } from './exact-json.ts'
 import { contextField, missingResult, type TransitValues, transitPath } from './transit-options.ts'
 
 /** `dataKey` is the caller's to wipe. */
-export type DataKey = { readonly wrappedKey: string; readonly dataKey: Buffer }
+export type EnvelopeKey = { readonly wrappedKey: string; readonly dataKey: Buffer }
 
 const DATA_KEY_BYTES = 32
 
 /** @throws RemoteFailure */
-export async function newDataKey(client: Client, options: TransitValues, doing: string): Promise<DataKey> {
+export async function newDataKey(client: Client, options: TransitValues, doing: string): Promise<EnvelopeKey> {
   const path = transitPath(options, 'datakey/plaintext')
   const body = JSON.stringify({ bits: DATA_KEY_BYTES * 8, ...contextField(options) })
-  const data = memberOf((await client.send({ doing, method: 'PUT', path, body })).body, 'data')
-  const wrappedKey = memberOf(data, 'ciphertext')
+  const data = exactMember((await client.send({ doing, method: 'PUT', path, body })).body, 'data')
+  const wrappedKey = exactMember(data, 'ciphertext')
   if (typeof wrappedKey !== 'string' || wrappedKey === '') throw missingResult(doing, 'ciphertext')
-  return { wrappedKey, dataKey: keyBytes(memberOf(data, 'plaintext'), doing) }
+  return { wrappedKey, dataKey: keyBytes(exactMember(data, 'plaintext'), doing) }
 }
 
 /** @throws RemoteFailure */
@@ -28,8 +28,8 @@ export async function openDataKey(
 ): Promise<Buffer> {
   const path = transitPath(options, 'decrypt')
   const body = JSON.stringify({ ciphertext: wrappedKey, ...contextField(options) })
-  const data = memberOf((await client.send({ doing, method: 'PUT', path, body })).body, 'data')
-  return keyBytes(memberOf(data, 'plaintext'), doing)
+  const data = exactMember((await client.send({ doing, method: 'PUT', path, body })).body, 'data')
+  return keyBytes(exactMember(data, 'plaintext'), doing)
 }
 
 function keyBytes(text: unknown, doing: string): Buffer {

@@ -16,7 +16,7 @@ const json = JSON as unknown as {
 }
 
 /** Undefined where the text is not JSON; why is not told, since the parser's own messages quote the text. */
-export function parseExactJson(text: string): Json | undefined {
+export function parseExactText(text: string): Json | undefined {
   try {
     return json.parse(text, (_, value, { source }) =>
       typeof value === 'number' && source !== undefined && source !== String(value) ? json.rawJSON(source) : value,
@@ -40,7 +40,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 }
 
 /** A member of the object itself: names come from the server, and `constructor` is one too. */
-export function memberOf(value: Json | undefined, name: string): Json | undefined {
+export function exactMember(value: Json | undefined, name: string): Json | undefined {
   return isMembers(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 

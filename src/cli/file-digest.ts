@@ -1,7 +1,7 @@
 // What of a file is signed: files of any size, of which only a hash travels.
 import { namedHashOf } from '../crypto/primitives/named-hash.ts'
 import type { Client } from './client.ts'
-import { memberOf } from './exact-json.ts'
+import { exactMember } from './exact-json.ts'
 import { missingResult, type TransitValues, transitPath } from './transit-options.ts'
 
 /** As the server is asked: the same to sign and to verify. */
@@ -29,10 +29,10 @@ export async function signedInput(type: string, hash: string, content: AsyncIter
 }
 
 /** The type of the key, which decides what is signed. @throws RemoteFailure */
-export async function keyTypeOf(client: Client, options: TransitValues): Promise<string> {
+export async function askKeyType(client: Client, options: TransitValues): Promise<string> {
   const doing = `reading the type of the key "${options.key}"`
   const answer = await client.send({ doing, method: 'GET', path: transitPath(options, 'keys') })
-  const type = memberOf(memberOf(answer.body, 'data'), 'type')
+  const type = exactMember(exactMember(answer.body, 'data'), 'type')
   if (typeof type !== 'string') throw missingResult(doing, 'type')
   return type
 }

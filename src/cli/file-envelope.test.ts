@@ -6,10 +6,10 @@ import { testSeed } from '../../test/fixtures/seed.ts'
 import { ByteReader } from './byte-reader.ts'
 import { CliError } from './cli-error.ts'
 import {
-  encodeHeader,
+  encodeEnvelopeHeader,
   FIXED_BYTES,
   fileKey,
-  isEnvelope,
+  isFileEnvelope,
   openSegments,
   readHeader,
   SEGMENT_BYTES,
@@ -72,14 +72,14 @@ test('what was changed anywhere, cut, lengthened or moved does not open', async 
 
 test('the header comes back, and one that cannot be is refused by its name', async () => {
   const header = { wrappedKey: 'vault:v1:abcd', salt: SALT }
-  const bytes = encodeHeader(header)
+  const bytes = encodeEnvelopeHeader(header)
   const read = async (given: Buffer) => {
     const reader = new ByteReader(inParts(given, 5))
     return await readHeader(await reader.take(FIXED_BYTES), reader, 'f')
   }
   assert.deepEqual(await read(bytes), header)
-  assert.ok(isEnvelope(bytes))
-  assert.ok(!isEnvelope(Buffer.from('vault:v1:abcd')))
+  assert.ok(isFileEnvelope(bytes))
+  assert.ok(!isFileEnvelope(Buffer.from('vault:v1:abcd')))
   for (let length = 7; length < bytes.length; length++) await assert.rejects(read(bytes.subarray(0, length)), CliError)
   for (const [at, says] of [
     [7, /format 9\.1\.16/],
@@ -94,7 +94,7 @@ test('the header comes back, and one that cannot be is refused by its name', asy
 
 // docs/file-format.md has the same.
 test('the bytes are those of the format', async () => {
-  const header = encodeHeader({ wrappedKey: 'vault:v1:abcd', salt: SALT })
+  const header = encodeEnvelopeHeader({ wrappedKey: 'vault:v1:abcd', salt: SALT })
   const file = Buffer.concat([header, await sealed(Buffer.from('the quick brown fox'))])
   assert.equal(
     file.toString('hex'),

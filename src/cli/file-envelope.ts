@@ -27,14 +27,14 @@ export type EnvelopeHeader = {
 }
 
 /** Whether the beginning of a file is that of an envelope, of whatever format. */
-export function isEnvelope(beginning: Buffer): boolean {
+export function isFileEnvelope(beginning: Buffer): boolean {
   return beginning.subarray(0, MAGIC.length - 1).equals(MAGIC.subarray(0, -1))
 }
 
 /** What binds format, algorithm and length of segments to the key of the file. */
 const PARAMETERS = Buffer.from([...MAGIC, ALGORITHM, SEGMENT_BITS])
 
-export function encodeHeader({ wrappedKey, salt }: EnvelopeHeader): Buffer {
+export function encodeEnvelopeHeader({ wrappedKey, salt }: EnvelopeHeader): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(wrappedKey.length)
   return Buffer.concat([PARAMETERS, length, Buffer.from(wrappedKey, 'latin1'), salt])

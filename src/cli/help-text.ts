@@ -6,7 +6,7 @@ const PROGRAM = 'keywright'
 const WIDTH = 100
 
 /** `trail` is what was typed up to the command, its own name included; empty for the program. */
-export function helpText(node: CommandNode, trail: readonly string[]): string {
+export function commandHelpText(node: CommandNode, trail: readonly string[]): string {
   const title = [PROGRAM, ...trail].join(' ')
   return isGroup(node) ? groupHelp(node, title) : commandHelp(node, title)
 }

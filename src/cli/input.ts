@@ -66,7 +66,7 @@ export async function* readAny(io: CliIo, name: string): AsyncGenerator<Buffer> 
 }
 
 /** Bytes that there are; undefined where that is not known before the end. */
-export async function sizeOf(name: string): Promise<number | undefined> {
+export async function inputSize(name: string): Promise<number | undefined> {
   if (name === STDIN) return undefined
   const found = await stat(name).catch(() => undefined)
   return found?.isFile() === true ? found.size : undefined

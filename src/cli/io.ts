@@ -52,10 +52,10 @@ export type Diagnose = (wanted: Wanted) => Promise<Diagnosis>
 export type InspectSnapshot = (parts: AsyncIterable<Buffer>) => Promise<Json>
 
 /** Reads the files of an audit log in their order and says what is wrong with them. */
-export type VerifyAudit = (files: readonly AuditLogFile[], options: AuditVerifyOptions) => Promise<AuditReport>
+export type VerifyAudit = (files: readonly AuditLogFile[], options: AuditLogOptions) => Promise<AuditReport>
 
 export type AuditLogFile = { readonly name: string; readonly parts: AsyncIterable<Buffer> }
-export type AuditVerifyOptions = {
+export type AuditLogOptions = {
   /** Ed25519, 32 bytes in base64; several with commas. */
   readonly publicKey?: string | undefined
   readonly isPart: boolean
@@ -88,7 +88,7 @@ export type AuditReport = {
 }
 
 /** Resolves when the stream has taken the data, so that a process that ends afterwards cuts nothing off. */
-export function write(stream: CliOutput, data: string | Buffer): Promise<void> {
+export function writeAll(stream: CliOutput, data: string | Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     // A failure comes to the callback and then as an event, which would end the process if nobody listened.
     const ignore = (): void => {}

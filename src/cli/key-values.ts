@@ -1,6 +1,6 @@
 // The data of a request as it is typed: `name=value`, `name=@file`, `name=-`, `@file.json`, `-`.
 import { CliError, UsageError } from './cli-error.ts'
-import { isList, isMembers, type Json, parseExactJson } from './exact-json.ts'
+import { isList, isMembers, type Json, parseExactText } from './exact-json.ts'
 import { inputName, readInputText, STDIN } from './input.ts'
 import type { CliIo } from './io.ts'
 
@@ -51,7 +51,7 @@ async function typedValue(typed: string, textOf: (name: string) => Promise<strin
 }
 
 function documentMembers(name: string, text: string): [string, Json][] {
-  const document = parseExactJson(text)
+  const document = parseExactText(text)
   if (!isMembers(document)) throw new CliError(`${inputName(name)} must hold a JSON object, like {"type": "ed25519"}`)
   return Object.entries(document)
 }

@@ -32,14 +32,14 @@ const METHODS: Readonly<Record<string, Method>> = {
 
 export const LOGIN_METHODS = ['token', ...Object.keys(METHODS)]
 
-export type LoginRequest = { readonly path: string; readonly body: string }
+export type LoginCall = { readonly path: string; readonly body: string }
 
 /** @throws UsageError where the user name is missing; CliError where the secret is, and nobody can be asked for it */
 export async function loginRequest(
   io: CliIo,
   { method, mount, metadataAddress }: { method: string; mount: string; metadataAddress: string },
   data: Data,
-): Promise<LoginRequest> {
+): Promise<LoginCall> {
   const { inPath, secret, ofMachine } = own(METHODS, method) ?? {}
   const given = new Map(
     [...data].map(([field, value]) => [field, typeof value === 'string' ? withoutLineEnd(value) : value]),

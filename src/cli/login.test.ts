@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type ApiDouble, envelope, refused, startApiDouble } from '../../test/fixtures/api-double.ts'
-import { type Ran, runClient, type Surroundings } from '../../test/fixtures/cli-run.ts'
+import { type Ran, type RunOptions, runClient } from '../../test/fixtures/cli-run.ts'
 
 let api: ApiDouble
 let home = ''
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const AUTH = { client_token: 'hvs.new', accessor: 'acc', policies: ['app'], lease_duration: 60, renewable: true }
 
-function client(argv: readonly string[], { env = {}, ...more }: Surroundings = {}): Promise<Ran> {
+function client(argv: readonly string[], { env = {}, ...more }: RunOptions = {}): Promise<Ran> {
   return runClient(argv, { env: { VAULT_ADDR: api.address, HOME: home, USER: 'kim', ...env }, ...more })
 }
 

@@ -1,5 +1,5 @@
 // The settings of a mount on the command line: options of `enable` and `tune`, and the fields that they become.
-import { optionFields } from './call-command.ts'
+import { givenFields } from './call-command.ts'
 import { namedValues } from './named-values.ts'
 import type { OptionTable } from './options.ts'
 
@@ -51,15 +51,15 @@ type MountValues = Readonly<Record<string, unknown>> & { readonly options: reado
 /** What stands beside the `config` when a mount is made, and with it when it is tuned. */
 export function mountFields(options: MountValues): object {
   const own = options.options.length === 0 ? {} : { options: namedValues('options', options.options) }
-  return { ...optionFields(options, ['description']), ...own }
+  return { ...givenFields(options, ['description']), ...own }
 }
 
 /** Members of the `config`. */
 export function configFields(options: MountValues): object {
-  const lockout = optionFields(options, Object.keys(LOCKOUT_OPTIONS))
+  const lockout = givenFields(options, Object.keys(LOCKOUT_OPTIONS))
   const members = Object.entries(lockout).map(([name, value]) => [name.slice('user_'.length), value] as const)
   return {
-    ...optionFields(options, [...CONFIG_NAMES, 'token-type']),
+    ...givenFields(options, [...CONFIG_NAMES, 'token-type']),
     ...(members.length === 0 ? {} : { user_lockout_config: Object.fromEntries(members) }),
   }
 }

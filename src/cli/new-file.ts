@@ -1,6 +1,6 @@
 // Writes a file of the caller: whole or not at all, and over another one only where that was asked for.
 import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { CliError, codeOf, reasonOf } from './cli-error.ts'
+import { CliError, cliCodeOf, reasonOf } from './cli-error.ts'
 
 export type NewFile = {
   readonly path: string
@@ -16,7 +16,7 @@ export async function refuseExisting({ path, force }: NewFile): Promise<void> {
   try {
     await lstat(path)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return
+    if (cliCodeOf(error) === 'ENOENT') return
     throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, error)
   }
   throw exists(path)
@@ -43,7 +43,7 @@ export async function writeNewFile(file: NewFile, bytes: Buffer | string | Async
     if (force) await rename(target, path)
   } catch (error) {
     if (error instanceof CliError) throw error
-    if (codeOf(error) === 'EEXIST') throw exists(target)
+    if (cliCodeOf(error) === 'EEXIST') throw exists(target)
     throw new CliError(`Cannot write ${path}: ${reasonOf(error)}`, error)
   }
 }

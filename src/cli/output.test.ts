@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { envelope } from '../../test/fixtures/api-double.ts'
 import { collector } from '../../test/fixtures/cli-run.ts'
 import { answerRows } from './answer-rows.ts'
-import { type Json, parseExactJson } from './exact-json.ts'
+import { type Json, parseExactText } from './exact-json.ts'
 import { formatJson, formatList, formatTable, printAnswer } from './output.ts'
 
 const table = (body: Json): string => formatTable(answerRows(body))
-const answer = (parts: object): Json => parseExactJson(JSON.stringify(envelope(parts))) ?? null
+const answer = (parts: object): Json => parseExactText(JSON.stringify(envelope(parts))) ?? null
 
 test('output: a table of an answer, its names in order', () => {
   const data = { type: 'aes256-gcm96', deletion_allowed: false, latest_version: 2, min_available_version: 0, name: 'x' }
@@ -143,7 +143,7 @@ test('output: a list', () => {
 })
 
 test('output: JSON is the whole body in its own order, with exact numbers', () => {
-  const body = parseExactJson('{"z":1,"data":{"big":18446744073709551615,"text":"\u009b"},"a":[]}') ?? null
+  const body = parseExactText('{"z":1,"data":{"big":18446744073709551615,"text":"\u009b"},"a":[]}') ?? null
   assert.equal(
     formatJson(body),
     '{\n  "z": 1,\n  "data": {\n    "big": 18446744073709551615,\n    "text": "\\u009b"\n  },\n  "a": []\n}\n',

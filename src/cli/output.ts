@@ -1,9 +1,9 @@
 // How answers are printed: for a person as a table, for a program as JSON or as one raw field.
-import { answerRows, flatRows, type Row, shownValue } from './answer-rows.ts'
+import { type AnswerRow, answerRows, flatRows, shownValue } from './answer-rows.ts'
 import { CliError } from './cli-error.ts'
 import type { OutputValues } from './common-options.ts'
-import { isList, type Json, memberOf, plainText } from './exact-json.ts'
-import { type CliIo, write } from './io.ts'
+import { exactMember, isList, type Json, plainText } from './exact-json.ts'
+import { type CliIo, writeAll } from './io.ts'
 import { printable, printableJson, printableLine } from './terminal-text.ts'
 import { formatYaml } from './yaml.ts'
 
@@ -21,9 +21,9 @@ export async function printAnswer(
   if (options.field !== undefined || options.format === 'table') await printWarnings(io, body)
   if (options.field !== undefined) return await printField(io, options, body, options.field)
   // A wrapped answer looks like any other.
-  const isWrapped = (memberOf(body, 'wrap_info') ?? null) !== null
+  const isWrapped = (exactMember(body, 'wrap_info') ?? null) !== null
   const asTable = isWrapped ? (answer: Json) => formatTable(answerRows(answer)) : table
-  await write(io.stdout, options.format === 'table' ? asTable(body) : formatValue(options.format, body))
+  await writeAll(io.stdout, options.format === 'table' ? asTable(body) : formatValue(options.format, body))
 }
 
 /** The value for programs: `raw` is JSON in one line. */
@@ -38,7 +38,7 @@ export function formatJson(value: Json): string {
 }
 
 /** Names and values in two columns; further lines of a value stand under its first. */
-export function formatTable(rows: readonly Row[], heads: readonly [string, string] = ['Key', 'Value']): string {
+export function formatTable(rows: readonly AnswerRow[], heads: readonly [string, string] = ['Key', 'Value']): string {
   const texts = flatRows(rows).map(([name, value]): [string, string] => [printableLine(name), shownValue(name, value)])
   const width = GAP + [heads, ...texts].reduce((widest, [name]) => Math.max(widest, name.length), 0)
   const lines = [heads, heads.map(underline), ...texts].flatMap(([name = '', text = '']) => {
@@ -59,9 +59,9 @@ function underline(head: string): string {
 
 async function printField(io: CliIo, { format }: OutputValues, body: Json, name: string): Promise<void> {
   const value = findField(body, name)
-  if (format === 'json' || format === 'yaml') return await write(io.stdout, formatValue(format, value))
+  if (format === 'json' || format === 'yaml') return await writeAll(io.stdout, formatValue(format, value))
   const text = plainText(value)
-  await write(io.stdout, io.stdout.isTTY === true ? `${printable(text)}\n` : text)
+  await writeAll(io.stdout, io.stdout.isTTY === true ? `${printable(text)}\n` : text)
 }
 
 /** By the name of a table row, or of an object that the table shows in several. */
@@ -72,17 +72,17 @@ function findField(body: Json, name: string): Json {
   throw noField(name, rows)
 }
 
-function noField(name: string, rows: readonly Row[]): CliError {
+function noField(name: string, rows: readonly AnswerRow[]): CliError {
   const names = rows.map(([each]) => printableLine(each))
   const known = names.length === 0 ? 'it has no fields' : `its fields are ${names.join(', ')}`
   return new CliError(`Field "${name}" is not in the answer: ${known}`)
 }
 
 async function printWarnings(io: CliIo, body: Json): Promise<void> {
-  const warnings = memberOf(body, 'warnings')
+  const warnings = exactMember(body, 'warnings')
   if (!isList(warnings) || warnings.length === 0) return
   const lines = warnings.map((warning) => `* ${printable(plainText(warning))}`)
-  await write(io.stderr, `The server warns:\n\n${lines.join('\n')}\n\n`)
+  await writeAll(io.stderr, `The server warns:\n\n${lines.join('\n')}\n\n`)
 }
 
 /** After a write or a deletion: the answer where the server gave one, otherwise the sentence, which is for people. */
@@ -93,5 +93,5 @@ export async function printDone(io: CliIo, options: OutputValues, body: Json | u
   }
   if (options.field !== undefined) throw noField(options.field, [])
   if (body !== undefined) await printWarnings(io, body)
-  if (options.format === 'table') await write(io.stdout, `${done}\n`)
+  if (options.format === 'table') await writeAll(io.stdout, `${done}\n`)
 }

@@ -7,7 +7,7 @@ import { runClient } from '../../test/fixtures/cli-run.ts'
 import { diagnosisExitCode, formatDiagnosis } from './diagnosis.ts'
 import type { Diagnosed } from './io.ts'
 import { bar, type Style, styleOf, wrapped } from './picture.ts'
-import { sizeOf, spanOf } from './status-picture.ts'
+import { readableSize, spanOf } from './status-picture.ts'
 
 const PLAIN: Style = { isTerminal: false, isUnicode: false, hasColour: false, width: 100 }
 const stream = (isTTY: boolean, columns: number) => Object.assign(new PassThrough(), { isTTY, columns })
@@ -39,7 +39,7 @@ test('spans and sizes are told in the units that people use', () => {
   const DAY = 86_400_000
   const spans = [0, 59_000, 60_000, 3_600_000 + 120_000, 3 * DAY + 4 * 3_600_000, -5].map(spanOf)
   assert.deepEqual(spans, ['0 s', '59 s', '1 min', '1 h 2 min', '3 d 4 h', '0 s'])
-  assert.deepEqual([0, 1_023, 1_536, 2 ** 20, 3 * 2 ** 30].map(sizeOf), [
+  assert.deepEqual([0, 1_023, 1_536, 2 ** 20, 3 * 2 ** 30].map(readableSize), [
     '0 B',
     '1023 B',
     '1.5 KiB',

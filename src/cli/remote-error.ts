@@ -1,15 +1,14 @@
 // What a person is told when the server, or the way to it, refuses: what was tried, what was said, what may help.
 import { isSealed, messagesOf } from '../client/error-messages.ts'
-import { codeOf, RemoteFailure } from './cli-error.ts'
+import type { Method } from '../client/wire.ts'
+import { cliCodeOf, RemoteFailure } from './cli-error.ts'
 import type { Json } from './exact-json.ts'
 import { printable, printableLine } from './terminal-text.ts'
-
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
 export { messagesOf }
 
 /** A request that came back with an error. */
-export type Refused = {
+export type FailedCall = {
   /** What was tried, to stand behind "Error": `reading transit/keys/x`. */
   readonly doing: string
   readonly method: Method
@@ -31,14 +30,14 @@ export class RemoteError extends RemoteFailure {
   /** 404 and not a word more: the path is one, and nothing is stored there. */
   readonly nothingThere: boolean
   readonly body: Json | undefined
-  constructor(refused: Refused) {
+  constructor(refused: FailedCall) {
     super(describeRefusal(refused))
     this.body = refused.body
     this.nothingThere = refused.status === 404 && refused.messages.length === 0
   }
 }
 
-function describeRefusal(refused: Refused): string {
+function describeRefusal(refused: FailedCall): string {
   const { doing, method, url, status, messages } = refused
   const lines = [`Error ${doing}: ${verdict(refused)}`, '', `URL: ${method} ${url}`]
   lines.push(messages.length === 0 ? `Code: ${status}.` : `Code: ${status}. Errors:`)
@@ -48,14 +47,14 @@ function describeRefusal(refused: Refused): string {
   return lines.join('\n')
 }
 
-function verdict(refused: Refused): string {
+function verdict(refused: FailedCall): string {
   if (isSealed(refused.status, refused.messages)) return 'the server is sealed'
   if (refused.body !== undefined) return 'not all of it could be done, the answer says what'
   if (refused.status === 404) return 'there is nothing at this path'
   return refused.status >= 500 ? 'the server could not do it' : 'the server refused the request'
 }
 
-type Hint = { readonly fits: (refused: Refused) => boolean; readonly hint: (refused: Refused) => string }
+type Hint = { readonly fits: (refused: FailedCall) => boolean; readonly hint: (refused: FailedCall) => string }
 
 /** RFC 4918 section 11.5. */
 const DEVICE_FULL = 507
@@ -134,7 +133,7 @@ export function capabilityOf(method: Method, listing: boolean): string {
 /** There was no answer. */
 /** `origin` is a sentence about where the address comes from. */
 export function connectionError(doing: string, address: string, origin: string, error: unknown): RemoteFailure {
-  const code = codeOf(error)
+  const code = cliCodeOf(error)
   const advice = CONNECTION_ADVICE.find(({ codes }) => codes.includes(code ?? ''))
   const what = advice?.what ?? 'the connection broke'
   const reason = code === undefined ? '' : ` (${code})`

@@ -1,8 +1,8 @@
 // The seal of a server as the server tells it, with what `sys/leader` says of the cluster; both answers are plain.
-import type { Row } from './answer-rows.ts'
+import type { AnswerRow } from './answer-rows.ts'
 import { RemoteFailure } from './cli-error.ts'
 import type { Client } from './client.ts'
-import { isMembers, type Json, type JsonMembers, memberOf } from './exact-json.ts'
+import { exactMember, isMembers, type Json, type JsonMembers } from './exact-json.ts'
 import { formatTable } from './output.ts'
 import { RemoteError } from './remote-error.ts'
 
@@ -17,7 +17,7 @@ export async function readSealStatus(client: Client): Promise<JsonMembers> {
 
 /** @throws RemoteFailure where it is not a seal status */
 export function sealStatusOf(body: Json | undefined): JsonMembers {
-  if (isMembers(body) && typeof memberOf(body, 'sealed') === 'boolean') return body
+  if (isMembers(body) && typeof exactMember(body, 'sealed') === 'boolean') return body
   throw new RemoteFailure('Error reading the seal status: the answer does not say whether the server is sealed')
 }
 
@@ -33,11 +33,11 @@ async function readLeader(client: Client): Promise<JsonMembers> {
 }
 
 export function formatSealStatus(status: Json): string {
-  const tell = (label: string, member: string): Row[] => {
-    const value = memberOf(status, member)
+  const tell = (label: string, member: string): AnswerRow[] => {
+    const value = exactMember(status, member)
     return value === undefined || value === null || value === '' ? [] : [[label, value]]
   }
-  const recovery = memberOf(status, 'recovery_seal') === true ? 'Recovery ' : ''
+  const recovery = exactMember(status, 'recovery_seal') === true ? 'Recovery ' : ''
   return formatTable([
     ...tell('Seal Type', 'type'),
     ...tell('Recovery Seal Type', 'recovery_seal_type'),
@@ -56,20 +56,20 @@ export function formatSealStatus(status: Json): string {
   ])
 }
 
-function progressRows(status: Json): Row[] {
-  if (memberOf(status, 'sealed') !== true || memberOf(status, 'initialized') !== true) return []
-  const nonce = memberOf(status, 'nonce') ?? ''
+function progressRows(status: Json): AnswerRow[] {
+  if (exactMember(status, 'sealed') !== true || exactMember(status, 'initialized') !== true) return []
+  const nonce = exactMember(status, 'nonce') ?? ''
   return [
-    ['Unseal Progress', `${memberOf(status, 'progress') ?? 0}/${memberOf(status, 't') ?? '?'}`],
+    ['Unseal Progress', `${exactMember(status, 'progress') ?? 0}/${exactMember(status, 't') ?? '?'}`],
     ...(nonce === '' ? [] : [['Unseal Nonce', nonce] as const]),
   ]
 }
 
-function haRows(status: Json): Row[] {
-  if (memberOf(status, 'ha_enabled') !== true) return []
-  const active = memberOf(status, 'is_self') === true
-  const since = memberOf(status, 'active_time') ?? ''
-  const leader = memberOf(status, 'leader_address') ?? ''
+function haRows(status: Json): AnswerRow[] {
+  if (exactMember(status, 'ha_enabled') !== true) return []
+  const active = exactMember(status, 'is_self') === true
+  const since = exactMember(status, 'active_time') ?? ''
+  const leader = exactMember(status, 'leader_address') ?? ''
   return [
     ['HA Mode', active ? 'active' : 'standby'],
     ...(active && since !== '' ? [['Active Since', since] as const] : []),

@@ -1,7 +1,7 @@
 // Asks for a secret on the terminal without showing what is typed.
 import { asciiTrim } from '../lib/ascii.ts'
 import { CliError } from './cli-error.ts'
-import { type CliIo, write } from './io.ts'
+import { type CliIo, writeAll } from './io.ts'
 
 const INTERRUPT = '\u0003'
 const END_OF_INPUT = '\u0004'
@@ -17,12 +17,12 @@ export async function askSecret(io: CliIo, what: string): Promise<string> {
   }
   stdin.setRawMode(true)
   try {
-    await write(io.stderr, `${what} (will be hidden): `)
+    await writeAll(io.stderr, `${what} (will be hidden): `)
     return asciiTrim(await readTyped(io))
   } finally {
     stdin.setRawMode(false)
     stdin.pause()
-    await write(io.stderr, '\n')
+    await writeAll(io.stderr, '\n')
   }
 }
 

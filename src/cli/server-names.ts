@@ -1,14 +1,14 @@
 // Names that the server knows, for the shell to offer: asked for once and briefly; where that fails nothing is said.
 import type { Client } from './client.ts'
 import type { Completes } from './command.ts'
-import { isList, isMembers, type Json, memberOf } from './exact-json.ts'
+import { exactMember, isList, isMembers, type Json } from './exact-json.ts'
 
 /** Nobody waits longer at a prompt. */
-const PATIENCE = { retries: 0, timeoutMs: 500 }
+const TIMEOUT = { retries: 0, timeoutMs: 500 }
 
 export async function serverNames(client: Client, kind: Completes, typed: string): Promise<readonly string[]> {
   if (client.token === undefined) return []
-  const asker = client.with(PATIENCE)
+  const asker = client.with(TIMEOUT)
   try {
     return kind === 'path' ? await pathNames(asker, typed) : await FINDERS[kind](asker)
   } catch {
@@ -27,21 +27,21 @@ async function pathNames(client: Client, typed: string): Promise<readonly string
   const slash = typed.lastIndexOf('/')
   if (slash <= 0) {
     const mounts = await dataOf(client, 'sys/internal/ui/mounts')
-    const logins = Object.keys(membersOf(memberOf(mounts, 'auth'))).map((path) => `auth/${path}`)
-    return [...Object.keys(membersOf(memberOf(mounts, 'secret'))), ...logins]
+    const logins = Object.keys(membersOf(exactMember(mounts, 'auth'))).map((path) => `auth/${path}`)
+    return [...Object.keys(membersOf(exactMember(mounts, 'secret'))), ...logins]
   }
   const folder = typed.slice(0, slash)
   return (await listed(client, folder)).map((name) => `${folder}/${name}`)
 }
 
 async function listed(client: Client, path: string): Promise<readonly string[]> {
-  const keys = memberOf(await dataOf(client, path, [['list', 'true']]), 'keys')
+  const keys = exactMember(await dataOf(client, path, [['list', 'true']]), 'keys')
   return isList(keys) ? keys.filter((key) => typeof key === 'string') : []
 }
 
 async function dataOf(client: Client, path: string, query?: readonly (readonly [string, string])[]) {
   const { body } = await client.send({ doing: 'completing', method: 'GET', path, query })
-  return memberOf(body, 'data')
+  return exactMember(body, 'data')
 }
 
 function membersOf(value: Json | undefined): object {

@@ -1,5 +1,5 @@
 // Requests that are shown instead of being sent: as a command of curl, or as the policy that allows them.
-import { type Call, httpRequest, type Place } from '../client/wire.ts'
+import { type ApiAddress, type ApiCall, httpRequest } from '../client/wire.ts'
 import { CliError } from './cli-error.ts'
 import { capabilityOf } from './remote-error.ts'
 
@@ -10,12 +10,12 @@ export class ShownRequest extends CliError {
   override name = 'ShownRequest'
 }
 
-export function shownRequest(shows: Shows, place: Place, call: Call): ShownRequest {
+export function shownRequest(shows: Shows, place: ApiAddress, call: ApiCall): ShownRequest {
   return new ShownRequest(shows === 'curl' ? curlCommand(place, call) : policyText(call))
 }
 
 /** The token is not part of it, so that it can be handed on. */
-function curlCommand(place: Place, call: Call): string {
+function curlCommand(place: ApiAddress, call: ApiCall): string {
   const { method, url, headers, body } = httpRequest(place, call)
   const shown = Object.entries(headers).map(([name, value]) =>
     name === 'X-Vault-Token' ? `-H "${name}: $(keywright print token)"` : `-H ${quoted(`${name}: ${value}`)}`,
@@ -29,7 +29,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-function policyText({ method, path, query }: Call): string {
+function policyText({ method, path, query }: ApiCall): string {
   const listing = query?.some(([name]) => name === 'list') ?? false
   const capabilities = method === 'PUT' || method === 'POST' ? ['create', 'update'] : [capabilityOf(method, listing)]
   const list = capabilities.map((each) => `"${each}"`).join(', ')

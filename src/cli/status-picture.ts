@@ -1,20 +1,20 @@
 // The state of a server at a glance, above the table of `keywright status` on a terminal: as much of it as the server
 // tells this caller.
 import type { Client } from './client.ts'
-import { isList, type Json, memberOf, plainText } from './exact-json.ts'
+import { exactMember, isList, type Json, plainText } from './exact-json.ts'
 import { bar, type Style, toned } from './picture.ts'
 import { printableLine } from './terminal-text.ts'
 
 /** Nobody waits for what is only there to be looked at. */
-const PATIENCE_MS = 1_500
+const TIMEOUT_MS = 1_500
 
 /** What `sys/hardening` says; undefined for callers that may not read it. Never fails, and is soon done. */
-export async function readSurroundings(client: Client): Promise<Json | undefined> {
+export async function readPicture(client: Client): Promise<Json | undefined> {
   if (client.token === undefined) return undefined
   const request = { doing: 'reading the checks', method: 'GET', path: 'sys/hardening' } as const
   try {
-    const { body } = await client.with({ timeoutMs: PATIENCE_MS, retries: 0 }).send(request)
-    return memberOf(body, 'data')
+    const { body } = await client.with({ timeoutMs: TIMEOUT_MS, retries: 0 }).send(request)
+    return exactMember(body, 'data')
   } catch {
     return undefined
   }
@@ -31,9 +31,9 @@ export type Glance = {
 export function formatGlance(glance: Glance, style: Style): string {
   const { status, surroundings } = glance
   const lines = [headLine(glance, style)]
-  if (memberOf(status, 'initialized') !== true) {
+  if (exactMember(status, 'initialized') !== true) {
     lines.push(`${toned(style, 'strong', 'keywright operator init')} makes its keys, once and for all`)
-  } else if (memberOf(status, 'sealed') === true) lines.push(progressLine(status, style))
+  } else if (exactMember(status, 'sealed') === true) lines.push(progressLine(status, style))
   if (surroundings !== undefined) lines.push(serverLine(glance, surroundings, style), checksLine(surroundings, style))
   return `${lines.map((line, at) => (at === 0 ? line : `  ${line}`)).join('\n')}\n\n`
 }
@@ -42,8 +42,8 @@ const dot = (style: Style): string => (style.isUnicode ? '●' : '*')
 const between = (style: Style): string => (style.isUnicode ? ' · ' : ', ')
 
 function headLine({ address, status }: Glance, style: Style): string {
-  const isOpen = memberOf(status, 'sealed') !== true
-  const isNew = memberOf(status, 'initialized') !== true
+  const isOpen = exactMember(status, 'sealed') !== true
+  const isNew = exactMember(status, 'initialized') !== true
   const state = isNew ? 'not initialised' : isOpen ? 'open' : 'sealed'
   const name = textOf(status, 'cluster_name')
   const inClear = address.startsWith('http:') ? ' in clear' : ''
@@ -59,7 +59,7 @@ const BAR_CELLS = 24
 
 function progressLine(status: Json, style: Style): string {
   const [given, needed] = [numberOf(status, 'progress'), numberOf(status, 't')]
-  if (memberOf(status, 'recovery_seal') === true)
+  if (exactMember(status, 'recovery_seal') === true)
     return 'It opens by itself when it starts, and did not: its log says why'
   const cells = needed === 0 ? BAR_CELLS : Math.max(1, Math.floor(BAR_CELLS / needed)) * Math.min(needed, BAR_CELLS)
   const left = needed - given
@@ -68,16 +68,16 @@ function progressLine(status: Json, style: Style): string {
 }
 
 function serverLine({ nowMs }: Glance, surroundings: Json, style: Style): string {
-  const server = memberOf(surroundings, 'server')
+  const server = exactMember(surroundings, 'server')
   const startedMs = Date.parse(textOf(server, 'started_at'))
   const threads = numberOf(server, 'threads')
   const listeners = itemsOf(server, 'listeners')
-  const open = listeners.filter((each) => memberOf(each, 'tls') !== true).length
+  const open = listeners.filter((each) => exactMember(each, 'tls') !== true).length
   const devices = itemsOf(server, 'audit_devices').map((each) => printableLine(plainText(each)))
   const parts = [
     `${threads} ${threads === 1 ? 'thread' : 'threads'}`,
     ...(Number.isNaN(startedMs) ? [] : [`up ${spanOf(nowMs - startedMs)}`]),
-    `${sizeOf(numberOf(server, 'stored_bytes'))} stored`,
+    `${readableSize(numberOf(server, 'stored_bytes'))} stored`,
     devices.length === 0 ? toned(style, 'caution', 'no audit') : `audit to ${devices.join(', ')}`,
     open === 0 ? 'TLS' : `${open} of ${listeners.length} addresses in clear`,
   ]
@@ -93,17 +93,17 @@ function checksLine(surroundings: Json, style: Style): string {
 }
 
 function textOf(from: Json | undefined, name: string): string {
-  const value = memberOf(from, name)
+  const value = exactMember(from, name)
   return typeof value === 'string' ? printableLine(value) : ''
 }
 
 function numberOf(from: Json | undefined, name: string): number {
-  const value = Number(plainText(memberOf(from, name) ?? null))
+  const value = Number(plainText(exactMember(from, name) ?? null))
   return Number.isFinite(value) ? value : 0
 }
 
 function itemsOf(from: Json | undefined, name: string): readonly Json[] {
-  const value = memberOf(from, name)
+  const value = exactMember(from, name)
   return isList(value) ? value : []
 }
 
@@ -133,7 +133,7 @@ const SIZES: readonly (readonly [number, string])[] = [
   [2 ** 10, 'KiB'],
 ]
 
-export function sizeOf(bytes: number): string {
+export function readableSize(bytes: number): string {
   const found = SIZES.find(([size]) => bytes >= size)
   return found === undefined ? `${bytes} B` : `${(bytes / found[0]).toFixed(1)} ${found[1]}`
 }

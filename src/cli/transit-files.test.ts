@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type ApiDouble, envelope, ROOT_TOKEN, startApiDouble } from '../../test/fixtures/api-double.ts'
-import { type Ran, runClient, type Surroundings } from '../../test/fixtures/cli-run.ts'
+import { type Ran, type RunOptions, runClient } from '../../test/fixtures/cli-run.ts'
 
 let api: ApiDouble
 let folder = ''
@@ -18,7 +18,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-function transit(argv: readonly string[], more: Surroundings = {}): Promise<Ran> {
+function transit(argv: readonly string[], more: RunOptions = {}): Promise<Ran> {
   return runClient(['transit', ...argv], { env: { VAULT_ADDR: api.address, VAULT_TOKEN: ROOT_TOKEN }, ...more })
 }
 

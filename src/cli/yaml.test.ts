@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseExactJson } from './exact-json.ts'
+import { parseExactText } from './exact-json.ts'
 import { formatYaml } from './yaml.ts'
 
 for (const { name, json, yaml } of [
@@ -24,5 +24,5 @@ for (const { name, json, yaml } of [
       '- "%a"\n- "!a"\n- " a"\n- "a #b"\n- ".inf"\n- "y"\n',
   },
 ]) {
-  test(`yaml: ${name}`, () => assert.equal(formatYaml(parseExactJson(json) ?? null), yaml))
+  test(`yaml: ${name}`, () => assert.equal(formatYaml(parseExactText(json) ?? null), yaml))
 }

@@ -25,17 +25,17 @@ export type Envelope<Data = unknown> = {
   readonly auth: Auth | null
 }
 
-export function isEnvelope(body: unknown): body is Envelope {
+export function isAnswerEnvelope(body: unknown): body is Envelope {
   return memberOf(body, 'request_id') !== undefined && Object.hasOwn(body as object, 'data')
 }
 
 /** The token of an answer that gives one, otherwise its data; a plain body is what it is. */
 export function resultOf(body: unknown): unknown {
-  if (!isEnvelope(body)) return body
+  if (!isAnswerEnvelope(body)) return body
   return body.wrap_info ?? body.auth ?? body.data ?? undefined
 }
 
-export function warningsOf(body: unknown): readonly string[] {
+export function answerWarnings(body: unknown): readonly string[] {
   const warnings = memberOf(body, 'warnings')
   return Array.isArray(warnings) ? warnings.map(String) : []
 }

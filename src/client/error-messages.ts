@@ -30,7 +30,7 @@ export function isSealed(status: number, messages: readonly string[]): boolean {
 }
 
 /** Undefined where the text is not JSON. */
-export function parseBody(text: string): unknown {
+export function parseAnswerBody(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type ApiDouble, envelope, ROOT_TOKEN, refused, startApiDouble } from '../../test/fixtures/api-double.ts'
-import { ApiError, ConnectionError, Keywright, type Settings } from './keywright.ts'
+import { ApiError, type ClientSettings, ConnectionError, Keywright } from './keywright.ts'
 
 let api: ApiDouble
 beforeEach(async () => {
@@ -9,7 +9,7 @@ beforeEach(async () => {
 })
 afterEach(() => api.close())
 
-function client(more: Partial<Settings> = {}): Keywright {
+function client(more: Partial<ClientSettings> = {}): Keywright {
   return new Keywright({ address: api.address, token: ROOT_TOKEN, ...more })
 }
 

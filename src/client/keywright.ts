@@ -6,19 +6,19 @@
 // It needs nothing but `fetch`.
 
 import type { Mount } from './endpoints.ts'
-import { type Envelope, isEnvelope, resultOf, warningsOf } from './envelope.ts'
-import { memberOf, messagesOf, parseBody } from './error-messages.ts'
+import { answerWarnings, type Envelope, isAnswerEnvelope, resultOf } from './envelope.ts'
+import { memberOf, messagesOf, parseAnswerBody } from './error-messages.ts'
 import { ApiError, type Asked, ConnectionError } from './errors.ts'
 import { type Fetch, fetchTransport, pause, TimedOut } from './fetch-transport.ts'
 import { fillPath, movePath } from './path.ts'
 import type { Arguments, FieldsOf, Given, PathOf, ResultOf } from './typed-calls.ts'
-import { type Call, exchange, httpRequest, type Method, Misdirected, type Place, urlOf } from './wire.ts'
+import { type ApiAddress, type ApiCall, exchange, httpRequest, type Method, Misdirected, urlOf } from './wire.ts'
 
 export type { Auth, Endpoints, Mount } from './endpoints.ts'
 export type { Envelope, WrapInfo } from './envelope.ts'
 export { ApiError, type Asked, ConnectionError, KeywrightError } from './errors.ts'
 
-export type Settings = {
+export type ClientSettings = {
   /** Scheme, host and port, like `https://kms.example:8200`. */
   readonly address: string
   /** Or what gives it, asked before every request: a token that is renewed elsewhere stays fresh. */
@@ -43,17 +43,17 @@ const RETRIES = 2
 
 /** A client for one server and one token. It keeps no connection and no state: `with` gives another beside it. */
 export class Keywright<Wrapped extends boolean = false> {
-  readonly #settings: Settings
+  readonly #settings: ClientSettings
   readonly #wrapTtl: string | undefined
 
   /** `wrapTtl` is for `wrapping`. @throws TypeError where the address is none */
-  constructor(settings: Settings, wrapTtl?: string) {
+  constructor(settings: ClientSettings, wrapTtl?: string) {
     this.#settings = { ...settings, address: cleanAddress(settings.address) }
     this.#wrapTtl = wrapTtl
   }
 
   /** The same client, with some settings changed. */
-  with(changed: Partial<Settings>): Keywright<Wrapped> {
+  with(changed: Partial<ClientSettings>): Keywright<Wrapped> {
     return new Keywright({ ...this.#settings, ...changed }, this.#wrapTtl)
   }
 
@@ -113,7 +113,7 @@ export class Keywright<Wrapped extends boolean = false> {
     const call = callOf(method, path, fields)
     const asked: Asked = { method, path, url: urlOf(place, path) }
     const { status, text } = await this.#exchanged(place, call, asked, signal)
-    const body = parseBody(text)
+    const body = parseAnswerBody(text)
     if (text !== '' && body === undefined) {
       throw new ConnectionError(asked, `the answer (code ${status}) is not JSON: is this the address of the server?`)
     }
@@ -123,7 +123,7 @@ export class Keywright<Wrapped extends boolean = false> {
     if (status >= 300 && !(status === 404 && messages.length === 0 && data !== undefined)) {
       throw new ApiError(asked, status, messages, data ?? plainData(body))
     }
-    for (const warning of warningsOf(body)) this.#settings.onWarning?.(warning, asked)
+    for (const warning of answerWarnings(body)) this.#settings.onWarning?.(warning, asked)
     return body
   }
 
@@ -137,7 +137,7 @@ export class Keywright<Wrapped extends boolean = false> {
     return resultOf(await this.send(method, path, rest, options))
   }
 
-  async #place(): Promise<Place> {
+  async #place(): Promise<ApiAddress> {
     const { address, token, namespace } = this.#settings
     return {
       address,
@@ -147,7 +147,7 @@ export class Keywright<Wrapped extends boolean = false> {
     }
   }
 
-  async #exchanged(place: Place, call: Call, asked: Asked, signal: AbortSignal | undefined) {
+  async #exchanged(place: ApiAddress, call: ApiCall, asked: Asked, signal: AbortSignal | undefined) {
     const { fetch: fetcher = fetch, timeoutMs = TIMEOUT_MS, retries = RETRIES } = this.#settings
     const transport = fetchTransport(fetcher, { timeoutMs, signal })
     const patience = { retries, pause: (delayMs: number) => pause(delayMs, signal) }
@@ -163,10 +163,10 @@ export class Keywright<Wrapped extends boolean = false> {
 
 /** What a plain answer says although its status is an error, as that of the health of a sealed server. */
 function plainData(body: unknown): unknown {
-  return isEnvelope(body) || memberOf(body, 'errors') !== undefined ? undefined : body
+  return isAnswerEnvelope(body) || memberOf(body, 'errors') !== undefined ? undefined : body
 }
 
-function callOf(method: Method, path: string, fields: Readonly<Record<string, unknown>> | undefined): Call {
+function callOf(method: Method, path: string, fields: Readonly<Record<string, unknown>> | undefined): ApiCall {
   if (method === 'GET' || method === 'DELETE') return { method, path, query: queryOf(fields ?? {}) }
   const isEmpty = fields === undefined || Object.keys(fields).length === 0
   return { method, path, body: isEmpty ? undefined : JSON.stringify(fields) }

@@ -6,13 +6,13 @@ export function encodePath(path: string): string {
 }
 
 /** A path of the API and the fields that do not stand in it. */
-export type FilledPath = { readonly path: string; readonly rest: Readonly<Record<string, unknown>> }
+export type PathAndRest = { readonly path: string; readonly rest: Readonly<Record<string, unknown>> }
 
 /**
  * Puts fields where the pattern names them: `:x` is one segment, `:x...` the rest of the path, slashes included.
  * @throws TypeError where one of them is missing, or would lead to another path
  */
-export function fillPath(pattern: string, fields: Readonly<Record<string, unknown>>): FilledPath {
+export function fillPath(pattern: string, fields: Readonly<Record<string, unknown>>): PathAndRest {
   const rest = { ...fields }
   const segments = pattern.split('/').map((segment) => {
     if (!segment.startsWith(':')) return segment

@@ -1,12 +1,12 @@
 // The rules of HTTP that every client of the API follows: headers, repetition, redirects. The command line and the
 // library share them; each brings its own transport.
-import { isSealed, messagesOf, parseBody } from './error-messages.ts'
+import { isSealed, messagesOf, parseAnswerBody } from './error-messages.ts'
 import { encodePath } from './path.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** Where requests go and in whose name. */
-export type Place = {
+export type ApiAddress = {
   /** Scheme, host and port, and what a proxy wants in front of /v1; without a slash at the end. */
   readonly address: string
   readonly token?: string | undefined
@@ -18,7 +18,7 @@ export type Place = {
 }
 
 /** One request of the API. */
-export type Call = {
+export type ApiCall = {
   readonly method: Method
   /** Clean, below /v1. */
   readonly path: string
@@ -64,11 +64,11 @@ const MOST_DELAY_MS = 30_000
 const REDIRECTS = [301, 302, 307, 308]
 
 /** Without the query, which may hold what the caller sent. */
-export function urlOf({ address }: Place, path: string): string {
+export function urlOf({ address }: ApiAddress, path: string): string {
   return `${address}/v1/${encodePath(path)}`
 }
 
-export function httpRequest(place: Place, { method, path, query, body }: Call): HttpRequest {
+export function httpRequest(place: ApiAddress, { method, path, query, body }: ApiCall): HttpRequest {
   const url = new URL(urlOf(place, path))
   for (const [name, value] of query ?? []) url.searchParams.append(name, value)
   const { token, namespace, wrapTtl, headers = [] } = place
@@ -101,7 +101,7 @@ export async function exchange(transport: Transport, request: HttpRequest, patie
  */
 function isTransient({ status, text }: HttpReply): boolean {
   if (status !== 412 && status !== 429 && (status < 500 || status === 501 || status === 507)) return false
-  return !isSealed(status, messagesOf(parseBody(text)))
+  return !isSealed(status, messagesOf(parseAnswerBody(text)))
 }
 
 function delayMs(attempt: number, { retryAfter }: HttpReply): number {

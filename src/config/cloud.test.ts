@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { cloudReaches } from '../assembly/cloud-place.ts'
+import { cloudReaches } from '../assembly/cloud-dependencies.ts'
 import { BUILT_IN_CLOUDS, definedCloud, findCloud } from '../engines/cloud/clouds.ts'
 import { DEFAULT_CONFIG, parseConfig } from './config.ts'
 

@@ -88,7 +88,7 @@ const DEFAULT_LISTENER: ListenerConfig = {
 }
 
 /** It says nothing of its own, so what is said for all listeners counts. */
-const UNTOLD_LISTENER: GivenListener = {
+const DEFAULT_LISTENER_INPUT: GivenListener = {
   ...DEFAULT_LISTENER,
   rules: { ...DEFAULT_LISTENER.rules, limits: { ...DEFAULT_LIMITS, maxRequestMs: undefined } },
 }
@@ -133,11 +133,11 @@ const STRICT: ParseOptions = { isPlainAllowed: false }
 
 /** @throws HclError, ConfigError */
 export function parseConfig(text: string, options = STRICT): ConfigPart {
-  return parseBody(parseHcl(text), options)
+  return parseConfigBody(parseHcl(text), options)
 }
 
 /** @throws ConfigError with all that is wrong */
-export function parseBody(body: HclObject, { isPlainAllowed }: ParseOptions): ConfigPart {
+export function parseConfigBody(body: HclObject, { isPlainAllowed }: ParseOptions): ConfigPart {
   const faults = new Faults()
   const warnings = faults.collect(() => checkKeys(body, TOP_STANZA.settings, 'the configuration')) ?? []
   const parts = [
@@ -204,7 +204,7 @@ export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigP
       `default_lease_ttl, ${defaultTtlSeconds} s, must not be longer than max_lease_ttl, ${maxTtlSeconds} s`,
     )
   }
-  const listeners = given ?? [UNTOLD_LISTENER]
+  const listeners = given ?? [DEFAULT_LISTENER_INPUT]
   const texts = listeners.map(({ address }) => addressText(address))
   const twice = texts.find((text, index) => !text.endsWith(':0') && texts.indexOf(text) !== index)
   if (twice !== undefined) throw new ConfigError(`Two listeners have the address ${twice}`)

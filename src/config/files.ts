@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HclError, type HclObject, parseHcl } from '../lib/hcl.ts'
-import { type ConfigPart, mergeParts, type ParseOptions, parseBody } from './config.ts'
+import { type ConfigPart, mergeParts, type ParseOptions, parseConfigBody } from './config.ts'
 import { environmentBodies } from './environment.ts'
 import { ConfigError, Faults } from './values.ts'
 
@@ -20,9 +20,9 @@ export function readConfig(paths: readonly string[], env: NodeJS.ProcessEnv, opt
   })
   faults.collect(() => requireOnce(sources))
   const parts = [
-    ...sources.map(({ path, body }) => faults.collect(() => named(path, () => parseBody(body, options)))),
+    ...sources.map(({ path, body }) => faults.collect(() => named(path, () => parseConfigBody(body, options)))),
     ...environmentBodies(env).map(({ variable, body }) =>
-      faults.collect(() => named(variable, () => parseBody(body, options))),
+      faults.collect(() => named(variable, () => parseConfigBody(body, options))),
     ),
   ]
   faults.end()

@@ -6,7 +6,7 @@
 //   }
 
 import type { CustomHeaders } from '../http/response-headers.ts'
-import { type HclItem, type HclObject, strings } from '../lib/hcl.ts'
+import { type HclItem, type HclObject, hclStrings } from '../lib/hcl.ts'
 import { dictionary } from '../lib/own.ts'
 import { ConfigError, only } from './values.ts'
 
@@ -48,7 +48,7 @@ function headerOf({ key, value, line }: HclItem): readonly [string, string] {
   const name = key.toLowerCase()
   if (OWN_HEADERS.includes(name) || name.startsWith(OWN_PREFIX))
     throw new ConfigError(`line ${line}: the header "${key}" is the server's own`)
-  const texts = value.kind === 'string' ? [value.value] : strings(value)
+  const texts = value.kind === 'string' ? [value.value] : hclStrings(value)
   if (texts === undefined) throw new ConfigError(`line ${line}: "${key}" must be a text, or a list of texts`)
   const text = texts.join(', ')
   if (!/^[\t\x20-\x7e]*$/.test(text)) throw new ConfigError(`line ${line}: "${key}" must be visible ASCII characters`)

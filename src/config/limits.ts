@@ -65,7 +65,7 @@ function timeIn(body: HclObject, key: string, missingMs: number): number {
 /** Undefined: what all listeners have that say nothing. */
 export type GivenLimits = Omit<ListenerLimits, 'maxRequestMs'> & { readonly maxRequestMs: number | undefined }
 
-export function limitsOf(body: HclObject): GivenLimits {
+export function givenLimits(body: HclObject): GivenLimits {
   const size = integerIn(body, 'max_request_size', 'a number of bytes') ?? 0
   if (size > MOST_BODY_BYTES) throw new ConfigError(`"max_request_size" must be at most ${MOST_BODY_BYTES} bytes`)
   const tokenBytes = integerIn(body, 'max_token_header_size', 'a number of bytes') ?? 0

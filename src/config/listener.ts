@@ -6,7 +6,7 @@ import type { UnixAddress } from '../http/unix-socket.ts'
 import { isDigit } from '../lib/ascii.ts'
 import { blocksOf, type HclBlock, type HclObject } from '../lib/hcl.ts'
 import { customHeadersOf } from './headers.ts'
-import { type GivenLimits, LIMIT_SETTINGS, limitsOf } from './limits.ts'
+import { type GivenLimits, givenLimits, LIMIT_SETTINGS } from './limits.ts'
 import { forwardedOf, PROXY_SETTINGS, proxyOf } from './proxies.ts'
 import { ignored, refused, type SettingTable, type Stanza, setting } from './setting.ts'
 import { SWITCH_SETTINGS, switchesOf } from './switches.ts'
@@ -96,7 +96,7 @@ function listenerOf({ labels, body, line }: HclBlock, isPlainAllowed: boolean, w
   const faults = new Faults()
   warnings.push(...(faults.collect(() => checkKeys(body, stanza.settings, stanza.title)) ?? []))
   const address = faults.collect(() => (type === 'tcp' ? tcpAddress(body) : unixAddress(body)))
-  const limits = faults.collect(() => limitsOf(body))
+  const limits = faults.collect(() => givenLimits(body))
   const tls = type === 'tcp' ? faults.collect(() => tlsOf(body, isPlainAllowed)) : undefined
   const forwarded = type === 'tcp' ? faults.collect(() => forwardedOf(body)) : undefined
   const proxy = type === 'tcp' ? faults.collect(() => proxyOf(body)) : undefined

@@ -1,7 +1,7 @@
 // Reads values out of a stanza of the configuration: each is what it should be, once, and every key is known.
 
 import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
-import { blocksOf, type HclBlock, HclError, type HclObject, itemsOf, scalar, strings } from '../lib/hcl.ts'
+import { blocksOf, type HclBlock, HclError, type HclObject, hclStrings, itemsOf, scalar } from '../lib/hcl.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Setting, SettingTable } from './setting.ts'
 
@@ -135,7 +135,7 @@ export function listIn(body: HclObject, key: string): readonly string[] {
   const [first, second] = itemsOf(body, key)
   if (second !== undefined) throw new ConfigError(`line ${second.line}: "${key}" stands twice`)
   if (first === undefined) return []
-  const value = first.value.kind === 'string' ? first.value.value.split(',') : strings(first.value)
+  const value = first.value.kind === 'string' ? first.value.value.split(',') : hclStrings(first.value)
   if (value === undefined) throw new ConfigError(`line ${first.line}: "${key}" must be a list of texts`)
   return value.map((each) => each.trim()).filter((each) => each !== '')
 }

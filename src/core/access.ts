@@ -10,31 +10,31 @@ import type { LiveToken } from '../auth/token-store.ts'
 import { isJwt, isWrapping } from '../auth/wrapping.ts'
 import { isInCidrs } from '../lib/cidr.ts'
 import type { Exchange } from './exchange.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { PipelineServices } from './pipeline-services.ts'
 
-export const authenticate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+export const authenticate = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const token = exchange.request.headers.token
-  if (token === undefined || token === '' || around.sealed()) return
-  if (exchange.paid !== undefined) return recognise(exchange, around, exchange.paid)
+  if (token === undefined || token === '' || services.sealed()) return
+  if (exchange.chargedToken !== undefined) return recognise(exchange, services, exchange.chargedToken)
   if (exchange.endpoint?.takesWrappingToken === true && isJwt(token))
-    return around.wrapping.recognise(token).then((live) => recognise(exchange, around, live))
-  const found = around.tokens.find(token)
+    return services.wrapping.recognise(token).then((live) => recognise(exchange, services, live))
+  const found = services.tokens.find(token)
   return found instanceof Promise
-    ? found.then((live) => recognise(exchange, around, live))
-    : recognise(exchange, around, found)
+    ? found.then((live) => recognise(exchange, services, live))
+    : recognise(exchange, services, found)
 }
 
 /** Whether there is a token that may be used, from this address, by somebody who has access. */
 export async function isKnown(
   token: string | undefined,
   remoteAddress: string,
-  around: Surroundings,
+  services: PipelineServices,
 ): Promise<boolean> {
-  if (token === undefined || token === '' || around.sealed()) return false
-  const live = await around.tokens.find(token)
+  if (token === undefined || token === '' || services.sealed()) return false
+  const live = await services.tokens.find(token)
   if (live === undefined || !isInCidrs(remoteAddress, live.entry.boundCidrs)) return false
   if (live.entry.entityId === '') return true
-  const subject = await around.identities.subject(live.entry.entityId)
+  const subject = await services.identities.subject(live.entry.entityId)
   return subject !== undefined && !subject.disabled
 }
 
@@ -42,7 +42,7 @@ export async function isKnown(
  * Whoever holds a token still needs to come from where it is bound to, and to be somebody who has access: else it is as
  * if there were no token.
  */
-function recognise(exchange: Exchange, around: Surroundings, live: LiveToken | undefined): void | Promise<void> {
+function recognise(exchange: Exchange, services: PipelineServices, live: LiveToken | undefined): void | Promise<void> {
   if (live === undefined) return
   const { boundCidrs, entityId } = live.entry
   if (exchange.endpoint?.takesWrappingToken === true && isWrapping(live.entry)) {
@@ -50,36 +50,36 @@ function recognise(exchange: Exchange, around: Surroundings, live: LiveToken | u
     return
   }
   if (!isInCidrs(exchange.request.remoteAddress, boundCidrs)) return
-  if (entityId === '') return admit(exchange, around, live)
-  const subject = around.identities.subject(entityId)
+  if (entityId === '') return admit(exchange, services, live)
+  const subject = services.identities.subject(entityId)
   const know = (found: Subject | undefined): void | Promise<void> => {
     if (found === undefined || found.disabled) return
     exchange.subject = found
-    return admit(exchange, around, live)
+    return admit(exchange, services, live)
   }
   return subject instanceof Promise ? subject.then(know) : know(subject)
 }
 
 /** A limited token pays for the request even if it is refused later (Interface 2.2, token_num_uses). */
-function admit(exchange: Exchange, around: Surroundings, live: LiveToken): void | Promise<void> {
-  if (live.entry.numUses === 0 || exchange.paid !== undefined) {
+function admit(exchange: Exchange, services: PipelineServices, live: LiveToken): void | Promise<void> {
+  if (live.entry.numUses === 0 || exchange.chargedToken !== undefined) {
     exchange.token = live
     return
   }
-  return around.tokens.takeUse(live).then((paid) => {
-    exchange.paid = paid
+  return services.tokens.takeUse(live).then((paid) => {
+    exchange.chargedToken = paid
     exchange.token = paid
   })
 }
 
-export const authorise = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+export const authorise = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   if (exchange.endpoint?.capability === 'none' || isOpen(exchange)) return
   const { token } = exchange
   if (token === undefined) throw refusalWithoutToken(exchange)
   const { subject } = exchange
   const names = subject === undefined ? token.entry.policies : united(token.entry.policies, subject.policies)
-  const acl = around.policies.acl(names, subject)
-  return acl instanceof Promise ? acl.then((built) => judge(exchange, built, around)) : judge(exchange, acl, around)
+  const acl = services.policies.acl(names, subject)
+  return acl instanceof Promise ? acl.then((built) => judge(exchange, built, services)) : judge(exchange, acl, services)
 }
 
 /** Whether it answers everybody who comes to this listener. */
@@ -102,15 +102,15 @@ function hintFor({ endpoint, mounted }: Exchange, acl: Acl, request: AclRequest)
 }
 
 /** Whether there is a right to such a request at all: only for whoever has one the body is parsed. */
-function judge(exchange: Exchange, acl: Acl, around: Surroundings): void {
+function judge(exchange: Exchange, acl: Acl, services: PipelineServices): void {
   exchange.acl = acl
-  const { judgesData } = allowed(exchange, acl, around, true)
+  const { judgesData } = allowed(exchange, acl, services, true)
   exchange.isDataJudged = judgesData
-  const denied = twinOf(exchange, acl, around)
-  if (denied !== undefined) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, denied) : '')
+  const denied = twinOf(exchange, acl, services)
+  if (denied !== undefined) throw permissionDenied(services.permissionHints ? hintFor(exchange, acl, denied) : '')
 }
 
-function twinOf(exchange: Exchange, acl: Acl, { mounts }: Surroundings): AclRequest | undefined {
+function twinOf(exchange: Exchange, acl: Acl, { mounts }: PipelineServices): AclRequest | undefined {
   const { endpoint, mounted, operation, pathParameters, path, wrapTtlSeconds } = exchange
   if (endpoint?.twins === undefined || mounted === undefined) return undefined
   const place = { endpoint, mountPath: mounted.entry.path, pathParameters, path, wrapTtlSeconds }
@@ -118,29 +118,29 @@ function twinOf(exchange: Exchange, acl: Acl, { mounts }: Surroundings): AclRequ
 }
 
 /** Of what was sent, where a policy says something of it, and of what it names. */
-export const authoriseData = (exchange: Exchange, around: Surroundings): void => {
+export const authoriseData = (exchange: Exchange, services: PipelineServices): void => {
   const { acl } = exchange
   if (acl === undefined) return
-  if (exchange.isDataJudged) judgeData(exchange, acl, around)
-  const named = refusedOfNamed(exchange, acl, around)
-  if (named !== undefined) throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, named) : '')
+  if (exchange.isDataJudged) judgeData(exchange, acl, services)
+  const named = refusedOfNamed(exchange, acl, services)
+  if (named !== undefined) throw permissionDenied(services.permissionHints ? hintFor(exchange, acl, named) : '')
 }
 
-function refusedOfNamed(exchange: Exchange, acl: Acl, { mounts }: Surroundings): AclRequest | undefined {
+function refusedOfNamed(exchange: Exchange, acl: Acl, { mounts }: PipelineServices): AclRequest | undefined {
   const { endpoint, input, mounted, pathParameters, path, wrapTtlSeconds } = exchange
   if (endpoint?.alsoNames === undefined || input === undefined || mounted === undefined) return undefined
   const naming = { endpoint, input, mountPath: mounted.entry.path, pathParameters, path, wrapTtlSeconds }
   return refusedByName(naming, acl, mounts)
 }
 
-function judgeData(exchange: Exchange, acl: Acl, around: Surroundings): void {
-  const { pageLimit } = allowed(exchange, acl, around, false)
+function judgeData(exchange: Exchange, acl: Acl, services: PipelineServices): void {
+  const { pageLimit } = allowed(exchange, acl, services, false)
   // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
   if (pageLimit > 0 && exchange.input?.limit === undefined) exchange.input = { ...exchange.input, limit: pageLimit }
 }
 
 /** @throws Refusal with what is missing */
-function allowed(exchange: Exchange, acl: Acl, around: Surroundings, isUnread: boolean): AclDecision {
+function allowed(exchange: Exchange, acl: Acl, services: PipelineServices, isUnread: boolean): AclDecision {
   const { path, spelling, operation, input: parameters, wrapTtlSeconds, endpoint } = exchange
   const sudoRequired = endpoint?.sudo === true
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
@@ -156,6 +156,6 @@ function allowed(exchange: Exchange, acl: Acl, around: Surroundings, isUnread: b
   }
   const verdict = acl.check(request)
   if (!verdict.allowed)
-    throw permissionDenied(around.permissionHints ? hintFor(exchange, acl, { ...request, path }) : '')
+    throw permissionDenied(services.permissionHints ? hintFor(exchange, acl, { ...request, path }) : '')
   return verdict
 }

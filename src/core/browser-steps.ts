@@ -1,16 +1,16 @@
 // What browsers are told: which pages of other origins may read an answer, and headers of the answers outside the API.
 import { answerPage, type CorsSettings } from '../api/cors.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { PipelineServices } from './pipeline-services.ts'
 
 /** Only requests of browsers, and requests for nothing of the API, cost anything here. */
-export const tellBrowsers = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+export const tellBrowsers = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const { headers, rawPath } = exchange.request
   // The settings lie behind the barrier.
-  if (around.sealed()) return
-  if (!rawPath.startsWith('/v1/')) return takeUiHeaders(exchange, around)
+  if (services.sealed()) return
+  if (!rawPath.startsWith('/v1/')) return takeUiHeaders(exchange, services)
   if (headers.origin === undefined) return
-  const settings = around.browsers.cors()
+  const settings = services.browsers.cors()
   return settings instanceof Promise
     ? settings.then((found) => judgePage(exchange, found))
     : judgePage(exchange, settings)
@@ -29,8 +29,8 @@ function judgePage(exchange: Exchange, settings: CorsSettings): void {
   if (answer.isPreflight) exchange.response = { status: 200, body: undefined }
 }
 
-function takeUiHeaders(exchange: Exchange, around: Surroundings): void | Promise<void> {
-  const headers = around.browsers.uiHeaders()
+function takeUiHeaders(exchange: Exchange, services: PipelineServices): void | Promise<void> {
+  const headers = services.browsers.uiHeaders()
   const take = (found: Readonly<Record<string, string>>): void => {
     exchange.extraHeaders = found
   }

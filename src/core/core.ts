@@ -1,35 +1,35 @@
 // Runs a request through the steps, and turns whatever happens into a response: nothing escapes.
 
 import { ERRORS, fail } from '../api/errors.ts'
-import { Reconsider } from '../api/request.ts'
+import { DecisionOutdated } from '../api/request.ts'
 import { NotRecorded } from '../audit/recorder.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
 import { StorageReadOnly } from '../storage/contract.ts'
-import type { RequestWatch, Watched } from '../telemetry/request-watch.ts'
+import type { ObservedRequest, RequestObserver } from '../telemetry/request-observer.ts'
 import { isKnown } from './access.ts'
 import { withExtraHeaders } from './browser-steps.ts'
-import { nameOf } from './cause-name.ts'
+import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireHeaders, WireRequest, WireResponse } from './exchange.ts'
 import { forward, STEPS } from './pipeline.ts'
+import type { PipelineServices } from './pipeline-services.ts'
 import { limitRateOfRefused } from './rate-steps.ts'
 import { recordEnd, unrecorded } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
-import type { Surroundings } from './surroundings.ts'
 import { runTraced } from './traced-steps.ts'
 
 /** Lost races after which the caller is told to come back. */
-const MAX_TURNS = 5
+const MAX_ATTEMPTS = 5
 
 export class Core {
-  readonly #around: Surroundings
-  readonly #watch: RequestWatch
+  readonly #services: PipelineServices
+  readonly #watch: RequestObserver
   readonly #log: Log
   /** Brings this thread's caches up to the last commit of another; undefined where there is nothing to do. */
   readonly #catchUp: () => Promise<void> | undefined
 
-  constructor(around: Surroundings, watch: RequestWatch, log: Log, catchUp: () => Promise<void> | undefined) {
-    this.#around = around
+  constructor(services: PipelineServices, watch: RequestObserver, log: Log, catchUp: () => Promise<void> | undefined) {
+    this.#services = services
     this.#watch = watch
     this.#log = log
     this.#catchUp = catchUp
@@ -49,17 +49,17 @@ export class Core {
   }
 
   /** `turn`: how often it was judged before, because another was faster; `before`: what came of it the last time. */
-  async #judge(watched: Watched, request: WireRequest, turn: number, before?: Exchange): Promise<WireResponse> {
+  async #judge(watched: ObservedRequest, request: WireRequest, turn: number, before?: Exchange): Promise<WireResponse> {
     const exchange = newExchange(watched, request, before)
     watched.routed = exchange
     let response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
     if (response === undefined) return this.#judge(watched, request, turn + 1, exchange)
-    const recording = recordEnd(exchange, this.#around)
+    const recording = recordEnd(exchange, this.#services)
     if (recording !== undefined) {
       try {
         await recording
       } catch (cause) {
-        response = await unrecorded(exchange, response, cause, this.#around, this.#log)
+        response = await unrecorded(exchange, response, cause, this.#services, this.#log)
       }
     }
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
@@ -71,7 +71,7 @@ export class Core {
   async hasLiveToken(headers: WireHeaders, remoteAddress: string): Promise<boolean> {
     const behind = this.#catchUp()
     if (behind !== undefined) await behind
-    return isKnown(headers.token, remoteAddress, this.#around)
+    return isKnown(headers.token, remoteAddress, this.#services)
   }
 
   async #run(exchange: Exchange): Promise<WireResponse> {
@@ -80,7 +80,7 @@ export class Core {
     for (const step of STEPS) {
       const { trace } = exchange
       const waiting =
-        trace === undefined ? step.run(exchange, this.#around) : runTraced(step, exchange, this.#around, trace)
+        trace === undefined ? step.run(exchange, this.#services) : runTraced(step, exchange, this.#services, trace)
       if (waiting !== undefined) await waiting
       if (exchange.response !== undefined) return exchange.response
     }
@@ -92,16 +92,16 @@ export class Core {
    * it is to be judged anew here.
    */
   async #failed(exchange: Exchange, cause: unknown, turn: number): Promise<WireResponse | undefined> {
-    if (cause instanceof Reconsider && turn < MAX_TURNS) return undefined
+    if (cause instanceof DecisionOutdated && turn < MAX_ATTEMPTS) return undefined
     if (!exchange.isRateJudged) {
       try {
-        await limitRateOfRefused(exchange, this.#around)
+        await limitRateOfRefused(exchange, this.#services)
       } catch (failed) {
         return this.#refused(exchange, failed)
       }
       if (exchange.response !== undefined) return exchange.response
     }
-    const { forward: to } = this.#around
+    const { forward: to } = this.#services
     if (!(cause instanceof StorageReadOnly) || to === undefined) return this.#refused(exchange, cause)
     try {
       await forward(exchange, to)
@@ -112,20 +112,20 @@ export class Core {
   }
 
   #refused(exchange: Exchange, cause: unknown): WireResponse {
-    if (cause instanceof NotRecorded) this.#around.noteUnrecorded('request')
+    if (cause instanceof NotRecorded) this.#services.noteUnrecorded('request')
     const refusal = refusalOf(cause)
     exchange.error = refusal?.message ?? 'internal error'
     if (refusal !== undefined) return refusalResponse(refusal)
     this.#log('error', 'A request failed inside', {
       request: exchange.id,
       endpoint: exchange.endpoint?.id ?? '',
-      cause: nameOf(cause),
+      cause: describeCause(cause),
     })
     return refusalResponse(fail('internal', []))
   }
 
   /** No path: some name tokens. */
-  #noteAnswer({ id, isPassedOn, routed, remoteAddress }: Watched, status: number, seconds: number): void {
+  #noteAnswer({ id, isPassedOn, routed, remoteAddress }: ObservedRequest, status: number, seconds: number): void {
     if (isPassedOn) return
     this.#log('debug', 'A request was answered', {
       request: id,
@@ -152,15 +152,15 @@ export class Core {
   /** After its last request, refused or not, a limited token goes with all that it made. */
   async #spend(token: LiveToken): Promise<void> {
     try {
-      await this.#around.tokens.revoke(token.id)
+      await this.#services.tokens.revoke(token.id)
     } catch (cause) {
       // It cannot be used in any case; what stays behind is removed with its parent.
-      this.#log('warn', 'A spent token could not be removed', { cause: nameOf(cause) })
+      this.#log('warn', 'A spent token could not be removed', { cause: describeCause(cause) })
     }
   }
 }
 
-function newExchange({ id, trace }: Watched, request: WireRequest, before: Exchange | undefined): Exchange {
+function newExchange({ id, trace }: ObservedRequest, request: WireRequest, before: Exchange | undefined): Exchange {
   return {
     id,
     request,
@@ -175,7 +175,7 @@ function newExchange({ id, trace }: Watched, request: WireRequest, before: Excha
     givenNames: undefined,
     spelling: undefined,
     token: undefined,
-    paid: before?.paid,
+    chargedToken: before?.chargedToken,
     subject: undefined,
     acl: undefined,
     isDataJudged: false,
@@ -188,7 +188,7 @@ function newExchange({ id, trace }: Watched, request: WireRequest, before: Excha
     warnings: [],
     response: undefined,
     extraHeaders: before?.extraHeaders,
-    isJudgedAnew: before !== undefined,
+    isRetry: before !== undefined,
     isRateJudged: false,
     quota: undefined,
     isRateLimited: false,

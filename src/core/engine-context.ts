@@ -2,7 +2,7 @@ import type { Edition } from '../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
-import type { FairTurns } from '../lib/fair-turns.ts'
+import type { FairQueue } from '../lib/fair-queue.ts'
 import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
@@ -24,16 +24,16 @@ export type EngineContext = {
   readonly managedKeys?: ManagedKeys
   readonly deviceRandom?: DeviceRandom
   /** In which logins that cost much are tried, of all mounts together; missing: the mount has its own. */
-  readonly loginTurns?: FairTurns
+  readonly loginQueue?: FairQueue
   /** Where another thread writes: what the mount's engine there answers. Missing where this one does. */
-  readonly askWriter?: (question: unknown) => Promise<unknown>
+  readonly callWriter?: (question: unknown) => Promise<unknown>
 }
 
 /** What is the same for all mounts. */
-export type EngineSurroundings = Omit<EngineContext, 'mount' | 'storage' | 'askWriter' | 'managedKeys'> & {
-  readonly askWriter?: AskWriter | undefined
+export type EngineEnvironment = Omit<EngineContext, 'mount' | 'storage' | 'callWriter' | 'managedKeys'> & {
+  readonly callWriter?: CallWriter | undefined
   readonly managedKeysOf?: (mount: () => MountEntry) => ManagedKeys
 }
 
 /** `mount` is the UUID. */
-export type AskWriter = (mount: string, question: unknown) => Promise<unknown>
+export type CallWriter = (mount: string, question: unknown) => Promise<unknown>

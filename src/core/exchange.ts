@@ -9,8 +9,8 @@ import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { RateQuota } from '../quotas/quota.ts'
+import type { PassedOn } from '../telemetry/request-observer.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
-import type { PassedOn } from '../telemetry/request-watch.ts'
 import type { Mounted } from './mount-table.ts'
 
 /** A request as it left the socket: plain data, so that it can travel to another thread as it is. */
@@ -95,7 +95,7 @@ export type Exchange = {
   spelling: PlacedShape | undefined
   token: LiveToken | undefined
   /** A limited token that gave a use for this request: it gives no other when the request is judged anew. */
-  paid: LiveToken | undefined
+  chargedToken: LiveToken | undefined
   /** Who is behind the token, where it belongs to an entity. */
   subject: Subject | undefined
   /** The rules that judged the request. */
@@ -118,7 +118,7 @@ export type Exchange = {
   /** Go back with the response, whatever it is. */
   extraHeaders: Readonly<Record<string, string>> | undefined
   /** Another request was faster while it was judged before. */
-  readonly isJudgedAnew: boolean
+  readonly isRetry: boolean
   /** Its quota was looked for. */
   isRateJudged: boolean
   /** Counts the request as soon as it is known who asks. */

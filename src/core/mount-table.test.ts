@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { ACTIVE_PRIMARY } from '../api/node-role.ts'
 import { Router } from '../api/router.ts'
 import { inlineWork } from '../lib/slow-work.ts'
@@ -10,9 +10,9 @@ import { Invalidation } from '../storage/invalidation.ts'
 import { newMountEntry } from './mount-entries.ts'
 import { MountTable } from './mount-table.ts'
 
-let server: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  server = await startMemoryHouse()
+  server = await startMemoryServer()
 })
 
 const mount = (path: string, fields: object = {}) =>
@@ -91,7 +91,7 @@ test('T-18: an unmount that was interrupted is finished after the next unseal', 
   await mount('cut')
   const { uuid } = (await server.call('GET', 'sys/mounts/cut')).body.data as { uuid: string }
   await server.call('POST', 'cut/keys/k')
-  const core = server.house.storage.view(systemScope, 'root/core/')
+  const core = server.node.storage.view(systemScope, 'root/core/')
   await core.transaction(async (tx) => {
     tx.put(`unmounting/${uuid}`, (await tx.get(`mounts/${uuid}`)) as Buffer)
     tx.delete(`mounts/${uuid}`)
@@ -141,7 +141,7 @@ function otherThread() {
   return new MountTable({
     types: [type],
     always,
-    storage: server.house.storage,
+    storage: server.node.storage,
     given: { world, slow: inlineWork(world), edition: 'enterprise', role: () => ACTIVE_PRIMARY, log: () => {} },
     invalidation: new Invalidation(),
     removals: [],
@@ -175,7 +175,7 @@ test('a mount is not moved to a path that no request reaches', async () => {
 
 test('P-41: of a path of two thousand segments no beginning is looked for that is longer than a mount', async (t) => {
   await mount('deep/down/here')
-  const { mounts } = server.house
+  const { mounts } = server.node
   const { get } = Map.prototype
   let looks = 0
   t.mock.method(Map.prototype, 'get', function (this: Map<unknown, unknown>, key: unknown) {

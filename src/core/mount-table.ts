@@ -8,7 +8,7 @@ import type { Router } from '../api/router.ts'
 import type { PlacedShape } from '../api/spelling.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
-import type { EngineContext, EngineSurroundings } from './engine-context.ts'
+import type { EngineContext, EngineEnvironment } from './engine-context.ts'
 import { ALWAYS, MOUNT_FOLDERS, SINGLETONS } from './mount-entries.ts'
 import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
 
@@ -26,7 +26,7 @@ export type MountTableParts = {
   /** Serves its path even while the table cannot be read, because the server is sealed. */
   readonly always: Mounted
   readonly storage: SealedStorage
-  readonly given: EngineSurroundings
+  readonly given: EngineEnvironment
   readonly invalidation: Invalidation
   /** In this order, before the data of a mount go. */
   readonly removals: readonly RemovalWork[]
@@ -36,7 +36,7 @@ export class MountTable implements Mounts {
   readonly #types: Types
   readonly #stored: StoredMounts
   readonly #always: Mounted
-  readonly #given: EngineSurroundings
+  readonly #given: EngineEnvironment
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
   /** Of all paths there were since the start: longer ones have no mount. */
@@ -127,8 +127,8 @@ export class MountTable implements Mounts {
   async answer(uuid: string, question: unknown): Promise<unknown> {
     if (this.#stale) await this.refresh()
     const engine = this.#byUuid.get(uuid)?.engine
-    if (engine?.answer === undefined) throw new Error('No mount answers that')
-    return engine.answer(question)
+    if (engine?.handleWriterCall === undefined) throw new Error('No mount answers that')
+    return engine.handleWriterCall(question)
   }
 
   /** The mount forgets what it keeps in memory; nothing happens where there is none. */
@@ -207,8 +207,8 @@ export class MountTable implements Mounts {
 
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
-    const { askWriter, managedKeysOf, ...given } = this.#given
-    const ask = askWriter && { askWriter: (question: unknown) => askWriter(entry.uuid, question) }
+    const { callWriter, managedKeysOf, ...given } = this.#given
+    const ask = callWriter && { callWriter: (question: unknown) => callWriter(entry.uuid, question) }
     const keys = managedKeysOf && { managedKeys: managedKeysOf(mount) }
     return { ...given, ...ask, ...keys, mount, storage: this.#stored.dataOf(entry) }
   }

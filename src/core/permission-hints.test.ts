@@ -1,25 +1,25 @@
 // What a 403 says besides "permission denied": to whom, and that it tells nothing of what exists.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { type MemoryHouse, startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 
-let server: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  server = await startMemoryHouse()
+  server = await startMemoryServer()
   await server.call('POST', 'sys/mounts/transit', { type: 'transit' })
   await server.call('POST', 'transit/keys/there')
 })
 
 let made = 0
-async function tokenWith(policy: string, house = server): Promise<string> {
+async function tokenWith(policy: string, asked = server): Promise<string> {
   const name = `p${++made}`
-  assert.equal((await house.call('POST', `sys/policies/acl/${name}`, { policy })).status, 204)
-  const { body } = await house.call('POST', 'auth/token/create', { policies: [name], no_default_policy: true })
+  assert.equal((await asked.call('POST', `sys/policies/acl/${name}`, { policy })).status, 204)
+  const { body } = await asked.call('POST', 'auth/token/create', { policies: [name], no_default_policy: true })
   return String((body.auth as Record<string, unknown>).client_token)
 }
 
-async function errors(method: string, path: string, token: string, body?: object, house = server): Promise<unknown> {
-  const answer = await house.call(method, path, body, token)
+async function errors(method: string, path: string, token: string, body?: object, asked = server): Promise<unknown> {
+  const answer = await asked.call(method, path, body, token)
   assert.equal(answer.status, 403, path)
   return answer.body.errors
 }
@@ -133,7 +133,7 @@ test('A-10: so it is of a thing on a mount that all know', async () => {
 })
 
 test('the switch turns the hints off', async () => {
-  const house = await startMemoryHouse({ facts: { permissionHints: false } })
-  const token = await tokenWith('path "none" { capabilities = ["read"] }', house)
-  assert.deepEqual(await errors('GET', 'sys/mounts', token, undefined, house), ['permission denied'])
+  const server = await startMemoryServer({ facts: { permissionHints: false } })
+  const token = await tokenWith('path "none" { capabilities = ["read"] }', server)
+  assert.deepEqual(await errors('GET', 'sys/mounts', token, undefined, server), ['permission denied'])
 })

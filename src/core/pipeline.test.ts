@@ -1,19 +1,19 @@
 // What the pipeline does for every endpoint alike.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../../test/fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer, wireRequest } from '../../test/fixtures/memory-server.ts'
 import { bodyText } from './exchange.ts'
 
-let server: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  server = await startMemoryHouse()
+  server = await startMemoryServer()
   await server.call('POST', 'sys/mounts/transit', { type: 'transit' })
   await server.call('POST', 'transit/keys/k')
 })
 
 async function raw(change: Partial<ReturnType<typeof wireRequest>>, headers: object = {}) {
   const request = wireRequest('POST', 'transit/encrypt/k', { plaintext: 'YQ==' }, 'root')
-  const response = await server.house.core.handle({
+  const response = await server.node.core.handle({
     ...request,
     ...change,
     headers: { ...request.headers, ...headers },
@@ -119,7 +119,7 @@ test('help needs a token, no capability, and comes from the endpoint table', asy
 })
 
 test('the answer of a write that says nothing has no body', async () => {
-  const response = await server.house.core.handle(
+  const response = await server.node.core.handle(
     wireRequest('POST', 'sys/policies/acl/p', { policy: 'path "a" { capabilities = ["read"] }' }, 'root'),
   )
   assert.deepEqual(response, { status: 204, body: undefined })

@@ -17,15 +17,15 @@ import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
 import { noteIgnored } from './ignored-fields.ts'
 import type { Mounted } from './mount-table.ts'
+import type { PipelineServices } from './pipeline-services.ts'
 import { limitRate, limitRateOfEntity } from './rate-steps.ts'
 import { successResponse } from './response.ts'
-import type { Surroundings } from './surroundings.ts'
 import { API_PREFIX, canonicalPath, parseQuery } from './target.ts'
 import { limitWrapping, readWrapping, refuseToKeep, wrapAnswer } from './wrap-steps.ts'
 
 export type Step = {
   readonly name: string
-  readonly run: (exchange: Exchange, around: Surroundings) => void | Promise<void>
+  readonly run: (exchange: Exchange, services: PipelineServices) => void | Promise<void>
 }
 
 const readPath = (exchange: Exchange): void => {
@@ -81,13 +81,14 @@ const readNamespace = (exchange: Exchange): void => {
   if (name !== 'root' && name !== 'root/') throw fail('bad_namespace', [])
 }
 
-const route = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
-  if (around.mounts.stale && !around.sealed()) return around.mounts.refresh().then(() => findRoute(exchange, around))
-  findRoute(exchange, around)
+const route = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
+  if (services.mounts.stale && !services.sealed())
+    return services.mounts.refresh().then(() => findRoute(exchange, services))
+  findRoute(exchange, services)
 }
 
-function findRoute(exchange: Exchange, around: Surroundings): void {
-  const mounted = around.mounts.route(exchange.path) ?? routeBelowAuth(exchange, around)
+function findRoute(exchange: Exchange, services: PipelineServices): void {
+  const mounted = services.mounts.route(exchange.path) ?? routeBelowAuth(exchange, services)
   exchange.mounted = mounted
   if (mounted === undefined) {
     exchange.routeError = 'no_route'
@@ -109,7 +110,7 @@ function findRoute(exchange: Exchange, around: Surroundings): void {
  * Interface 4.1: `cloud/rotate-root` is `auth/cloud/rotate-root`. The path is rewritten here, before policy and audit
  * see it, and only where no mount serves it as it is.
  */
-function routeBelowAuth(exchange: Exchange, { mounts }: Surroundings): Mounted | undefined {
+function routeBelowAuth(exchange: Exchange, { mounts }: PipelineServices): Mounted | undefined {
   const path = `auth/${exchange.path}`
   const mounted = mounts.route(path)
   if (mounted === undefined) return undefined
@@ -119,9 +120,9 @@ function routeBelowAuth(exchange: Exchange, { mounts }: Surroundings): Mounted |
   return mounted
 }
 
-const refuseWhileSealed = (exchange: Exchange, around: Surroundings): void => {
-  if (!around.sealed() || exchange.endpoint?.whileSealed === true || isOpen(exchange)) return
-  throw around.initialized() ? fail('sealed', []) : fail('not_initialized', [])
+const refuseWhileSealed = (exchange: Exchange, services: PipelineServices): void => {
+  if (!services.sealed() || exchange.endpoint?.whileSealed === true || isOpen(exchange)) return
+  throw services.initialized() ? fail('sealed', []) : fail('not_initialized', [])
 }
 
 /** Decides whether a write creates or updates, before the policy is asked. Tells the caller nothing. */
@@ -135,7 +136,7 @@ const findExistence = (exchange: Exchange): void | Promise<void> => {
   return typeof exists === 'boolean' ? decide(exists) : exists.then(decide)
 }
 
-const readBody = (exchange: Exchange, around: Surroundings): void => {
+const readBody = (exchange: Exchange, services: PipelineServices): void => {
   const { body, headers, isBodyCut, query } = exchange.request
   if (exchange.endpoint?.takesStream === true) {
     exchange.input = query === '' ? undefined : parseQuery(query)
@@ -150,8 +151,8 @@ const readBody = (exchange: Exchange, around: Surroundings): void => {
   if (body === undefined || ((exchange.token === undefined || isLogin) && body.length > MAX_OPEN_BODY_BYTES))
     throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
   // Before a byte of it is looked at: nothing larger is kept.
-  if (exchange.endpoint?.takesAnyFields === true && body.length > around.mostFreeBytes)
-    throw fail('value_too_large', [around.mostFreeBytes])
+  if (exchange.endpoint?.takesAnyFields === true && body.length > services.mostFreeBytes)
+    throw fail('value_too_large', [services.mostFreeBytes])
   exchange.input = parseBody(body, headers.contentType)
 }
 
@@ -163,17 +164,17 @@ const refuseUnknown = (exchange: Exchange): void => {
   throw fail(exchange.routeError, [])
 }
 
-const forwardWrites = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+const forwardWrites = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   // A caller's own data were parsed here, and are nowhere else: their handler sends bytes to where they are stored.
   if (exchange.endpoint?.takesAnyFields === true) return
   // What is wrapped is stored.
   const writes = exchange.endpoint?.runsOn === 'writer' || exchange.wrapTtlSeconds > 0
-  if (!writes || around.forward === undefined) return
-  return forward(exchange, around.forward)
+  if (!writes || services.forward === undefined) return
+  return forward(exchange, services.forward)
 }
 
 /** Hands the request, as it came, to where it can be served; what comes back is the response. */
-export async function forward(exchange: Exchange, to: NonNullable<Surroundings['forward']>): Promise<void> {
+export async function forward(exchange: Exchange, to: NonNullable<PipelineServices['forward']>): Promise<void> {
   // Where no device was there to write the first entry, one may be by now: it is to have both.
   const recordedBy = exchange.record?.set.uuids ?? []
   const passedOn = { id: exchange.id, trace: exchange.trace?.context, recordedBy }
@@ -187,16 +188,16 @@ export async function forward(exchange: Exchange, to: NonNullable<Surroundings['
 }
 
 /** Undefined where they are known. */
-const findAuditDevices = (_exchange: Exchange, { audit }: Surroundings): Promise<void> | undefined => audit.ready()
+const findAuditDevices = (_exchange: Exchange, { audit }: PipelineServices): Promise<void> | undefined => audit.ready()
 
 /** From here on something happens. What is refused before is recorded with its refusal, in core.ts. */
-const recordRequest = (exchange: Exchange, { audit }: Surroundings): void | Promise<void> => {
+const recordRequest = (exchange: Exchange, { audit }: PipelineServices): void | Promise<void> => {
   if (exchange.record !== undefined || !isRecorded(exchange)) return
   if (!isAdopted(exchange, audit)) return audit.begin(exchange)
 }
 
 /** Whether another thread wrote the first entry, to devices that take the second one here. */
-export function isAdopted(exchange: Exchange, audit: Surroundings['audit']): boolean {
+export function isAdopted(exchange: Exchange, audit: PipelineServices['audit']): boolean {
   const { recordedBy = [] } = exchange.request.passedOn ?? {}
   return recordedBy.length > 0 && audit.adopt(exchange, recordedBy)
 }
@@ -245,13 +246,13 @@ function requestInfo(exchange: Exchange, { path: mountPath, config }: MountEntry
 }
 
 /** A login method says who the caller is; what token that gives is decided here, for all methods alike. */
-const issueToken = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+const issueToken = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const { answer, mounted } = exchange
   if (answer?.login === undefined || mounted === undefined) return
   // No other engine may give tokens, whatever it answers (threats T-11).
   if (mounted.entry.kind !== 'auth') throw new Error('An engine that is no login method gave a login')
   const request = { path: exchange.path, remoteAddress: exchange.request.remoteAddress }
-  return around.logins.issue(answer.login, mounted.entry, request).then((issued) => {
+  return services.logins.issue(answer.login, mounted.entry, request).then((issued) => {
     exchange.answer = { ...issued, warnings: [...(answer.warnings ?? []), ...(issued.warnings ?? [])] }
   })
 }

@@ -9,18 +9,18 @@ import { isEntityGrouping, type QuotaConfig, type RateQuota } from '../quotas/qu
 import type { QuotaRules } from '../quotas/quota-rules.ts'
 import { parseBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
+import type { PipelineServices } from './pipeline-services.ts'
 import { refusalResponse } from './response.ts'
-import type { Surroundings } from './surroundings.ts'
 import { API_PREFIX } from './target.ts'
 
 /** Only where the request arrived, and once, however often it is judged. */
-export const limitRate = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+export const limitRate = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   exchange.isRateJudged = true
-  if (exchange.isJudgedAnew || exchange.request.passedOn !== undefined || around.sealed()) return
-  const rules = around.quotas.rules()
+  if (exchange.isRetry || exchange.request.passedOn !== undefined || services.sealed()) return
+  const rules = services.quotas.rules()
   return rules instanceof Promise
-    ? rules.then((found) => limit(exchange, around, found))
-    : limit(exchange, around, rules)
+    ? rules.then((found) => limit(exchange, services, found))
+    : limit(exchange, services, rules)
 }
 
 /**
@@ -28,31 +28,38 @@ export const limitRate = (exchange: Exchange, around: Surroundings): void | Prom
  * leads to, where it has one, else for the quota of everything. One that is too much has 429 as its response, in place
  * of the refusal.
  */
-export const limitRateOfRefused = async (exchange: Exchange, around: Surroundings): Promise<void> => {
+export const limitRateOfRefused = async (exchange: Exchange, services: PipelineServices): Promise<void> => {
   if (exchange.isRateJudged || !exchange.request.rawPath.startsWith(API_PREFIX)) return
-  await limitRate(exchange, around)
+  await limitRate(exchange, services)
   // Nobody looks up who asks.
-  if (exchange.response === undefined) await limitRateOfEntity(exchange, around)
+  if (exchange.response === undefined) await limitRateOfEntity(exchange, services)
 }
 
-function limit(exchange: Exchange, around: Surroundings, rules: QuotaRules): void | Promise<void> {
+function limit(exchange: Exchange, services: PipelineServices, rules: QuotaRules): void | Promise<void> {
   if (rules.isEmpty) return
   // A step before the one that looks for it may have refused.
   const isRouted = exchange.mounted !== undefined || exchange.routeError !== undefined || exchange.path === ''
-  if (!isRouted && around.mounts.stale)
-    return around.mounts.refresh().then(() => countAt(exchange, around, rules, around.mounts.route(exchange.path)))
-  return countAt(exchange, around, rules, isRouted ? exchange.mounted : around.mounts.route(exchange.path))
+  if (!isRouted && services.mounts.stale)
+    return services.mounts
+      .refresh()
+      .then(() => countAt(exchange, services, rules, services.mounts.route(exchange.path)))
+  return countAt(exchange, services, rules, isRouted ? exchange.mounted : services.mounts.route(exchange.path))
 }
 
-function countAt(exchange: Exchange, around: Surroundings, rules: QuotaRules, mounted: Mount): void | Promise<void> {
-  const { path, spelling } = spelledIn(exchange, around)
+function countAt(
+  exchange: Exchange,
+  services: PipelineServices,
+  rules: QuotaRules,
+  mounted: Mount,
+): void | Promise<void> {
+  const { path, spelling } = spelledIn(exchange, services)
   if (rules.isExempt(path, spelling)) return
-  if (!rules.hasRoles(mounted?.entry.uuid ?? '')) return count(exchange, around, rules, { mounted, role: undefined })
-  return roleOf(exchange).then((role) => count(exchange, around, rules, { mounted, role }))
+  if (!rules.hasRoles(mounted?.entry.uuid ?? '')) return count(exchange, services, rules, { mounted, role: undefined })
+  return roleOf(exchange).then((role) => count(exchange, services, rules, { mounted, role }))
 }
 
 /** Where no step looked for its endpoint, or there is none for the method, the path still is as it came. */
-const spelledIn = (exchange: Exchange, { mounts }: Surroundings): Pick<Exchange, 'path' | 'spelling'> =>
+const spelledIn = (exchange: Exchange, { mounts }: PipelineServices): Pick<Exchange, 'path' | 'spelling'> =>
   exchange.endpoint === undefined ? mounts.spelled(exchange.path) : exchange
 
 type Mount = Exchange['mounted']
@@ -79,31 +86,31 @@ async function roleOf({ endpoint, mounted, pathParameters, request }: Exchange):
 
 function count(
   exchange: Exchange,
-  around: Surroundings,
+  services: PipelineServices,
   rules: QuotaRules,
   { mounted, role }: { readonly mounted: Mount; readonly role: string | undefined },
 ): void {
-  const { path, spelling } = spelledIn(exchange, around)
+  const { path, spelling } = spelledIn(exchange, services)
   const mountPath = mounted?.entry.path ?? ''
   const mount = mounted?.entry.uuid ?? ''
   const quota = rules.find({ mount, mountPath, path: path.slice(mountPath.length), spelling, role })
   if (quota === undefined) return
   if (isEntityGrouping(quota)) exchange.quota = quota
-  else charge(exchange, around, quota, rules.config)
+  else charge(exchange, services, quota, rules.config)
 }
 
 /** Of quotas that count by entity: when it is known who asks, and before anything is done for him. */
-export const limitRateOfEntity = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+export const limitRateOfEntity = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const { quota } = exchange
   if (quota === undefined) return
-  const rules = around.quotas.rules()
-  if (rules instanceof Promise) return rules.then(({ config }) => charge(exchange, around, quota, config))
-  charge(exchange, around, quota, rules.config)
+  const rules = services.quotas.rules()
+  if (rules instanceof Promise) return rules.then(({ config }) => charge(exchange, services, quota, config))
+  charge(exchange, services, quota, rules.config)
 }
 
-function charge(exchange: Exchange, around: Surroundings, quota: RateQuota, config: QuotaConfig): void {
+function charge(exchange: Exchange, services: PipelineServices, quota: RateQuota, config: QuotaConfig): void {
   const { remoteAddress } = exchange.request
-  const { isAllowed, remaining, resetMs } = around.limiter.charge(quota, {
+  const { isAllowed, remaining, resetMs } = services.limiter.charge(quota, {
     remoteAddress,
     entityId: exchange.token?.entry.entityId || undefined,
   })
@@ -117,7 +124,7 @@ function charge(exchange: Exchange, around: Surroundings, quota: RateQuota, conf
     }
   }
   if (isAllowed) return
-  around.noteRateLimited()
+  services.noteRateLimited()
   exchange.isRateLimited = true
   exchange.isRateLimitAudited = config.auditsRefusals
   const refusal = fail('rate_limited', [exchange.path])

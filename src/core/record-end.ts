@@ -2,15 +2,15 @@
 import { fail } from '../api/errors.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
-import { nameOf } from './cause-name.ts'
+import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 import { isAdopted, isRecorded } from './pipeline.ts'
+import type { PipelineServices } from './pipeline-services.ts'
 import { refusalResponse } from './response.ts'
-import type { Surroundings } from './surroundings.ts'
 import { idOfNew } from './wrap-steps.ts'
 
 /** Resolves when it is recorded; undefined where there is nothing to record. @throws what kept all devices from it */
-export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<void> | undefined {
+export function recordEnd(exchange: Exchange, { audit }: PipelineServices): Promise<void> | undefined {
   if (exchange.isForwarded) {
     // It was recorded where it was carried out.
     audit.drop(exchange)
@@ -19,7 +19,7 @@ export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<
   if (exchange.record === undefined) {
     // The reference leaves them out too, unless it is told otherwise: to record each costs what the quota spares.
     // What spent a use of a token has changed something, so it is recorded.
-    if (exchange.isRateLimited && !exchange.isRateLimitAudited && exchange.paid === undefined) return undefined
+    if (exchange.isRateLimited && !exchange.isRateLimitAudited && exchange.chargedToken === undefined) return undefined
     // Sealed, or for the state of the server alone.
     if (!audit.isOpen || !isRecorded(exchange)) return undefined
     const ready = audit.ready()
@@ -28,7 +28,7 @@ export function recordEnd(exchange: Exchange, { audit }: Surroundings): Promise<
   return finish(exchange, audit)
 }
 
-function finish(exchange: Exchange, audit: Surroundings['audit']): Promise<void> | undefined {
+function finish(exchange: Exchange, audit: PipelineServices['audit']): Promise<void> | undefined {
   const { error, warnings } = exchange
   if (exchange.record === undefined) isAdopted(exchange, audit)
   // What a handler answered before a later step refused is not what the caller gets.
@@ -44,12 +44,12 @@ export async function unrecorded(
   exchange: Exchange,
   response: WireResponse,
   cause: unknown,
-  { tokens, noteUnrecorded }: Surroundings,
+  { tokens, noteUnrecorded }: PipelineServices,
   log: Log,
 ): Promise<WireResponse> {
   noteUnrecorded('response')
   const { id, endpoint, error, answer } = exchange
-  const facts = { request: id, endpoint: endpoint?.id ?? '', cause: nameOf(cause) }
+  const facts = { request: id, endpoint: endpoint?.id ?? '', cause: describeCause(cause) }
   if (error === undefined && answer?.isOnlyCopy === true) {
     log('error', 'An answer could not be recorded, and is given all the same: it is the only copy', facts)
     return response
@@ -61,7 +61,7 @@ export async function unrecorded(
       const id = await find()
       if (id !== undefined) await tokens.revoke(id)
     } catch (failed) {
-      log('warn', 'The token of a withheld answer could not be removed', { cause: nameOf(failed) })
+      log('warn', 'The token of a withheld answer could not be removed', { cause: describeCause(failed) })
     }
   }
   // What it was refused with stays true, where it is no news to anybody.

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { fail } from '../api/errors.ts'
-import { Reconsider } from '../api/request.ts'
+import { DecisionOutdated } from '../api/request.ts'
 import { LongText } from '../lib/long-text.ts'
 import {
   Sealed,
@@ -24,7 +24,7 @@ for (const { name, cause, status, code } of [
   { name: 'a store that is away for a restore', cause: new StorageClosed(SECRET), status: 503, code: 'sealed' },
   {
     name: 'a request that is to be looked at anew too often',
-    cause: new Reconsider(SECRET),
+    cause: new DecisionOutdated(SECRET),
     status: 503,
     code: 'busy',
   },

@@ -1,6 +1,6 @@
 // What goes back: the envelope, the bare forms, and refusals.
 import { type ErrorCode, fail, Refusal, RefusalForNow } from '../api/errors.ts'
-import { type Answer, Reconsider } from '../api/request.ts'
+import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { NotRecorded } from '../audit/recorder.ts'
 import { LongText } from '../lib/long-text.ts'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
@@ -136,7 +136,7 @@ const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
 /** The one place where what the rooms below throw becomes a refusal; undefined for what is our own fault. */
 export function refusalOf(cause: unknown): Refusal | undefined {
   if (cause instanceof Refusal) return cause
-  if (cause instanceof Reconsider) return fail('busy', [], cause)
+  if (cause instanceof DecisionOutdated) return fail('busy', [], cause)
   if (cause instanceof NotRecorded) return fail('audit_request_failed', [], cause)
   if (cause instanceof Sealed) return fail('sealed', [], cause)
   // Only while it is sealed, for a restore, and at the end of the process: nothing can be read then.

@@ -7,8 +7,8 @@ import type { RequestTrace, SpanName } from '../telemetry/request-trace.ts'
 import { tracing } from '../telemetry/traced-store.ts'
 import type { Exchange } from './exchange.ts'
 import type { Step } from './pipeline.ts'
+import type { PipelineServices } from './pipeline-services.ts'
 import { refusalOf } from './response.ts'
-import type { Surroundings } from './surroundings.ts'
 
 const SPANS: Readonly<Record<string, SpanName>> = {
   authenticate: 'authenticate',
@@ -18,12 +18,12 @@ const SPANS: Readonly<Record<string, SpanName>> = {
 }
 
 /** As the step itself; commits below it find their trace. */
-export async function runTraced(step: Step, exchange: Exchange, around: Surroundings, trace: RequestTrace) {
+export async function runTraced(step: Step, exchange: Exchange, services: PipelineServices, trace: RequestTrace) {
   const name = own(SPANS, step.name)
-  if (name === undefined || isNothing(step, exchange)) return step.run(exchange, around)
+  if (name === undefined || isNothing(step, exchange)) return step.run(exchange, services)
   const end = trace.begin(name)
   try {
-    await tracing.run(trace, async () => step.run(exchange, around))
+    await tracing.run(trace, async () => step.run(exchange, services))
     end(false)
   } catch (cause) {
     // A refusal is an answer like others; what cannot be written here travels.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
 import { realWorld } from '../lib/world.ts'
 import { Upkeep } from './upkeep.ts'
@@ -49,14 +49,14 @@ test('engines are asked one after the other, again and again, and one that fails
 })
 
 test('a due key of a mounted engine is rotated, with nobody asking, and not once the server is sealed', async () => {
-  const { house, call, advance } = await startMemoryHouse()
+  const { node: server, call, advance } = await startMemoryServer()
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'transit/keys/k', { auto_rotate_period: '1h' })
   advance(3_601)
-  await house.upkeep.look()
+  await server.upkeep.look()
   const { body } = await call('GET', 'transit/keys/k')
   assert.equal(body.data?.latest_version, 2)
-  await house.operations.seal()
+  await server.operations.seal()
   advance(7_200)
-  await house.upkeep.look()
+  await server.upkeep.look()
 })

@@ -1,10 +1,10 @@
 // What engines do by themselves, without a request: the writing thread asks each of them to look, from unseal to seal.
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Log } from '../lib/log.ts'
-import { PeriodicLook } from '../lib/periodic-look.ts'
+import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
 import { isClosed } from '../storage/contract.ts'
-import { nameOf } from './cause-name.ts'
+import { describeCause } from './describe-cause.ts'
 
 /** What is due is done within a minute. */
 const LOOK_EVERY_MS = 30_000
@@ -14,13 +14,13 @@ type Kept = { readonly entry: MountEntry; readonly engine: Engine }
 export class Upkeep {
   readonly #mounts: () => Iterable<Kept>
   readonly #log: Log
-  readonly #looks: PeriodicLook
+  readonly #looks: PeriodicTask
 
   constructor(mounts: () => Iterable<Kept>, world: World, log: Log) {
     this.#mounts = mounts
     this.#log = log
     const failure = 'The upkeep of mounts stopped: it is tried again'
-    this.#looks = new PeriodicLook(() => this.#look(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
+    this.#looks = new PeriodicTask(() => this.#look(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
   }
 
   start(): void {
@@ -46,7 +46,7 @@ export class Upkeep {
         if (!this.#looks.isOn || isClosed(cause)) break
         this.#log('warn', 'The upkeep of a mount stopped: it is tried again', {
           mount: entry.path,
-          cause: nameOf(cause),
+          cause: describeCause(cause),
         })
       }
     }

@@ -6,8 +6,8 @@ import type { WrapForm } from '../auth/kept-values.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
 import { bodyText, type Exchange } from './exchange.ts'
+import type { PipelineServices } from './pipeline-services.ts'
 import { successResponse } from './response.ts'
-import type { Surroundings } from './surroundings.ts'
 
 const HEADER = 'error parsing X-Vault-Wrap-TTL header' // Wire text.
 
@@ -64,7 +64,7 @@ export const refuseToKeep = ({ wrapTtlSeconds, token, mounted }: Exchange): void
 }
 
 /** A refusal is not wrapped, nor is an answer without content. */
-export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Promise<void> => {
+export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const { answer, endpoint, wrapTtlSeconds, path, operation } = exchange
   if (wrapTtlSeconds === 0 || answer === undefined || answer.wrapInfo !== undefined) return
   const response = successResponse(exchange)
@@ -75,19 +75,19 @@ export const wrapAnswer = (exchange: Exchange, around: Surroundings): void | Pro
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
   // What a caller made up never goes under our signature.
   const form = endpoint?.takesAnyFields === true ? 'plain' : exchange.wrapForm
-  const wrapping = around.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, form, ...wrapped })
+  const wrapping = services.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, form, ...wrapped })
   return wrapping.then(
     (wrapInfo) => {
-      exchange.wrappedTokenId = idOfNew(answer, around.tokens)
+      exchange.wrappedTokenId = idOfNew(answer, services.tokens)
       exchange.answer = answer.isOnlyCopy === true ? { wrapInfo, isOnlyCopy: true } : { wrapInfo }
       exchange.warnings = []
     },
-    (cause: unknown) => takeBack(answer, around).then(() => Promise.reject(cause)),
+    (cause: unknown) => takeBack(answer, services).then(() => Promise.reject(cause)),
   )
 }
 
 /** Of an answer that nobody gets (threats T-10). */
-async function takeBack(answer: Answer, { tokens }: Surroundings): Promise<void> {
+async function takeBack(answer: Answer, { tokens }: PipelineServices): Promise<void> {
   const id = idOfNew(answer, tokens)
   if (id === undefined) return
   try {

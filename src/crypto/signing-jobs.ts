@@ -4,14 +4,14 @@ import { type Job, magnitude, type SlowWork } from '../lib/slow-work.ts'
 import { type KeyType, type SignatureOptions, type Signing, UnusableInput } from './key-types/key-type.ts'
 import { KEY_TYPES } from './key-types/key-types.ts'
 
-export type SignInput = {
+export type SignJobInput = {
   /** Name of a key type that signs. */
   readonly type: string
   readonly key: KeyObject
   readonly input: Uint8Array
   readonly options: SignatureOptions
 }
-export type VerifyInput = SignInput & { readonly signature: Uint8Array }
+export type VerifyJobInput = SignJobInput & { readonly signature: Uint8Array }
 
 /** In bytes: a copy of as many takes some microseconds. */
 const MOST_COPIED = 16_384
@@ -21,7 +21,7 @@ const LONG = 65_536
 /** What `UnusableInput` said, where it was thrown: errors keep no class on their way between threads. */
 export type Unusable = { readonly unusable: string }
 
-export const SIGN: Job<SignInput, Uint8Array<ArrayBuffer> | Unusable> = {
+export const SIGN: Job<SignJobInput, Uint8Array<ArrayBuffer> | Unusable> = {
   name: 'sign',
   takes: 'short',
   kind: kindOf,
@@ -29,7 +29,7 @@ export const SIGN: Job<SignInput, Uint8Array<ArrayBuffer> | Unusable> = {
     orUnusable(() => new Uint8Array(signingOf(type).sign(key, asBuffer(input), options))),
 }
 
-export const VERIFY: Job<VerifyInput, boolean | Unusable> = {
+export const VERIFY: Job<VerifyJobInput, boolean | Unusable> = {
   name: 'verify',
   takes: 'short',
   kind: kindOf,
@@ -82,7 +82,7 @@ function handOver(input: Buffer): { readonly bytes: Uint8Array; readonly moved: 
   return { bytes, moved: input.length > MOST_COPIED ? [memory] : [] }
 }
 
-function kindOf({ type, input: { length }, options: { prehashed } }: SignInput): string {
+function kindOf({ type, input: { length }, options: { prehashed } }: SignJobInput): string {
   const kind = prehashed ? `${type} prehashed` : type
   return length < LONG ? kind : `${kind} ${magnitude(length)}`
 }

@@ -1,6 +1,6 @@
 // Who could do everything, and whether anybody would see it: B-06, B-07, B-17.
 import { dirname, join } from 'node:path'
-import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
+import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 import { dataDirectoryOf } from './setting.ts'
 
@@ -31,7 +31,7 @@ const audit: Check = {
   again: true,
   look: (machine, { auditDevices: devices, auditFiles, isAuditDeclared, isAuditRequired }) => {
     if (isAuditRequired && !isAuditDeclared)
-      return refuse(
+      return refusing(
         'require_audit is set and the configuration declares no audit device: declare one, ' +
           'audit "file" "NAME" { … }, or leave require_audit out',
       )
@@ -53,15 +53,16 @@ function auditFile(machine: Machine, file: string): Finding {
   const directory = dirname(file)
   const folder = machine.statTarget(directory)
   if (folder === undefined)
-    return refuse(`${file} is to take the audit log and ${directory} is missing: make it, for the user of the server`)
+    return refusing(`${file} is to take the audit log and ${directory} is missing: make it, for the user of the server`)
   if (folder.kind !== 'directory')
-    return refuse(`${file} is to take the audit log and ${directory} is not a directory: name another`)
+    return refusing(`${file} is to take the audit log and ${directory} is not a directory: name another`)
   const existing = machine.statTarget(file)
-  if (existing?.kind === 'directory') return refuse(`${file} is to take the audit log and is a directory: name a file`)
+  if (existing?.kind === 'directory')
+    return refusing(`${file} is to take the audit log and is a directory: name a file`)
   const isWritable = machine.user === 0 || machine.canWrite(existing === undefined ? directory : file)
   if (isWritable) return ok('')
   const what = existing === undefined ? directory : file
-  return refuse(
+  return refusing(
     `The audit log cannot be written: this user may not write to ${what}, give it to the user of the server`,
   )
 }
@@ -79,7 +80,7 @@ const development: Check = {
     const { isDevelopment, listeners } = setting
     if (isDevelopment) {
       const open = listeners.find(({ isLocal }) => !isLocal)
-      if (open !== undefined) return refuse(`A development server must not listen on ${open.address}: use 127.0.0.1`)
+      if (open !== undefined) return refusing(`A development server must not listen on ${open.address}: use 127.0.0.1`)
       return warn('This is a development server, its key lies beside its data: never give it real secrets')
     }
     const dataDirectory = dataDirectoryOf(setting)

@@ -14,13 +14,13 @@ export type Finding = {
 
 /** In the order in which they are shown. */
 export const GROUPS = ['process', 'runtime', 'files', 'network', 'storage', 'secrets', 'accountability'] as const
-export type Group = (typeof GROUPS)[number]
+export type CheckGroup = (typeof GROUPS)[number]
 
 export type Check = {
   /** Of the list of threats: B-01. */
   readonly id: string
   readonly title: string
-  readonly group: Group
+  readonly group: CheckGroup
   /** Where it looks. */
   readonly how: string
   /** It means as much while the server runs as at its start; the others keep the answer of the start. */
@@ -32,7 +32,7 @@ export type Result = Finding & Pick<Check, 'id' | 'title' | 'group'>
 
 export const ok = (sentence: string): Finding => ({ verdict: 'ok', sentence })
 export const warn = (sentence: string): Finding => ({ verdict: 'warn', sentence })
-export const refuse = (sentence: string): Finding => ({ verdict: 'refuse', sentence })
+export const refusing = (sentence: string): Finding => ({ verdict: 'refuse', sentence })
 export const unknown = (sentence: string): Finding => ({ verdict: 'unknown', sentence })
 
 const SEVERITY: readonly Verdict[] = ['ok', 'unknown', 'warn', 'refuse']

@@ -1,6 +1,6 @@
 // Who may read and change what lies on the disk: B-02, B-09, B-10.
 import { dirname, join } from 'node:path'
-import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
+import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 import { dataDirectoryOf } from './setting.ts'
 
@@ -83,8 +83,8 @@ const dataDirectory: Check = {
     if (directory === undefined) return ok('Nothing is stored: the data are in memory, and gone with the process')
     const facts = machine.stat(directory)
     if (facts === undefined) return missingDirectory(machine, directory)
-    if (facts.kind === 'link') return refuse(`${directory} is a link: name the directory itself`)
-    if (facts.kind !== 'directory') return refuse(`The data directory ${directory} is not a directory: name another`)
+    if (facts.kind === 'link') return refusing(`${directory} is a link: name the directory itself`)
+    if (facts.kind !== 'directory') return refusing(`The data directory ${directory} is not a directory: name another`)
     const findings = [modeOf(directory, facts.mode, '700'), ownerOf(machine, directory, facts.owner)]
     for (const name of machine.namesIn(directory)) findings.push(fileIn(machine, join(directory, name)))
     return worst([ok(`${directory} is its owner's alone`), ...findings, fileSystem(machine, directory)])
@@ -94,14 +94,14 @@ const dataDirectory: Check = {
 function missingDirectory(machine: Machine, directory: string): Finding {
   const above = dirname(directory)
   if (machine.stat(above) !== undefined && !machine.canWrite(above))
-    return refuse(`${directory} is missing and cannot be made: make it, owned by the user of the server, mode 700`)
+    return refusing(`${directory} is missing and cannot be made: make it, owned by the user of the server, mode 700`)
   return ok(`${directory} is not there yet; the server makes it, mode 700`)
 }
 
 function fileIn(machine: Machine, path: string): Finding {
   const facts = machine.stat(path)
   if (facts === undefined) return ok('')
-  if (facts.kind === 'link') return refuse(`${path} is a link: the data directory holds none`)
+  if (facts.kind === 'link') return refusing(`${path} is a link: the data directory holds none`)
   return worst([
     modeOf(path, facts.mode, facts.kind === 'directory' ? '700' : '600'),
     ownerOf(machine, path, facts.owner),
@@ -109,14 +109,14 @@ function fileIn(machine: Machine, path: string): Finding {
 }
 
 function modeOf(path: string, mode: number, wanted: string): Finding {
-  return (mode & OTHERS) === 0 ? ok('') : refuse(`Others may use ${path}: chmod ${wanted}`)
+  return (mode & OTHERS) === 0 ? ok('') : refusing(`Others may use ${path}: chmod ${wanted}`)
 }
 
 /** Root may use what belongs to others, and leaves behind what they then cannot use. */
 function ownerOf({ user }: Machine, path: string, owner: number): Finding {
   if (user === undefined || owner === user) return ok('')
   const sentence = `${path} belongs to user ${owner}, and this is user ${user}: chown it, or start as that user`
-  return user === 0 ? warn(sentence) : refuse(sentence)
+  return user === 0 ? warn(sentence) : refusing(sentence)
 }
 
 function fileSystem(machine: Machine, directory: string): Finding {

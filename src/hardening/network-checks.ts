@@ -1,6 +1,6 @@
 // Who can listen on the way: B-03, P-61.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { type Check, type Finding, ok, refuse, warn, worst } from './check.ts'
+import { type Check, type Finding, ok, refusing, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 import type { ListenerFacts } from './setting.ts'
 
@@ -28,7 +28,7 @@ function listenerFinding(machine: Machine, listener: ListenerFacts): Finding {
   if (isLocal) return ok(`${address} is reached from this machine only`)
   if (isTlsDisabled)
     return warn(`${address} speaks in clear, who is on the way reads every token: set tls_cert_file and tls_key_file`)
-  return refuse(
+  return refusing(
     `${address} has no certificate: set tls_cert_file and tls_key_file, or tls_disable = true behind a proxy with TLS`,
   )
 }
@@ -36,18 +36,19 @@ function listenerFinding(machine: Machine, listener: ListenerFacts): Finding {
 function certificate(machine: Machine, address: string, certFile: string, keyFile: string): Finding {
   const parsed = parseCertificate(machine.readText(certFile))
   if (parsed === undefined)
-    return refuse(`${certFile} holds no certificate that can be read: ${address} needs it in PEM`)
+    return refusing(`${certFile} holds no certificate that can be read: ${address} needs it in PEM`)
   const key = parseKey(machine.readText(keyFile))
-  if (key === undefined) return refuse(`${keyFile} holds no private key that can be read: ${address} needs it in PEM`)
-  if (!parsed.checkPrivateKey(key)) return refuse(`The key in ${keyFile} is not that of the certificate in ${certFile}`)
+  if (key === undefined) return refusing(`${keyFile} holds no private key that can be read: ${address} needs it in PEM`)
+  if (!parsed.checkPrivateKey(key))
+    return refusing(`The key in ${keyFile} is not that of the certificate in ${certFile}`)
   return worst([validity(machine, parsed, certFile), keyMode(machine, keyFile)])
 }
 
 function validity({ world }: Machine, { validFromDate, validToDate }: X509Certificate, file: string): Finding {
   const nowMs = world.clock.nowMs()
-  if (validFromDate.getTime() > nowMs) return refuse(`The certificate in ${file} is not valid yet: look at the clock`)
+  if (validFromDate.getTime() > nowMs) return refusing(`The certificate in ${file} is not valid yet: look at the clock`)
   const days = Math.floor((validToDate.getTime() - nowMs) / DAY_MS)
-  if (days < 0) return refuse(`The certificate in ${file} has expired: renew it`)
+  if (days < 0) return refusing(`The certificate in ${file} has expired: renew it`)
   return days < WARN_DAYS ? warn(`The certificate in ${file} ends in ${days} days: renew it`) : ok('')
 }
 

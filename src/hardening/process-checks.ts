@@ -1,5 +1,5 @@
 // As whom the process runs, and what it may use: B-01, B-04, B-05, B-12, B-16.
-import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
+import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 import type { HardeningSetting } from './setting.ts'
 
@@ -92,7 +92,7 @@ function memory(machine: Machine, { threads, maxBodyBytes }: HardeningSetting): 
   if (!Number.isFinite(limit)) return ok('')
   const needed = BASE_BYTES + threads * THREAD_BYTES + maxBodyBytes
   if (limit < needed)
-    return refuse(`The control group has ${inMebibytes(limit)}: give it ${inMebibytes(needed)}, or fewer threads`)
+    return refusing(`The control group has ${inMebibytes(limit)}: give it ${inMebibytes(needed)}, or fewer threads`)
   if (limit >= 2 * needed) return ok('')
   return warn(
     `The control group has ${inMebibytes(limit)}, which is little under load: give it ${inMebibytes(2 * needed)}`,

@@ -80,7 +80,7 @@ export function faultsOf(results: readonly Result[]): readonly Result[] {
 }
 
 /** Size of the store; 0 where nothing is stored. */
-export function storedBytes({ storage }: HardeningSetting): number {
+export function storeFileBytes({ storage }: HardeningSetting): number {
   const { database, journal } = storeLocation(storage).durable?.bytes() ?? { database: 0, journal: 0 }
   return database + journal
 }

@@ -1,7 +1,7 @@
 // What the program runs on, and what could change it from outside: B-11, B-13, B-14.
 import { runSelfTests, SelfTestFailed } from '../crypto/self-test.ts'
 import { own } from '../lib/own.ts'
-import { type Check, type Finding, ok, refuse, warn, worst } from './check.ts'
+import { type Check, type Finding, ok, refusing, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 
 /** The release that the lock file brings (N-60). */
@@ -20,12 +20,12 @@ const cryptography: Check = {
       runSelfTests()
     } catch (cause) {
       if (!(cause instanceof SelfTestFailed)) throw cause
-      return refuse(cause.message)
+      return refusing(cause.message)
     }
     if (world.random.bytes(DRAW_BYTES).equals(world.random.bytes(DRAW_BYTES)))
-      return refuse('The generator of random bytes repeats itself: do not use this system')
+      return refusing('The generator of random bytes repeats itself: do not use this system')
     if (isOlder(opensslVersion, LEAST_OPENSSL))
-      return refuse(`OpenSSL ${opensslVersion} is too old, ${LEAST_OPENSSL} is needed: run \`npm ci\``)
+      return refusing(`OpenSSL ${opensslVersion} is too old, ${LEAST_OPENSSL} is needed: run \`npm ci\``)
     return ok(`All answers are right; OpenSSL ${opensslVersion}, FIPS mode ${isFips ? 'on' : 'off'}`)
   },
 }
@@ -85,17 +85,17 @@ const surroundings: Check = {
     const { env, flags } = machine
     const inOptions = (env.NODE_OPTIONS ?? '').split(' ').filter((word) => word !== '')
     const findings: Finding[] = [
-      ...flags.filter(isForbidden).map((flag) => refuse(`The runtime was given ${nameOf(flag)}: leave it out`)),
+      ...flags.filter(isForbidden).map((flag) => refusing(`The runtime was given ${nameOf(flag)}: leave it out`)),
       ...inOptions
         .filter(isForbidden)
-        .map((flag) => refuse(`NODE_OPTIONS holds ${nameOf(flag)}: unset it for the server`)),
+        .map((flag) => refusing(`NODE_OPTIONS holds ${nameOf(flag)}: unset it for the server`)),
       ...VARIABLES.filter(({ name }) => (own(env, name) ?? '') !== '').map(({ name, verdict, why }) => ({
         verdict,
         sentence: `${name} is set, which ${why}: unset it for the server`,
       })),
     ]
     if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-      findings.push(refuse('NODE_TLS_REJECT_UNAUTHORIZED is 0, which trusts everybody: unset it'))
+      findings.push(refusing('NODE_TLS_REJECT_UNAUTHORIZED is 0, which trusts everybody: unset it'))
     if (inOptions.length > 0 && !inOptions.some(isForbidden))
       findings.push(warn('NODE_OPTIONS changes the runtime: unset it for the server'))
     return findings.length === 0 ? ok('No variable and no flag does') : worst(findings)
@@ -124,7 +124,7 @@ const version: Check = {
   look: (machine) => {
     const { nodeVersion } = machine
     if (isOlder(nodeVersion, LEAST_NODE))
-      return refuse(
+      return refusing(
         `Node.js ${nodeVersion} is too old, ${LEAST_NODE} is needed: start with bin/keywright after \`npm ci\``,
       )
     const missing = missingFlags(machine)

@@ -1,12 +1,12 @@
 // The store as it lies there, and the clock that it was written by: B-08, B-15.
 import type { DurableLocation } from '../storage/driver.ts'
 import { storeLocation } from '../storage/drivers.ts'
-import { type Check, type Finding, ok, refuse, unknown, warn, worst } from './check.ts'
+import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 
 /** No clock was before it when this program was written. */
 const WRITTEN_AT_MS = Date.UTC(2026, 10, 1)
-const CLOCK_PATIENCE_MS = 60_000
+const CLOCK_TIMEOUT_MS = 60_000
 
 const clock: Check = {
   id: 'B-08',
@@ -22,8 +22,7 @@ const clock: Check = {
     const lastMs = summary?.kind === 'sound' ? summary.committedAtMs : undefined
     if (lastMs === undefined) return ok(`It says ${momentOf(nowMs)}`)
     const behindMs = lastMs - nowMs
-    if (behindMs <= CLOCK_PATIENCE_MS)
-      return ok(`It says ${momentOf(nowMs)}, the last change is of ${momentOf(lastMs)}`)
+    if (behindMs <= CLOCK_TIMEOUT_MS) return ok(`It says ${momentOf(nowMs)}, the last change is of ${momentOf(lastMs)}`)
     return warn(`The last change in the store is ${Math.round(behindMs / 1000)} s in the future: set the clock`)
   },
 }
@@ -51,7 +50,7 @@ async function storeFinding(location: DurableLocation): Promise<Finding> {
   const summary = await location.summary()
   if (summary.kind === 'none') return ok('There is no store yet')
   if (summary.kind === 'damaged')
-    return refuse(`${summary.fault}: check it with \`keywright storage verify\`, or restore a snapshot`)
+    return refusing(`${summary.fault}: check it with \`keywright storage verify\`, or restore a snapshot`)
   const size = `${sizeOf(summary.databaseBytes)}, last change ${summary.index}`
   if (summary.isInUse) return ok(`A server has the store open: ${size}`)
   if (summary.journalBytes === 0) return ok(`The store was closed cleanly: ${size}`)

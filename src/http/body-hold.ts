@@ -1,15 +1,15 @@
 // How long the memory of a large body counts: until its answer is sent or its connection gone, and also until the
 // handler, which may go on after either, has no more need of it (threats H-01, P-40).
-import type { Turn } from './turns.ts'
+import type { PipelinedRequest } from './connection-queue.ts'
 
 export class BodyHold {
-  readonly #turn: Turn
+  readonly #turn: PipelinedRequest
   readonly #release: () => void
   #isGone = false
   #isHandled = false
 
   /** From when the body is whole, and before its turn is asked for; `release` is called once. */
-  constructor(turn: Turn, release: () => void) {
+  constructor(turn: PipelinedRequest, release: () => void) {
     this.#turn = turn
     this.#release = release
     const { outgoing, incoming } = turn

@@ -5,10 +5,10 @@ import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { fail, type Refusal } from '../api/errors.ts'
 import { letGo } from '../lib/let-go.ts'
 import { BLOCK_BYTES, BodyCollector } from './body-collector.ts'
+import type { PipelinedRequest } from './connection-queue.ts'
 import type { DeadlineQueue } from './deadlines.ts'
 import type { ListenerLimits } from './limits.ts'
 import type { BodyMemory } from './shared-figures.ts'
-import type { Turn } from './turns.ts'
 
 export type BodyParts = {
   readonly limits: ListenerLimits
@@ -31,7 +31,12 @@ export type BodyEnds = {
   readonly refused: (refusal: Refusal) => void
 }
 
-export function readBody({ incoming, outgoing }: Turn, sender: Sender, parts: BodyParts, ends: BodyEnds): void {
+export function readBody(
+  { incoming, outgoing }: PipelinedRequest,
+  sender: Sender,
+  parts: BodyParts,
+  ends: BodyEnds,
+): void {
   const { maxRequestBytes } = parts.limits
   const body = new BodyCollector(parts.memory, maxRequestBytes, sender.address)
   let isOver = false

@@ -1,13 +1,13 @@
 // Times that many requests may take, looked at once a second: a timer for each request would cost more than the
 // request.
-import { LinkedList, type Place } from '../lib/linked-list.ts'
+import { LinkedList, type ListNode } from '../lib/linked-list.ts'
 import type { Clock, Timer, Timers } from '../lib/world.ts'
 
 const TICK_MS = 1_000
 /** A thread that stood still has not read what came meanwhile: of a longer pause no more counts against its clients. */
 const MOST_TICK_MS = 1_500
 
-export type Deadline = Place<{ readonly atMs: number; readonly onLate: () => void }>
+export type Deadline = ListNode<{ readonly atMs: number; readonly onLate: () => void }>
 
 /** Deadlines of one length, so that they come in the order in which they were set. */
 export class DeadlineQueue {

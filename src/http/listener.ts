@@ -7,6 +7,7 @@ import type { ListenerSwitches } from '../api/request.ts'
 import { refusalResponse } from '../core/response.ts'
 import { createServer } from '../lib/node-http.ts'
 import { type ForwardedRules, forwardedAddress } from './client-address.ts'
+import { ConnectionQueue } from './connection-queue.ts'
 import { type ConnectionParts, Connections } from './connections.ts'
 import type { HeaderSource } from './headers.ts'
 import { hasContentCoding, hasUnknownCoding, isTooLarge } from './heads.ts'
@@ -16,7 +17,6 @@ import type { ProxyRules } from './proxy-protocol.ts'
 import { type RequestParts, refuse, type Service, serve } from './requests.ts'
 import { type CustomHeaders, headersFor } from './response-headers.ts'
 import { secureOptions, type TlsMaterial, type TlsRules } from './tls.ts'
-import { Turns } from './turns.ts'
 import { makeRoom, setOwner, type UnixAddress } from './unix-socket.ts'
 
 /** What the configuration says of a listener: plain data, the same in all threads. */
@@ -84,7 +84,7 @@ export async function listen({ address, rules, material, service, parts }: Liste
   const { deadlines } = parts
   const requests: RequestParts = {
     ...service,
-    turns: new Turns(),
+    turns: new ConnectionQueue(),
     limits,
     memory: parts.figures,
     reads: deadlines.queue(limits.readTimeoutMs),

@@ -5,24 +5,24 @@ import { fail, Refusal } from '../api/errors.ts'
 import type { ListenerSwitches } from '../api/request.ts'
 import type { WireHeaders, WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalResponse } from '../core/response.ts'
+import type { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import { letGo } from '../lib/let-go.ts'
-import type { TurnEnd } from '../lib/turn-end.ts'
 import { BodyHold } from './body-hold.ts'
 import { type BodyParts, readBody } from './body-reading.ts'
+import type { ConnectionQueue, PipelinedRequest } from './connection-queue.ts'
 import type { DeadlineQueue } from './deadlines.ts'
 import { type HeaderSource, wireHeaders } from './headers.ts'
 import { asksForUpgrade, faultOf, isTooLarge } from './heads.ts'
 import { type HeadersFor, withOurs } from './response-headers.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { RequestStream, sendStream } from './streams.ts'
-import type { Turn, Turns } from './turns.ts'
 
-export type Handle = (request: WireRequest) => Promise<WireResponse>
+export type RequestHandler = (request: WireRequest) => Promise<WireResponse>
 /** What answers. `takesStream` says that the body of a request is handed on as it comes, with no limit to its size. */
 export type Service = {
-  readonly handle: Handle
+  readonly handle: RequestHandler
   /** Of the thread. */
-  readonly turnEnd: TurnEnd
+  readonly endOfTick: EndOfTickQueue
   readonly takesStream: (method: string, rawPath: string) => boolean
   /** Names in lower case of the request headers that are recorded. */
   readonly auditedHeaders?: () => readonly string[]
@@ -43,7 +43,7 @@ export type Traffic = {
 /** What all connections of the listener have in common. */
 export type RequestParts = Service &
   BodyParts & {
-    readonly turns: Turns
+    readonly turns: ConnectionQueue
     /** Of the time until the answer, until that is taken, and until its end; `reads`: to the end of the body. */
     readonly works: DeadlineQueue
     readonly writes: DeadlineQueue
@@ -111,7 +111,7 @@ export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts
   } else collect(turn, origin, parts)
 }
 
-function collect(turn: Turn, origin: Origin, parts: RequestParts): void {
+function collect(turn: PipelinedRequest, origin: Origin, parts: RequestParts): void {
   const { incoming } = turn
   const sender = {
     address: origin.remoteAddress,
@@ -134,7 +134,7 @@ function collect(turn: Turn, origin: Origin, parts: RequestParts): void {
 
 /** The body is not kept: the connection ends with the answer. */
 export function refuse(
-  { incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>,
+  { incoming, outgoing }: Pick<PipelinedRequest, 'incoming' | 'outgoing'>,
   refusal: Refusal,
   parts: RequestParts,
 ): void {
@@ -143,7 +143,7 @@ export function refuse(
 }
 
 /** The answer is the last of its connection, and what still comes is thrown away. */
-function endBehind({ incoming, outgoing }: Pick<Turn, 'incoming' | 'outgoing'>, parts: RequestParts): void {
+function endBehind({ incoming, outgoing }: Pick<PipelinedRequest, 'incoming' | 'outgoing'>, parts: RequestParts): void {
   outgoing.shouldKeepAlive = false
   if (!incoming.complete) linger(incoming, parts.ended, parts.lingers)
   incoming.on('error', () => outgoing.destroy())
@@ -176,7 +176,7 @@ function linger(incoming: IncomingMessage, ended: RequestParts['ended'], lingers
 }
 
 function run(
-  turn: Turn,
+  turn: PipelinedRequest,
   origin: Origin,
   body: Buffer | RequestStream | 'cut' | undefined,
   parts: RequestParts,
@@ -224,14 +224,14 @@ function run(
 
 /** Resolves when the answer is written. */
 function answer(
-  turn: Turn,
+  turn: PipelinedRequest,
   body: RequestStream | undefined,
   response: WireResponse,
   parts: RequestParts,
 ): Promise<void> {
   const { incoming, outgoing } = turn
   return new Promise((resolve) => {
-    parts.turnEnd.add('answer', () => {
+    parts.endOfTick.add('answer', () => {
       // What was not read of a stream would stand before the next request.
       const isLeft = body !== undefined && !incoming.complete
       if (isLeft || !parts.isOpen()) outgoing.shouldKeepAlive = false

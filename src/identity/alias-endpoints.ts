@@ -9,7 +9,7 @@ import { type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
 import type { View } from '../storage/sealed-storage.ts'
 import { deleteAlias, writeAlias } from './aliases.ts'
-import { ALIAS, aliasBody, GROUP_ALIAS, groupAliasBody, type MountOf } from './answers.ts'
+import { ALIAS_SHAPE, aliasBody, GROUP_ALIAS, groupAliasBody, type MountOf } from './answers.ts'
 import { createEntity } from './entities.ts'
 import type { Alias } from './entries.ts'
 import { type AliasedGroup, findAliased, takeAlias, writeGroupAlias } from './group-aliases.ts'
@@ -162,7 +162,7 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     entity_id: string('Old name of canonical_id', { aliasOf: 'canonical_id', default: '' }),
     custom_metadata: map('Names and texts; all of them are replaced'),
   },
-  response: ALIAS,
+  response: ALIAS_SHAPE,
   ids: listAliasIds,
   find: findAlias,
   body: (alias: Alias, mountOf) => aliasBody(alias, mountOf),

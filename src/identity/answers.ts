@@ -21,7 +21,7 @@ const MOUNT: Shapes = {
   mount_type: text('Its login method; empty: it is gone'),
 }
 
-export const ALIAS: Shapes = {
+export const ALIAS_SHAPE: Shapes = {
   id: text('Id of the alias'),
   canonical_id: text('Id of its entity'),
   name: text('Name at the login mount'),
@@ -39,7 +39,7 @@ export function aliasBody(alias: Alias, mountOf: MountOf): Record<string, unknow
     id: alias.id,
     canonical_id: alias.entityId,
     name: alias.name,
-    ...mountBody(alias.mountAccessor, mountOf),
+    ...aliasMountBody(alias.mountAccessor, mountOf),
     metadata: alias.metadata,
     custom_metadata: alias.customMetadata,
     merged_from_canonical_ids: alias.mergedFrom.length === 0 ? null : alias.mergedFrom,
@@ -50,15 +50,15 @@ export function aliasBody(alias: Alias, mountOf: MountOf): Record<string, unknow
   }
 }
 
-export function mountBody(accessor: string, mountOf: MountOf): Record<string, unknown> {
+export function aliasMountBody(accessor: string, mountOf: MountOf): Record<string, unknown> {
   const mount = mountOf(accessor)
   return { mount_accessor: accessor, mount_path: mount?.path ?? '', mount_type: mount?.type ?? '' }
 }
 
-export const ENTITY: Shapes = {
+export const ENTITY_SHAPE: Shapes = {
   id: text('Id of the entity'),
   name: text('Name'),
-  aliases: listOf(group(ALIAS, 'Alias'), 'Its names at login mounts'),
+  aliases: listOf(group(ALIAS_SHAPE, 'Alias'), 'Its names at login mounts'),
   policies: listOf(text('Policy'), 'Given to it by name'),
   metadata: nullable(METADATA),
   disabled: flag('No access, with whatever token'),
@@ -112,7 +112,7 @@ export function groupAliasBody({ id, alias, namespace }: Group, mountOf: MountOf
     id: alias.id,
     canonical_id: id,
     name: alias.name,
-    ...mountBody(alias.mountAccessor, mountOf),
+    ...aliasMountBody(alias.mountAccessor, mountOf),
     metadata: null,
     merged_from_canonical_ids: null,
     namespace_id: namespace,
@@ -121,7 +121,7 @@ export function groupAliasBody({ id, alias, namespace }: Group, mountOf: MountOf
   }
 }
 
-export const GROUP: Shapes = {
+export const GROUP_SHAPE: Shapes = {
   id: text('Id of the group'),
   name: text('Name'),
   type: text('internal: members are named here; external: logins say who is in it'),

@@ -6,17 +6,17 @@ import { orNotFound } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { listOf, text } from '../api/shape.ts'
 import { keptPolicyName } from '../api/spelling.ts'
-import { ENTITY, entityBody, mountBody } from './answers.ts'
+import { aliasMountBody, ENTITY_SHAPE, entityBody } from './answers.ts'
 import { byIdAndName } from './by-id-and-name.ts'
 import { changeEntity, createEntity, deleteEntity, mergeEntities } from './entities.ts'
 import type { Entity } from './entries.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { identityPolicies } from './policy-names.ts'
 import { aliasesOf, findEntity, findEntityByName } from './records.ts'
-import { factsOf } from './subjects.ts'
+import { entityFacts } from './subjects.ts'
 
 export async function entityAnswer({ view, parts }: IdentityStore, entity: Entity | undefined): Promise<Answer> {
-  return { data: entityBody(await factsOf(view, orNotFound(entity)), parts.mountOf) }
+  return { data: entityBody(await entityFacts(view, orNotFound(entity)), parts.mountOf) }
 }
 
 const { make, others } = byIdAndName({
@@ -31,7 +31,7 @@ const { make, others } = byIdAndName({
     }),
     disabled: bool('No access, with whatever token'),
   },
-  response: ENTITY,
+  response: ENTITY_SHAPE,
   written: {
     id: text('Id of the new entity'),
     name: text('Its name'),
@@ -44,7 +44,7 @@ const { make, others } = byIdAndName({
     const aliases = (await aliasesOf(view, id)).map((alias) => ({
       id: alias.id,
       name: alias.name,
-      ...mountBody(alias.mountAccessor, parts.mountOf),
+      ...aliasMountBody(alias.mountAccessor, parts.mountOf),
     }))
     return { name, aliases }
   },

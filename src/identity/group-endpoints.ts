@@ -5,7 +5,7 @@ import { orNotFound } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
 import { keptPolicyName } from '../api/spelling.ts'
-import { GROUP, groupBody } from './answers.ts'
+import { GROUP_SHAPE, groupBody } from './answers.ts'
 import { byIdAndName } from './by-id-and-name.ts'
 import type { Group, GroupType } from './entries.ts'
 import { changeGroup, createGroup, deleteGroup } from './groups.ts'
@@ -35,7 +35,7 @@ const { make, others } = byIdAndName({
     member_entity_ids: strings('Entities in it; all of them are replaced'),
     member_group_ids: strings('Groups in it; all of them are replaced'),
   },
-  response: GROUP,
+  response: GROUP_SHAPE,
   written: { id: text('Id of the group'), name: text('Its name') },
   findById: findGroup,
   findByName: findGroupByName,

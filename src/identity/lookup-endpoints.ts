@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
 import { type Caller, DONE } from '../api/request.ts'
-import { ENTITY, GROUP } from './answers.ts'
+import { ENTITY_SHAPE, GROUP_SHAPE } from './answers.ts'
 import { namesIn } from './by-id-and-name.ts'
 import { entityAnswer } from './entity-endpoints.ts'
 import type { Entity, Group } from './entries.ts'
@@ -88,7 +88,7 @@ const entity = endpoint({
   runsOn: 'any-node',
   summary: 'The entity that something is known of; 204 without a body where there is none',
   fields,
-  response: ENTITY,
+  response: ENTITY_SHAPE,
   mayBeEmpty: true,
   handler: async (store: IdentityStore, known, { caller }) => {
     check(known)
@@ -109,7 +109,7 @@ const group = endpoint({
   runsOn: 'any-node',
   summary: 'The group that something is known of; 204 without a body where there is none',
   fields,
-  response: GROUP,
+  response: GROUP_SHAPE,
   mayBeEmpty: true,
   handler: async (store: IdentityStore, known, { caller }) => {
     check(known)

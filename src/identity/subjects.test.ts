@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { otherMount, startIdentityHouse } from '../../test/fixtures/identity-house.ts'
+import { otherMount, startIdentityServer } from '../../test/fixtures/identity-server.ts'
 import { buildAcl } from '../auth/acl.ts'
 import { BUILTIN_POLICIES } from '../auth/builtin-policies.ts'
 import { parsePolicy } from '../auth/policy.ts'
@@ -16,54 +16,54 @@ function filled(subject: Subject, template: string): string | undefined {
 }
 
 test('a subject that is kept is given without waiting, the same until something changes', async () => {
-  const house = await startIdentityHouse()
-  const { identities } = house.house
-  const [id, other] = [await house.login('a'), await house.login('b')]
+  const server = await startIdentityServer()
+  const { identities } = server.node
+  const [id, other] = [await server.login('a'), await server.login('b')]
   const first = await identities.subject(id)
   const otherFirst = await identities.subject(other)
   assert(first !== undefined && !(identities.subject(id) instanceof Promise))
   assert.equal(identities.subject(id), first)
-  await house.ask('POST', `identity/entity/id/${id}`, { policies: ['p'] })
+  await server.ask('POST', `identity/entity/id/${id}`, { policies: ['p'] })
   assert(identities.subject(id) instanceof Promise)
   assert.deepEqual((await identities.subject(id))?.policies, ['p'])
   assert.equal(identities.subject(other), otherFirst)
-  house.house.gate.close()
+  server.node.gate.close()
   await assert.rejects(async () => identities.subject(other), { name: 'Sealed' })
 })
 
 test('a look-up of a token shows the policies of its entity, whether the subject is kept or not', async () => {
-  const house = await startIdentityHouse()
-  const id = await house.login('a')
-  await house.ask('POST', `identity/entity/id/${id}`, { policies: ['p'] })
-  const token = await house.tokenOf(id)
-  await house.ask('POST', `identity/entity/id/${id}`, { policies: ['p', 'q'] })
-  assert(house.house.identities.subject(id) instanceof Promise)
+  const server = await startIdentityServer()
+  const id = await server.login('a')
+  await server.ask('POST', `identity/entity/id/${id}`, { policies: ['p'] })
+  const token = await server.tokenOf(id)
+  await server.ask('POST', `identity/entity/id/${id}`, { policies: ['p', 'q'] })
+  assert(server.node.identities.subject(id) instanceof Promise)
   for (let time = 0; time < 2; time++) {
-    const { identity_policies: shown } = await house.ask('POST', 'auth/token/lookup', { token })
+    const { identity_policies: shown } = await server.ask('POST', 'auth/token/lookup', { token })
     assert.deepEqual(shown, ['p', 'q'])
-    assert(!(house.house.identities.subject(id) instanceof Promise))
+    assert(!(server.node.identities.subject(id) instanceof Promise))
   }
 })
 
 test('templates get the values of the entity, its aliases by mount, and groups that it is in', async () => {
-  const house = await startIdentityHouse()
-  const other = otherMount(house.mount, 'other_00000001')
-  const id = await house.login('a', { metadata: { 'with.point': 'v', tenant: 't' } })
-  const known = { alias_name: 'a', alias_mount_accessor: house.mount.accessor }
-  const { aliases } = await house.ask('POST', 'identity/lookup/entity', known)
+  const server = await startIdentityServer()
+  const other = otherMount(server.mount, 'other_00000001')
+  const id = await server.login('a', { metadata: { 'with.point': 'v', tenant: 't' } })
+  const known = { alias_name: 'a', alias_mount_accessor: server.mount.accessor }
+  const { aliases } = await server.ask('POST', 'identity/lookup/entity', known)
   const alias = (aliases as { id: string }[])[0]?.id
-  await house.ask('POST', `identity/entity-alias/id/${alias}`, { custom_metadata: { team: 'x' } })
-  await house.ask('POST', `identity/entity/id/${id}`, { name: 'Ann', metadata: { city: 'Bern' } })
-  const inside = await house.ask('POST', 'identity/group', {
+  await server.ask('POST', `identity/entity-alias/id/${alias}`, { custom_metadata: { team: 'x' } })
+  await server.ask('POST', `identity/entity/id/${id}`, { name: 'Ann', metadata: { city: 'Bern' } })
+  const inside = await server.ask('POST', 'identity/group', {
     name: 'inside',
     metadata: { floor: '1' },
     member_entity_ids: [id],
   })
-  const above = await house.ask('POST', 'identity/group', { name: 'above', member_group_ids: [inside.id] })
-  const outside = await house.ask('POST', 'identity/group', { name: 'outside', metadata: { floor: '2' } })
-  const subject = await house.house.identities.subject(id)
+  const above = await server.ask('POST', 'identity/group', { name: 'above', member_group_ids: [inside.id] })
+  const outside = await server.ask('POST', 'identity/group', { name: 'outside', metadata: { floor: '2' } })
+  const subject = await server.node.identities.subject(id)
   assert(subject !== undefined)
-  const at = `identity.entity.aliases.${house.mount.accessor}`
+  const at = `identity.entity.aliases.${server.mount.accessor}`
   const rows: readonly (readonly [string, unknown])[] = [
     ['identity.entity.id', id],
     ['identity.entity.name', 'Ann'],
@@ -90,48 +90,48 @@ test('templates get the values of the entity, its aliases by mount, and groups t
 })
 
 test('A-03: a value that would widen a path stands in none', async () => {
-  const house = await startIdentityHouse()
+  const server = await startIdentityServer()
   for (const value of ['*', 'a/b', '+', '', 'a\u0000b']) {
-    const id = await house.login(`caller of ${JSON.stringify(value)}`, { metadata: { m: value } })
-    const subject = await house.house.identities.subject(id)
+    const id = await server.login(`caller of ${JSON.stringify(value)}`, { metadata: { m: value } })
+    const subject = await server.node.identities.subject(id)
     assert(subject !== undefined)
-    assert.equal(filled(subject, `identity.entity.aliases.${house.mount.accessor}.metadata.m`), undefined)
+    assert.equal(filled(subject, `identity.entity.aliases.${server.mount.accessor}.metadata.m`), undefined)
   }
 })
 
 test('A-04: the alias of a template is that of the mount it names, whichever was first', async () => {
-  const house = await startIdentityHouse()
-  const other = otherMount(house.mount, 'other_00000001')
-  const [into, from] = [await house.login('first'), await house.login('second', { mount: other })]
-  await house.ask('POST', 'identity/entity/merge', { to_entity_id: into, from_entity_ids: [from] })
-  const subject = await house.house.identities.subject(into)
+  const server = await startIdentityServer()
+  const other = otherMount(server.mount, 'other_00000001')
+  const [into, from] = [await server.login('first'), await server.login('second', { mount: other })]
+  await server.ask('POST', 'identity/entity/merge', { to_entity_id: into, from_entity_ids: [from] })
+  const subject = await server.node.identities.subject(into)
   assert(subject !== undefined)
-  assert.equal(filled(subject, `identity.entity.aliases.${house.mount.accessor}.name`), 'first')
+  assert.equal(filled(subject, `identity.entity.aliases.${server.mount.accessor}.name`), 'first')
   assert.equal(filled(subject, `identity.entity.aliases.${other.accessor}.name`), 'second')
 })
 
 test('the key changes with every value that a template can have, and with nothing else', async () => {
-  const house = await startIdentityHouse()
-  const { accessor } = house.mount
-  const id = await house.login('a')
-  const key = async (): Promise<string> => (await house.house.identities.subject(id))?.key ?? ''
-  const { aliases } = await house.ask('GET', `identity/entity/id/${id}`)
+  const server = await startIdentityServer()
+  const { accessor } = server.mount
+  const id = await server.login('a')
+  const key = async (): Promise<string> => (await server.node.identities.subject(id))?.key ?? ''
+  const { aliases } = await server.ask('GET', `identity/entity/id/${id}`)
   const alias = (aliases as { id: string }[])[0]?.id
-  const { id: group } = await house.ask('POST', 'identity/group', { name: 'g' })
-  const { id: outer } = await house.ask('POST', 'identity/group', { name: 'o', member_group_ids: [group] })
+  const { id: group } = await server.ask('POST', 'identity/group', { name: 'g' })
+  const { id: outer } = await server.ask('POST', 'identity/group', { name: 'o', member_group_ids: [group] })
   const seen = new Set([await key()])
   const changes: readonly (() => Promise<unknown>)[] = [
-    () => house.ask('POST', `identity/entity/id/${id}`, { name: 'n' }),
-    () => house.ask('POST', `identity/entity/id/${id}`, { metadata: { a: 'b' } }),
-    () => house.login('a', { metadata: { a: 'b' } }),
-    () => house.ask('POST', `identity/entity-alias/id/${alias}`, { custom_metadata: { a: 'b' } }),
-    () => house.ask('POST', `identity/entity-alias/id/${alias}`, { name: 'b' }),
-    () => house.ask('POST', `identity/group/id/${group}`, { member_entity_ids: [id] }),
-    () => house.ask('POST', `identity/group/id/${group}`, { name: 'h' }),
-    () => house.ask('POST', `identity/group/id/${outer}`, { metadata: { a: 'b' } }),
-    () => house.ask('POST', `identity/group/id/${outer}`, { member_group_ids: [] }),
-    () => house.ask('DELETE', `identity/entity-alias/id/${alias}`),
-    () => house.ask('POST', 'identity/entity-alias', { name: 'b', mount_accessor: accessor, canonical_id: id }),
+    () => server.ask('POST', `identity/entity/id/${id}`, { name: 'n' }),
+    () => server.ask('POST', `identity/entity/id/${id}`, { metadata: { a: 'b' } }),
+    () => server.login('a', { metadata: { a: 'b' } }),
+    () => server.ask('POST', `identity/entity-alias/id/${alias}`, { custom_metadata: { a: 'b' } }),
+    () => server.ask('POST', `identity/entity-alias/id/${alias}`, { name: 'b' }),
+    () => server.ask('POST', `identity/group/id/${group}`, { member_entity_ids: [id] }),
+    () => server.ask('POST', `identity/group/id/${group}`, { name: 'h' }),
+    () => server.ask('POST', `identity/group/id/${outer}`, { metadata: { a: 'b' } }),
+    () => server.ask('POST', `identity/group/id/${outer}`, { member_group_ids: [] }),
+    () => server.ask('DELETE', `identity/entity-alias/id/${alias}`),
+    () => server.ask('POST', 'identity/entity-alias', { name: 'b', mount_accessor: accessor, canonical_id: id }),
   ]
   for (const change of changes) {
     await change()
@@ -139,22 +139,22 @@ test('the key changes with every value that a template can have, and with nothin
   }
   assert.equal(seen.size, changes.length + 1)
   const last = await key()
-  await house.ask('POST', `identity/entity/id/${id}`, { policies: ['p'], disabled: true })
-  await house.ask('POST', `identity/group/id/${group}`, { policies: ['p'] })
+  await server.ask('POST', `identity/entity/id/${id}`, { policies: ['p'], disabled: true })
+  await server.ask('POST', `identity/group/id/${group}`, { policies: ['p'] })
   assert.equal(await key(), last)
-  assert.notEqual((await house.house.identities.subject(await house.login('z')))?.key, last)
+  assert.notEqual((await server.node.identities.subject(await server.login('z')))?.key, last)
 })
 
 test('with the default policy a token may read its own entity and no other', async () => {
-  const house = await startIdentityHouse()
-  const [id, other] = [await house.login('a'), await house.login('b')]
-  const subject = await house.house.identities.subject(id)
+  const server = await startIdentityServer()
+  const [id, other] = [await server.login('a'), await server.login('b')]
+  const subject = await server.node.identities.subject(id)
   const policy = { name: 'default', rules: parsePolicy(BUILTIN_POLICIES.get('default') ?? '').rules }
   const acl = buildAcl([policy], subject?.resolve)
   const mayRead = (path: string): boolean =>
     acl.check({ operation: 'read', path, parameters: undefined, sudoRequired: false }).allowed
-  const { name } = await house.ask('GET', `identity/entity/id/${id}`)
-  const { name: otherName } = await house.ask('GET', `identity/entity/id/${other}`)
+  const { name } = await server.ask('GET', `identity/entity/id/${id}`)
+  const { name: otherName } = await server.ask('GET', `identity/entity/id/${other}`)
   assert.deepEqual(
     [`id/${id}`, `name/${name}`, `id/${other}`, `name/${otherName}`].map((rest) => mayRead(`identity/entity/${rest}`)),
     [true, true, false, false],
@@ -162,18 +162,18 @@ test('with the default policy a token may read its own entity and no other', asy
 })
 
 test('a policy that a group gets after a member left does not reach them, even in the middle of a load', async () => {
-  const house = await startIdentityHouse()
-  const id = await house.login('a')
-  const { id: group } = await house.ask('POST', 'identity/group', { name: 'g', member_entity_ids: [id] })
-  const { view, digest } = house.house.identities.parts
+  const server = await startIdentityServer()
+  const id = await server.login('a')
+  const { id: group } = await server.ask('POST', 'identity/group', { name: 'g', member_entity_ids: [id] })
+  const { view, digest } = server.node.identities.parts
   let isChanged = false
   const between: View = {
     ...view,
     get: async (path) => {
       if (path.includes('/group/') && !isChanged) {
         isChanged = true
-        await house.ask('POST', `identity/group/id/${group}`, { member_entity_ids: [] })
-        await house.ask('POST', `identity/group/id/${group}`, { policies: ['strong'] })
+        await server.ask('POST', `identity/group/id/${group}`, { member_entity_ids: [] })
+        await server.ask('POST', `identity/group/id/${group}`, { policies: ['strong'] })
       }
       return view.get(path)
     },
@@ -184,18 +184,18 @@ test('a policy that a group gets after a member left does not reach them, even i
 })
 
 test('policies of the entity and its groups count at the next request of a token', async () => {
-  const house = await startIdentityHouse()
-  const id = await house.login('a')
-  const token = await house.tokenOf(id)
-  const status = async (): Promise<number> => (await house.call('GET', 'sys/mounts', undefined, token)).status
-  await house.ask('POST', 'sys/policies/acl/mounts', { policy: 'path "sys/mounts" { capabilities = ["read"] }' })
+  const server = await startIdentityServer()
+  const id = await server.login('a')
+  const token = await server.tokenOf(id)
+  const status = async (): Promise<number> => (await server.call('GET', 'sys/mounts', undefined, token)).status
+  await server.ask('POST', 'sys/policies/acl/mounts', { policy: 'path "sys/mounts" { capabilities = ["read"] }' })
   assert.equal(await status(), 403)
-  await house.ask('POST', `identity/entity/id/${id}`, { policies: ['mounts'] })
+  await server.ask('POST', `identity/entity/id/${id}`, { policies: ['mounts'] })
   assert.equal(await status(), 200)
-  await house.ask('POST', `identity/entity/id/${id}`, { policies: [] })
+  await server.ask('POST', `identity/entity/id/${id}`, { policies: [] })
   assert.equal(await status(), 403)
-  const { id: group } = await house.ask('POST', 'identity/group', { policies: ['mounts'], member_entity_ids: [id] })
+  const { id: group } = await server.ask('POST', 'identity/group', { policies: ['mounts'], member_entity_ids: [id] })
   assert.equal(await status(), 200)
-  await house.ask('POST', `identity/group/id/${group}`, { member_entity_ids: [] })
+  await server.ask('POST', `identity/group/id/${group}`, { member_entity_ids: [] })
   assert.equal(await status(), 403)
 })

@@ -20,7 +20,7 @@ export type EntityFacts = {
   readonly inherited: readonly Group[]
 }
 
-export async function factsOf(from: From, entity: Entity): Promise<EntityFacts> {
+export async function entityFacts(from: From, entity: Entity): Promise<EntityFacts> {
   const direct = await directGroups(from, entity.id)
   return { entity, aliases: await aliasesOf(from, entity.id), direct, inherited: await inheritedGroups(from, direct) }
 }
@@ -59,7 +59,7 @@ export class Subjects {
     for (let before = ''; ; ) {
       const entity = await findEntity(this.#parts.view, entityId)
       if (entity === undefined) return undefined
-      const facts = await factsOf(this.#parts.view, entity)
+      const facts = await entityFacts(this.#parts.view, entity)
       const text = JSON.stringify(facts)
       if (text === before) return subjectOf(facts, this.#parts.digest)
       before = text

@@ -1,6 +1,6 @@
 // The JSON form of a policy or configuration (RFC 8259), read into the same items as HCL. JSON.parse would not do:
 // it drops repeated keys silently (a second "path" could remove a deny), rounds integers and knows no positions.
-import { exactInteger, type HclSource, isDigit, MAX_HCL_DEPTH, MAX_NUMBER_LENGTH } from './hcl-source.ts'
+import { type HclSource, hclInteger, isDigitCode, MAX_HCL_DEPTH, MAX_NUMBER_LENGTH } from './hcl-source.ts'
 import type { HclItem, HclObject, HclValue } from './hcl-tree.ts'
 
 const SPACE = 0x20
@@ -45,7 +45,7 @@ class JsonReader {
   #value(depth: number): HclValue {
     const code = this.#text.charCodeAt(this.#at)
     if (code === QUOTE) return { kind: 'string', value: this.#string() }
-    if (code === MINUS || isDigit(code)) return { kind: 'number', value: this.#number() }
+    if (code === MINUS || isDigitCode(code)) return { kind: 'number', value: this.#number() }
     if (this.#text[this.#at] === '{') return this.#object(depth + 1)
     if (this.#text[this.#at] === '[') return this.#list(depth + 1)
     if (this.#literal('true')) return { kind: 'bool', value: true }
@@ -143,7 +143,7 @@ class JsonReader {
     }
     if (end - start > MAX_NUMBER_LENGTH) this.#source.fail(start, `the number has over ${MAX_NUMBER_LENGTH} characters`)
     this.#at = end
-    if (end === wholeEnd) return exactInteger(negative, this.#text.slice(first, end), 10)
+    if (end === wholeEnd) return hclInteger(negative, this.#text.slice(first, end), 10)
     // Adding 0 makes -0 plain zero.
     const value = Number(this.#text.slice(start, end)) + 0
     if (!Number.isFinite(value)) this.#source.fail(start, 'the number is out of range')
@@ -152,7 +152,7 @@ class JsonReader {
 
   #digits(from: number): number {
     let end = from
-    while (isDigit(this.#text.charCodeAt(end))) end += 1
+    while (isDigitCode(this.#text.charCodeAt(end))) end += 1
     if (end === from) this.#source.fail(from, 'digits are missing in the number')
     return end
   }

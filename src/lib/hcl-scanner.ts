@@ -1,6 +1,6 @@
 // Tokens of HCL version 1: words, texts in quotes, here-documents, numbers, bools and six punctuation marks. Each
 // character is looked at a bounded number of times.
-import { exactInteger, type HclSource, hexDigit, isDigit, MAX_NUMBER_LENGTH } from './hcl-source.ts'
+import { type HclSource, hclInteger, hexDigit, isDigitCode, MAX_NUMBER_LENGTH } from './hcl-source.ts'
 
 export type HclPunctuation = '{' | '}' | '[' | ']' | '=' | ','
 /** `start` is the offset of the token's first character. */
@@ -69,7 +69,7 @@ export class HclScanner {
     if (Number.isNaN(code)) return { kind: 'end', start }
     if (isWordStart(code)) return this.#word(start)
     if (code === QUOTE) return { kind: 'string', start, text: this.#quoted(start) }
-    if (isDigit(code) || code === MINUS) return this.#number(start)
+    if (isDigitCode(code) || code === MINUS) return this.#number(start)
     if (code === LESS) return { kind: 'here-document', start, text: this.#hereDocument(start) }
     const character = this.#text[start]
     if (isPunctuation(character)) {
@@ -193,7 +193,7 @@ export class HclScanner {
     const isHex = text.charCodeAt(first) === 0x30 && (text.charCodeAt(first + 1) | 0x20) === 0x78
     const digitsFrom = isHex ? first + 2 : first
     let end = digitsFrom
-    while (isHex ? hexDigit(text.charCodeAt(end)) !== -1 : isDigit(text.charCodeAt(end))) end += 1
+    while (isHex ? hexDigit(text.charCodeAt(end)) !== -1 : isDigitCode(text.charCodeAt(end))) end += 1
     if (end === digitsFrom) this.#source.fail(start, 'the number has no digits')
     const wholeEnd = end
     if (!isHex) end = this.#fraction(end)
@@ -209,7 +209,7 @@ export class HclScanner {
     if (isOctal && (digits.includes('8') || digits.includes('9'))) {
       this.#source.fail(start, 'a number with a leading zero is octal and has no digits above 7')
     }
-    return { kind: 'number', start, number: exactInteger(negative, digits, isHex ? 16 : isOctal ? 8 : 10) }
+    return { kind: 'number', start, number: hclInteger(negative, digits, isHex ? 16 : isOctal ? 8 : 10) }
   }
 
   /** The end of `.5`, `e10` or `.5e-3` at `from`, which is `from` where nothing of the kind stands there. */
@@ -223,7 +223,7 @@ export class HclScanner {
 
   #digits(from: number): number {
     let end = from
-    while (isDigit(this.#text.charCodeAt(end))) end += 1
+    while (isDigitCode(this.#text.charCodeAt(end))) end += 1
     if (end === from) this.#source.fail(from, 'digits are missing in the number')
     return end
   }
@@ -280,11 +280,11 @@ function isWordStart(code: number): boolean {
 }
 
 function isWordPart(code: number): boolean {
-  return isWordStart(code) || isDigit(code) || code === MINUS || code === POINT
+  return isWordStart(code) || isDigitCode(code) || code === MINUS || code === POINT
 }
 
 function isMarkPart(code: number): boolean {
-  return isWordStart(code) || isDigit(code)
+  return isWordStart(code) || isDigitCode(code)
 }
 
 function isPunctuation(character: string | undefined): character is HclPunctuation {

@@ -83,19 +83,19 @@ export class HclSource {
 }
 
 /** Integers stay exact: what a double cannot hold becomes a bigint. `digits` were checked for `radix`. */
-export function exactInteger(negative: boolean, digits: string, radix: 8 | 10 | 16): number | bigint {
+export function hclInteger(negative: boolean, digits: string, radix: 8 | 10 | 16): number | bigint {
   const magnitude = BigInt(radix === 10 ? digits : `${radix === 8 ? '0o' : '0x'}${digits}`)
   const value = negative ? -magnitude : magnitude
   const double = Number(value)
   return Number.isSafeInteger(double) ? double : value
 }
 
-export function isDigit(code: number): boolean {
+export function isDigitCode(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
 export function hexDigit(code: number): number {
-  if (isDigit(code)) return code - 0x30
+  if (isDigitCode(code)) return code - 0x30
   const lower = code | 0x20
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }

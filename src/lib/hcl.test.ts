@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { blocksOf, HclError, type HclItem, type HclValue, itemsOf, parseHcl, scalar, strings } from './hcl.ts'
+import { blocksOf, HclError, type HclItem, type HclValue, hclStrings, itemsOf, parseHcl, scalar } from './hcl.ts'
 import { MAX_HCL_BYTES, MAX_HCL_DEPTH, MAX_NUMBER_LENGTH } from './hcl-source.ts'
 
 /** A value as plain data; an object as a list of [key, ...labels, value]. */
@@ -359,11 +359,11 @@ test('itemsOf, scalar and strings read a configuration', () => {
     return by(value)
   }
   assert.equal(read('port', scalar), 8200)
-  assert.deepEqual(read('hosts', strings), ['a', 'b'])
+  assert.deepEqual(read('hosts', hclStrings), ['a', 'b'])
   assert.equal(read('hosts', scalar), undefined)
   assert.equal(read('listener', scalar), undefined)
-  assert.equal(read('mixed', strings), undefined)
-  assert.equal(read('port', strings), undefined)
+  assert.equal(read('mixed', hclStrings), undefined)
+  assert.equal(read('port', hclStrings), undefined)
 })
 
 const BLOCKS: readonly { name: string; text: string; labelCount: number; found: [readonly string[], unknown[]][] }[] = [

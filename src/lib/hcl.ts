@@ -29,7 +29,7 @@ export function scalar(value: HclValue): string | number | bigint | boolean | nu
 }
 
 /** The texts of a list that holds nothing else; undefined for every other value. */
-export function strings(value: HclValue): string[] | undefined {
+export function hclStrings(value: HclValue): string[] | undefined {
   if (value.kind !== 'list') return undefined
   const texts: string[] = []
   for (const element of value.elements) {

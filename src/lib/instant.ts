@@ -7,7 +7,7 @@ const MAX_DIGITS = 15
 
 /** Milliseconds since the epoch; undefined for a text that is no point in time. */
 export function parseInstantMs(text: string): number | undefined {
-  const seconds = parseDecimal(text)
+  const seconds = parseDigits(text)
   if (seconds !== undefined) return seconds * 1000
   if (text.length > MAX_TEXT_LENGTH || !RFC_3339.test(text)) return undefined
   const atMs = Date.parse(text)
@@ -15,7 +15,7 @@ export function parseInstantMs(text: string): number | undefined {
 }
 
 /** The number that a text of digits means; undefined for every other text. */
-export function parseDecimal(text: string): number | undefined {
+export function parseDigits(text: string): number | undefined {
   const isDecimal = text !== '' && text.length <= MAX_DIGITS && [...text].every((one) => one >= '0' && one <= '9')
   return isDecimal ? Number(text) : undefined
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testSeed } from '../../test/fixtures/seed.ts'
-import { LinkedList, type Place } from './linked-list.ts'
+import { LinkedList, type ListNode } from './linked-list.ts'
 
 test('a list holds what a set would, in the order in which it came', (context) => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -8, max: 40 }), { maxLength: 80 }), (steps) => {
-      const [list, set, places] = [new LinkedList<number>(), new Set<number>(), [] as Place<number>[]]
+      const [list, set, places] = [new LinkedList<number>(), new Set<number>(), [] as ListNode<number>[]]
       steps.forEach((step, index) => {
         const place = step < 0 ? undefined : places[step]
         if (place === undefined) {

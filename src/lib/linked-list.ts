@@ -5,28 +5,28 @@
 // request in each, every one of them is copied by the collector twice and dies old (docs/performance.md).
 
 /** Where a thing stands; given back to let it leave. */
-export type Place<T> = {
+export type ListNode<T> = {
   readonly value: T
   /** Undefined for one that has left: it must not keep alive what came after it. */
-  before: Place<T> | undefined
-  after: Place<T> | undefined
+  before: ListNode<T> | undefined
+  after: ListNode<T> | undefined
 }
 
 export class LinkedList<T> {
-  #first: Place<T> | undefined
-  #last: Place<T> | undefined
+  #first: ListNode<T> | undefined
+  #last: ListNode<T> | undefined
   #size = 0
 
   get size(): number {
     return this.#size
   }
 
-  get first(): Place<T> | undefined {
+  get first(): ListNode<T> | undefined {
     return this.#first
   }
 
-  add(value: T): Place<T> {
-    const place: Place<T> = { value, before: this.#last, after: undefined }
+  add(value: T): ListNode<T> {
+    const place: ListNode<T> = { value, before: this.#last, after: undefined }
     if (this.#last === undefined) this.#first = place
     else this.#last.after = place
     this.#last = place
@@ -35,7 +35,7 @@ export class LinkedList<T> {
   }
 
   /** Nothing happens for one that has left already. */
-  remove(place: Place<T>): void {
+  remove(place: ListNode<T>): void {
     const { before, after } = place
     if (before === undefined && this.#first !== place) return
     if (before === undefined) this.#first = after

@@ -64,7 +64,7 @@ export const CKR_USER_NOT_LOGGED_IN = 0x101
 export const CKR_CRYPTOKI_ALREADY_INITIALIZED = 0x191
 
 /** What a handle is: of a slot, a session, an object. */
-export type Handle = Buffer
+export type ObjectHandle = Buffer
 export type Attribute = { readonly type: number; readonly value: number | boolean | string | Buffer }
 export type Mechanism = { readonly mechanism: number; readonly parameter?: object }
 export type TokenInfo = { readonly label: string; readonly serialNumber: string; readonly flags: number }
@@ -74,40 +74,40 @@ export interface Cryptoki {
   close(): void
   C_Initialize(options: { readonly flags: number }): void
   C_Finalize(): void
-  C_GetSlotList(withToken: boolean): Handle[]
-  C_GetTokenInfo(slot: Handle): TokenInfo
-  C_OpenSession(slot: Handle, flags: number): Handle
-  C_CloseSession(session: Handle): void
-  C_GetSessionInfo(session: Handle): object
-  C_Login(session: Handle, user: number, pin: string): void
-  C_Logout(session: Handle): void
-  C_GenerateRandom(session: Handle, target: Buffer): Buffer
-  C_FindObjectsInit(session: Handle, template: readonly Attribute[]): void
-  C_FindObjects(session: Handle, most: number): Handle[]
-  C_FindObjectsFinal(session: Handle): void
+  C_GetSlotList(withToken: boolean): ObjectHandle[]
+  C_GetTokenInfo(slot: ObjectHandle): TokenInfo
+  C_OpenSession(slot: ObjectHandle, flags: number): ObjectHandle
+  C_CloseSession(session: ObjectHandle): void
+  C_GetSessionInfo(session: ObjectHandle): object
+  C_Login(session: ObjectHandle, user: number, pin: string): void
+  C_Logout(session: ObjectHandle): void
+  C_GenerateRandom(session: ObjectHandle, target: Buffer): Buffer
+  C_FindObjectsInit(session: ObjectHandle, template: readonly Attribute[]): void
+  C_FindObjects(session: ObjectHandle, most: number): ObjectHandle[]
+  C_FindObjectsFinal(session: ObjectHandle): void
   C_GetAttributeValue(
-    session: Handle,
-    object: Handle,
+    session: ObjectHandle,
+    object: ObjectHandle,
     wanted: readonly { readonly type: number }[],
   ): { value: Buffer }[]
-  C_GenerateKey(session: Handle, mechanism: Mechanism, template: readonly Attribute[]): Handle
+  C_GenerateKey(session: ObjectHandle, mechanism: Mechanism, template: readonly Attribute[]): ObjectHandle
   C_GenerateKeyPair(
-    session: Handle,
+    session: ObjectHandle,
     mechanism: Mechanism,
     publicTemplate: readonly Attribute[],
     privateTemplate: readonly Attribute[],
-  ): { readonly publicKey: Handle; readonly privateKey: Handle }
-  C_EncryptInit(session: Handle, mechanism: Mechanism, key: Handle): void
-  C_Encrypt(session: Handle, data: Buffer, target: Buffer): Buffer
-  C_EncryptFinal(session: Handle, target: Buffer): Buffer
-  C_DecryptInit(session: Handle, mechanism: Mechanism, key: Handle): void
-  C_Decrypt(session: Handle, data: Buffer, target: Buffer): Buffer
-  C_SignInit(session: Handle, mechanism: Mechanism, key: Handle): void
-  C_Sign(session: Handle, data: Buffer, target: Buffer): Buffer
+  ): { readonly publicKey: ObjectHandle; readonly privateKey: ObjectHandle }
+  C_EncryptInit(session: ObjectHandle, mechanism: Mechanism, key: ObjectHandle): void
+  C_Encrypt(session: ObjectHandle, data: Buffer, target: Buffer): Buffer
+  C_EncryptFinal(session: ObjectHandle, target: Buffer): Buffer
+  C_DecryptInit(session: ObjectHandle, mechanism: Mechanism, key: ObjectHandle): void
+  C_Decrypt(session: ObjectHandle, data: Buffer, target: Buffer): Buffer
+  C_SignInit(session: ObjectHandle, mechanism: Mechanism, key: ObjectHandle): void
+  C_Sign(session: ObjectHandle, data: Buffer, target: Buffer): Buffer
 }
 
 /** What the binding throws where the device refused: `code` is a CKR number. */
-export function codeOf(cause: unknown): number | undefined {
+export function deviceCodeOf(cause: unknown): number | undefined {
   const code = cause instanceof Error ? (cause as { code?: unknown }).code : undefined
   return typeof code === 'number' ? code : undefined
 }

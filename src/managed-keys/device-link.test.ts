@@ -5,13 +5,13 @@ import { NO_CALLS } from '../rpc/calls.ts'
 import { connectPeer } from '../rpc/peer.ts'
 import { portChannel } from '../rpc/ports.ts'
 import { DEVICE_CALLS, DeviceLink } from './device-link.ts'
-import type { DeviceOrder, Outcome } from './orders.ts'
+import type { DeviceOrder, OrderOutcome } from './orders.ts'
 
 test('A3: an order that cannot be sent fails alone and is not waited for', async (context) => {
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const link = new DeviceLink(port1, ['lib'])
-  const outcome: Outcome = { fault: 'failed', detail: 'as asked' }
+  const outcome: OrderOutcome = { fault: 'failed', detail: 'as asked' }
   const handlers = { order: () => outcome, forgive: () => {}, forget: () => {} }
   const onFault = (): void => {}
   connectPeer({ channel: portChannel(port2), asks: NO_CALLS, answers: DEVICE_CALLS, handlers, onFault })

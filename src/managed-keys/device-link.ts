@@ -4,14 +4,14 @@ import { call, NO_CALLS, notice } from '../rpc/calls.ts'
 import { PeerGone } from '../rpc/errors.ts'
 import { connectPeer, type Peer } from '../rpc/peer.ts'
 import { type Port, portChannel } from '../rpc/ports.ts'
-import type { DeviceOrder, Outcome } from './orders.ts'
+import type { DeviceOrder, OrderOutcome } from './orders.ts'
 
 /** Why an order has no outcome. 'late': the device did not answer; 'died': its process ended; 'forgotten': at seal. */
-export type Refused = 'overloaded' | 'late' | 'died' | 'forgotten'
+export type OrderFailure = 'overloaded' | 'late' | 'died' | 'forgotten'
 
 /** What the watching thread is asked, which has the process of the devices. */
 export const DEVICE_CALLS = {
-  order: call<DeviceOrder, Outcome | { readonly refused: Refused }>(),
+  order: call<DeviceOrder, OrderOutcome | { readonly refused: OrderFailure }>(),
   forgive: notice<void>(),
   forget: call<void, void>(),
 }
@@ -24,7 +24,7 @@ export interface Devices {
    * A device that fails is an outcome.
    * @throws Overloaded where too much waits, JobForgotten where the server was sealed meanwhile
    */
-  ask(order: DeviceOrder): Promise<Outcome>
+  ask(order: DeviceOrder): Promise<OrderOutcome>
   /** PINs that were refused may be tried once more. */
   forgive(): void
   /** At seal: ends every session and log-in; resolves when the process is no more. */
@@ -56,7 +56,7 @@ export class DeviceLink implements Devices {
     })
   }
 
-  async ask(order: DeviceOrder): Promise<Outcome> {
+  async ask(order: DeviceOrder): Promise<OrderOutcome> {
     const outcome = await this.#peer.call('order', order).catch(endedOrThrow)
     if (!('refused' in outcome)) return outcome
     const { refused } = outcome
@@ -75,10 +75,10 @@ export class DeviceLink implements Devices {
 }
 
 const REASONS = { late: 'the device did not answer in time', died: 'the process of the devices ended' } as const
-const ENDED: Outcome = { fault: 'failed', detail: REASONS.died }
+const ENDED: OrderOutcome = { fault: 'failed', detail: REASONS.died }
 
 /** The process of the devices ends with the thread that has it. */
-function endedOrThrow(cause: unknown): Outcome {
+function endedOrThrow(cause: unknown): OrderOutcome {
   if (cause instanceof PeerGone) return ENDED
   throw cause
 }

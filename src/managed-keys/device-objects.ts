@@ -2,7 +2,7 @@
 import { createPublicKey } from 'node:crypto'
 import * as ck from './cryptoki.ts'
 import { DeviceFault } from './device-fault.ts'
-import type { KeyFamily, KeyFound, KeyPlace, NewDeviceKey } from './orders.ts'
+import type { DeviceKeySelector, KeyFamily, KeyFound, NewDeviceKey } from './orders.ts'
 import type { TokenSession } from './token-session.ts'
 
 const TYPES: Readonly<Record<KeyFamily, { readonly of: number; readonly secret: number }>> = {
@@ -20,17 +20,17 @@ const CURVES: readonly { readonly name: string; readonly oid: Buffer; readonly j
   ]
 
 /** The secret key, or the private half. @throws DeviceFault where there is none, or more than one */
-export function findKey(token: TokenSession, key: KeyPlace): ck.Handle {
+export function findKey(token: TokenSession, key: DeviceKeySelector): ck.ObjectHandle {
   return token.key(cacheName(key), () => only(token, key, TYPES[key.family].secret) ?? missing())
 }
 
-const cacheName = ({ family, label, id }: KeyPlace): string => JSON.stringify([family, label, id])
+const cacheName = ({ family, label, id }: DeviceKeySelector): string => JSON.stringify([family, label, id])
 
 function missing(): never {
   throw new DeviceFault('no-key', '"key_label" or "key_id": the token has no such key for this mechanism')
 }
 
-function only(token: TokenSession, key: KeyPlace, objectClass: number): ck.Handle | undefined {
+function only(token: TokenSession, key: DeviceKeySelector, objectClass: number): ck.ObjectHandle | undefined {
   const { cryptoki, session } = token
   const template: ck.Attribute[] = [
     { type: ck.CKA_CLASS, value: objectClass },
@@ -49,7 +49,7 @@ function only(token: TokenSession, key: KeyPlace, objectClass: number): ck.Handl
   }
 }
 
-function names({ label, id }: KeyPlace): ck.Attribute[] {
+function names({ label, id }: DeviceKeySelector): ck.Attribute[] {
   return [
     ...(label === '' ? [] : [{ type: ck.CKA_LABEL, value: label }]),
     ...(id === '' ? [] : [{ type: ck.CKA_ID, value: Buffer.from(id, 'hex') }]),
@@ -57,7 +57,11 @@ function names({ label, id }: KeyPlace): ck.Attribute[] {
 }
 
 /** What the key is; with `create` it is made where there is none. @throws DeviceFault */
-export function describeKey(token: TokenSession, key: KeyPlace, create: NewDeviceKey | undefined): KeyFound {
+export function describeDeviceKey(
+  token: TokenSession,
+  key: DeviceKeySelector,
+  create: NewDeviceKey | undefined,
+): KeyFound {
   // Another key may have taken its name since it was found.
   token.forgetKey(cacheName(key))
   try {
@@ -70,13 +74,13 @@ export function describeKey(token: TokenSession, key: KeyPlace, create: NewDevic
   return key.family === 'rsa' ? describeRsa(token, key) : describeEc(token, key)
 }
 
-function aesBits(token: TokenSession, handle: ck.Handle): number {
+function aesBits(token: TokenSession, handle: ck.ObjectHandle): number {
   const [bytes] = read(token, handle, ck.CKA_VALUE_LEN)
   return (bytes?.readUIntLE(0, Math.min(bytes.length, 6)) ?? 0) * 8
 }
 
 /** The private half has both numbers (PKCS #11 section 2.1.3), so that no public object is needed. */
-function describeRsa(token: TokenSession, key: KeyPlace): KeyFound {
+function describeRsa(token: TokenSession, key: DeviceKeySelector): KeyFound {
   const [n, e] = read(token, findKey(token, key), ck.CKA_MODULUS, ck.CKA_PUBLIC_EXPONENT)
   if (n === undefined || e === undefined)
     throw new DeviceFault('unfit', 'the token does not show the public half of the key')
@@ -84,7 +88,7 @@ function describeRsa(token: TokenSession, key: KeyPlace): KeyFound {
   return { bits: bitsOf(n), publicKey: spkiOf(jwk) }
 }
 
-function describeEc(token: TokenSession, key: KeyPlace): KeyFound {
+function describeEc(token: TokenSession, key: DeviceKeySelector): KeyFound {
   const publicObject = only(token, key, ck.CKO_PUBLIC_KEY)
   if (publicObject === undefined) {
     throw new DeviceFault('no-key', 'the token has no public key with the same names: signatures could not be checked')
@@ -116,7 +120,11 @@ function bitsOf(modulus: Buffer): number {
   return first === -1 ? 0 : (modulus.length - first) * 8 - Math.clz32(modulus[first] ?? 0) + 24
 }
 
-function read({ cryptoki, session }: TokenSession, handle: ck.Handle, ...types: number[]): (Buffer | undefined)[] {
+function read(
+  { cryptoki, session }: TokenSession,
+  handle: ck.ObjectHandle,
+  ...types: number[]
+): (Buffer | undefined)[] {
   return cryptoki
     .C_GetAttributeValue(
       session,
@@ -127,7 +135,7 @@ function read({ cryptoki, session }: TokenSession, handle: ck.Handle, ...types: 
 }
 
 /** What was made can never leave the token. */
-function makeKey(token: TokenSession, key: KeyPlace, { bits, curve, uses }: NewDeviceKey): void {
+function makeKey(token: TokenSession, key: DeviceKeySelector, { bits, curve, uses }: NewDeviceKey): void {
   const { cryptoki } = token
   const stays: ck.Attribute[] = [
     { type: ck.CKA_TOKEN, value: true },

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CKR, FakeDevice } from '../../test/fixtures/fake-cryptoki.ts'
 import { DeviceService } from './device-service.ts'
-import type { DeviceOrder, KeyPlace } from './orders.ts'
+import type { DeviceKeySelector, DeviceOrder } from './orders.ts'
 import { PinGuard } from './pin-guard.ts'
 
-const KEY: KeyPlace = {
+const KEY: DeviceKeySelector = {
   library: 'hsm',
   slot: '',
   tokenLabel: 'one',
@@ -17,7 +17,7 @@ const KEY: KeyPlace = {
 const DATA = new Uint8Array([1, 2, 3])
 const gcm = { kind: 'aes-gcm', nonce: new Uint8Array(12), associatedData: new Uint8Array() } as const
 
-const encrypt = (key: Partial<KeyPlace> = {}): DeviceOrder => ({
+const encrypt = (key: Partial<DeviceKeySelector> = {}): DeviceOrder => ({
   do: 'encrypt',
   key: { ...KEY, ...key },
   with: gcm,

@@ -1,8 +1,8 @@
 // What the process of the devices does with an order: it alone calls PKCS #11, one call after the other.
 import * as ck from './cryptoki.ts'
-import { DeviceFault, nameOf } from './device-fault.ts'
-import { describeKey, findKey } from './device-objects.ts'
-import type { DeviceOrder, Outcome, Parameter } from './orders.ts'
+import { DeviceFault, deviceFaultName } from './device-fault.ts'
+import { describeDeviceKey, findKey } from './device-objects.ts'
+import type { DeviceOrder, OrderOutcome, Parameter } from './orders.ts'
 import type { PinGuard } from './pin-guard.ts'
 import { Pkcs11Library } from './pkcs11-library.ts'
 import type { TokenSession } from './token-session.ts'
@@ -52,12 +52,12 @@ export class DeviceService {
   }
 
   /** Never throws. */
-  carryOut(order: DeviceOrder): Outcome {
+  carryOut(order: DeviceOrder): OrderOutcome {
     try {
       return this.#withLibrary(order)
     } catch (cause) {
       if (cause instanceof DeviceFault) return cause.outcome
-      return { fault: 'failed', detail: `the device failed: ${nameOf(cause)}` }
+      return { fault: 'failed', detail: `the device failed: ${deviceFaultName(cause)}` }
     }
   }
 
@@ -67,7 +67,7 @@ export class DeviceService {
   }
 
   /** A device that was lost is looked for once more, with everything begun anew. */
-  #withLibrary(order: DeviceOrder): Outcome {
+  #withLibrary(order: DeviceOrder): OrderOutcome {
     const name = order.do === 'random' ? order.library : order.key.library
     const library = this.#libraries.get(name)
     if (library === undefined)
@@ -84,12 +84,12 @@ export class DeviceService {
   }
 }
 
-function attempt(library: Pkcs11Library, order: DeviceOrder): Outcome {
+function attempt(library: Pkcs11Library, order: DeviceOrder): OrderOutcome {
   if (order.do === 'random') return { bytes: randomBytes(library.anyToken(), order.count) }
   const token = library.token(order.key)
   token.logIn(order.key.pin)
   try {
-    if (order.do === 'describe') return { found: describeKey(token, order.key, order.create) }
+    if (order.do === 'describe') return { found: describeDeviceKey(token, order.key, order.create) }
     return { bytes: new Uint8Array(operate(token, order)) }
   } catch (cause) {
     token.dropSession()
@@ -104,11 +104,12 @@ function faultOf(cause: unknown, decrypts: boolean, token: TokenSession): Device
   if (decrypts && (UNOPENED.has(code) || (VAGUE.has(code) && token.isThere()))) {
     return new DeviceFault('unopened', 'the key does not open it', cause)
   }
-  if (UNFIT.has(code)) return new DeviceFault('unfit', `the device refuses the operation: ${nameOf(cause)}`, cause)
+  if (UNFIT.has(code))
+    return new DeviceFault('unfit', `the device refuses the operation: ${deviceFaultName(cause)}`, cause)
   return undefined
 }
 
-const codeOfOperation = (cause: unknown): number => ck.codeOf(cause) ?? -1
+const codeOfOperation = (cause: unknown): number => ck.deviceCodeOf(cause) ?? -1
 
 type Operation = Extract<DeviceOrder, { readonly with: Parameter }>
 

@@ -5,7 +5,7 @@ import { type ManagedKeyRecord, USAGES } from './managed-key-record.ts'
 import { findMechanism, type ManagedMechanism } from './mechanisms.ts'
 import type { KeyFamily } from './orders.ts'
 
-export const CURVES: readonly string[] = ['p256', 'p384', 'p521']
+export const MANAGED_CURVES: readonly string[] = ['p256', 'p384', 'p521']
 export const MOST_PARALLEL = 1_000
 const MOST_CHARACTERS = 256
 /** CKA_ID has no bound of its own. */
@@ -35,7 +35,7 @@ export type GivenManagedKey = {
 const invalid = (field: string, why: string) => fail('field_invalid', [field, why])
 
 /** @throws Refusal naming the field */
-export function managedKeyOf(
+export function changedManagedKey(
   name: string,
   given: GivenManagedKey,
   before: ManagedKeyRecord | undefined,
@@ -74,7 +74,7 @@ function requireWhole(record: ManagedKeyRecord, { family }: ManagedMechanism): v
     throw invalid('key_label', 'is missing: name the key, or its key_id')
   if (!record.allowGenerateKey) return
   if (family === 'ec' && record.curve === '')
-    throw invalid('curve', `is missing for a key that may be made: ${CURVES.join(', ')}`)
+    throw invalid('curve', `is missing for a key that may be made: ${MANAGED_CURVES.join(', ')}`)
   if (record.keyLabel === '') throw invalid('key_label', 'is missing for a key that may be made')
 }
 
@@ -124,8 +124,8 @@ function bitsOf({ family }: ManagedMechanism, bits: number | undefined): number 
 
 function curveOf(curve: string | undefined): string | undefined {
   if (curve === undefined || curve === '') return curve
-  const found = CURVES.find((one) => one === curve.toLowerCase().replace('-', ''))
-  if (found === undefined) throw invalid('curve', `must be one of ${CURVES.join(', ')}`)
+  const found = MANAGED_CURVES.find((one) => one === curve.toLowerCase().replace('-', ''))
+  if (found === undefined) throw invalid('curve', `must be one of ${MANAGED_CURVES.join(', ')}`)
   return found
 }
 

@@ -7,7 +7,7 @@ import { findMechanism } from './mechanisms.ts'
 
 export const USAGES: readonly ManagedUse[] = ['encrypt', 'decrypt', 'sign', 'verify']
 
-export const MANAGED_KEY = storedRecord(
+export const MANAGED_KEY_RECORD = storedRecord(
   'A managed key',
   {
     uuid: text,
@@ -36,7 +36,7 @@ export const MANAGED_KEY = storedRecord(
   },
   'dropped',
 )
-export type ManagedKeyRecord = RecordOf<typeof MANAGED_KEY>
+export type ManagedKeyRecord = RecordOf<typeof MANAGED_KEY_RECORD>
 
-export const encodeRecord = MANAGED_KEY.encode
-export const decodeRecord = MANAGED_KEY.decode
+export const encodeRecord = MANAGED_KEY_RECORD.encode
+export const decodeRecord = MANAGED_KEY_RECORD.decode

@@ -15,7 +15,7 @@ import type { Devices } from './device-link.ts'
 import type { ManagedKeyRecord } from './managed-key-record.ts'
 import type { ManagedKeyStore } from './managed-key-store.ts'
 import { type ManagedMechanism, mechanismOf } from './mechanisms.ts'
-import type { Fault, FaultKind, KeyPlace, Outcome, Parameter } from './orders.ts'
+import type { DeviceKeySelector, FaultKind, OrderFault, OrderOutcome, Parameter } from './orders.ts'
 
 export type ServiceParts = {
   readonly store: ManagedKeyStore
@@ -25,7 +25,7 @@ export type ServiceParts = {
 
 const FEATURE = 'Managed Keys'
 /** The usual size of a key that is made. */
-const USUAL_BITS: Readonly<Record<KeyPlace['family'], number>> = { aes: 256, rsa: 2048, ec: 0 }
+const USUAL_BITS: Readonly<Record<DeviceKeySelector['family'], number>> = { aes: 256, rsa: 2048, ec: 0 }
 
 export class ManagedKeyService implements DeviceRandom {
   readonly store: ManagedKeyStore
@@ -161,29 +161,30 @@ class DeviceKey implements ManagedKey {
     return this.#bytes(await this.#ask('sign', { kind: 'rsa-pss', hash, saltBytes }, digest))
   }
 
-  #ask(what: 'encrypt' | 'decrypt' | 'sign', parameter: Parameter, data: Buffer): Promise<Outcome> {
+  #ask(what: 'encrypt' | 'decrypt' | 'sign', parameter: Parameter, data: Buffer): Promise<OrderOutcome> {
     return this.#devices.ask({ do: what, key: this.#place(), with: parameter, data: new Uint8Array(data) })
   }
 
-  #opened(outcome: Outcome): Buffer | undefined {
+  #opened(outcome: OrderOutcome): Buffer | undefined {
     return 'fault' in outcome && outcome.fault === 'unopened' ? undefined : this.#bytes(outcome)
   }
 
-  #bytes(outcome: Outcome): Buffer {
+  #bytes(outcome: OrderOutcome): Buffer {
     if ('bytes' in outcome) return asBuffer(outcome.bytes)
     throw this.#refusal(outcome)
   }
 
   /** Neither the PIN nor what the device was given is in any of its sentences. */
-  #refusal(outcome: Outcome) {
-    const { fault, detail }: Fault = 'fault' in outcome ? outcome : { fault: 'failed', detail: 'it answered otherwise' }
+  #refusal(outcome: OrderOutcome) {
+    const { fault, detail }: OrderFault =
+      'fault' in outcome ? outcome : { fault: 'failed', detail: 'it answered otherwise' }
     const what = `managed key "${this.name}"`
     return SET_UP_WRONGLY.has(fault)
       ? fail('managed_key_unusable', [`${what}: ${detail}`])
       : fail('device_failed', [what, detail])
   }
 
-  #place(): KeyPlace {
+  #place(): DeviceKeySelector {
     const { library, slot, tokenLabel, pin, keyLabel, keyId } = this.#record
     return { library, slot, tokenLabel, pin, family: this.#mechanism.family, label: keyLabel, id: keyId }
   }

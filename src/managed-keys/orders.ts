@@ -4,7 +4,7 @@ import type { DeviceHash } from '../api/managed-keys.ts'
 export type KeyFamily = 'aes' | 'rsa' | 'ec'
 
 /** Where a key is, and what opens the way to it. */
-export type KeyPlace = {
+export type DeviceKeySelector = {
   /** Name of a `kms_library` of the configuration: no order names a file. */
   readonly library: string
   /** In decimal; '' where the label says which token it is. */
@@ -30,10 +30,10 @@ export type Parameter =
   | { readonly kind: 'ecdsa' }
 
 export type DeviceOrder =
-  | { readonly do: 'describe'; readonly key: KeyPlace; readonly create: NewDeviceKey | undefined }
+  | { readonly do: 'describe'; readonly key: DeviceKeySelector; readonly create: NewDeviceKey | undefined }
   | {
       readonly do: 'encrypt' | 'decrypt' | 'sign'
-      readonly key: KeyPlace
+      readonly key: DeviceKeySelector
       readonly with: Parameter
       readonly data: Uint8Array
     }
@@ -54,9 +54,9 @@ export type FaultKind =
   | 'failed'
 
 /** `detail`: a sentence for an operator; never a PIN, nor data. */
-export type Fault = { readonly fault: FaultKind; readonly detail: string }
+export type OrderFault = { readonly fault: FaultKind; readonly detail: string }
 
-export type Outcome = { readonly bytes: Uint8Array } | { readonly found: KeyFound } | Fault
+export type OrderOutcome = { readonly bytes: Uint8Array } | { readonly found: KeyFound } | OrderFault
 
 /** To the process. */
 export type ToDevices =
@@ -72,6 +72,6 @@ export type ToDevices =
 
 /** From it. */
 export type FromDevices =
-  | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: 'outcome'; readonly id: number; readonly outcome: OrderOutcome }
   /** A token refused a PIN: what names the two, so that neither this nor a later process tries them again. */
   | { readonly kind: 'pin-refused'; readonly tag: string }

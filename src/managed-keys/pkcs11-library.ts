@@ -1,11 +1,17 @@
 // One PKCS #11 library: loaded when it is first needed, and begun anew when the device was lost.
-import { CKF_OS_LOCKING_OK, CKR_CRYPTOKI_ALREADY_INITIALIZED, type Cryptoki, codeOf, type Handle } from './cryptoki.ts'
-import { DeviceFault, nameOf } from './device-fault.ts'
+import {
+  CKF_OS_LOCKING_OK,
+  CKR_CRYPTOKI_ALREADY_INITIALIZED,
+  type Cryptoki,
+  deviceCodeOf,
+  type ObjectHandle,
+} from './cryptoki.ts'
+import { DeviceFault, deviceFaultName } from './device-fault.ts'
 import type { PinGuard } from './pin-guard.ts'
 import { isInitialized, TokenSession, tokenLabel } from './token-session.ts'
 
 /** Which token: by the number of its slot in decimal, or by its label. */
-export type TokenPlace = { readonly slot: string; readonly tokenLabel: string }
+export type TokenSelector = { readonly slot: string; readonly tokenLabel: string }
 
 const LONGEST_HANDLE_BYTES = 8
 
@@ -28,7 +34,7 @@ export class Pkcs11Library {
   }
 
   /** @throws DeviceFault, and what the binding throws */
-  token(place: TokenPlace): TokenSession {
+  token(place: TokenSelector): TokenSession {
     return this.#session(`${place.slot}/${place.tokenLabel}`, () => this.#findSlot(place))
   }
 
@@ -43,7 +49,7 @@ export class Pkcs11Library {
     })
   }
 
-  #session(name: string, find: () => Handle): TokenSession {
+  #session(name: string, find: () => ObjectHandle): TokenSession {
     const known = this.#tokens.get(name)
     if (known !== undefined) return known
     const slot = find()
@@ -55,7 +61,7 @@ export class Pkcs11Library {
   }
 
   /** @throws DeviceFault */
-  #findSlot({ slot: number, tokenLabel: label }: TokenPlace): Handle {
+  #findSlot({ slot: number, tokenLabel: label }: TokenSelector): ObjectHandle {
     const cryptoki = this.#open()
     const slots = cryptoki.C_GetSlotList(true)
     const found = slots.filter((slot) => {
@@ -81,8 +87,8 @@ export class Pkcs11Library {
     try {
       cryptoki.C_Initialize({ flags: CKF_OS_LOCKING_OK })
     } catch (cause) {
-      if (codeOf(cause) !== CKR_CRYPTOKI_ALREADY_INITIALIZED) {
-        throw new DeviceFault('no-library', `the library does not begin: ${nameOf(cause)}`, cause)
+      if (deviceCodeOf(cause) !== CKR_CRYPTOKI_ALREADY_INITIALIZED) {
+        throw new DeviceFault('no-library', `the library does not begin: ${deviceFaultName(cause)}`, cause)
       }
     }
     this.#cryptoki = cryptoki
@@ -105,7 +111,7 @@ export class Pkcs11Library {
 }
 
 /** Handles are numbers of the machine, its own way round, which is the little end first on all that we run on. */
-function slotNumber(slot: Handle): bigint {
+function slotNumber(slot: ObjectHandle): bigint {
   const bytes = Buffer.alloc(LONGEST_HANDLE_BYTES)
   slot.copy(bytes)
   return bytes.readBigUInt64LE()

@@ -10,27 +10,27 @@ import {
   CKR_USER_ALREADY_LOGGED_IN,
   CKU_USER,
   type Cryptoki,
-  codeOf,
-  type Handle,
+  deviceCodeOf,
+  type ObjectHandle,
   type TokenInfo,
 } from './cryptoki.ts'
-import { DeviceFault, nameOf } from './device-fault.ts'
+import { DeviceFault, deviceFaultName } from './device-fault.ts'
 import type { PinGuard } from './pin-guard.ts'
 
 export class TokenSession {
   readonly cryptoki: Cryptoki
-  readonly slot: Handle
+  readonly slot: ObjectHandle
   readonly #guard: PinGuard
   readonly #info: TokenInfo
   /** Stays open: with the last session of a token its log-in would end. */
-  readonly #anchor: Handle
-  #session: Handle | undefined
+  readonly #anchor: ObjectHandle
+  #session: ObjectHandle | undefined
   /** The tag of the PIN that opened the token. */
   #loggedIn: string | undefined
-  readonly #keys = new Map<string, Handle>()
+  readonly #keys = new Map<string, ObjectHandle>()
 
   /** @throws what the binding throws */
-  constructor(cryptoki: Cryptoki, slot: Handle, guard: PinGuard) {
+  constructor(cryptoki: Cryptoki, slot: ObjectHandle, guard: PinGuard) {
     this.cryptoki = cryptoki
     this.slot = slot
     this.#guard = guard
@@ -39,7 +39,7 @@ export class TokenSession {
   }
 
   /** For one operation after the other. */
-  get session(): Handle {
+  get session(): ObjectHandle {
     this.#session ??= this.cryptoki.C_OpenSession(this.slot, CKF_SERIAL_SESSION)
     return this.#session
   }
@@ -57,7 +57,7 @@ export class TokenSession {
   }
 
   /** A session in which a key can be made; it is closed afterwards. */
-  writing<T>(work: (session: Handle) => T): T {
+  writing<T>(work: (session: ObjectHandle) => T): T {
     const session = this.cryptoki.C_OpenSession(this.slot, CKF_SERIAL_SESSION | CKF_RW_SESSION)
     try {
       return work(session)
@@ -78,7 +78,7 @@ export class TokenSession {
   }
 
   /** The handle under this name, found once. */
-  key(name: string, find: () => Handle): Handle {
+  key(name: string, find: () => ObjectHandle): ObjectHandle {
     const known = this.#keys.get(name)
     if (known !== undefined) return known
     const found = find()
@@ -111,11 +111,15 @@ export class TokenSession {
       this.#tryPin(pin)
       this.#loggedIn = tag
     } catch (cause) {
-      const code = codeOf(cause)
+      const code = deviceCodeOf(cause)
       // 0xa0 to 0xa4: incorrect, invalid, length, expired, locked.
       if (code === undefined || code < CKR_PIN_INCORRECT || code > CKR_PIN_LOCKED) throw cause
       this.#guard.refuse(tag)
-      throw new DeviceFault('pin', `"pin": the token refused it (${nameOf(cause)}), it is not tried again`, cause)
+      throw new DeviceFault(
+        'pin',
+        `"pin": the token refused it (${deviceFaultName(cause)}), it is not tried again`,
+        cause,
+      )
     }
   }
 
@@ -123,7 +127,7 @@ export class TokenSession {
     try {
       this.cryptoki.C_Login(this.#anchor, CKU_USER, pin)
     } catch (cause) {
-      if (codeOf(cause) !== CKR_USER_ALREADY_LOGGED_IN) throw cause
+      if (deviceCodeOf(cause) !== CKR_USER_ALREADY_LOGGED_IN) throw cause
       // The PIN was not looked at.
       this.cryptoki.C_Logout(this.#anchor)
       this.cryptoki.C_Login(this.#anchor, CKU_USER, pin)

@@ -3,7 +3,7 @@
 import { Refusal } from '../api/errors.ts'
 import { CliError } from '../cli/cli-error.ts'
 import { readInputText, STDIN } from '../cli/input.ts'
-import { type CliIo, write } from '../cli/io.ts'
+import { type CliIo, writeAll } from '../cli/io.ts'
 import { askSecret } from '../cli/secret-prompt.ts'
 import { asciiTrim } from '../lib/ascii.ts'
 import type { World } from '../lib/world.ts'
@@ -95,7 +95,7 @@ function readShare(text: string): Buffer {
 /** One a line of standard input, or asked for on the terminal as long as they are taken. */
 export async function* typedShares(io: CliIo): AsyncGenerator<string> {
   if (io.stdin.isTTY === true) {
-    await write(io.stderr, 'Unseal keys are asked for until there are enough.\n')
+    await writeAll(io.stderr, 'Unseal keys are asked for until there are enough.\n')
     for (;;) yield await askSecret(io, 'Unseal Key')
   }
   for (const line of (await readInputText(io, STDIN)).split('\n')) {

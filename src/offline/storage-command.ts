@@ -4,11 +4,11 @@ import { findDevelopmentKeys } from '../assembly/development.ts'
 import { CliError, type ExitCode } from '../cli/cli-error.ts'
 import { type CommandGroup, command } from '../cli/command.ts'
 import { RESULT_FORMAT_OPTION } from '../cli/common-options.ts'
-import { type CliIo, write } from '../cli/io.ts'
+import { type CliIo, writeAll } from '../cli/io.ts'
 import { printableLine } from '../cli/terminal-text.ts'
 import { realWorld } from '../lib/world.ts'
 import { StorageError } from '../storage/contract.ts'
-import type { VerifyProgress, VerifyReport } from '../storage/driver.ts'
+import type { StoreVerifyReport, VerifyProgress } from '../storage/driver.ts'
 import { locationIn } from '../storage/drivers.ts'
 import type { VerifyKeys } from '../storage/verify-keys.ts'
 import { openWithKey, openWithShares, typedShares } from './offline-keys.ts'
@@ -74,8 +74,8 @@ async function runVerify(io: CliIo, { data, 'unseal-key': asksForKey, format }: 
     },
     onProgress: showProgress,
   })
-  if (io.stderr.isTTY === true) await write(io.stderr, '\n')
-  await write(io.stdout, format === 'json' ? jsonOf(report, findings) : textOf(report, data))
+  if (io.stderr.isTTY === true) await writeAll(io.stderr, '\n')
+  await writeAll(io.stdout, format === 'json' ? jsonOf(report, findings) : textOf(report, data))
   return report.findings === 0 ? 0 : 1
 }
 
@@ -101,11 +101,11 @@ function progressLine(io: CliIo, nowMs: () => number): (progress: VerifyProgress
   }
 }
 
-function jsonOf({ index, entries, records, unchecked }: VerifyReport, findings: readonly string[]): string {
+function jsonOf({ index, entries, records, unchecked }: StoreVerifyReport, findings: readonly string[]): string {
   return `${JSON.stringify({ index, entries, records, findings, unchecked }, null, 2)}\n`
 }
 
-function textOf({ index, entries, records, findings, unchecked }: VerifyReport, data: string): string {
+function textOf({ index, entries, records, findings, unchecked }: StoreVerifyReport, data: string): string {
   const verdict = findings === 0 ? 'no fault' : `${findings} ${findings === 1 ? 'fault' : 'faults'}`
   return [
     ...unchecked.map((sentence) => `Not checked: ${sentence}`),

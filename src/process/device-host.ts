@@ -5,17 +5,17 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { ServerConfig } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
-import { DeviceDesk, type DeviceProcess } from '../managed-keys/device-desk.ts'
 import { DeviceLink, type Devices, NO_DEVICES } from '../managed-keys/device-link.ts'
+import { type DeviceProcess, DeviceQueue } from '../managed-keys/device-queue.ts'
 import type { FromDevices } from '../managed-keys/orders.ts'
 import { isBindingInstalled, NOT_INSTALLED } from '../managed-keys/pkcs11-binding.ts'
 
 /** What a thread is given; the port is transferred to it. */
-export type DevicePlace = { readonly port: MessagePort; readonly libraries: readonly string[] }
+export type DeviceHandle = { readonly port: MessagePort; readonly libraries: readonly string[] }
 
 export type RunningDevices = {
   /** For one more thread; undefined where the configuration has no device. */
-  place(): DevicePlace | undefined
+  place(): DeviceHandle | undefined
   stop(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function startDevices(config: ServerConfig, world: World, log: Log): Runn
   if (!isBindingInstalled()) log('warn', `Managed keys will be refused. ${NOT_INSTALLED}`)
   const names = kmsLibraries.map(({ name }) => name)
   const running = new Set<Promise<void>>()
-  const desk = new DeviceDesk({
+  const desk = new DeviceQueue({
     libraries: Object.fromEntries(kmsLibraries.map(({ name, library }) => [name, library])),
     start: () => {
       const started = startProcess(config, world)
@@ -53,7 +53,7 @@ export function startDevices(config: ServerConfig, world: World, log: Log): Runn
 
 const SALT_BYTES = 32
 
-export const devicesOf = (place: DevicePlace | undefined): Devices =>
+export const devicesOf = (place: DeviceHandle | undefined): Devices =>
   place === undefined ? NO_DEVICES : new DeviceLink(place.port, place.libraries)
 
 /** Of the flags of the server one is left out: the only one that forbids what this process is for. */

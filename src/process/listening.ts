@@ -6,16 +6,16 @@ import { type ListenAddress, type Listener, listen } from '../http/listener.ts'
 import type { Service } from '../http/requests.ts'
 import { type SharedFigures, ThreadFigures } from '../http/shared-figures.ts'
 import type { TlsMaterial } from '../http/tls.ts'
+import { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { Log } from '../lib/log.ts'
 import { own } from '../lib/own.ts'
-import { TurnEnd } from '../lib/turn-end.ts'
 import type { World } from '../lib/world.ts'
 
 /** By the place of the listener in the configuration; undefined for one that speaks in clear. */
 export type TlsMaterials = readonly (TlsMaterial | undefined)[]
 
 /** What differs from thread to thread, or changes while the server runs. */
-export type ListenPlace = {
+export type ListenerAssignment = {
   /** By the place of the listener; the first thread takes any free one where the configuration says 0. */
   readonly ports: readonly number[]
   /** Several threads listen on each port. */
@@ -55,14 +55,14 @@ const listenReason = (address: string, code: string): string =>
 
 export type ListeningParts = {
   readonly config: ServerConfig
-  readonly place: ListenPlace
+  readonly place: ListenerAssignment
   readonly service: Service
   readonly world: World
   readonly log: Log
 }
 
 /** Longer than any request takes that was sent whole; container runtimes kill what has not ended after 10 s. */
-const STOP_PATIENCE_MS = 5_000
+const STOP_TIMEOUT_MS = 5_000
 
 export class ThreadListeners {
   readonly #listeners: ReadonlyMap<number, Listener>
@@ -116,7 +116,7 @@ export class ThreadListeners {
   /** Finishes what was begun; what does not arrive or end within the patience of the server is cut off. */
   async stop(): Promise<void> {
     const all = [...this.#listeners.values()]
-    const patience = this.#world.timers.after(STOP_PATIENCE_MS, () => {
+    const patience = this.#world.timers.after(STOP_TIMEOUT_MS, () => {
       for (const listener of all) listener.dropConnections()
     })
     await Promise.all(all.map((listener) => listener.close()))
@@ -128,7 +128,7 @@ export class ThreadListeners {
 /** Answers nobody: its connections are dropped at once. */
 const NOBODY: Service = {
   handle: () => Promise.reject(new Error('closing')),
-  turnEnd: new TurnEnd(),
+  endOfTick: new EndOfTickQueue(),
   takesStream: () => false,
 }
 

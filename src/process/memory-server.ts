@@ -1,18 +1,18 @@
 // A server in memory: everything in one thread, and nothing outlives the process.
-import { cloudReaches, cloudSurroundings } from '../assembly/cloud-place.ts'
+import { cloudReaches, newCloudEnvironment } from '../assembly/cloud-dependencies.ts'
 import { assembleNode, type WritingNode } from '../assembly/node.ts'
 import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import { newSharedFigures } from '../http/shared-figures.ts'
+import { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import { inlineWork } from '../lib/slow-work.ts'
-import { TurnEnd } from '../lib/turn-end.ts'
 import type { Store } from '../storage/contract.ts'
 import { FIRST_SERVING_ROW } from '../telemetry/cells.ts'
 import { type RunningDevices, startDevices } from './device-host.ts'
-import { type ListenPlace, ThreadListeners, type TlsMaterials } from './listening.ts'
+import { type ListenerAssignment, ThreadListeners, type TlsMaterials } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { type Reload, reloadWith } from './reloading.ts'
-import { type RunningServer, type ServerOptions, sharedTelemetry, shown } from './running-server.ts'
+import { type RunningServer, type ServerOptions, sharedTelemetry, shownAddresses } from './running-server.ts'
 import { openMemoryStore } from './stores.ts'
 import { closeNode, commonParts, configReloads, reloadsOf, sealParts, serviceOf } from './thread-node.ts'
 import { type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
@@ -22,21 +22,21 @@ import type { DevelopmentFacts } from './writer.ts'
 export async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const shared = sharedTelemetry(options, 1)
-  const turnEnd = new TurnEnd()
+  const endOfTick = new EndOfTickQueue()
   const devices = startDevices(config, world, log)
-  const { own, node, store } = await onlyNode({ options, shared, devices, turnEnd, reload: (part) => reload(part) })
+  const { own, node, store } = await onlyNode({ options, shared, devices, endOfTick, reload: (part) => reload(part) })
   const development = options.development && (await openDevelopment(node, options.development.rootToken))
   const tls = new TlsState(config, world, log)
   const reloads = reloadsOf(node)
   const tellOthers = (state: ReloadState, part?: ReloadPart) => reloads.run(state, log, part)
   const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
   const sampler = watchThread(own, node)
-  const place = onlyPlace(options, tls.materials)
-  const listeners = await ThreadListeners.start({ config, place, service: serviceOf(node, own, turnEnd), world, log })
+  const place = listenerAssignment(options, tls.materials)
+  const listeners = await ThreadListeners.start({ config, place, service: serviceOf(node, own, endOfTick), world, log })
   tls.renewTickets((materials) => listeners.renewTls(materials))
   reloads.add('tls', (state) => listeners.renewTls(state.tls))
   return {
-    ...shown(config, listeners.ports),
+    ...shownAddresses(config, listeners.ports),
     development,
     reload: () => reload(),
     stop: async () => {
@@ -53,15 +53,15 @@ type OnlyParts = {
   readonly options: ServerOptions
   readonly shared: SharedTelemetry
   readonly devices: RunningDevices
-  readonly turnEnd: TurnEnd
+  readonly endOfTick: EndOfTickQueue
   readonly reload: Reload
 }
 
 type OnlyNode = { readonly own: ThreadTelemetry; readonly node: WritingNode; readonly store: Store }
 
-async function onlyNode({ options, shared, devices, turnEnd, reload }: OnlyParts): Promise<OnlyNode> {
+async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyParts): Promise<OnlyNode> {
   const { config, log } = options
-  const cloud = cloudSurroundings(config, process.env)
+  const cloud = newCloudEnvironment(config, process.env)
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
   const world = { ...options.world, outbound: own.world.outbound }
   const store = await openMemoryStore(config.storage, world, commitMeter(shared))
@@ -74,7 +74,7 @@ async function onlyNode({ options, shared, devices, turnEnd, reload }: OnlyParts
     store,
     cloud,
     audit: { settings: config.audit },
-    turnEnd,
+    endOfTick,
     channels: { configReloads: configReloads(reload) },
   })
   return { own, node, store }
@@ -89,7 +89,7 @@ async function openDevelopment(node: WritingNode, rootToken: string | undefined)
 }
 
 /** Nobody else listens. */
-function onlyPlace({ config, world }: ServerOptions, tls: TlsMaterials): ListenPlace {
+function listenerAssignment({ config, world }: ServerOptions, tls: TlsMaterials): ListenerAssignment {
   return {
     ports: config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0)),
     sharePorts: false,

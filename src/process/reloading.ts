@@ -22,7 +22,7 @@ export type ReloadingParts = {
 export type Reload = (part?: ReloadPart) => Promise<boolean>
 
 export function reloadWith({ config, log, levels, tls, reread, tellOthers }: ReloadingParts): Reload {
-  const inTurn = new OneAtATime()
+  const oneByOne = new OneAtATime()
   const list = new ReloadList<ReloadState>()
   list.add('tls', () => tls.renew())
   list.add('log_level', (state) => configureLevel(levels, state.config.logging.level))
@@ -39,7 +39,7 @@ export function reloadWith({ config, log, levels, tls, reread, tellOthers }: Rel
     }
   }
   return (part) =>
-    inTurn.run(async () => {
+    oneByOne.run(async () => {
       log('info', 'Reload: asked for', part === undefined ? {} : { part })
       const isTaken = isReread()
       const isWholeHere = await list.run({ config: current, tls: tls.materials }, log, part)

@@ -41,7 +41,7 @@ function clientAddresses({ listeners }: ServerConfig, ports: readonly number[]):
   })
 }
 
-export function shown(config: ServerConfig, ports: readonly number[]) {
+export function shownAddresses(config: ServerConfig, ports: readonly number[]) {
   const addresses = clientAddresses(config, ports)
   return { address: addresses[0] ?? '', addresses }
 }

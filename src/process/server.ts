@@ -1,16 +1,16 @@
 // Starts a server: the thread that writes first, then those that serve. This thread only watches over them.
-import { newBoardMemory } from '../audit/stream-board.ts'
+import { newChainHeadsMemory } from '../audit/chain-heads.ts'
 import { runSelfTests } from '../crypto/self-test.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import { storeLocation } from '../storage/drivers.ts'
 import { newPublishedIndex } from '../threads/change-follower.ts'
-import { ReloadDesk } from '../threads/reload-desk.ts'
+import { ReloadCoordinator } from '../threads/reload-coordinator.ts'
 import { ThreadGroup } from '../threads/thread-group.ts'
 import { startDevices } from './device-host.ts'
 import { ListenFailed, requireFreeAddresses } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { reloadWith } from './reloading.ts'
-import { type RunningServer, type ServerOptions, sharedTelemetry, shown } from './running-server.ts'
+import { type RunningServer, type ServerOptions, sharedTelemetry, shownAddresses } from './running-server.ts'
 import { ServingThreads, servingThreads } from './serving-threads.ts'
 import { startSlowPool } from './slow-pool.ts'
 import { StartError } from './start-error.ts'
@@ -43,8 +43,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const shared = sharedTelemetry(options, servingThreads(config))
   const pool = startSlowPool(options)
   const devices = startDevices(config, world, log)
-  const reloads = new ReloadDesk<ReloadState>(log)
-  const common = { config, directory, published: newPublishedIndex(), shared, board: newBoardMemory() }
+  const reloads = new ReloadCoordinator<ReloadState>(log)
+  const common = { config, directory, published: newPublishedIndex(), shared, board: newChainHeadsMemory() }
   const writer = new WriterThread({
     data: { ...common, slow: pool.place(), devices: devices.place(), development: options.development },
     timers: world.timers,
@@ -68,7 +68,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
     reloads.onWanted = reload
     return {
-      ...shown(config, serving.ports),
+      ...shownAddresses(config, serving.ports),
       development,
       reload: () => reload(),
       stop: async () => {

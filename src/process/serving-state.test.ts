@@ -2,9 +2,9 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { until } from '../../test/fixtures/until.ts'
-import type { SealNews } from '../assembly/seal-news.ts'
+import type { SealState } from '../assembly/seal-state.ts'
 import { realWorld } from '../lib/world.ts'
 import type { ReadStore } from '../storage/contract.ts'
 import { StorageClosed } from '../storage/contract.ts'
@@ -28,12 +28,12 @@ const SERVICE: WriterService = {
 /** A link whose news are taken over by `state`, in the order in which they come. */
 function linked(port: MessagePort, state: ServingState): Promise<void>[] {
   const taken: Promise<void>[] = []
-  const take = (news: SealNews): Promise<void> => {
+  const take = (news: SealState): Promise<void> => {
     const done = state.take(news)
     taken.push(done)
     return done
   }
-  new WriterLink<SealNews>(port, take, () => {})
+  new WriterLink<SealState>(port, take, () => {})
   return taken
 }
 
@@ -65,14 +65,14 @@ function stage(options: { readonly opening?: Promise<void>; readonly fails?: () 
 }
 
 async function sealedStatus() {
-  const { house } = await startMemoryHouse({ shares: 0 })
-  return house.seal.status()
+  const { node: server } = await startMemoryServer({ shares: 0 })
+  return server.seal.status()
 }
 
 test('a thread that joins while the store is away opens it only when it is back', async (context) => {
   const status = await sealedStatus()
-  let place: 'here' | 'away' = 'away'
-  const links = new ServingLinks<SealNews>(SERVICE, () => ({ status, keyring: undefined, store: place }))
+  let place: 'attached' | 'detached' = 'detached'
+  const links = new ServingLinks<SealState>(SERVICE, () => ({ status, keyring: undefined, store: place }))
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const { did, store, state } = stage()
@@ -87,7 +87,7 @@ test('a thread that joins while the store is away opens it only when it is back'
   await settle()
   assert.deepEqual([did, isReady], [['sealed'], false])
   await assert.rejects(store.lastIndex(), StorageClosed)
-  place = 'here'
+  place = 'attached'
   await links.tell({ status, keyring: undefined, store: place })
   await state.ready
   assert.deepEqual(did, ['sealed', 'open', 'follow', 'sealed'])
@@ -98,13 +98,13 @@ test('a store that is just being opened when it is wanted back is closed before 
   const status = await sealedStatus()
   const { promise: opening, resolve } = Promise.withResolvers<void>()
   const { did, state } = stage({ opening })
-  const links = new ServingLinks<SealNews>(SERVICE, () => ({ status, keyring: undefined, store: 'here' }))
+  const links = new ServingLinks<SealState>(SERVICE, () => ({ status, keyring: undefined, store: 'attached' }))
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const taken = linked(port1, state)
   links.add(port2)
   let isConfirmed = false
-  const away = links.tell({ status, keyring: undefined, store: 'away' }).then(() => {
+  const away = links.tell({ status, keyring: undefined, store: 'detached' }).then(() => {
     isConfirmed = true
   })
   await until(() => taken.length === 2, 'the thread is told that it is wanted back')
@@ -118,12 +118,12 @@ test('a store that is just being opened when it is wanted back is closed before 
 test('the first store that does not open fails the start; a later one ends the thread', async () => {
   const status = await sealedStatus()
   const first = stage({ fails: () => true })
-  await assert.rejects(first.state.take({ status, keyring: undefined, store: 'here' }), /no store/)
+  await assert.rejects(first.state.take({ status, keyring: undefined, store: 'attached' }), /no store/)
   await assert.rejects(first.state.ready, /no store/)
   let fails = false
   const later = stage({ fails: () => fails })
-  await later.state.take({ status, keyring: undefined, store: 'here' })
+  await later.state.take({ status, keyring: undefined, store: 'attached' })
   fails = true
-  await assert.rejects(later.state.take({ status, keyring: undefined, store: 'here' }), /no store/)
+  await assert.rejects(later.state.take({ status, keyring: undefined, store: 'attached' }), /no store/)
   assert.equal(later.did.at(-1), 'lost')
 })

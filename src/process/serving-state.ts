@@ -1,11 +1,11 @@
 // What a serving thread holds as long as the writer says so: the store, and the keys. News are taken over one after the
 // other, so that a store that was lent is given back before the writer is told that it is.
 import type { NodeGate } from '../assembly/node-gate.ts'
-import type { SealNews } from '../assembly/seal-news.ts'
+import type { SealState } from '../assembly/seal-state.ts'
 import type { ReadStore } from '../storage/contract.ts'
 import type { ReplaceableReader } from '../storage/replaceable-store.ts'
 
-export type ServingParts = {
+export type ServingStateParts = {
   readonly store: ReplaceableReader
   readonly gate: Pick<NodeGate, 'open' | 'close'>
   /** Opens the store that is there now. */
@@ -17,12 +17,12 @@ export type ServingParts = {
 }
 
 export class ServingState {
-  readonly #parts: ServingParts
+  readonly #parts: ServingStateParts
   readonly #ready = Promise.withResolvers<void>()
   #isReady = false
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(parts: ServingParts) {
+  constructor(parts: ServingStateParts) {
     this.#parts = parts
   }
 
@@ -35,23 +35,23 @@ export class ServingState {
   }
 
   /** Resolves when it is taken over. One that fails leaves this thread sealed, and the next one its chance. */
-  take(news: SealNews): Promise<void> {
+  take(news: SealState): Promise<void> {
     const taken = this.#turn.then(() => this.#apply(news))
     this.#turn = taken.catch(() => {})
     return taken
   }
 
-  async #apply({ store, status, keyring }: SealNews): Promise<void> {
+  async #apply({ store, status, keyring }: SealState): Promise<void> {
     if (store !== undefined) await this.#parts.store.putAway()
     try {
-      if (store === 'here') await this.#openStore()
+      if (store === 'attached') await this.#openStore()
       if (status.sealed) this.#parts.gate.close()
       else if (keyring !== undefined) await this.#parts.gate.open(keyring)
     } catch (cause) {
       if (!this.#isReady) this.#ready.reject(cause)
       throw cause
     }
-    if (store !== 'here') return
+    if (store !== 'attached') return
     this.#isReady = true
     this.#ready.resolve()
   }

@@ -6,7 +6,7 @@ import { newSharedTelemetry } from '../assembly/shared-telemetry.ts'
 import { newLogLevels } from '../lib/log-levels.ts'
 import { realWorld } from '../lib/world.ts'
 import { ListenFailed } from './listening.ts'
-import { type ServingPlace, ServingThreads, servingStarted } from './serving-threads.ts'
+import { type ServingContext, ServingThreads, servingStarted } from './serving-threads.ts'
 import { StartError } from './start-error.ts'
 
 const NEVER = new Promise<string>(() => {})
@@ -15,7 +15,7 @@ test('a thread that is asked what it does while it starts is there when it liste
   const thread = new EventEmitter()
   const ports = servingStarted(thread, NEVER)
   thread.emit('message', { rpc: 'answer', id: 1, output: [] })
-  thread.emit('message', { rpc: 'call', id: 1, name: 'allFlights', input: undefined })
+  thread.emit('message', { rpc: 'call', id: 1, name: 'allInFlight', input: undefined })
   thread.emit('message', { kind: 'listening', ports: [8200] })
   assert.deepEqual(await ports, [8200])
   assert.deepEqual([thread.listenerCount('message'), thread.listenerCount('error')], [0, 0])
@@ -37,7 +37,7 @@ test('where the writing thread has ended no thread is started any more', async (
   const world = realWorld()
   const config = { threads: 1, listeners: [] }
   const shared = newSharedTelemetry(world.random, newLogLevels('info'), 1)
-  const serving = new ServingThreads({ config, world, shared } as unknown as ServingPlace)
+  const serving = new ServingThreads({ config, world, shared } as unknown as ServingContext)
   await serving.abandon()
   await assert.rejects(serving.start(), (cause) => cause instanceof StartError && /writing thread/.test(cause.message))
 })

@@ -1,7 +1,7 @@
 // The threads that serve, as the watching thread sees them: where each one has its place, and what they are told.
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
-import type { BoardMemory } from '../audit/stream-board.ts'
+import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { newSharedFigures, type SharedFigures } from '../http/shared-figures.ts'
 import type { Log } from '../lib/log.ts'
@@ -13,12 +13,12 @@ import { threadChannel } from '../rpc/ports.ts'
 import { Rows } from '../telemetry/rows.ts'
 import type { PublishedIndex } from '../threads/change-follower.ts'
 import { faultLog } from '../threads/fault-log.ts'
-import type { SlowPlace } from '../threads/pooled-work.ts'
-import type { ReloadDesk } from '../threads/reload-desk.ts'
+import type { PoolHandle } from '../threads/pooled-work.ts'
+import type { ReloadCoordinator } from '../threads/reload-coordinator.ts'
 import { endOf } from '../threads/thread-exit.ts'
 import type { GroupThread } from '../threads/thread-group.ts'
-import type { DevicePlace } from './device-host.ts'
-import { ListenFailed, type ListenPlace, type TlsMaterials } from './listening.ts'
+import type { DeviceHandle } from './device-host.ts'
+import { type ListenerAssignment, ListenFailed, type TlsMaterials } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 import type { ServingData, ServingStarted } from './serving.ts'
 import { StartError } from './start-error.ts'
@@ -29,7 +29,7 @@ const SHARES_PORTS = process.platform === 'linux'
 
 export const servingThreads = ({ threads }: ServerConfig): number => (SHARES_PORTS ? threads : 1)
 
-export type ServingPlace = {
+export type ServingContext = {
   readonly config: ServerConfig
   readonly world: World
   readonly log: Log
@@ -37,12 +37,12 @@ export type ServingPlace = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly shared: SharedTelemetry
-  readonly board: BoardMemory
-  readonly slow: () => SlowPlace
-  readonly devices: () => DevicePlace | undefined
+  readonly board: ChainHeadsMemory
+  readonly slow: () => PoolHandle
+  readonly devices: () => DeviceHandle | undefined
   readonly tls: () => TlsMaterials
   /** Knows the writing thread already. */
-  readonly reloads: ReloadDesk<ReloadState>
+  readonly reloads: ReloadCoordinator<ReloadState>
 }
 
 /** As much of a thread as its start needs. */
@@ -54,7 +54,7 @@ export type StartingThread = {
 }
 
 export class ServingThreads {
-  readonly #place: ServingPlace
+  readonly #place: ServingContext
   readonly #figures: SharedFigures
   readonly #workers = new Set<Worker>()
   readonly #freeRows: number[]
@@ -69,7 +69,7 @@ export class ServingThreads {
   /** Settled by the first thread. */
   #ports: readonly number[]
 
-  constructor(place: ServingPlace) {
+  constructor(place: ServingContext) {
     this.#place = place
     this.#figures = newSharedFigures(this.count, place.world.random)
     this.#freeRows = Array.from({ length: this.count }, (_, row) => row)
@@ -86,7 +86,7 @@ export class ServingThreads {
   }
 
   /** Where the first thread will listen. */
-  firstPlace(): ListenPlace {
+  firstPlace(): ListenerAssignment {
     return this.#placeOf(0, true)
   }
 
@@ -141,7 +141,7 @@ export class ServingThreads {
     }
   }
 
-  #launch(place: ListenPlace, metricRow: number): Worker {
+  #launch(place: ListenerAssignment, metricRow: number): Worker {
     const { config, directory, published, shared, board } = this.#place
     const common = { config, directory, published, shared, board }
     const slow = this.#place.slow()
@@ -176,7 +176,7 @@ export class ServingThreads {
       channel: threadChannel(worker),
       asks: SERVING_CALLS,
       answers: WATCHER_CALLS,
-      handlers: { allFlights: () => flightsOfAll(this.#peers) },
+      handlers: { allInFlight: () => flightsOfAll(this.#peers) },
       timers: world.timers,
       onFault: faultLog(log),
     })
@@ -191,7 +191,7 @@ export class ServingThreads {
     }
   }
 
-  #placeOf(row: number, holdsUnixSockets: boolean): ListenPlace {
+  #placeOf(row: number, holdsUnixSockets: boolean): ListenerAssignment {
     const tls = this.#place.tls()
     return { ports: this.#ports, sharePorts: SHARES_PORTS, holdsUnixSockets, figures: this.#figures, row, tls }
   }

@@ -1,12 +1,12 @@
 // A thread that serves: it has the store open for reading, its own caches and its own socket on the common port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { assembleNode, type ServingNode } from '../assembly/node.ts'
-import type { SealNews } from '../assembly/seal-news.ts'
+import type { SealState } from '../assembly/seal-state.ts'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
-import type { BoardMemory } from '../audit/stream-board.ts'
+import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { cloudEnvironment } from '../engines/cloud/settings.ts'
-import { TurnEnd } from '../lib/turn-end.ts'
+import { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import { connectPeer } from '../rpc/peer.ts'
 import { portChannel } from '../rpc/ports.ts'
 import { ReplaceableReader } from '../storage/replaceable-store.ts'
@@ -14,14 +14,14 @@ import type { SealStatus } from '../system/seal/seal.ts'
 import { ChangeFollower, type PublishedIndex } from '../threads/change-follower.ts'
 import { EarlyOrders } from '../threads/early-orders.ts'
 import { faultLog } from '../threads/fault-log.ts'
-import { PooledWork, type SlowPlace } from '../threads/pooled-work.ts'
+import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
 import { WriterLink } from '../threads/writer-link.ts'
-import type { DevicePlace } from './device-host.ts'
-import { ListenFailed, type ListenPlace, ThreadListeners } from './listening.ts'
+import type { DeviceHandle } from './device-host.ts'
+import { type ListenerAssignment, ListenFailed, ThreadListeners } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 import { ServingState } from './serving-state.ts'
 import { openReadingStore } from './stores.ts'
-import { askFlights, SERVING_CALLS, WATCHER_CALLS } from './thread-calls.ts'
+import { askInFlight, SERVING_CALLS, WATCHER_CALLS } from './thread-calls.ts'
 import { closeNode, commonParts, reloadsOf, serviceOf } from './thread-node.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 
@@ -29,14 +29,14 @@ export type ServingData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
-  readonly slow: SlowPlace
-  readonly devices: DevicePlace | undefined
-  readonly board: BoardMemory
+  readonly slow: PoolHandle
+  readonly devices: DeviceHandle | undefined
+  readonly board: ChainHeadsMemory
   readonly writer: MessagePort
   readonly shared: SharedTelemetry
   /** This thread's, of the shared numbers. */
   readonly metricRow: number
-  readonly place: ListenPlace
+  readonly place: ListenerAssignment
   /** What the other threads were told last; undefined: nothing since the start. */
   readonly reloaded: ReloadState | undefined
 }
@@ -60,7 +60,7 @@ const UNKNOWN: SealStatus = {
 
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const { config, place } = data
-  const own = threadTelemetry(data.shared, data.metricRow, config, () => askFlights(watcher))
+  const own = threadTelemetry(data.shared, data.metricRow, config, () => askInFlight(watcher))
   const { world, log } = own
   const orders = new EarlyOrders()
   const watcher = connectPeer({
@@ -68,16 +68,16 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     asks: WATCHER_CALLS,
     answers: SERVING_CALLS,
     handlers: {
-      flights: () => own.telemetry.ownFlights(),
+      flights: () => own.telemetry.ownInFlight(),
       reload: ({ state, part }) => orders.run(() => reloads.run(state, log, part)),
       renewTls: (tls) => void orders.run(() => listeners.renewTls(tls)),
       stop: () => void orders.run(() => void stop()),
     },
     onFault: faultLog(log),
   })
-  const turnEnd = new TurnEnd()
-  const { node, store } = await followWriter(data, own, turnEnd)
-  const listeners = await ThreadListeners.start({ config, place, service: serviceOf(node, own, turnEnd), world, log })
+  const endOfTick = new EndOfTickQueue()
+  const { node, store } = await followWriter(data, own, endOfTick)
+  const listeners = await ThreadListeners.start({ config, place, service: serviceOf(node, own, endOfTick), world, log })
   watchThread(own, node)
   const reloads = reloadsOf(node)
   reloads.add('tls', ({ tls }) => listeners.renewTls(tls))
@@ -95,7 +95,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
 type Following = { readonly node: ServingNode; readonly store: ReplaceableReader }
 
 /** The node of this thread, when it has heard of the writer how things are. Rejects where the store does not open. */
-async function followWriter(data: ServingData, own: ThreadTelemetry, turnEnd: TurnEnd): Promise<Following> {
+async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: EndOfTickQueue): Promise<Following> {
   const { config, directory, devices } = data
   const store = new ReplaceableReader()
   let status = UNKNOWN
@@ -109,7 +109,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, turnEnd: Tu
     // It says what comes from the environment, and asks nobody.
     cloud: { environment: cloudEnvironment(process.env), clouds: [] },
     audit: { board: data.board },
-    turnEnd,
+    endOfTick,
     channels: {
       sealStatus: () => status,
       forward: (request) => link.forward(request),
@@ -131,11 +131,11 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, turnEnd: Tu
       process.exit(1)
     },
   })
-  const takeOver = (news: SealNews): Promise<void> => {
+  const takeOver = (news: SealState): Promise<void> => {
     status = news.status
     return state.take(news)
   }
-  const link = new WriterLink<SealNews>(data.writer, takeOver, own.log)
+  const link = new WriterLink<SealState>(data.writer, takeOver, own.log)
   await state.ready
   return { node, store }
 }

@@ -5,7 +5,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import { type Load, newLoad } from '../threads/load.ts'
-import type { SlowPlace } from '../threads/pooled-work.ts'
+import type { PoolHandle } from '../threads/pooled-work.ts'
 import type { Takes } from '../threads/slow-messages.ts'
 import { SlowPool } from '../threads/slow-pool.ts'
 import { endOf } from '../threads/thread-exit.ts'
@@ -14,7 +14,7 @@ import type { SlowWorkerData } from './slow-worker.ts'
 
 export type RunningPool = {
   /** For one more thread; the port is transferred to it. */
-  place(): SlowPlace
+  place(): PoolHandle
   stop(): Promise<void>
 }
 

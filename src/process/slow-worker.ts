@@ -4,11 +4,11 @@ import { SLOW_JOBS } from '../crypto/slow-jobs.ts'
 import { realWorld } from '../lib/world.ts'
 import type { Load } from '../threads/load.ts'
 import { serveSlowWork } from '../threads/slow-worker.ts'
-import { stepBack } from '../threads/step-back.ts'
+import { lowerThreadPriority } from '../threads/thread-priority.ts'
 
 export type SlowWorkerData = { readonly load: Load }
 
 if (parentPort !== null) {
-  stepBack()
+  lowerThreadPriority()
   serveSlowWork(parentPort, SLOW_JOBS, realWorld(), (workerData as SlowWorkerData).load)
 }

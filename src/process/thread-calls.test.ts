@@ -6,10 +6,10 @@ import { until } from '../../test/fixtures/until.ts'
 import type { Log } from '../lib/log.ts'
 import { connectPeer } from '../rpc/peer.ts'
 import { portChannel } from '../rpc/ports.ts'
-import type { ShownFlight } from '../telemetry/flights.ts'
+import type { InFlightView } from '../telemetry/in-flight-requests.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import {
-  askFlights,
+  askInFlight,
   FLIGHTS_TIMEOUT_MS,
   flightsOfAll,
   MOST_FLIGHTS_ASKED,
@@ -23,7 +23,7 @@ after(() => {
   for (const port of ports) port.close()
 })
 
-const flight = (id: string) => ({ id }) as unknown as ShownFlight
+const flight = (id: string) => ({ id }) as unknown as InFlightView
 
 /** Threads that answer so, undefined for one that is busy. The time stands still until the test moves it. */
 function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () => {}) {
@@ -37,7 +37,7 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
       channel: portChannel(port1),
       asks: SERVING_CALLS,
       answers: WATCHER_CALLS,
-      handlers: { allFlights: () => flightsOfAll(peers) },
+      handlers: { allInFlight: () => flightsOfAll(peers) },
       timers: time.timers,
       onFault: () => {},
     })
@@ -49,7 +49,7 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
       handlers: {
         flights: () => {
           given += 1
-          return (answer === undefined ? new Promise(() => {}) : answer()) as ShownFlight[]
+          return (answer === undefined ? new Promise(() => {}) : answer()) as InFlightView[]
         },
         reload: () => true,
         renewTls: () => {},
@@ -57,7 +57,7 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
       },
       onFault: faultLog(log),
     })
-    return { leave: () => peers.delete(peer), end: () => port2.close(), ask: () => askFlights(watcher) }
+    return { leave: () => peers.delete(peer), end: () => port2.close(), ask: () => askInFlight(watcher) }
   })
   /** The patience ends after so many were asked, whose answers have come by then. */
   const endPatience = async (asked: number): Promise<void> => {
@@ -69,7 +69,7 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
 }
 
 const says = (id: string) => () => [flight(id)]
-const idsOf = ({ flights }: { readonly flights: readonly ShownFlight[] }) => flights.map(({ id }) => id).toSorted()
+const idsOf = ({ flights }: { readonly flights: readonly InFlightView[] }) => flights.map(({ id }) => id).toSorted()
 
 test('everybody is asked, whoever asks', async () => {
   const { threads } = stage([says('a'), says('b'), says('c')])

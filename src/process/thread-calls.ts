@@ -5,9 +5,9 @@ import { askAll } from '../rpc/ask-all.ts'
 import { call, notice } from '../rpc/calls.ts'
 import { Unreachable } from '../rpc/errors.ts'
 import type { Peer } from '../rpc/peer.ts'
-import type { ShownFlight } from '../telemetry/flights.ts'
-import type { AllFlights } from '../telemetry/telemetry.ts'
-import type { ReloadOrder } from '../threads/reload-desk.ts'
+import type { InFlightView } from '../telemetry/in-flight-requests.ts'
+import type { AllInFlight } from '../telemetry/telemetry.ts'
+import type { ReloadOrder } from '../threads/reload-coordinator.ts'
 import type { TlsMaterials } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 
@@ -23,7 +23,7 @@ const stop = notice<void>()
 
 /** Of a thread that serves. */
 export const SERVING_CALLS = {
-  flights: call<void, readonly ShownFlight[]>({ deadlineMs: FLIGHTS_TIMEOUT_MS }),
+  flights: call<void, readonly InFlightView[]>({ deadlineMs: FLIGHTS_TIMEOUT_MS }),
   reload,
   renewTls: notice<TlsMaterials>(),
   stop,
@@ -32,7 +32,7 @@ export const SERVING_CALLS = {
 export const WRITING_CALLS = { reload, link: notice<MessagePort>({ moves: (port) => [port] }), stop }
 
 /** Of the watching thread, by one that serves. */
-export const WATCHER_CALLS = { allFlights: call<void, AllFlights>({ most: MOST_FLIGHTS_ASKED }) }
+export const WATCHER_CALLS = { allInFlight: call<void, AllInFlight>({ most: MOST_FLIGHTS_ASKED }) }
 /** The same, by the one that writes. */
 export const WANTED_CALLS = { reload: call<ReloadPart, boolean>() }
 
@@ -40,15 +40,15 @@ export type ServingPeer = Peer<typeof SERVING_CALLS>
 export type WritingPeer = Peer<typeof WRITING_CALLS>
 
 /** In the watching thread: what all of them do. */
-export async function flightsOfAll(threads: Iterable<ServingPeer>): Promise<AllFlights> {
+export async function flightsOfAll(threads: Iterable<ServingPeer>): Promise<AllInFlight> {
   const { answers, silent } = await askAll([...threads].map((thread) => thread.call('flights', undefined)))
   return { flights: answers.flat(), silent }
 }
 
 /** In a thread that serves. One question too many is answered with nothing but silence. */
-export async function askFlights(watcher: Peer<typeof WATCHER_CALLS>): Promise<AllFlights> {
+export async function askInFlight(watcher: Peer<typeof WATCHER_CALLS>): Promise<AllInFlight> {
   try {
-    return await watcher.call('allFlights', undefined)
+    return await watcher.call('allInFlight', undefined)
   } catch (cause) {
     if (cause instanceof Unreachable) return { flights: [], silent: 1 }
     throw cause

@@ -3,14 +3,14 @@
 
 import type { NodeRooms } from '../assembly/node.ts'
 import type { CommonParts, ToServing, WritingParts } from '../assembly/node-parts.ts'
-import { factsOf } from '../assembly/server-facts.ts'
+import { serverFacts } from '../assembly/server-facts.ts'
 import { staticSeal } from '../assembly/static-seal.ts'
 import type { ServerConfig } from '../config/config.ts'
 import type { Service } from '../http/requests.ts'
+import type { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import { RELOAD_PARTS, ReloadList, type ReloadPart } from '../lib/reload.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
-import type { TurnEnd } from '../lib/turn-end.ts'
-import { type DevicePlace, devicesOf } from './device-host.ts'
+import { type DeviceHandle, devicesOf } from './device-host.ts'
 import type { ReloadState } from './reload-state.ts'
 import { type ThreadTelemetry, trafficOf } from './thread-telemetry.ts'
 
@@ -18,7 +18,7 @@ export type ThreadParts = {
   readonly config: ServerConfig
   readonly own: ThreadTelemetry
   readonly slow: SlowWork
-  readonly devices: DevicePlace | undefined
+  readonly devices: DeviceHandle | undefined
 }
 
 /** What every role hands in alike. */
@@ -28,7 +28,7 @@ export function commonParts({ config, own, slow, devices }: ThreadParts) {
     log: own.log,
     slow,
     devices: devicesOf(devices),
-    facts: factsOf(config),
+    facts: serverFacts(config),
     telemetry: own,
     tokenLimits: config,
   } satisfies CommonParts
@@ -48,11 +48,11 @@ export function configReloads(reload: (part: ReloadPart) => Promise<boolean>): T
 export function serviceOf(
   { core, mounts, takesStream, auditedHeaders }: NodeRooms,
   own: ThreadTelemetry,
-  turnEnd: TurnEnd,
+  endOfTick: EndOfTickQueue,
 ): Service {
   return {
     handle: (request) => core.handle(request),
-    turnEnd,
+    endOfTick,
     takesStream,
     hasLiveToken: (headers, remoteAddress) => core.hasLiveToken(headers, remoteAddress),
     auditedHeaders,

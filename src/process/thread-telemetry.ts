@@ -12,10 +12,10 @@ import { type Log, namedLog } from '../lib/log.ts'
 import { logTo } from '../lib/log-writer.ts'
 import type { Reach } from '../lib/outbound.ts'
 import { realWorld, type World } from '../lib/world.ts'
-import { add, CELL, HISTOGRAM, observe, type Row, rowOf } from '../telemetry/cells.ts'
+import { add, CELL, type CellRow, HISTOGRAM, observe, rowOf } from '../telemetry/cells.ts'
 import { threadName } from '../telemetry/reading.ts'
 import { SpanExporter } from '../telemetry/span-exporter.ts'
-import { type AllFlights, Telemetry } from '../telemetry/telemetry.ts'
+import { type AllInFlight, Telemetry } from '../telemetry/telemetry.ts'
 import { sampleThread } from '../telemetry/thread-sampler.ts'
 import { newTracer } from '../telemetry/tracer.ts'
 import type { PoolMeter } from '../threads/pooled-work.ts'
@@ -30,7 +30,7 @@ export type ThreadTelemetry = NodeTelemetry & {
 }
 
 /** Of a collector that does not answer, when the server stops. */
-const FLUSH_PATIENCE_MS = 1_000
+const FLUSH_TIMEOUT_MS = 1_000
 
 /** The log of a thread, as configured. */
 export function threadLog(shared: SharedTelemetry, row: number, config: ServerConfig): Log {
@@ -43,12 +43,12 @@ export function threadLog(shared: SharedTelemetry, row: number, config: ServerCo
   })
 }
 
-/** `askFlights` is missing where nobody else is to be asked; `reaches`: where the thread asks besides the collector. */
+/** Without `askInFlight` there is no other thread to ask. `reaches`: where this one asks besides the collector. */
 export function threadTelemetry(
   shared: SharedTelemetry,
   row: number,
   config: ServerConfig,
-  askFlights?: () => Promise<AllFlights>,
+  askInFlight?: () => Promise<AllInFlight>,
   reaches: readonly Reach[] = [],
 ): ThreadTelemetry {
   const { metrics, levels, limits } = shared
@@ -76,7 +76,7 @@ export function threadTelemetry(
     levels,
     threads: config.threads,
     tracer,
-    askFlights,
+    askInFlight,
   })
   return {
     telemetry,
@@ -86,7 +86,7 @@ export function threadTelemetry(
     isTracing: tracer !== undefined,
     flush: async () => {
       if (exporter === undefined) return
-      await Promise.race([exporter.flush(), world.timers.sleep(FLUSH_PATIENCE_MS)])
+      await Promise.race([exporter.flush(), world.timers.sleep(FLUSH_TIMEOUT_MS)])
     },
   }
 }
@@ -122,7 +122,7 @@ export function poolMeterOf({ telemetry, world }: Pick<ThreadTelemetry, 'telemet
 export function watchThread(
   { telemetry, world }: ThreadTelemetry,
   { tokens, mounts }: Pick<NodeRooms, 'tokens' | 'mounts'>,
-  look: (row: Row) => void = () => {},
+  look: (row: CellRow) => void = () => {},
 ): { stop(): void } {
   const { row } = telemetry
   const caches = [

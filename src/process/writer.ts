@@ -1,12 +1,12 @@
 // The thread that writes: it alone has the store open for writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { cloudReaches, cloudSurroundings } from '../assembly/cloud-place.ts'
+import { cloudReaches, newCloudEnvironment } from '../assembly/cloud-dependencies.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from '../assembly/development.ts'
 import { assembleNode, type WritingNode } from '../assembly/node.ts'
 import type { ToServing } from '../assembly/node-parts.ts'
-import type { SealNews } from '../assembly/seal-news.ts'
+import type { SealState } from '../assembly/seal-state.ts'
 import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
-import type { BoardMemory } from '../audit/stream-board.ts'
+import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { ConfigError } from '../config/values.ts'
 import { namedLog } from '../lib/log.ts'
@@ -19,9 +19,9 @@ import { EntryCounts } from '../telemetry/entry-counts.ts'
 import { tracedStore } from '../telemetry/traced-store.ts'
 import { type PublishedIndex, publishIndex } from '../threads/change-follower.ts'
 import { faultLog } from '../threads/fault-log.ts'
-import { PooledWork, type SlowPlace } from '../threads/pooled-work.ts'
+import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
-import type { DevicePlace } from './device-host.ts'
+import type { DeviceHandle } from './device-host.ts'
 import { restorableStore } from './restorable-store.ts'
 import { openWritingStore, type WritingStore } from './stores.ts'
 import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
@@ -32,10 +32,10 @@ export type WriterData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
-  readonly slow: SlowPlace
-  readonly devices: DevicePlace | undefined
+  readonly slow: PoolHandle
+  readonly devices: DeviceHandle | undefined
   readonly shared: SharedTelemetry
-  readonly board: BoardMemory
+  readonly board: ChainHeadsMemory
   /** The development server opens itself; undefined for every other. */
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
@@ -51,7 +51,7 @@ export const EXIT_STORAGE_FAILED = 74
 
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const { config, directory, published, board } = data
-  const cloud = cloudSurroundings(config, process.env)
+  const cloud = newCloudEnvironment(config, process.env)
   const own = threadTelemetry(data.shared, WRITING_ROW, config, undefined, cloudReaches(cloud))
   const { world } = own
   const opened = await openWritingStore({
@@ -89,7 +89,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 }
 
-type ServingSide = { readonly links: ServingLinks<SealNews>; readonly announce: ToServing['announce'] }
+type ServingSide = { readonly links: ServingLinks<SealState>; readonly announce: ToServing['announce'] }
 
 /**
  * The threads that serve. The node tells them how its seal is, and they ask it: it gets `announce`, and comes as a
@@ -103,9 +103,9 @@ function servingSide(
     own,
   }: { readonly store: Store; readonly published: PublishedIndex; readonly own: ThreadTelemetry },
 ): ServingSide {
-  let place: 'here' | 'away' = 'here'
+  let place: 'attached' | 'detached' = 'attached'
   const counts = new EntryCounts(store, own.telemetry.row, own.world.timers.sleep)
-  const links = new ServingLinks<SealNews>(
+  const links = new ServingLinks<SealState>(
     {
       handle: (request) => node().core.handle(request),
       answer: (mount, question) => node().answer(mount, question),
@@ -122,7 +122,7 @@ function servingSide(
       if (news.status.sealed) counts.stop()
       else if (news.keyring !== undefined) void counts.start()
       // Not before: a thread that sees it raised reads the log.
-      if (news.store === 'here') publishIndex(published, await store.lastIndex())
+      if (news.store === 'attached') publishIndex(published, await store.lastIndex())
     },
   }
 }
@@ -139,7 +139,7 @@ type Parts = {
   readonly node: WritingNode
   readonly own: ThreadTelemetry
   readonly store: Store
-  readonly links: ServingLinks<SealNews>
+  readonly links: ServingLinks<SealState>
 }
 
 /** From here on the watching thread is heard, which was told of nothing before. */

@@ -39,7 +39,7 @@ const PLACES = 8
 const FREE = 0
 const HELD = 1
 const WAITED_FOR = 2
-const LOCK_PATIENCE_MS = 1_000
+const LOCK_TIMEOUT_MS = 1_000
 
 const START = 0
 const COUNT = 1
@@ -124,7 +124,7 @@ function lock(locks: Int32Array<SharedArrayBuffer>, bucket: number): void {
   if (Atomics.compareExchange(locks, bucket, FREE, HELD) === FREE) return
   // Whoever takes it from here on cannot know whether others wait, and says so.
   while (Atomics.exchange(locks, bucket, WAITED_FOR) !== FREE) {
-    if (Atomics.wait(locks, bucket, WAITED_FOR, LOCK_PATIENCE_MS) === 'timed-out') return
+    if (Atomics.wait(locks, bucket, WAITED_FOR, LOCK_TIMEOUT_MS) === 'timed-out') return
   }
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/world.ts'
 import { type Charge, charge, type LimitMemory } from './limit-table.ts'
 import { isEntityGrouping, type RateQuota } from './quota.ts'
 
-export type Caller = {
+export type CountedCaller = {
   readonly remoteAddress: string
   /** Undefined: nobody is behind the token, or it is not known yet. */
   readonly entityId: string | undefined
@@ -24,7 +24,7 @@ export class RateLimiter {
   }
 
   /** About 2 µs. */
-  charge(quota: RateQuota, caller: Caller): Charge {
+  charge(quota: RateQuota, caller: CountedCaller): Charge {
     const isSecondary = isEntityGrouping(quota) && caller.entityId === undefined
     const limit = {
       requests: isSecondary ? quota.secondaryRate : quota.rate,
@@ -39,7 +39,7 @@ export class RateLimiter {
 }
 
 /** Whom a request is counted with. */
-function groupOf({ groupBy }: RateQuota, { remoteAddress, entityId }: Caller): string {
+function groupOf({ groupBy }: RateQuota, { remoteAddress, entityId }: CountedCaller): string {
   if (groupBy === 'none') return 'all'
   if (groupBy === 'ip') return `ip ${countedAddress(remoteAddress)}`
   if (entityId !== undefined) return `entity ${entityId}`

@@ -100,9 +100,9 @@ export type Change = {
 }
 
 export type TreeClass = Exclude<StorageClass, 'ignored'>
-export type TreePlace = { readonly class: TreeClass; readonly scope: string; readonly page: number }
+export type PageAddress = { readonly class: TreeClass; readonly scope: string; readonly page: number }
 /** No digests: every bucket of the page is empty. */
-export type TreePage = TreePlace & { readonly digests: Buffer }
+export type TreePage = PageAddress & { readonly digests: Buffer }
 
 export type TreeRoots = {
   readonly replicated: Buffer

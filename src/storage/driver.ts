@@ -65,7 +65,7 @@ export interface DurableLocation extends StoreLocation {
   /** To look into a store that may be damaged: the contents are not checked first. */
   openUnchecked(): Promise<ReadStore>
   /** Changes nothing; a server may be running. @throws StorageError where there is nothing that could be checked */
-  verify(options: VerifyOptions): Promise<VerifyReport>
+  verify(options: StoreVerifyOptions): Promise<StoreVerifyReport>
   /** Not for the process that serves the store: while it is restored, nobody else may open it. */
   summary(): Promise<StoreSummary>
   /** A process has the store open. @throws StorageError, or the system's error, where that cannot be told */
@@ -110,7 +110,7 @@ export interface Staging {
   /** Gives it its place in the order of changes and makes it durable. In any thread, once the writer is closed. */
   settle(at: StagedPosition): Promise<void>
   /** What was settled, as it lies there. */
-  verify(options: VerifyOptions): Promise<VerifyReport>
+  verify(options: StoreVerifyOptions): Promise<StoreVerifyReport>
   /** It becomes the store. Nothing may have the old one open. @throws StorageFailed, the old one stays */
   adopt(): Promise<void>
   /** Nothing is left of it, whatever there was. */
@@ -126,7 +126,7 @@ export interface StagedWriter {
   close(): Promise<void>
 }
 
-export type VerifyOptions = {
+export type StoreVerifyOptions = {
   /** Without them what is sealed is not opened, and leaves and tree are not checked. */
   readonly keys: VerifyKeys | undefined
   readonly onFinding: (sentence: string) => void
@@ -141,7 +141,7 @@ export type VerifyProgress = {
   readonly allRecords: number
 }
 
-export type VerifyReport = {
+export type StoreVerifyReport = {
   /** Of the last change. */
   readonly index: number
   readonly entries: number

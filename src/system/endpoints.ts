@@ -2,7 +2,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import { AUDIT_ENDPOINTS } from './endpoints/audit-endpoints.ts'
 import { CAPABILITY_ENDPOINTS } from './endpoints/capability-endpoints.ts'
-import { CONFIG_ENDPOINTS } from './endpoints/config-endpoints.ts'
+import { SYSTEM_CONFIG_ENDPOINTS } from './endpoints/config-endpoints.ts'
 import { CORS_ENDPOINTS } from './endpoints/cors-endpoints.ts'
 import { COUNTER_ENDPOINTS } from './endpoints/counter-endpoints.ts'
 import { EXPLAIN_ENDPOINTS } from './endpoints/explain-endpoints.ts'
@@ -62,7 +62,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint<System>[] = [
   ...PLUGIN_ENDPOINTS,
   ...PASSWORD_POLICY_ENDPOINTS,
   ...COUNTER_ENDPOINTS,
-  ...CONFIG_ENDPOINTS,
+  ...SYSTEM_CONFIG_ENDPOINTS,
   ...CORS_ENDPOINTS,
   ...UI_HEADER_ENDPOINTS,
   ...NODE_ENDPOINTS,

@@ -42,7 +42,7 @@ export const CONFIG_FIELDS = {
   plugin_version: string('Only the built-in version is offered'),
 }
 
-export type GivenConfig = Partial<Args<typeof CONFIG_FIELDS>>
+export type GivenMountConfig = Partial<Args<typeof CONFIG_FIELDS>>
 
 const NOTHING: MountConfig = {
   defaultLeaseTtlSeconds: 0,
@@ -55,8 +55,8 @@ const NOTHING: MountConfig = {
  * What was sent, on top of what was there. `prefix` stands before the names in messages.
  * @throws Refusal naming the field, also for what would be promised and not kept
  */
-export function changedConfig(
-  given: GivenConfig,
+export function changedMountConfig(
+  given: GivenMountConfig,
   kind: MountKind,
   { before = NOTHING, prefix = '' }: { readonly before?: MountConfig; readonly prefix?: string } = {},
 ): MountConfig {
@@ -80,12 +80,12 @@ export function changedConfig(
   return config
 }
 
-function managedKeys({ allowed_managed_keys: names }: GivenConfig): Pick<MountConfig, 'allowedManagedKeys'> {
+function managedKeys({ allowed_managed_keys: names }: GivenMountConfig): Pick<MountConfig, 'allowedManagedKeys'> {
   return names === undefined ? {} : { allowedManagedKeys: names }
 }
 
 /** None: as if it had never been said. */
-function clearKeys(given: GivenConfig): Pick<MountConfig, 'auditNonHmacRequestKeys' | 'auditNonHmacResponseKeys'> {
+function clearKeys(given: GivenMountConfig): Pick<MountConfig, 'auditNonHmacRequestKeys' | 'auditNonHmacResponseKeys'> {
   const { audit_non_hmac_request_keys: request, audit_non_hmac_response_keys: response } = given
   return {
     ...(request === undefined ? {} : { auditNonHmacRequestKeys: request }),
@@ -95,7 +95,7 @@ function clearKeys(given: GivenConfig): Pick<MountConfig, 'auditNonHmacRequestKe
 
 /** None: as if it had never been said. */
 function passedHeaders(
-  given: GivenConfig,
+  given: GivenMountConfig,
   prefix: string,
 ): Pick<MountConfig, 'passthroughRequestHeaders' | 'allowedResponseHeaders'> {
   const { passthrough_request_headers: request, allowed_response_headers: response } = given
@@ -130,7 +130,7 @@ function tokenType(given: string | undefined, kind: MountKind): Pick<MountConfig
 }
 
 function lockout(
-  given: GivenConfig['user_lockout_config'],
+  given: GivenMountConfig['user_lockout_config'],
   kind: MountKind,
   before: LockoutSettings = DEFAULT_LOCKOUT,
   prefix = '',

@@ -1,10 +1,10 @@
 import { fail } from '../api/errors.ts'
 import { MAX_ITEM_CHARACTERS, strings } from '../api/fields.ts'
 import { PgpKeyError, readPgpKey } from '../crypto/pgp.ts'
+import { MAX_SHARES } from '../crypto/primitives/shamir.ts'
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
-import { MAX_SHARES } from './seal/share-numbers.ts'
 import type { ReadPgpKey } from './seal/token-attempt.ts'
 
 /** Keys that shares are encrypted to: each may be as long as one can be. */

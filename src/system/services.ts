@@ -13,7 +13,7 @@ import { NO_UI_HEADERS, UI_HEADERS_SETTING } from './ui-headers.ts'
 import { VersionHistory } from './version-history.ts'
 
 /** What only the assembly knows. */
-export type Surveyed = {
+export type ServerInventory = {
   readonly entityCount: () => Promise<number>
   /** Requests of the whole server, all its threads, since it started. */
   readonly requests: () => { readonly sinceMs: number; readonly taken: number }
@@ -34,7 +34,7 @@ export function buildServices(
   invalidation: Invalidation,
   parts: {
     readonly world: World
-    readonly surveyed: Surveyed
+    readonly surveyed: ServerInventory
     readonly managedKeys: ManagedKeyService
     /** Makes this thread forget what it keeps of a mount. */
     readonly resetMount: (uuid: string) => void

@@ -28,7 +28,7 @@ export const HISTOGRAM = Object.fromEntries(
 const FIRST_ENDPOINT = scalars.length + histograms.length * HISTOGRAM_CELLS
 
 /** The numbers of one thread. */
-export type Row = Float64Array
+export type CellRow = Float64Array
 
 /** What a thread is given; the rows of the others are for reading. */
 export type MetricMemory = {
@@ -54,12 +54,12 @@ export function newMetricMemory(endpoints: number, servingThreads: number): Metr
 
 export const rowCount = ({ cells, rowCells }: MetricMemory): number => cells.length / rowCells
 
-export function rowOf({ cells, rowCells }: MetricMemory, row: number): Row {
+export function rowOf({ cells, rowCells }: MetricMemory, row: number): CellRow {
   return cells.subarray(row * rowCells, (row + 1) * rowCells)
 }
 
 /** A thread that is gone has no connections; what it counted stays. */
-export function clearGauges(row: Row): void {
+export function clearGauges(row: CellRow): void {
   for (const name of gauges) row[CELL[name as CellName]] = 0
 }
 
@@ -67,14 +67,14 @@ export function clearGauges(row: Row): void {
 export const endpointAt = (index: number): number => FIRST_ENDPOINT + (index + 1) * ENDPOINT_CELLS
 
 /** Places of all endpoints; the same in every thread, since they are made from the same list. */
-export function endpointPlaces(endpoints: readonly Endpoint[]): ReadonlyMap<Endpoint | undefined, number> {
+export function endpointColumns(endpoints: readonly Endpoint[]): ReadonlyMap<Endpoint | undefined, number> {
   if (endpoints.length > ENDPOINT_ROOM) throw new Error('There are more endpoints than ENDPOINT_ROOM')
   const places = endpoints.map((endpoint, index) => [endpoint, endpointAt(index)] as const)
   return new Map<Endpoint | undefined, number>([[undefined, endpointAt(-1)], ...places])
 }
 
 /** `at` is the place of the histogram. */
-export function observe(row: Row, at: number, seconds: number): void {
+export function observe(row: CellRow, at: number, seconds: number): void {
   let bucket = 0
   while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] as number)) bucket++
   row[at + bucket] = (row[at + bucket] as number) + 1
@@ -82,7 +82,7 @@ export function observe(row: Row, at: number, seconds: number): void {
   row[sum] = (row[sum] as number) + seconds
 }
 
-export function add(row: Row, cell: number, count: number): void {
+export function add(row: CellRow, cell: number, count: number): void {
   row[cell] = (row[cell] as number) + count
 }
 

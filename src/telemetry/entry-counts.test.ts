@@ -1,11 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { CELL, newMetricMemory, rowOf } from './cells.ts'
 import { EntryCounts } from './entry-counts.ts'
 
 test('what comes and goes while it is counted is counted once', async () => {
-  const { store, call } = await startMemoryHouse()
+  const { store, call } = await startMemoryServer()
   const row = rowOf(newMetricMemory(0, 1), 2)
   for (let i = 0; i < 1_500; i++) await call('POST', 'auth/token/create', { ttl: '1h', policies: ['default'] })
   const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
@@ -39,7 +39,7 @@ test('what comes and goes while it is counted is counted once', async () => {
 })
 
 test('a count that is stopped says nothing', async () => {
-  const { store } = await startMemoryHouse()
+  const { store } = await startMemoryServer()
   const row = rowOf(newMetricMemory(0, 1), 2)
   const counts = new EntryCounts(store, row, async () => {})
   const counting = counts.start()

@@ -1,7 +1,7 @@
 // How many tokens, leases and entities there are, without asking the store each time: counted once after unseal, from a
 // view that stands still, and from then on by what commits add and remove.
 import type { Change, Snapshot, Store } from '../storage/contract.ts'
-import { add, CELL, type Row } from './cells.ts'
+import { add, CELL, type CellRow } from './cells.ts'
 
 /** Keys below these are what is counted; each has its number. */
 const FOLDERS = [
@@ -15,7 +15,7 @@ const PAUSE_MS = 2
 
 export class EntryCounts {
   readonly #store: Store
-  readonly #row: Row
+  readonly #row: CellRow
   readonly #sleep: (ms: number) => Promise<void>
   /** What commits changed since the view was opened, while it is being counted: by index and folder. */
   #changes: { readonly index: number; readonly differences: readonly number[] }[] | undefined
@@ -24,7 +24,7 @@ export class EntryCounts {
   /** Grows with each start and stop: a count that is older ends. */
   #turn = 0
 
-  constructor(store: Store, row: Row, sleep: (ms: number) => Promise<void>) {
+  constructor(store: Store, row: CellRow, sleep: (ms: number) => Promise<void>) {
     this.#store = store
     this.#row = row
     this.#sleep = sleep

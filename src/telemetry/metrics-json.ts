@@ -1,7 +1,7 @@
 // The metrics in the JSON form of the reference: gauges, counters, and samples of what is a distribution. Numbers are
 // those since the start of the process, not of a last interval.
 import type { Distribution, Reading } from './reading.ts'
-import { countOf } from './reading.ts'
+import { totalCount } from './reading.ts'
 
 export type MetricsDocument = {
   /** RFC 3339. */
@@ -32,7 +32,7 @@ export function metricsDocument(readings: readonly Reading[], nowMs: number): Me
 
 function numbersOf(kind: string, value: number | Distribution): object {
   if (typeof value !== 'number') {
-    const count = countOf(value)
+    const count = totalCount(value)
     return { Count: count, Sum: value.sum, Mean: count === 0 ? 0 : value.sum / count }
   }
   return kind === 'gauge' ? { Value: value } : { Count: value, Sum: value }

@@ -2,12 +2,12 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import {
   CELL,
+  type CellRow,
   endpointAt,
   FIRST_SERVING_ROW,
   HISTOGRAM,
   HISTOGRAM_CELLS,
   type MetricMemory,
-  type Row,
   rowCount,
   rowOf,
   STATUS_CLASSES,
@@ -47,8 +47,8 @@ export function readMetrics(memory: MetricMemory, endpoints: readonly Endpoint[]
 }
 
 type Source = {
-  readonly rows: readonly Row[]
-  readonly total: Row
+  readonly rows: readonly CellRow[]
+  readonly total: CellRow
   readonly endpoints: readonly Endpoint[]
   readonly computed: Computed
 }
@@ -60,14 +60,14 @@ function samplesOf(name: string, family: Family, source: Source): Sample[] {
   }
   if (family.cells === undefined) return ofEndpoints(family, source)
   return Object.entries(family.cells).flatMap(([cell, labels]) => {
-    const valueIn = (row: Row): number | Distribution =>
+    const valueIn = (row: CellRow): number | Distribution =>
       family.kind === 'histogram'
         ? distribution(row, HISTOGRAM[cell as HistogramName])
         : (row[CELL[cell as CellName]] as number)
     if (family.perThread !== true) return [{ labels, value: valueIn(source.total) }]
     return source.rows
       .map((row, at) => ({ labels: { ...labels, thread: threadName(at) }, value: valueIn(row) }))
-      .filter(({ value }) => (typeof value === 'number' ? value > 0 : countOf(value) > 0))
+      .filter(({ value }) => (typeof value === 'number' ? value > 0 : totalCount(value) > 0))
   })
 }
 
@@ -78,7 +78,7 @@ function ofEndpoints(family: Family, { total, endpoints }: Source): Sample[] {
     const id = { endpoint: endpoint?.id ?? 'none' }
     if (family.kind === 'histogram') {
       const value = distribution(total, at + STATUS_CLASSES.length)
-      return countOf(value) === 0 ? [] : [{ labels: id, value }]
+      return totalCount(value) === 0 ? [] : [{ labels: id, value }]
     }
     return STATUS_CLASSES.map((status, which) => ({
       labels: { ...id, status },
@@ -87,21 +87,21 @@ function ofEndpoints(family: Family, { total, endpoints }: Source): Sample[] {
   })
 }
 
-function sumOf(rows: readonly Row[]): Row {
+function sumOf(rows: readonly CellRow[]): CellRow {
   const total = new Float64Array(rows[0]?.length ?? 0)
   for (const row of rows)
     for (let at = 0; at < row.length; at++) total[at] = (total[at] as number) + (row[at] as number)
   return total
 }
 
-function distribution(row: Row, at: number): Distribution {
+function distribution(row: CellRow, at: number): Distribution {
   return {
     counts: [...row.subarray(at, at + BUCKETS.length + 1)],
     sum: row[at + HISTOGRAM_CELLS - 1] as number,
   }
 }
 
-export const countOf = ({ counts }: Distribution): number => counts.reduce((sum, count) => sum + count, 0)
+export const totalCount = ({ counts }: Distribution): number => counts.reduce((sum, count) => sum + count, 0)
 
 /** Over all threads, endpoints and kinds of answer. */
 export function requestsAnswered(memory: MetricMemory, endpoints: number): number {

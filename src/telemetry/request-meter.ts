@@ -1,12 +1,12 @@
 // Counts the requests of one thread: an addition where one begins, three where it ends.
 import type { Endpoint } from '../api/endpoint.ts'
-import { add, CELL, observe, ofStatus, type Row, STATUS_CLASSES } from './cells.ts'
+import { add, CELL, type CellRow, observe, ofStatus, STATUS_CLASSES } from './cells.ts'
 
 export class RequestMeter {
-  readonly #row: Row
+  readonly #row: CellRow
   readonly #places: ReadonlyMap<Endpoint | undefined, number>
 
-  constructor(row: Row, places: ReadonlyMap<Endpoint | undefined, number>) {
+  constructor(row: CellRow, places: ReadonlyMap<Endpoint | undefined, number>) {
     this.#row = row
     this.#places = places
   }

@@ -1,6 +1,6 @@
 // The spans of one request: the request itself, and the steps of the pipeline that may take time.
 import type { World } from '../lib/world.ts'
-import { type Routed, routeOf } from './flights.ts'
+import { type RouteTaken, routeOf } from './in-flight-requests.ts'
 import { newSpanId, type TraceContext } from './trace-context.ts'
 
 export type SpanName = 'authenticate' | 'authorise' | 'forward' | 'handle' | 'issue token' | 'commit'
@@ -74,7 +74,7 @@ export class RequestTrace {
   /** After it the trace takes no further span. */
   end(
     request: { readonly id: string; readonly method: string; readonly isPassedOn: boolean },
-    routed: Routed,
+    routed: RouteTaken,
     status: number,
   ) {
     const route = routeOf(routed)

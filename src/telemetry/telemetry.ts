@@ -2,19 +2,19 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { LogLevels } from '../lib/log-levels.ts'
 import type { World } from '../lib/world.ts'
-import { add, type CELL, endpointPlaces, type MetricMemory, type Row, rowOf } from './cells.ts'
-import type { ShownFlight } from './flights.ts'
+import { add, type CELL, type CellRow, endpointColumns, type MetricMemory, rowOf } from './cells.ts'
+import type { InFlightView } from './in-flight-requests.ts'
 import { processFigures } from './process-figures.ts'
 import { type Reading, readMetrics, requestsAnswered } from './reading.ts'
 import { RequestMeter } from './request-meter.ts'
-import { RequestWatch } from './request-watch.ts'
+import { RequestObserver } from './request-observer.ts'
 import type { Tracer } from './tracer.ts'
 
 /** What is known of the server besides what is counted. */
 export type ServerState = { readonly isSealed: boolean; readonly isInitialized: boolean }
 
 /** `silent` threads did not answer in time. */
-export type AllFlights = { readonly flights: readonly ShownFlight[]; readonly silent: number }
+export type AllInFlight = { readonly flights: readonly InFlightView[]; readonly silent: number }
 
 export type TelemetryParts = {
   readonly world: World
@@ -28,12 +28,12 @@ export type TelemetryParts = {
   readonly threads: number
   readonly tracer?: Tracer | undefined
   /** Missing where this thread is the only one. */
-  readonly askFlights?: (() => Promise<AllFlights>) | undefined
+  readonly askInFlight?: (() => Promise<AllInFlight>) | undefined
 }
 
 export class Telemetry {
-  readonly row: Row
-  readonly watch: RequestWatch
+  readonly row: CellRow
+  readonly watch: RequestObserver
   readonly levels: LogLevels
   readonly #parts: TelemetryParts
 
@@ -41,9 +41,9 @@ export class Telemetry {
     this.#parts = parts
     this.row = rowOf(parts.memory, parts.row)
     this.levels = parts.levels
-    this.watch = new RequestWatch(
+    this.watch = new RequestObserver(
       parts.world,
-      new RequestMeter(this.row, endpointPlaces(parts.endpoints)),
+      new RequestMeter(this.row, endpointColumns(parts.endpoints)),
       parts.tracer,
     )
   }
@@ -66,13 +66,13 @@ export class Telemetry {
   }
 
   /** Those of this thread. */
-  ownFlights(): ShownFlight[] {
+  ownInFlight(): InFlightView[] {
     return this.watch.flights.shown(this.#parts.world.clock)
   }
 
   /** Those of all threads that answer in time. */
-  async flights(): Promise<AllFlights> {
-    return (await this.#parts.askFlights?.()) ?? { flights: this.ownFlights(), silent: 0 }
+  async flights(): Promise<AllInFlight> {
+    return (await this.#parts.askInFlight?.()) ?? { flights: this.ownInFlight(), silent: 0 }
   }
 
   /** One more of what this number counts. */

@@ -2,14 +2,14 @@
 // large its heap and its queues are.
 import { getHeapStatistics } from 'node:v8'
 import type { Timer, World } from '../lib/world.ts'
-import { CELL, HISTOGRAM, observe, type Row } from './cells.ts'
+import { CELL, type CellRow, HISTOGRAM, observe } from './cells.ts'
 
 const LOOK_EVERY_MS = 100
 /** Looks at the rest after so many at the timers. */
 const REST_EVERY = 10
 
 /** `look` writes further figures of the thread into its row, once a second. Runs until the thread ends. */
-export function sampleThread({ clock, timers }: World, row: Row, look: () => void): { stop(): void } {
+export function sampleThread({ clock, timers }: World, row: CellRow, look: () => void): { stop(): void } {
   let count = 0
   let timer: Timer
   const plan = (): void => {

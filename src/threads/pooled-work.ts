@@ -23,7 +23,7 @@ import {
 import { CLIENT_CALLS, type JobAnswer, type JobOrder, type LaneEnd, POOL_CALLS, type Takes } from './slow-messages.ts'
 
 /** What a thread is given to have slow work done. */
-export type SlowPlace<P = MessagePort> = { readonly port: P; readonly load: Load; readonly seat: number }
+export type PoolHandle<P = MessagePort> = { readonly port: P; readonly load: Load; readonly seat: number }
 
 /** How many jobs wait at most in this thread. */
 export type QueueLimits = Readonly<Record<Takes, number>>
@@ -86,7 +86,7 @@ export class PooledWork implements SlowWork {
   #isGone = false
 
   constructor(
-    { port, load, seat }: SlowPlace<Port>,
+    { port, load, seat }: PoolHandle<Port>,
     { limits = LIMITS, meter }: { readonly limits?: QueueLimits; readonly meter?: PoolMeter } = {},
   ) {
     this.#pool = connectPeer({

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { wireRequest } from '../../test/fixtures/memory-house.ts'
+import { wireRequest } from '../../test/fixtures/memory-server.ts'
 import type { WireResponse } from '../core/exchange.ts'
 import { Unreachable } from '../rpc/errors.ts'
 import type { Port } from '../rpc/ports.ts'

@@ -30,7 +30,7 @@ type ServingCalls<S> = { readonly takeOver: ReturnType<typeof call<S, void>> }
 const SERVING_CALLS = { takeOver: call<unknown, void>() }
 
 /** What a mount, by its UUID, answers to itself on a thread that serves. */
-export type Answerer = (mount: string, question: unknown) => Promise<unknown>
+export type WriterCallHandler = (mount: string, question: unknown) => Promise<unknown>
 
 /** The end in a thread that serves. */
 export class WriterLink<S> {
@@ -77,7 +77,7 @@ export class WriterLink<S> {
 export type WriterService = {
   readonly handle: (request: WireRequest) => Promise<WireResponse>
   /** What engines ask. */
-  readonly answer: Answerer
+  readonly answer: WriterCallHandler
   readonly log: Log
 }
 

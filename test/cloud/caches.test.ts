@@ -2,31 +2,31 @@
 import { strict as assert } from 'node:assert'
 import { after, before, beforeEach, test } from 'node:test'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
-import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 
-let house: CloudHouse
+let server: CloudServer
 before(async () => {
-  house = await startCloudHouse()
-  await house.role('r', ROLE)
+  server = await startCloudServer()
+  await server.role('r', ROLE)
 })
-after(() => house.stop())
+after(() => server.stop())
 const ROLE = { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }
 let turn = 0
 beforeEach(async () => {
-  await house.configure({ root_password_ttl: 1_000 + ++turn })
-  house.emulator.requests.clear()
+  await server.configure({ root_password_ttl: 1_000 + ++turn })
+  server.emulator.requests.clear()
 })
 
 const logIn = async (mount?: string, input = {}) => {
-  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'))
+  const jwt = await server.emulator.minting.ofResource(server.vm('vm1'))
   const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
-  return house.login({ role: 'r', jwt, ...place, ...input }, mount)
+  return server.login({ role: 'r', jwt, ...place, ...input }, mount)
 }
 const counts = () => ({
-  documents: house.emulator.requests.count({ service: 'authority', path: '/*/.well-known/*' }),
-  keys: house.emulator.requests.count({ service: 'authority', path: '**/keys' }),
-  tokens: house.emulator.requests.count({ service: 'authority', path: '**/token' }),
-  machines: house.emulator.requests.count({ service: 'resourceManager', path: '**/vm1' }),
+  documents: server.emulator.requests.count({ service: 'authority', path: '/*/.well-known/*' }),
+  keys: server.emulator.requests.count({ service: 'authority', path: '**/keys' }),
+  tokens: server.emulator.requests.count({ service: 'authority', path: '**/token' }),
+  machines: server.emulator.requests.count({ service: 'resourceManager', path: '**/vm1' }),
 })
 
 test('P1: many logins of one machine at once ask for everything once', async () => {
@@ -41,21 +41,21 @@ test('P2: V-06: a machine is asked about again after 30 s, and after a change of
     [1, 1],
     [30, 2],
   ] as const) {
-    house.advance(seconds)
+    server.advance(seconds)
     assert.equal((await logIn()).status, 200)
     assert.equal(counts().machines, wanted)
   }
-  await house.configure({ root_password_ttl: 1_000 + ++turn })
+  await server.configure({ root_password_ttl: 1_000 + ++turn })
   await logIn()
   assert.equal(counts().machines, 3)
 })
 
 test('P2: nothing is kept of a configuration that was deleted, also where the same one is written again', async () => {
-  const machine = house.emulator.resources.get(house.vm('vm1'))
+  const machine = server.emulator.resources.get(server.vm('vm1'))
   const { identity } = machine
   const again = async () => {
-    await house.call('DELETE', 'auth/cloud/config')
-    await house.configure()
+    await server.call('DELETE', 'auth/cloud/config')
+    await server.configure()
     return (await logIn()).status
   }
   assert.equal(await again(), 200)
@@ -67,9 +67,9 @@ test('P2: nothing is kept of a configuration that was deleted, also where the sa
 })
 
 test('V-06: what failed is not kept, not even that there is no such machine', async () => {
-  const { resources } = house.emulator
-  const machine = resources.get(house.vm('vm1'))
-  house.emulator.faults.add({
+  const { resources } = server.emulator
+  const machine = resources.get(server.vm('vm1'))
+  server.emulator.faults.add({
     service: 'resourceManager',
     path: '**/vm1',
     action: { kind: 'status', status: 404 },
@@ -81,9 +81,9 @@ test('V-06: what failed is not kept, not even that there is no such machine', as
 })
 
 test('P3: L-06: two mounts, and equal names in two subscriptions, share nothing', async () => {
-  await house.call('POST', 'sys/auth/other', { type: 'azure' })
-  await house.configure({ tenant_id: SAMPLE.otherTenant }, 'auth/other')
-  await house.role(
+  await server.call('POST', 'sys/auth/other', { type: 'azure' })
+  await server.configure({ tenant_id: SAMPLE.otherTenant }, 'auth/other')
+  await server.role(
     'r',
     { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.foreignSubscription] },
     'auth/other',
@@ -91,20 +91,20 @@ test('P3: L-06: two mounts, and equal names in two subscriptions, share nothing'
   assert.equal((await logIn()).status, 200)
   // The key is the same, the tenant is not.
   assert.equal((await logIn('auth/other')).status, 403)
-  const second = await house.emulator.minting.ofResource(house.vm('vm1', 'rg-app', SAMPLE.otherSubscription))
-  await house.role('second', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.otherSubscription] })
+  const second = await server.emulator.minting.ofResource(server.vm('vm1', 'rg-app', SAMPLE.otherSubscription))
+  await server.role('second', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.otherSubscription] })
   const place = { role: 'second', jwt: second, subscription_id: SAMPLE.otherSubscription }
   assert.equal((await logIn(undefined, place)).status, 200)
-  const paths = house.emulator.requests.list({ service: 'resourceManager' }).map(({ path }) => path)
+  const paths = server.emulator.requests.list({ service: 'resourceManager' }).map(({ path }) => path)
   assert.equal(new Set(paths).size, 2)
 })
 
 test('P3: N-17: only letters of ASCII are one name in upper and lower case, what is kept included', async () => {
-  const { resources, minting } = house.emulator
+  const { resources, minting } = server.emulator
   const { id } = resources.add({ type: 'Microsoft.Web/sites', name: 'é1', systemIdentity: true })
   // Nothing but the name in the request says which resource it is.
   const jwt = await minting.ofResource(id, { claims: { xms_az_rid: undefined, xms_mirid: undefined } })
-  const ask = (name: string) => logIn(undefined, { jwt, vm_name: undefined, resource_id: house.site(name) })
+  const ask = (name: string) => logIn(undefined, { jwt, vm_name: undefined, resource_id: server.site(name) })
   const { status } = await ask('É1')
   assert.notEqual(status, 200)
   assert.equal((await ask('é1')).status, 200)
@@ -112,28 +112,28 @@ test('P3: N-17: only letters of ASCII are one name in upper and lower case, what
 })
 
 const explain = async () => {
-  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'))
+  const jwt = await server.emulator.minting.ofResource(server.vm('vm1'))
   const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
-  const { data } = (await house.call('POST', 'auth/cloud/explain', { role: 'r', jwt, ...place })).body
+  const { data } = (await server.call('POST', 'auth/cloud/explain', { role: 'r', jwt, ...place })).body
   return data as { allowed: boolean; checks: readonly { name: string; verdict: string }[] }
 }
 
 test('C11: a machine whose identity was attached just now is let in, by one fresh look', async () => {
-  const machine = house.emulator.resources.get(house.vm('vm1'))
+  const machine = server.emulator.resources.get(server.vm('vm1'))
   const { identity } = machine
-  const other = house.oid(house.vm('vm2'))
+  const other = server.oid(server.vm('vm2'))
   const ways: readonly (() => Promise<boolean>)[] = [
     async () => (await logIn()).status === 200,
     async () => (await explain()).allowed,
   ]
   for (const [turns, isLetIn] of ways.entries()) {
-    await house.configure({ root_password_ttl: 1_000 + ++turn })
-    house.emulator.requests.clear()
+    await server.configure({ root_password_ttl: 1_000 + ++turn })
+    server.emulator.requests.clear()
     for (const without of [undefined, { type: 'SystemAssigned', principalId: other, tenantId: SAMPLE.tenant }]) {
       if (without === undefined) delete machine.identity
       else machine.identity = without
-      house.advance(31)
-      house.emulator.requests.clear()
+      server.advance(31)
+      server.emulator.requests.clear()
       // What was just read is not read again.
       assert.deepEqual([await isLetIn(), counts().machines], [false, 1], `way ${turns}`)
       assert.deepEqual([await isLetIn(), counts().machines], [false, 2])
@@ -150,7 +150,7 @@ test('C11: a machine whose identity was attached just now is let in, by one fres
 
 test('C11: refused logins that come at once cause one fresh look together, and disturb nobody', async () => {
   assert.equal((await logIn()).status, 200)
-  const stranger = await house.emulator.minting.ofResource(house.vm('vm1'), { claims: { oid: SAMPLE.otherTenant } })
+  const stranger = await server.emulator.minting.ofResource(server.vm('vm1'), { claims: { oid: SAMPLE.otherTenant } })
   const refused = () => logIn(undefined, { jwt: stranger })
   const answers = await Promise.all(Array.from({ length: 200 }, refused))
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [403])
@@ -159,7 +159,7 @@ test('C11: refused logins that come at once cause one fresh look together, and d
   for (let i = 0; i < 3; i++) assert.equal((await logIn(undefined, { vm_name: 'vm2' })).status, 403)
   assert.equal(counts().machines, 2)
   const fault = (status: number) =>
-    house.emulator.faults.add({ service: 'resourceManager', path: '**/vm1', action: { kind: 'status', status } })
+    server.emulator.faults.add({ service: 'resourceManager', path: '**/vm1', action: { kind: 'status', status } })
   const away = fault(500)
   assert.equal((await refused()).status, 502)
   assert.equal((await logIn()).status, 200, 'what is kept serves on')
@@ -173,39 +173,39 @@ test('C11: refused logins that come at once cause one fresh look together, and d
 })
 
 test('P4: L-14: an identity that was taken from its machine lets nobody in after 30 s', async () => {
-  const machine = house.emulator.resources.get(house.vm('vm1'))
+  const machine = server.emulator.resources.get(server.vm('vm1'))
   const { identity } = machine
   assert.equal((await logIn()).status, 200)
   delete machine.identity
-  house.advance(31)
+  server.advance(31)
   assert.equal((await logIn()).status, 403)
   Object.assign(machine, { identity })
 })
 
 test('L-08: a key that was withdrawn signs nothing an hour later, where the provider answers', async () => {
-  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'))
-  const keys = house.emulator.keys.published
+  const jwt = await server.emulator.minting.ofResource(server.vm('vm1'))
+  const keys = server.emulator.keys.published
   assert.equal((await logIn(undefined, { jwt })).status, 200)
   const [, other] = keys
   assert.ok(other !== undefined)
-  house.emulator.keys.replacePublished([other])
-  house.advance(59 * 60)
+  server.emulator.keys.replacePublished([other])
+  server.advance(59 * 60)
   assert.equal((await logIn(undefined, { jwt })).status, 200)
-  house.advance(19 * 3600)
+  server.advance(19 * 3600)
   const answers = await Promise.all(Array.from({ length: 20 }, () => logIn(undefined, { jwt })))
   for (const { status, body } of answers) {
     assert.equal(status, 403)
     assert.match(String(body.errors), /no key of that name/)
   }
-  house.emulator.keys.replacePublished(keys)
+  server.emulator.keys.replacePublished(keys)
 })
 
 test('L-08: the same of the documents that say where the keys are', async () => {
-  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'), { lifetimeSeconds: 3 * 86_400 })
+  const jwt = await server.emulator.minting.ofResource(server.vm('vm1'), { lifetimeSeconds: 3 * 86_400 })
   assert.equal((await logIn(undefined, { jwt })).status, 200)
-  house.advance(25 * 3600)
-  const { authority } = house.emulator.addresses('http')
-  const undo = house.emulator.faults.add({
+  server.advance(25 * 3600)
+  const { authority } = server.emulator.addresses('http')
+  const undo = server.emulator.faults.add({
     service: 'authority',
     path: '/*/.well-known/*',
     action: { kind: 'merge', json: { issuer: `${authority}/${SAMPLE.otherTenant}/` } },
@@ -217,23 +217,23 @@ test('L-08: the same of the documents that say where the keys are', async () => 
 })
 
 test('F2: old keys and documents serve where the provider is down, for a day, with one look in 30 s', async () => {
-  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'), { lifetimeSeconds: 5 * 86_400 })
+  const jwt = await server.emulator.minting.ofResource(server.vm('vm1'), { lifetimeSeconds: 5 * 86_400 })
   await logIn(undefined, { jwt })
   const undo = ['/*/.well-known/*', '**/keys'].map((path) =>
-    house.emulator.faults.add({ service: 'authority', path, action: { kind: 'status', status: 500 } }),
+    server.emulator.faults.add({ service: 'authority', path, action: { kind: 'status', status: 500 } }),
   )
-  house.advance(24 * 3600 + 60)
-  house.emulator.requests.clear()
+  server.advance(24 * 3600 + 60)
+  server.emulator.requests.clear()
   assert.equal((await logIn(undefined, { jwt })).status, 200)
   // With its repetitions.
   const look = [counts().documents, counts().keys] as const
   for (let i = 0; i < 5; i++) assert.equal((await logIn(undefined, { jwt })).status, 200)
   assert.deepEqual([counts().documents, counts().keys], look)
   assert.ok(look[0] > 0 && look[0] <= 4 && look[1] === look[0], String(look))
-  house.advance(31)
+  server.advance(31)
   assert.equal((await logIn(undefined, { jwt })).status, 200)
   assert.deepEqual([counts().documents, counts().keys], [2 * look[0], 2 * look[1]])
-  house.advance(2 * 3600)
+  server.advance(2 * 3600)
   assert.equal((await logIn(undefined, { jwt })).status, 502)
   for (const each of undo) each()
   assert.equal((await logIn(undefined, { jwt })).status, 200)
@@ -241,64 +241,64 @@ test('F2: old keys and documents serve where the provider is down, for a day, wi
 
 test('L-08: keys that could not be read are no word on the key: 502 while they are not asked for again', async () => {
   assert.equal((await logIn()).status, 200)
-  const before = house.emulator.keys.published
-  const { minting, keys, faults } = house.emulator
+  const before = server.emulator.keys.published
+  const { minting, keys, faults } = server.emulator
   await keys.rotate({ unannounced: true })
   keys.publish()
-  const jwt = await minting.ofResource(house.vm('vm1'))
+  const jwt = await minting.ofResource(server.vm('vm1'))
   const undo = faults.add({ service: 'authority', path: '**/keys', action: { kind: 'status', status: 500 } })
   for (const seconds of [0, 1, 5]) {
-    house.advance(seconds)
+    server.advance(seconds)
     assert.equal((await logIn(undefined, { jwt })).status, 502, `after ${seconds} s`)
   }
   undo()
   assert.equal((await logIn(undefined, { jwt })).status, 502)
-  house.advance(31)
+  server.advance(31)
   assert.equal((await logIn(undefined, { jwt })).status, 200)
   assert.ok(before.length < keys.published.length)
 })
 
 test('a token of ours is used until shortly before its end', async () => {
   await logIn()
-  house.advance(40 * 60)
+  server.advance(40 * 60)
   await logIn()
   assert.equal(counts().tokens, 1)
-  house.advance(16 * 60)
+  server.advance(16 * 60)
   await logIn()
   assert.equal(counts().tokens, 2)
 })
 
 test('the version of a type is asked for once, and kept for each type by itself', async () => {
-  const { requests } = house.emulator
-  const token = await house.emulator.minting.ofFederatedIdentity(house.identity('u1'))
+  const { requests } = server.emulator
+  const token = await server.emulator.minting.ofFederatedIdentity(server.identity('u1'))
   const site = async (name: string) =>
-    logIn(undefined, { jwt: token, vm_name: '', resource_id: house.site(name) }).then(({ status }) => status)
+    logIn(undefined, { jwt: token, vm_name: '', resource_id: server.site(name) }).then(({ status }) => status)
   const asked = () => requests.count({ service: 'resourceManager', path: '/subscriptions/*/providers/Microsoft.Web' })
   await Promise.all([site('site1'), site('none1')])
   assert.equal(asked(), 1)
-  house.advance(31)
+  server.advance(31)
   await site('site1')
   assert.equal(asked(), 1)
-  await logIn(undefined, { jwt: token, vm_name: '', resource_id: `${house.site('site1')}/slots/s` })
+  await logIn(undefined, { jwt: token, vm_name: '', resource_id: `${server.site('site1')}/slots/s` })
   assert.equal(asked(), 2)
 })
 
 test('V-06: that a provider names no version of a type is not kept for a day', async () => {
-  const jwt = await house.emulator.minting.ofResource(house.site('site1'))
+  const jwt = await server.emulator.minting.ofResource(server.site('site1'))
   const provider = '/subscriptions/*/providers/Microsoft.Web'
   const versions = () => {
-    const sites = house.emulator.requests.list({ service: 'resourceManager', path: '**/sites/site1' })
+    const sites = server.emulator.requests.list({ service: 'resourceManager', path: '**/sites/site1' })
     return sites.map(({ query }) => query['api-version'])
   }
-  const ask = () => logIn(undefined, { jwt, vm_name: '', resource_id: house.site('site1') })
-  const undo = house.emulator.faults.add({
+  const ask = () => logIn(undefined, { jwt, vm_name: '', resource_id: server.site('site1') })
+  const undo = server.emulator.faults.add({
     service: 'resourceManager',
     path: provider,
     action: { kind: 'merge', json: { resourceTypes: [] } },
   })
   await ask()
   undo()
-  house.advance(31)
+  server.advance(31)
   await ask()
   assert.equal(new Set(versions()).size, 2, String(versions()))
 })

@@ -3,20 +3,20 @@ import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
 import { nextTimeMs, parseSchedule } from '../../src/engines/cloud/schedule.ts'
-import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 
-let house: CloudHouse
+let server: CloudServer
 before(async () => {
-  house = await startCloudHouse()
+  server = await startCloudServer()
   for (const mount of ['plain', 'kept', 'gone', 'names', 'held'])
-    await house.call('POST', `sys/auth/${mount}`, { type: 'azure' })
+    await server.call('POST', `sys/auth/${mount}`, { type: 'azure' })
 })
-after(() => house.stop())
+after(() => server.stop())
 
 const BASE = { tenant_id: SAMPLE.tenant, resource: 'https://management.azure.com/' }
-const write = (mount: string, body: object, token?: string) => house.call('POST', `auth/${mount}/config`, body, token)
+const write = (mount: string, body: object, token?: string) => server.call('POST', `auth/${mount}/config`, body, token)
 const read = async (mount: string, token?: string) =>
-  (await house.call('GET', `auth/${mount}/config`, undefined, token)).body.data
+  (await server.call('GET', `auth/${mount}/config`, undefined, token)).body.data
 
 test('S1: tenant and resource alone, read back', async () => {
   assert.equal((await write('plain', BASE)).status, 204)
@@ -46,8 +46,10 @@ test('S1: tenant and resource alone, read back', async () => {
 
 test('S1: the secret is shown to sudo alone, as long as an operator wrote it', async () => {
   await write('plain', { ...BASE, client_id: SAMPLE.clientId, client_secret: 'operators-own' })
-  await house.call('POST', 'sys/policies/acl/reads', { policy: 'path "auth/plain/config" { capabilities = ["read"] }' })
-  const made = await house.call('POST', 'auth/token/create', { policies: ['reads'] })
+  await server.call('POST', 'sys/policies/acl/reads', {
+    policy: 'path "auth/plain/config" { capabilities = ["read"] }',
+  })
+  const made = await server.call('POST', 'auth/token/create', { policies: ['reads'] })
   const token = (made.body.auth as { client_token: string }).client_token
   assert.equal((await read('plain'))?.client_secret, 'operators-own')
   const plain = await read('plain', token)
@@ -62,7 +64,7 @@ test('S2: V-07: what is missing is named, and nothing is stored', async () => {
     const { status, body: answer } = await write('gone', body)
     assert.deepEqual([status, answer.errors], [400, [wanted]])
   }
-  assert.equal((await house.call('GET', 'auth/gone/config')).status, 404)
+  assert.equal((await server.call('GET', 'auth/gone/config')).status, 404)
 })
 
 test('S3, S4: L-13: the environment stands in for what the configuration leaves out, and never before it', async () => {
@@ -73,7 +75,7 @@ test('S3, S4: L-13: the environment stands in for what the configuration leaves 
     CLIENT_ID: SAMPLE.clientId,
     CLIENT_SECRET: SAMPLE.clientSecret,
   }
-  const other = await startCloudHouse({ environment })
+  const other = await startCloudServer({ environment })
   try {
     await other.call('POST', 'sys/auth/env', { type: 'azure' })
     await other.role('r', { bound_service_principal_ids: [other.oid(other.vm('vm1'))] }, 'auth/env')
@@ -151,26 +153,27 @@ test('S8: durations as clients write them', async () => {
 test('S9: a secret of the wrong kind comes back in no answer', async () => {
   const { status, body } = await write('kept', { client_secret: { hidden: 'do-not-show' } })
   assert.equal(status, 400)
-  assert.ok(!`${JSON.stringify(body)}${house.lines.join()}`.includes('do-not-show'))
+  assert.ok(!`${JSON.stringify(body)}${server.lines.join()}`.includes('do-not-show'))
 })
 
 test('S10: deleted, and roles stay', async () => {
   await write('gone', BASE)
-  await house.role('stays', { bound_group_ids: ['g'] }, 'auth/gone')
+  await server.role('stays', { bound_group_ids: ['g'] }, 'auth/gone')
   const statuses = []
-  for (const method of ['DELETE', 'GET', 'DELETE']) statuses.push((await house.call(method, 'auth/gone/config')).status)
+  for (const method of ['DELETE', 'GET', 'DELETE'])
+    statuses.push((await server.call(method, 'auth/gone/config')).status)
   assert.deepEqual(statuses, [204, 404, 204])
-  assert.equal((await house.call('GET', 'auth/gone/role/stays')).status, 200)
+  assert.equal((await server.call('GET', 'auth/gone/role/stays')).status, 200)
 })
 
 test('S11: the first write needs create, later ones update', async () => {
-  await house.call('POST', 'sys/auth/rights', { type: 'cloud' })
+  await server.call('POST', 'sys/auth/rights', { type: 'cloud' })
   for (const capability of ['create', 'update']) {
     const policy = `path "auth/rights/config" { capabilities = ["${capability}"] }`
-    await house.call('POST', `sys/policies/acl/only-${capability}`, { policy })
+    await server.call('POST', `sys/policies/acl/only-${capability}`, { policy })
   }
   const tokenOf = async (policy: string) => {
-    const made = await house.call('POST', 'auth/token/create', { policies: [policy] })
+    const made = await server.call('POST', 'auth/token/create', { policies: [policy] })
     return (made.body.auth as { client_token: string }).client_token
   }
   const [creates, updates] = [await tokenOf('only-create'), await tokenOf('only-update')]
@@ -219,7 +222,7 @@ test('S14: tenants that stand for all tenants, and texts that are none', async (
 
 test('S14: L-13: the environment names no tenant that stands for many either', async () => {
   for (const tenant of ['common', 'consumers', 'a/b']) {
-    const other = await startCloudHouse({ environment: { TENANT_ID: tenant } })
+    const other = await startCloudServer({ environment: { TENANT_ID: tenant } })
     try {
       const empty = await other.call('POST', 'auth/cloud/config', { tenant_id: '' })
       assert.equal(empty.status, 400)
@@ -238,32 +241,32 @@ test('S14: L-13: the environment names no tenant that stands for many either', a
 })
 
 test('S12: logins while the configuration is written are each of one configuration', async () => {
-  await house.role('steady', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
+  await server.role('steady', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
   const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
   const audiences = ['https://management.azure.com/', 'https://other.example/']
   const tokens = await Promise.all(
-    audiences.map((aud) => house.emulator.minting.ofResource(house.vm('vm1'), { claims: { aud } })),
+    audiences.map((aud) => server.emulator.minting.ofResource(server.vm('vm1'), { claims: { aud } })),
   )
   const statuses = new Set<number>()
   for (let i = 0; i < 20; i++) {
-    const logins = tokens.map((jwt) => house.login({ role: 'steady', jwt, ...place }))
-    const written = await house.call('POST', 'auth/cloud/config', { resource: audiences[i % 2] })
+    const logins = tokens.map((jwt) => server.login({ role: 'steady', jwt, ...place }))
+    const written = await server.call('POST', 'auth/cloud/config', { resource: audiences[i % 2] })
     assert.equal(written.status, 204)
     for (const { status } of await Promise.all(logins)) statuses.add(status)
-    const after = await Promise.all(tokens.map((jwt) => house.login({ role: 'steady', jwt, ...place })))
+    const after = await Promise.all(tokens.map((jwt) => server.login({ role: 'steady', jwt, ...place })))
     assert.deepEqual(
       after.map(({ status }) => status),
       i % 2 === 0 ? [200, 403] : [403, 200],
     )
   }
   assert.deepEqual(statuses, new Set([200, 403]))
-  await house.configure()
+  await server.configure()
 })
 
 // Roles.
 
-const role = (name: string, body: object) => house.role(name, body)
-const readRole = async (name: string) => (await house.call('GET', `auth/cloud/role/${name}`)).body.data
+const role = (name: string, body: object) => server.role(name, body)
+const readRole = async (name: string) => (await server.call('GET', `auth/cloud/role/${name}`)).body.data
 
 test('K1: one bound of each kind, read back with lists for the others', async () => {
   for (const bound of [
@@ -278,7 +281,7 @@ test('K1: one bound of each kind, read back with lists for the others', async ()
     assert.ok((await role('one', { [name]: [SAMPLE.tenant] })).status < 300)
     const data = await readRole('one')
     assert.deepEqual(data?.[name], [SAMPLE.tenant])
-    await house.call('DELETE', 'auth/cloud/role/one')
+    await server.call('DELETE', 'auth/cloud/role/one')
   }
   await role('one', { bound_group_ids: [SAMPLE.tenant] })
   assert.deepEqual((await readRole('one'))?.bound_locations, [])
@@ -355,15 +358,15 @@ test('K6, K7: token fields that cannot be, and one that is cut', async () => {
 test('K8, K9, K10: names', async () => {
   await role('MiXed', { bound_locations: 'eastus' })
   assert.ok((await readRole('mixed')) !== undefined)
-  const { keys } = (await house.call('LIST', 'auth/cloud/role')).body.data as { keys: string[] }
+  const { keys } = (await server.call('LIST', 'auth/cloud/role')).body.data as { keys: string[] }
   assert.ok(keys.includes('mixed') && !keys.includes('MiXed'))
-  await house.call('DELETE', 'auth/cloud/role/MIXED')
-  assert.equal((await house.call('GET', 'auth/cloud/role/mixed')).status, 404)
+  await server.call('DELETE', 'auth/cloud/role/MIXED')
+  assert.equal((await server.call('GET', 'auth/cloud/role/mixed')).status, 404)
   const statuses = []
   for (const name of ['a', 'a-b.c', '-a', 'a/b', 'x'.repeat(300)])
     statuses.push((await role(name, { bound_locations: 'eastus' })).status)
   assert.deepEqual(statuses, [204, 204, 404, 404, 400])
-  assert.deepEqual((await house.call('LIST', 'auth/held/role')).status, 404)
+  assert.deepEqual((await server.call('LIST', 'auth/held/role')).status, 404)
 })
 
 test('K11: addresses', async () => {

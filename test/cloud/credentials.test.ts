@@ -14,8 +14,8 @@ import { SAMPLE, SAMPLE_PLAN } from '../../emulator/sample-plan.ts'
 import { bodyText } from '../../src/core/exchange.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { type Outbound, realWorld } from '../../src/lib/world.ts'
-import { type CloudHouse, START_MS, startCloudHouse } from '../fixtures/cloud-house.ts'
-import { wireRequest } from '../fixtures/memory-house.ts'
+import { type CloudServer, START_MS, startCloudServer } from '../fixtures/cloud-server.ts'
+import { wireRequest } from '../fixtures/memory-server.ts'
 import { steppedTime } from '../fixtures/stepped-time.ts'
 
 const DISCOVERY = 'identity/oidc/plugins/.well-known/openid-configuration'
@@ -44,7 +44,7 @@ const network = (real: Outbound): Outbound => ({
 
 /** The way from the cloud to this server. */
 const front = createServer(async (incoming, outgoing) => {
-  const { status, headers, body } = await house.house.core.handle(
+  const { status, headers, body } = await server.node.core.handle(
     wireRequest(incoming.method ?? '', String(incoming.url).replace('/v1/', ''), undefined, undefined),
   )
   outgoing.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body)
@@ -61,8 +61,8 @@ const options = {
   environment: { FEDERATED_TOKEN_FILE: tokenFile },
   facts: { apiAddress },
 }
-const house: CloudHouse = await startCloudHouse(options)
-emulator.resources.grant(house.oid(vm1), `/subscriptions/${SAMPLE.subscription}`)
+const server: CloudServer = await startCloudServer(options)
+emulator.resources.grant(server.oid(vm1), `/subscriptions/${SAMPLE.subscription}`)
 
 after(async () => {
   await emulator.close()
@@ -80,30 +80,30 @@ trust(emulator.cluster.issuer, POD)
 const NO_SECRET = { client_secret: '' }
 let mounts = 0
 /** A mount of its own, whose server has no credential but what `fields` say. */
-async function mount(fields: object, of = house) {
+async function mount(fields: object, of = server) {
   const path = `auth/m${++mounts}`
   await of.call('POST', `sys/${path}`, { type: 'cloud' })
   const { data } = (await of.call('GET', `sys/${path}`)).body
   await of.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }, path)
   const written = await of.configure({ ...NO_SECRET, ...fields }, path)
   const subject = `plugin-identity:root:auth:${data?.accessor}`
-  const uuid = of.house.mounts.find(`${path}/`)?.uuid ?? ''
+  const uuid = of.node.mounts.find(`${path}/`)?.uuid ?? ''
   /** Tokens that it holds are forgotten. */
-  const reset = () => (of.house.mounts.engineOf(uuid) as CloudAuth).reset()
+  const reset = () => (of.node.mounts.engineOf(uuid) as CloudAuth).reset()
   return { path, written, subject, reset }
 }
 
 /** As a machine about which the cloud has to be asked. */
-async function logIn(path: string, of = house) {
+async function logIn(path: string, of = server) {
   const jwt = await emulator.minting.ofResource(vm1)
   const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
   return of.login({ role: 'r', jwt, ...place }, path)
 }
 const textOf = ({ body }: { readonly body: object }) => JSON.stringify(body)
-const published = async () => (await house.call('GET', KEYS, undefined, '')).body.keys as { kid: string }[]
+const published = async () => (await server.call('GET', KEYS, undefined, '')).body.keys as { kid: string }[]
 test('before anybody asked there is no key, and discovery says where they would be', async () => {
   assert.deepEqual(await published(), [])
-  const answer = await house.house.core.handle(wireRequest('GET', DISCOVERY))
+  const answer = await server.node.core.handle(wireRequest('GET', DISCOVERY))
   assert.equal(answer.headers?.['Cache-Control'], 'public, max-age=3600')
   assert.deepEqual(JSON.parse(bodyText(answer)), {
     issuer: ISSUER,
@@ -143,7 +143,7 @@ test('aks_wi: the token in the file as it is then, pinned or because there is no
       assert.equal(answer.status, 200, textOf(answer))
       assert.equal(shown.at(-1), token)
     }
-    const { data } = (await house.call('GET', `${path}/config`)).body
+    const { data } = (await server.call('GET', `${path}/config`)).body
     assert.equal(data?.auth_type, authType)
   }
 })
@@ -151,11 +151,11 @@ test('aks_wi: the token in the file as it is then, pinned or because there is no
 test('aks_wi: what is wrong with the file is said, and what to do', async () => {
   const { path } = await mount({ auth_type: 'aks_wi' })
   const refusedWith = async (text: RegExp, line: RegExp) => {
-    house.lines.length = 0
+    server.lines.length = 0
     const answer = await logIn(path)
     assert.equal(answer.status, 502)
     assert.match(textOf(answer), text)
-    assert.match(house.lines.join('\n'), line)
+    assert.match(server.lines.join('\n'), line)
     assert.ok(!textOf(answer).includes(folder))
   }
   rmSync(tokenFile)
@@ -177,7 +177,7 @@ test('aks_wi: what is wrong with the file is said, and what to do', async () => 
   await refusedWith(/AADSTS70021.*within a minute.*issuer, subject and audience/, /700213/)
   writeFileSync(tokenFile, await emulator.cluster.token(POD, { audience: 'api://another' }))
   await refusedWith(/AADSTS70021/, /700212/)
-  for (const token of shown) assert.ok(!house.lines.join('\n').includes(token.slice(0, 40)))
+  for (const token of shown) assert.ok(!server.lines.join('\n').includes(token.slice(0, 40)))
 })
 
 test('plugin_wif: a token of this server, checked by its own documents', async () => {
@@ -201,7 +201,7 @@ test('plugin_wif: a token of this server, checked by its own documents', async (
   const { kid, alg } = decodeProtectedHeader(token)
   assert.deepEqual([alg, (await published())[0]?.kid], ['RS256', kid])
   for (const key of await published()) assert.deepEqual(Object.keys(key), ['kty', 'use', 'alg', 'kid', 'n', 'e'])
-  const { data } = (await house.call('GET', `${path}/config`)).body
+  const { data } = (await server.call('GET', `${path}/config`)).body
   assert.deepEqual([data?.identity_token_audience, data?.identity_token_ttl], [AUDIENCE, 600])
 })
 
@@ -211,7 +211,7 @@ test('plugin_wif: another audience than the cloud was told is refused', async ()
   const answer = await logIn(path)
   assert.equal(answer.status, 502)
   assert.match(textOf(answer), /AADSTS70021/)
-  await house.configure({ ...NO_SECRET, identity_token_audience: AUDIENCE }, path)
+  await server.configure({ ...NO_SECRET, identity_token_audience: AUDIENCE }, path)
   assert.equal((await logIn(path)).status, 200)
   assert.equal((decodeJwt(shown.at(-1) ?? '').exp ?? 0) - Math.floor(nowMs / 1000), 3_600)
 })
@@ -219,14 +219,14 @@ test('plugin_wif: another audience than the cloud was told is refused', async ()
 test('plugin_wif: a mount that is moved has the same subject, one that is made anew at its path has not', async () => {
   const { path, subject } = await mount({ identity_token_audience: AUDIENCE })
   trust(ISSUER, subject)
-  assert.equal((await house.call('POST', 'sys/remount', { from: path, to: `${path}-moved` })).status, 200)
+  assert.equal((await server.call('POST', 'sys/remount', { from: path, to: `${path}-moved` })).status, 200)
   let answer = await logIn(`${path}-moved`)
   for (let left = 100; answer.status === 404 && left > 0; left--) answer = await logIn(`${path}-moved`)
   assert.equal(answer.status, 200, textOf(answer))
   assert.equal(decodeJwt(shown.at(-1) ?? '').sub, subject)
-  await house.call('POST', `sys/${path}`, { type: 'cloud' })
-  await house.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }, path)
-  await house.configure({ ...NO_SECRET, identity_token_audience: AUDIENCE }, path)
+  await server.call('POST', `sys/${path}`, { type: 'cloud' })
+  await server.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }, path)
+  await server.configure({ ...NO_SECRET, identity_token_audience: AUDIENCE }, path)
   assert.equal((await logIn(path)).status, 502)
   assert.notEqual(decodeJwt(shown.at(-1) ?? '').sub, subject)
 })
@@ -236,10 +236,10 @@ test('plugin_wif: nothing here takes its token, neither as one that is wrapped n
   await logIn(path)
   const token = shown.at(-1) ?? ''
   assert.equal(decodeJwt(token).aud, 'https://management.azure.com/')
-  assert.equal((await house.call('POST', 'sys/wrapping/unwrap', { token })).status, 400)
-  assert.equal((await house.call('GET', 'auth/token/lookup-self', undefined, token)).status, 403)
+  assert.equal((await server.call('POST', 'sys/wrapping/unwrap', { token })).status, 400)
+  assert.equal((await server.call('GET', 'auth/token/lookup-self', undefined, token)).status, 403)
   const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
-  assert.equal((await house.login({ role: 'r', jwt: token, ...place }, path)).status, 403)
+  assert.equal((await server.login({ role: 'r', jwt: token, ...place }, path)).status, 403)
 })
 
 test('plugin_wif: keys change after a day, announced before, published until their tokens have ended', async () => {
@@ -266,7 +266,7 @@ test('plugin_wif: keys change after a day, announced before, published until the
   nowMs += 11 * 60_000
   assert.deepEqual(await kids(), [second, third])
   const together = await Promise.all([
-    house.configure({ ...NO_SECRET, identity_token_audience: AUDIENCE }, path),
+    server.configure({ ...NO_SECRET, identity_token_audience: AUDIENCE }, path),
     kidShown(),
   ])
   assert.deepEqual([together[0].status, together[1]], [204, third])
@@ -299,16 +299,16 @@ test('plugin_wif: keys of a clock that was ahead neither sign nor stay published
 })
 
 test('a token of this server is in no answer, no log line, and nothing private is published', async () => {
-  const logged = house.lines.join('\n')
+  const logged = server.lines.join('\n')
   for (const token of shown) {
     const [head = '', , signature = ''] = token.split('.')
     assert.ok(!logged.includes(head) && !logged.includes(signature))
   }
-  assert.equal((await house.call('GET', `${KEYS}?help=1`)).status, 200)
+  assert.equal((await server.call('GET', `${KEYS}?help=1`)).status, 200)
   const before = await published()
-  await house.call('POST', 'sys/seal')
-  for (const path of [KEYS, DISCOVERY]) assert.equal((await house.call('GET', path, undefined, '')).status, 503)
-  for (const share of house.shares) await house.house.operations.unseal(share)
+  await server.call('POST', 'sys/seal')
+  for (const path of [KEYS, DISCOVERY]) assert.equal((await server.call('GET', path, undefined, '')).status, 503)
+  for (const share of server.shares) await server.node.operations.unseal(share)
   assert.deepEqual(await published(), before)
 })
 
@@ -324,14 +324,14 @@ test('explain works by every credential; rotate-root says so where there is no s
   const jwt = await emulator.minting.ofResource(vm1)
   const place = { subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
   for (const [{ path }, kind] of all) {
-    if (kind === 'machine') await house.call('POST', `${path}/config`, { client_id: '' })
-    const explained = await house.call('POST', `${path}/explain`, { role: 'r', jwt, ...place })
+    if (kind === 'machine') await server.call('POST', `${path}/config`, { client_id: '' })
+    const explained = await server.call('POST', `${path}/explain`, { role: 'r', jwt, ...place })
     assert.deepEqual([explained.status, explained.body.data?.allowed], [200, true], textOf(explained))
-    if (kind === 'machine') await house.call('POST', `${path}/config`, { client_id: SAMPLE.clientId })
-    const rotated = await house.call('POST', `${path}/rotate-root`)
+    if (kind === 'machine') await server.call('POST', `${path}/config`, { client_id: SAMPLE.clientId })
+    const rotated = await server.call('POST', `${path}/rotate-root`)
     assert.equal(rotated.status, 400)
     assert.match(textOf(rotated), new RegExp(`asks the cloud by its ${kind}.*set client_secret`))
-    const scheduled = await house.call('POST', `${path}/config`, { rotation_period: '1h' })
+    const scheduled = await server.call('POST', `${path}/config`, { rotation_period: '1h' })
     assert.match(String(scheduled.body.warnings), new RegExp(`No secret is changed by itself.*${kind}`))
   }
 })
@@ -341,8 +341,8 @@ test('S7: a secret and an audience exclude each other, in one write and in two',
   const { path, written } = await mount(both)
   assert.equal(written.status, 400)
   assert.match(textOf(written), /only one of 'client_secret' or 'identity_token_audience' can be set/)
-  assert.equal((await house.configure({ client_secret: 'x' }, path)).status, 204)
-  const write = (fields: object) => house.call('POST', `${path}/config`, fields)
+  assert.equal((await server.configure({ client_secret: 'x' }, path)).status, 204)
+  const write = (fields: object) => server.call('POST', `${path}/config`, fields)
   assert.equal((await write({ identity_token_audience: AUDIENCE })).status, 400)
   assert.equal((await write({ identity_token_audience: AUDIENCE, client_secret: '' })).status, 204)
   assert.equal((await write({ client_secret: 'x' })).status, 400)
@@ -350,7 +350,7 @@ test('S7: a secret and an audience exclude each other, in one write and in two',
 
 test('an audience beside a secret of the environment: it is said to do nothing, and no secret is made', async () => {
   const environment = { CLIENT_SECRET: SAMPLE.clientSecret }
-  const other = await startCloudHouse({ emulator, time: { clock, timers }, environment, facts: { apiAddress } })
+  const other = await startCloudServer({ emulator, time: { clock, timers }, environment, facts: { apiAddress } })
   const write = (fields: object) => other.call('POST', 'auth/cloud/config', fields)
   const written = await write({ client_secret: '', identity_token_audience: AUDIENCE })
   assert.match(String(written.body.warnings), /identity_token_audience does nothing: .* secret, .*plugin_wif/)
@@ -369,7 +369,7 @@ test('an audience beside a secret of the environment: it is said to do nothing, 
 
 test('what auth_type pins must be configured, and it is kept', async () => {
   const { path } = await mount({})
-  const write = (fields: object, of = house) => of.call('POST', `${path}/config`, fields)
+  const write = (fields: object, of = server) => of.call('POST', `${path}/config`, fields)
   for (const [fields, text] of [
     [{ auth_type: 'root' }, /auth_type.*root_creds, plugin_wif, msi or aks_wi/],
     [{ auth_type: 'root_creds' }, /auth_type.*client_secret is not set: set it/],
@@ -384,7 +384,7 @@ test('what auth_type pins must be configured, and it is kept', async () => {
   }
   assert.equal((await write({ auth_type: 'plugin_wif', identity_token_audience: AUDIENCE })).status, 204)
   assert.equal((await write({ tenant_id: 'example.test' })).status, 204)
-  const { data } = (await house.call('GET', `${path}/config`)).body
+  const { data } = (await server.call('GET', `${path}/config`)).body
   assert.deepEqual(
     [data?.auth_type, data?.identity_token_audience, data?.identity_token_ttl],
     ['plugin_wif', AUDIENCE, 0],
@@ -393,7 +393,7 @@ test('what auth_type pins must be configured, and it is kept', async () => {
 })
 
 test('a server without an address, a file or metadata says what it lacks', async () => {
-  const bare = await startCloudHouse({ emulator, time: { clock, timers } })
+  const bare = await startCloudServer({ emulator, time: { clock, timers } })
   const write = (fields: object) => bare.call('POST', 'auth/cloud/config', { ...NO_SECRET, ...fields })
   for (const [fields, text] of [
     [{ identity_token_audience: AUDIENCE }, /api_addr/],

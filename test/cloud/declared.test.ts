@@ -3,14 +3,14 @@
 import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
-import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 
-let house: CloudHouse
+let server: CloudServer
 before(async () => {
-  house = await startCloudHouse()
-  await house.call('POST', 'sys/auth/declared', { type: 'azure' })
+  server = await startCloudServer()
+  await server.call('POST', 'sys/auth/declared', { type: 'azure' })
 })
-after(() => house.stop())
+after(() => server.stop())
 
 type Declared = Readonly<Record<string, unknown>>
 
@@ -64,12 +64,12 @@ const RESOURCES = [
 ] as const
 
 async function write(path: string, declared: Declared): Promise<void> {
-  const { status } = await house.call('POST', path, declared)
+  const { status } = await server.call('POST', path, declared)
   assert.ok(status === 204 || status === 200, `${JSON.stringify(declared)}: ${status}`)
 }
 
 async function seen(path: string): Promise<Declared> {
-  const { status, body } = await house.call('GET', path)
+  const { status, body } = await server.call('GET', path)
   assert.equal(status, 200)
   return body.data as Declared
 }
@@ -101,7 +101,7 @@ for (const { name, path, first, changes } of RESOURCES) {
     )
     await write(path, known)
     assert.deepEqual(await seen(path), imported)
-    assert.equal((await house.call('DELETE', path)).status, 204)
-    assert.equal((await house.call('GET', path)).status, 404)
+    assert.equal((await server.call('DELETE', path)).status, 204)
+    assert.equal((await server.call('GET', path)).status, 404)
   })
 }

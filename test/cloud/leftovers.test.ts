@@ -6,11 +6,11 @@ import { SAMPLE } from '../../emulator/sample-plan.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { leftoversOf } from '../../src/engines/cloud/config.ts'
 import { dueMs, RotationClock } from '../../src/engines/cloud/rotation-clock.ts'
-import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 
 /** The next answer to this call is lost on its way. */
 let lost = ''
-const house: CloudHouse = await startCloudHouse({
+const server: CloudServer = await startCloudServer({
   network: (real) => ({
     request: async (request) => {
       const answer = await real.request(request)
@@ -20,16 +20,16 @@ const house: CloudHouse = await startCloudHouse({
     },
   }),
 })
-after(() => house.stop())
+after(() => server.stop())
 
 const engine = (): CloudAuth => {
-  const mount = house.house.mounts.find('auth/cloud/')
-  return house.house.mounts.engineOf(mount?.uuid ?? '') as CloudAuth
+  const mount = server.node.mounts.find('auth/cloud/')
+  return server.node.mounts.engineOf(mount?.uuid ?? '') as CloudAuth
 }
 const stored = async () => (await engine().configs.find()) ?? assert.fail('nothing is stored')
 const leftovers = async () => leftoversOf((await stored()).rotation)
 const application = () => {
-  const found = house.emulator.directory.findApplication(SAMPLE.tenant, SAMPLE.clientId)
+  const found = server.emulator.directory.findApplication(SAMPLE.tenant, SAMPLE.clientId)
   return found ?? assert.fail('the sample has one')
 }
 const isThere = (keyId: string) => application().secrets.some((each) => each.keyId === keyId)
@@ -46,9 +46,9 @@ async function rotate(): Promise<string> {
 
 beforeEach(async () => {
   lost = ''
-  house.emulator.faults.clear()
-  await house.call('DELETE', 'auth/cloud/config')
-  await house.configure()
+  server.emulator.faults.clear()
+  await server.call('DELETE', 'auth/cloud/config')
+  await server.configure()
   // The tests say when something is done.
   engine().rotationClock.stop()
 })
@@ -59,7 +59,7 @@ test('a secret whose making was not heard of is watched for ten minutes, and rem
   await assert.rejects(engine().rotation.begin())
   assert.equal(application().secrets.length, before + 1)
   // The directory does not show it yet.
-  const hide = house.emulator.faults.add({
+  const hide = server.emulator.faults.add({
     service: 'graph',
     action: {
       kind: 'edit',
@@ -70,7 +70,7 @@ test('a secret whose making was not heard of is watched for ten minutes, and rem
     },
   })
   assert.equal(await proceed(), 'leftovers')
-  house.advance(300)
+  server.advance(300)
   assert.equal(await proceed(), 'leftovers')
   hide()
   assert.equal(await proceed(), 'nothing')
@@ -78,18 +78,18 @@ test('a secret whose making was not heard of is watched for ten minutes, and rem
 })
 
 test('a name of which nothing was made is given up after ten minutes, one that was refused at once', async () => {
-  house.emulator.faults.add({
+  server.emulator.faults.add({
     service: 'graph',
     path: '**/addPassword',
     action: { kind: 'status', status: 500 },
     times: 1,
   })
   await assert.rejects(engine().rotation.begin())
-  house.advance(599)
+  server.advance(599)
   assert.equal(await proceed(), 'leftovers')
-  house.advance(2)
+  server.advance(2)
   assert.equal(await proceed(), 'nothing')
-  house.emulator.faults.add({
+  server.emulator.faults.add({
     service: 'graph',
     path: '**/addPassword',
     action: { kind: 'status', status: 403 },
@@ -100,29 +100,29 @@ test('a name of which nothing was made is given up after ten minutes, one that w
 })
 
 test('of two names of which nothing was heard each is watched for its own ten minutes', async () => {
-  house.emulator.faults.add({
+  server.emulator.faults.add({
     service: 'graph',
     path: '**/addPassword',
     action: { kind: 'status', status: 500 },
     times: 2,
   })
   await assert.rejects(engine().rotation.begin())
-  house.advance(400)
+  server.advance(400)
   await assert.rejects(engine().rotation.begin())
   const [, second] = (await leftovers()).toSorted((a, b) => (a.sinceMs ?? 0) - (b.sinceMs ?? 0))
-  house.advance(201)
+  server.advance(201)
   assert.equal(await proceed(), 'leftovers')
   assert.deepEqual(await leftovers(), [second])
-  house.advance(400)
+  server.advance(400)
   assert.equal(await proceed(), 'nothing')
 })
 
 test('names that are given up at the same time are forgotten together', async () => {
   const action = { kind: 'status', status: 500 } as const
-  house.emulator.faults.add({ service: 'graph', path: '**/addPassword', action, times: 2 })
+  server.emulator.faults.add({ service: 'graph', path: '**/addPassword', action, times: 2 })
   for (let i = 0; i < 2; i++) await assert.rejects(engine().rotation.begin())
   assert.equal((await leftovers()).length, 2)
-  house.advance(601)
+  server.advance(601)
   assert.equal(await proceed(), 'nothing')
   assert.deepEqual(await leftovers(), [])
 })
@@ -130,14 +130,14 @@ test('names that are given up at the same time are forgotten together', async ()
 test('after a change of application the secret is removed where it is', async () => {
   const own = await rotate()
   const secretText = 'another application’s secret'
-  const other = house.emulator.directory.addApplication({
+  const other = server.emulator.directory.addApplication({
     tenantId: SAMPLE.tenant,
     permissions: ['Application.ReadWrite.All'],
   })
-  house.emulator.directory.addSecret(other, { secretText }, 0)
-  await house.configure({ client_id: other.clientId, client_secret: secretText })
+  server.emulator.directory.addSecret(other, { secretText }, 0)
+  await server.configure({ client_id: other.clientId, client_secret: secretText })
   engine().rotationClock.stop()
-  const { body } = await house.call('GET', 'auth/cloud/config')
+  const { body } = await server.call('GET', 'auth/cloud/config')
   assert.match(String(body.warnings), new RegExp(`${own} of application ${SAMPLE.clientId}`))
   assert.ok(isThere(own))
   assert.equal(await proceed(), 'nothing')
@@ -146,12 +146,12 @@ test('after a change of application the secret is removed where it is', async ()
 
 test('a secret in another directory is kept in mind, named, and removed when the mount is back there', async () => {
   const own = await rotate()
-  await house.configure({ tenant_id: SAMPLE.otherTenant, client_secret: 'x' })
+  await server.configure({ tenant_id: SAMPLE.otherTenant, client_secret: 'x' })
   engine().rotationClock.stop()
-  house.emulator.requests.clear()
+  server.emulator.requests.clear()
   assert.equal(await proceed(), 'leftovers')
-  assert.equal(house.emulator.requests.count({ service: 'graph' }), 0)
-  await house.configure()
+  assert.equal(server.emulator.requests.count({ service: 'graph' }), 0)
+  await server.configure()
   engine().rotationClock.stop()
   assert.ok(isThere(own))
   assert.equal(await proceed(), 'nothing')
@@ -160,12 +160,12 @@ test('a secret in another directory is kept in mind, named, and removed when the
 
 test('deleting the configuration names what stays in the directory', async () => {
   const own = await rotate()
-  const { status, body } = await house.call('DELETE', 'auth/cloud/config')
+  const { status, body } = await server.call('DELETE', 'auth/cloud/config')
   assert.equal(status, 200)
   assert.match(String(body.warnings), new RegExp(`${own} of application ${SAMPLE.clientId}.*Remove them there`))
-  await house.configure()
+  await server.configure()
   engine().rotationClock.stop()
-  assert.equal((await house.call('DELETE', 'auth/cloud/config')).status, 204)
+  assert.equal((await server.call('DELETE', 'auth/cloud/config')).status, 204)
 })
 
 /** Waits that the clock asks for, instead of waiting; each look is made by hand. */
@@ -200,9 +200,9 @@ function watched() {
 test('what cannot be removed is tried less and less often, and does not hold up the change that is due', async () => {
   await rotate()
   const secretText = SAMPLE.clientSecret
-  await house.configure({ rotation_period: 3_600, client_secret: secretText })
+  await server.configure({ rotation_period: 3_600, client_secret: secretText })
   engine().rotationClock.stop()
-  house.emulator.faults.add({ service: 'graph', path: '**/removePassword', action: { kind: 'status', status: 403 } })
+  server.emulator.faults.add({ service: 'graph', path: '**/removePassword', action: { kind: 'status', status: 403 } })
   const { clock, next } = watched()
   clock.start()
   const waits: number[] = []
@@ -211,7 +211,7 @@ test('what cannot be removed is tried less and less often, and does not hold up 
   assert.equal(waits.at(-1), 3_600_000)
   const { rotation } = await stored()
   assert.deepEqual([rotation.over.length, rotation.pending], [1, undefined])
-  house.advance(3_601)
+  server.advance(3_601)
   await next()
   assert.notEqual((await stored()).rotation.pending, undefined)
   await next()
@@ -219,25 +219,25 @@ test('what cannot be removed is tried less and less often, and does not hold up 
 })
 
 test('a new secret that the directory does not take yet is tried once a minute in the end', async () => {
-  house.emulator.directory.secretDelayMs = 86_400_000
+  server.emulator.directory.secretDelayMs = 86_400_000
   await engine().rotation.begin()
   const { clock, next } = watched()
   clock.start()
   const waits: number[] = []
   for (let i = 0; i < 6; i++) waits.push(await next())
-  house.emulator.directory.secretDelayMs = 0
+  server.emulator.directory.secretDelayMs = 0
   assert.deepEqual(waits, [5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
 })
 
 test('R10: a period counts from when it was written, through every unseal and other writes', async () => {
-  await house.configure({ rotation_period: 3_600 })
-  const writtenMs = house.emulator.clock.nowMs()
-  house.advance(1_800)
-  await house.call('POST', 'auth/cloud/config', { max_retries: 1 })
-  const nowMs = house.emulator.clock.nowMs()
+  await server.configure({ rotation_period: 3_600 })
+  const writtenMs = server.emulator.clock.nowMs()
+  server.advance(1_800)
+  await server.call('POST', 'auth/cloud/config', { max_retries: 1 })
+  const nowMs = server.emulator.clock.nowMs()
   // As at an unseal now.
   assert.equal(dueMs(await stored(), nowMs), writtenMs + 3_600_000)
-  await house.call('POST', 'auth/cloud/config', { rotation_period: 7_200 })
+  await server.call('POST', 'auth/cloud/config', { rotation_period: 7_200 })
   assert.equal(dueMs(await stored(), 0), nowMs + 7_200_000)
   // Written by an earlier version: from the unseal.
   assert.equal(dueMs({ ...(await stored()), periodFromMs: null }, nowMs), nowMs + 7_200_000)

@@ -2,7 +2,7 @@
 // is bound to vm1's own identity, the token is a good one of it, and the request names vm1.
 import { SAMPLE } from '../../emulator/sample-plan.ts'
 import type { Claims } from '../../emulator/tokens.ts'
-import type { CloudHouse } from '../fixtures/cloud-house.ts'
+import type { CloudServer } from '../fixtures/cloud-server.ts'
 
 export type LoginCase = {
   readonly id: string
@@ -12,10 +12,10 @@ export type LoginCase = {
   /** Over the request; undefined takes a field out. */
   readonly input?: Readonly<Record<string, unknown>>
   /** Missing: vm1's own. */
-  readonly token?: (house: CloudHouse) => Promise<string> | string
+  readonly token?: (server: CloudServer) => Promise<string> | string
   readonly config?: object
   /** Gives what takes it back. */
-  readonly around?: (house: CloudHouse) => (() => unknown) | Promise<() => unknown>
+  readonly around?: (server: CloudServer) => (() => unknown) | Promise<() => unknown>
   readonly wanted: 'allow' | readonly [status: number, reason: RegExp]
   /** Where it is something else that is shown. */
   readonly metadata?: object
@@ -30,68 +30,71 @@ const alikeFor = (same: number): string =>
 
 export const DEFAULT_INPUT = { subscription_id: S1, resource_group_name: 'rg-app', vm_name: 'vm1' }
 
-const nowSeconds = (house: CloudHouse): number => Math.floor(house.emulator.clock.nowMs() / 1000)
-const vm1Token = (house: CloudHouse, options: object = {}) =>
-  house.emulator.minting.ofResource(house.vm('vm1'), options)
-const claims = (of: Claims | ((house: CloudHouse) => Claims)) => (house: CloudHouse) =>
-  vm1Token(house, { claims: typeof of === 'function' ? of(house) : of })
-const ofVm = (name: string, user?: string, group?: string, subscription?: string) => (house: CloudHouse) =>
-  house.emulator.minting.ofResource(
-    house.vm(name, group, subscription),
-    user === undefined ? {} : { userIdentity: house.identity(user) },
+const nowSeconds = (server: CloudServer): number => Math.floor(server.emulator.clock.nowMs() / 1000)
+const vm1Token = (server: CloudServer, options: object = {}) =>
+  server.emulator.minting.ofResource(server.vm('vm1'), options)
+const claims = (of: Claims | ((server: CloudServer) => Claims)) => (server: CloudServer) =>
+  vm1Token(server, { claims: typeof of === 'function' ? of(server) : of })
+const ofVm = (name: string, user?: string, group?: string, subscription?: string) => (server: CloudServer) =>
+  server.emulator.minting.ofResource(
+    server.vm(name, group, subscription),
+    user === undefined ? {} : { userIdentity: server.identity(user) },
   )
-const ofSet = (name: string, user?: string) => (house: CloudHouse) =>
-  house.emulator.minting.ofResource(house.set(name), user === undefined ? {} : { userIdentity: house.identity(user) })
-const ofSite = (name: string, group?: string, subscription?: string, user?: string) => (house: CloudHouse) =>
-  house.emulator.minting.ofResource(
-    house.site(name, group, subscription),
-    user === undefined ? {} : { userIdentity: house.identity(user) },
+const ofSet = (name: string, user?: string) => (server: CloudServer) =>
+  server.emulator.minting.ofResource(
+    server.set(name),
+    user === undefined ? {} : { userIdentity: server.identity(user) },
   )
-const federated = (name: string) => (house: CloudHouse) =>
-  house.emulator.minting.ofFederatedIdentity(house.identity(name))
+const ofSite = (name: string, group?: string, subscription?: string, user?: string) => (server: CloudServer) =>
+  server.emulator.minting.ofResource(
+    server.site(name, group, subscription),
+    user === undefined ? {} : { userIdentity: server.identity(user) },
+  )
+const federated = (name: string) => (server: CloudServer) =>
+  server.emulator.minting.ofFederatedIdentity(server.identity(name))
 
 const anyPrincipal = (bounds: object) => ({ bound_service_principal_ids: '*', ...bounds })
 const site =
   (input: object = {}) =>
-  (house: CloudHouse) => ({ vm_name: undefined, resource_id: house.site('site1'), ...input })
+  (server: CloudServer) => ({ vm_name: undefined, resource_id: server.site('site1'), ...input })
 /** Fields of the request that need the ids of the sample. */
-export const INPUTS: Readonly<Record<string, (house: CloudHouse) => object>> = {
+export const INPUTS: Readonly<Record<string, (server: CloudServer) => object>> = {
   L96: site(),
-  L97: (house) => ({
+  L97: (server) => ({
     vm_name: undefined,
-    resource_id: house.site('site1').toUpperCase(),
+    resource_id: server.site('site1').toUpperCase(),
     resource_group_name: 'RG-APP',
   }),
   L98: site(),
-  L99: (house) => ({ vm_name: undefined, resource_id: house.site('site1', 'rg-app', S2) }),
-  L100: (house) => ({ vm_name: undefined, resource_id: house.site('site9', 'rg-app-evil') }),
-  L101: (house) => ({ vm_name: undefined, resource_id: house.site('site9', 'rg-app-evil') }),
-  L104: (house) => ({ vm_name: undefined, resource_id: house.site('site9', 'rg-app-evil') }),
+  L99: (server) => ({ vm_name: undefined, resource_id: server.site('site1', 'rg-app', S2) }),
+  L100: (server) => ({ vm_name: undefined, resource_id: server.site('site9', 'rg-app-evil') }),
+  L101: (server) => ({ vm_name: undefined, resource_id: server.site('site9', 'rg-app-evil') }),
+  L104: (server) => ({ vm_name: undefined, resource_id: server.site('site9', 'rg-app-evil') }),
   L105: site(),
   L106: site(),
-  L107: (house) => ({
+  L107: (server) => ({
     vm_name: undefined,
     resource_group_name: 'rg-evil',
-    resource_id: house.site('site3', 'rg-evil'),
+    resource_id: server.site('site3', 'rg-evil'),
   }),
   L108: site(),
-  L111: (house) => ({
+  L111: (server) => ({
     vm_name: undefined,
     resource_group_name: 'rg-evil',
-    resource_id: house.site('site3', 'rg-evil'),
+    resource_id: server.site('site3', 'rg-evil'),
   }),
   'L111 b': site(),
-  L112: (house) => ({ vm_name: undefined, resource_id: house.vm('vm1') }),
-  'L112 b': (house) => ({ vm_name: undefined, resource_id: house.set('ss-u').toUpperCase() }),
-  'L112 c': (house) => ({ vm_name: undefined, resource_id: `${house.vm('vm1')}/extensions/any` }),
-  'L112 d': (house) => ({ vm_name: undefined, resource_id: house.vm('vm1') }),
-  L113: (house) => ({
+  L112: (server) => ({ vm_name: undefined, resource_id: server.vm('vm1') }),
+  'L112 b': (server) => ({ vm_name: undefined, resource_id: server.set('ss-u').toUpperCase() }),
+  'L112 c': (server) => ({ vm_name: undefined, resource_id: `${server.vm('vm1')}/extensions/any` }),
+  'L112 d': (server) => ({ vm_name: undefined, resource_id: server.vm('vm1') }),
+  L113: (server) => ({
     vm_name: undefined,
     resource_group_name: 'rg-evil',
-    resource_id: house.site('site3', 'rg-evil'),
+    resource_id: server.site('site3', 'rg-evil'),
   }),
   'L113 b': site(),
-  'L-01 f': (house) => ({ vm_name: undefined, resource_id: house.site('site2') }),
+  'L-01 f': (server) => ({ vm_name: undefined, resource_id: server.site('site2') }),
 }
 
 const SITE1 = `/subscriptions/${S1}/resourceGroups/rg-app/providers/Microsoft.Web/sites/site1`
@@ -136,16 +139,16 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   {
     id: 'L18 b',
     name: 'a signature with another last character of the same bytes',
-    token: async (house) => respelled(await vm1Token(house), 2),
+    token: async (server) => respelled(await vm1Token(server), 2),
     wanted: [400, /malformed jwt: expected three parts in base64url/],
   },
   {
     id: 'L18 c',
     name: 'a payload with another last character of the same bytes',
     // Of a length that leaves bits to spare.
-    token: async (house) => {
+    token: async (server) => {
       for (let pad = 'x'; ; pad += 'x') {
-        const jwt = await vm1Token(house, { claims: { pad } })
+        const jwt = await vm1Token(server, { claims: { pad } })
         if ((jwt.split('.')[1] ?? '').length % 4 !== 0) return respelled(jwt, 1)
       }
     },
@@ -184,7 +187,7 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   {
     id: 'L16',
     name: 'identity provider unreachable',
-    around: (house) => house.emulator.faults.add({ service: 'authority', action: { kind: 'status', status: 500 } }),
+    around: (server) => server.emulator.faults.add({ service: 'authority', action: { kind: 'status', status: 500 } }),
     wanted: [502, /identity provider unavailable/],
   },
   // The token.
@@ -195,40 +198,40 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     token: () => 'aaaa.bbbb.cccc',
     wanted: [400, /malformed jwt/],
   },
-  { id: 'L19', name: 'alg none', token: (house) => vm1Token(house, { key: 'none' }), wanted: [403, /alg/] },
+  { id: 'L19', name: 'alg none', token: (server) => vm1Token(server, { key: 'none' }), wanted: [403, /alg/] },
   {
     id: 'L20',
     name: 'HS256 with the public key',
-    token: (house) => vm1Token(house, { key: 'hmac' }),
+    token: (server) => vm1Token(server, { key: 'hmac' }),
     wanted: [403, /alg/],
   },
-  { id: 'L21', name: 'PS256', token: (house) => vm1Token(house, { algorithm: 'PS256' }), wanted: [403, /alg/] },
-  { id: 'L21 b', name: 'RS512', token: (house) => vm1Token(house, { algorithm: 'RS512' }), wanted: [403, /alg/] },
+  { id: 'L21', name: 'PS256', token: (server) => vm1Token(server, { algorithm: 'PS256' }), wanted: [403, /alg/] },
+  { id: 'L21 b', name: 'RS512', token: (server) => vm1Token(server, { algorithm: 'RS512' }), wanted: [403, /alg/] },
   {
     id: 'L22',
     name: 'a foreign key under the name of a real one',
-    token: (house) => vm1Token(house, { key: 'foreign', header: { kid: house.emulator.keys.current.kid } }),
+    token: (server) => vm1Token(server, { key: 'foreign', header: { kid: server.emulator.keys.current.kid } }),
     wanted: [403, /signature/],
   },
   {
     id: 'L23',
     name: 'an unknown key',
-    token: (house) => vm1Token(house, { key: 'foreign' }),
+    token: (server) => vm1Token(server, { key: 'foreign' }),
     wanted: [403, /signature/],
   },
   {
     id: 'L24',
     name: 'no kid',
-    token: (house) => vm1Token(house, { header: { kid: undefined } }),
+    token: (server) => vm1Token(server, { header: { kid: undefined } }),
     wanted: [403, /kid missing/],
   },
   {
     id: 'L25',
     name: 'a header that brings its own key',
-    token: async (house) => {
-      const foreign = await house.emulator.keys.foreign()
-      const { kid } = house.emulator.keys.current
-      return vm1Token(house, {
+    token: async (server) => {
+      const foreign = await server.emulator.keys.foreign()
+      const { kid } = server.emulator.keys.current
+      return vm1Token(server, {
         key: 'foreign',
         header: { kid, jwk: foreign.jwk, jku: 'http://127.0.0.1:1/', x5u: 'x' },
       })
@@ -246,14 +249,14 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   {
     id: 'L29',
     name: 'aud of another API',
-    token: (house) => vm1Token(house, { audience: 'https://graph.microsoft.com' }),
+    token: (server) => vm1Token(server, { audience: 'https://graph.microsoft.com' }),
     wanted: [403, /audience/],
   },
   {
     id: 'L30',
     name: 'iss of another tenant',
-    token: claims((house) => ({
-      iss: `${house.emulator.addresses('http').authority}/${SAMPLE.otherTenant}/`,
+    token: claims((server) => ({
+      iss: `${server.emulator.addresses('http').authority}/${SAMPLE.otherTenant}/`,
       tid: SAMPLE.otherTenant,
     })),
     wanted: [403, /issuer/],
@@ -270,15 +273,15 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   {
     id: 'L34',
     name: 'expired a second ago',
-    token: claims((house) => ({ exp: nowSeconds(house) - 1 })),
+    token: claims((server) => ({ exp: nowSeconds(server) - 1 })),
     wanted: [403, /expired/],
   },
   { id: 'L35', name: 'exp is missing', token: claims({ exp: undefined }), wanted: [403, /expired/] },
-  { id: 'L36', name: 'nbf 30 s ahead', token: claims((house) => ({ nbf: nowSeconds(house) + 30 })), wanted: 'allow' },
+  { id: 'L36', name: 'nbf 30 s ahead', token: claims((server) => ({ nbf: nowSeconds(server) + 30 })), wanted: 'allow' },
   {
     id: 'L37',
     name: 'nbf 120 s ahead',
-    token: claims((house) => ({ nbf: nowSeconds(house) + 120 })),
+    token: claims((server) => ({ nbf: nowSeconds(server) + 120 })),
     wanted: [403, /not yet valid/],
   },
   { id: 'L38', name: 'nbf is missing', token: claims({ nbf: undefined }), wanted: [403, /not yet valid/] },
@@ -286,9 +289,9 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L39',
     name: 'oid is missing, a machine with an identity without a principal',
     role: anyPrincipal(FIRST),
-    token: (house) =>
-      house.emulator.minting.ofResource(house.vm('nilp'), {
-        userIdentity: house.identity('u3'),
+    token: (server) =>
+      server.emulator.minting.ofResource(server.vm('nilp'), {
+        userIdentity: server.identity('u3'),
         claims: { oid: undefined },
       }),
     input: { vm_name: 'nilp' },
@@ -305,8 +308,8 @@ export const LOGIN_CASES: readonly LoginCase[] = [
   {
     id: 'L42',
     name: 'the key is of another issuer',
-    around: (house) => {
-      const { keys } = house.emulator
+    around: (server) => {
+      const { keys } = server.emulator
       const before = keys.published
       const other = { issuer: `https://login.example/${SAMPLE.otherTenant}/v2.0` }
       keys.replacePublished(before.map((key) => ({ ...key, ...other })))
@@ -372,8 +375,8 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     name: 'too many groups to list, the directory is asked and agrees',
     role: { bound_group_ids: ['g1', DIRECTORY_GROUP] },
     config: { check_group_overage: true },
-    around: (house) => {
-      const principal = house.emulator.directory.getPrincipal(house.oid(house.vm('vm1')))
+    around: (server) => {
+      const principal = server.emulator.directory.getPrincipal(server.oid(server.vm('vm1')))
       principal.groups.add(DIRECTORY_GROUP)
       return () => principal.groups.delete(DIRECTORY_GROUP)
     },
@@ -385,7 +388,7 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     name: 'too many groups to list, the directory is not asked for what is no id of a group',
     role: { bound_group_ids: ['g1', 'g2'] },
     config: { check_group_overage: true },
-    around: (house) => house.emulator.faults.add({ service: 'graph', action: { kind: 'status', status: 400 } }),
+    around: (server) => server.emulator.faults.add({ service: 'graph', action: { kind: 'status', status: 400 } }),
     token: claims(overage),
     wanted: [403, /groups not authorized/],
   },
@@ -500,8 +503,8 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L74',
     name: 'the token of the same name in another subscription',
     role: anyPrincipal(FIRST),
-    token: claims((house) => ({
-      xms_mirid: house.vm('vm1', 'rg-app', S2).replace('resourceGroups', 'resourcegroups'),
+    token: claims((server) => ({
+      xms_mirid: server.vm('vm1', 'rg-app', S2).replace('resourceGroups', 'resourcegroups'),
     })),
     wanted: [403, /claim does not match subscription_id/],
   },
@@ -510,7 +513,7 @@ export const LOGIN_CASES: readonly LoginCase[] = [
       id: `L74 ${same}`,
       name: `a subscription that is the same in its first ${same} characters alone`,
       role: anyPrincipal(FIRST),
-      token: claims((house) => ({ xms_mirid: house.vm('vm1', 'rg-app', alikeFor(same)) })),
+      token: claims((server) => ({ xms_mirid: server.vm('vm1', 'rg-app', alikeFor(same)) })),
       wanted: [403, /claim does not match subscription_id/],
     }),
   ),
@@ -518,14 +521,14 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L74 group',
     name: 'the token of a group whose name goes on behind that of the request',
     role: anyPrincipal(FIRST),
-    token: claims((house) => ({ xms_mirid: house.vm('vm1', 'rg-app-evil') })),
+    token: claims((server) => ({ xms_mirid: server.vm('vm1', 'rg-app-evil') })),
     wanted: [403, /claim does not match resource_group_name/],
   },
   {
     id: 'L74 shorter',
     name: 'the token of a group whose name is the beginning of that of the request',
     role: anyPrincipal(FIRST),
-    token: claims((house) => ({ xms_mirid: house.vm('vm1', 'rg-ap') })),
+    token: claims((server) => ({ xms_mirid: server.vm('vm1', 'rg-ap') })),
     wanted: [403, /claim does not match resource_group_name/],
   },
   {
@@ -559,7 +562,7 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     name: 'the machine is not there',
     role: anyPrincipal(FIRST),
     input: { vm_name: 'gone' },
-    token: claims((house) => ({ xms_mirid: house.vm('gone') })),
+    token: claims((server) => ({ xms_mirid: server.vm('gone') })),
     wanted: [403, /resource not found/],
   },
   {
@@ -567,14 +570,14 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     name: 'the machine has no identity',
     role: anyPrincipal(FIRST),
     input: { vm_name: 'noid' },
-    token: claims((house) => ({ xms_mirid: house.vm('noid') })),
+    token: claims((server) => ({ xms_mirid: server.vm('noid') })),
     wanted: [403, /no identity/],
   },
   {
     id: 'L80',
     name: 'the identity is not the machine’s',
     role: anyPrincipal(FIRST),
-    token: claims((house) => ({ oid: house.oid(house.vm('vm2')), appid: undefined })),
+    token: claims((server) => ({ oid: server.oid(server.vm('vm2')), appid: undefined })),
     wanted: [403, /neither oid nor appid match/],
   },
   ...[429, 503, 500].map(
@@ -583,9 +586,9 @@ export const LOGIN_CASES: readonly LoginCase[] = [
       name: `the resource manager answers ${status}`,
       role: anyPrincipal(FIRST),
       config: { max_retries: 1, root_password_ttl: status },
-      around: (house) => {
-        house.advance(31)
-        return house.emulator.faults.add({ service: 'resourceManager', action: { kind: 'status', status } })
+      around: (server) => {
+        server.advance(31)
+        return server.emulator.faults.add({ service: 'resourceManager', action: { kind: 'status', status } })
       },
       wanted: [502, /resource manager unavailable/],
     }),
@@ -611,8 +614,8 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L84',
     name: 'letters that only look alike',
     role: anyPrincipal({ bound_resource_groups: ['secret'] }),
-    around: (house) => {
-      const { machines, resources } = house.emulator
+    around: (server) => {
+      const { machines, resources } = server.emulator
       const { id } = machines.addVirtualMachine({ name: 'vm1', resourceGroup: 'ſecret' })
       return () => resources.remove(id)
     },
@@ -714,7 +717,7 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     name: 'the set is not there',
     role: anyPrincipal(FIRST),
     input: { vm_name: undefined, vmss_name: 'gone' },
-    token: claims((house) => ({ xms_mirid: house.set('gone') })),
+    token: claims((server) => ({ xms_mirid: server.set('gone') })),
     wanted: [403, /resource not found/],
   },
   // Any resource by its id: the fields of these requests are in INPUTS.
@@ -793,9 +796,9 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L105',
     name: 'the identity is not the resource’s',
     role: anyPrincipal(FIRST),
-    token: (house) =>
-      house.emulator.minting.ofResource(house.site('site1'), {
-        claims: { oid: house.oid(house.vm('vm2')), appid: SAMPLE.clientId },
+    token: (server) =>
+      server.emulator.minting.ofResource(server.site('site1'), {
+        claims: { oid: server.oid(server.vm('vm2')), appid: SAMPLE.clientId },
       }),
     wanted: [403, /neither oid nor appid match/],
   },
@@ -812,11 +815,11 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L107',
     name: 'an identity of the group that the caller names, which is not bound',
     role: anyPrincipal({ bound_resource_groups: ['rg-app'] }),
-    around: (house) => {
+    around: (server) => {
       // Not one of the resource itself.
-      const found = house.emulator.resources.get(house.site('site3', 'rg-evil'))
+      const found = server.emulator.resources.get(server.site('site3', 'rg-evil'))
       const { identity } = found
-      found.identity = { type: 'SystemAssigned', principalId: house.oid(house.vm('vm2')), tenantId: SAMPLE.tenant }
+      found.identity = { type: 'SystemAssigned', principalId: server.oid(server.vm('vm2')), tenantId: SAMPLE.tenant }
       return () => Object.assign(found, { identity })
     },
     token: federated('u3'),
@@ -826,8 +829,10 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L108',
     name: 'the application fits, the principal does not',
     role: anyPrincipal({ bound_resource_groups: ['rg-id', 'rg-app'] }),
-    token: (house) =>
-      house.emulator.minting.ofFederatedIdentity(house.identity('u1'), { claims: { oid: house.oid(house.vm('vm2')) } }),
+    token: (server) =>
+      server.emulator.minting.ofFederatedIdentity(server.identity('u1'), {
+        claims: { oid: server.oid(server.vm('vm2')) },
+      }),
     wanted: [403, /neither oid nor appid match/],
   },
   // The resource of somebody else says nothing of the caller.
@@ -835,7 +840,7 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L111',
     name: 'bound to a location, by the resource of somebody else in it',
     role: anyPrincipal({ bound_locations: ['eastus'] }),
-    around: withIdentityOfVm2((house) => house.site('site3', 'rg-evil')),
+    around: withIdentityOfVm2((server) => server.site('site3', 'rg-evil')),
     token: federated('u3'),
     wanted: [403, /location not authorized: nothing confirms where the bearer of the token runs$/],
   },
@@ -855,9 +860,9 @@ export const LOGIN_CASES: readonly LoginCase[] = [
       ...each,
       name: `${each.name} by resource_id, and the token names only an identity that it shares`,
       role: anyPrincipal(FIRST),
-      token: (house) =>
-        house.emulator.minting.ofResource(house.vm('vm1x'), {
-          userIdentity: house.identity('u1'),
+      token: (server) =>
+        server.emulator.minting.ofResource(server.vm('vm1x'), {
+          userIdentity: server.identity('u1'),
           claims: { xms_az_rid: undefined },
         }),
       wanted: [403, /xms_az_rid and xms_mirid claims are missing/],
@@ -882,8 +887,8 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L113 b',
     name: 'the resource’s own identity does, without a claim that names it',
     role: anyPrincipal(FIRST),
-    token: (house) =>
-      house.emulator.minting.ofResource(house.site('site1'), {
+    token: (server) =>
+      server.emulator.minting.ofResource(server.site('site1'), {
         claims: { xms_az_rid: undefined, xms_mirid: undefined },
       }),
     wanted: 'allow',
@@ -893,11 +898,11 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     id: 'L114',
     name: 'an identity that was taken from the machine, and lies in a bound group',
     role: anyPrincipal({ bound_resource_groups: ['rg-id'] }),
-    around: withIdentityOfVm2((house) => house.vm('vm1', 'rg-other')),
+    around: withIdentityOfVm2((server) => server.vm('vm1', 'rg-other')),
     input: { resource_group_name: 'rg-other' },
-    token: (house) =>
-      house.emulator.minting.ofFederatedIdentity(house.identity('u1'), {
-        claims: { xms_az_rid: house.vm('vm1', 'rg-other') },
+    token: (server) =>
+      server.emulator.minting.ofFederatedIdentity(server.identity('u1'), {
+        claims: { xms_az_rid: server.vm('vm1', 'rg-other') },
       }),
     wanted: [403, /neither oid nor appid match/],
   },
@@ -917,9 +922,9 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     role: anyPrincipal(FIRST),
     around: withIdentitiesBefore(['unreadable']),
     input: { vm_name: 'ss-f_1a2b3c4d' },
-    token: (house) =>
-      house.emulator.minting.ofFederatedIdentity(house.identity('u1'), {
-        claims: { xms_az_rid: house.vm('ss-f_1a2b3c4d') },
+    token: (server) =>
+      server.emulator.minting.ofFederatedIdentity(server.identity('u1'), {
+        claims: { xms_az_rid: server.vm('ss-f_1a2b3c4d') },
       }),
     wanted: [403, /this server may not read the resource/],
   },
@@ -950,8 +955,8 @@ function respelled(jwt: string, at: number): string {
   return parts.join('.')
 }
 
-function second(house: CloudHouse): Claims {
-  const { authority } = house.emulator.addresses('http')
+function second(server: CloudServer): Claims {
+  const { authority } = server.emulator.addresses('http')
   return { iss: `${authority}/${SAMPLE.tenant}/v2.0`, ver: '2.0', appid: undefined, azp: SAMPLE.clientId }
 }
 
@@ -960,33 +965,33 @@ function overage(): Claims {
 }
 
 /** For a time, the resource has another identity than it had when the token was made. */
-function withIdentityOfVm2(id: (house: CloudHouse) => string) {
-  return (house: CloudHouse) => {
-    house.advance(31)
-    const found = house.emulator.resources.get(id(house))
+function withIdentityOfVm2(id: (server: CloudServer) => string) {
+  return (server: CloudServer) => {
+    server.advance(31)
+    const found = server.emulator.resources.get(id(server))
     const { identity } = found
-    found.identity = { type: 'SystemAssigned', principalId: house.oid(house.vm('vm2')), tenantId: SAMPLE.tenant }
+    found.identity = { type: 'SystemAssigned', principalId: server.oid(server.vm('vm2')), tenantId: SAMPLE.tenant }
     return () => Object.assign(found, { identity })
   }
 }
 
 /** For a time, the member of the flexible set has these besides, and tells no principal of any. */
 function withIdentitiesBefore(names: readonly string[]) {
-  return (house: CloudHouse) => {
-    house.advance(31)
-    const member = house.emulator.resources.get(house.vm('ss-f_1a2b3c4d'))
+  return (server: CloudServer) => {
+    server.advance(31)
+    const member = server.emulator.resources.get(server.vm('ss-f_1a2b3c4d'))
     const { identity } = member
-    const others = [...names.map(house.identity), house.identity('u2')]
+    const others = [...names.map(server.identity), server.identity('u2')]
     member.identity = {
       type: 'UserAssigned',
       userAssignedIdentities: Object.fromEntries(others.map((each) => [each, {}])),
     } as never
     const action = { kind: 'status', status: 403 } as const
-    const undo = house.emulator.faults.add({ service: 'resourceManager', path: '**/unreadable', action })
+    const undo = server.emulator.faults.add({ service: 'resourceManager', path: '**/unreadable', action })
     return () => {
       undo()
       Object.assign(member, { identity })
-      house.advance(31)
+      server.advance(31)
     }
   }
 }

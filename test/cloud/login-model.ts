@@ -1,7 +1,7 @@
 // Two judges of generated logins beside the service: an oracle that looks the answer up in the cloud's own records, and
 // the rules of the reference, which compare by parts of texts. Both work on what the emulator keeps.
 import { SAMPLE } from '../../emulator/sample-plan.ts'
-import type { CloudHouse } from '../fixtures/cloud-house.ts'
+import type { CloudServer } from '../fixtures/cloud-server.ts'
 
 export type Generated = {
   readonly bounds: Readonly<Record<string, readonly string[]>>
@@ -30,7 +30,7 @@ function placeOf(id: string): Place {
   return { subscription, group, type: `${namespace}/${type}`, name }
 }
 
-type Cloud = CloudHouse['emulator']
+type Cloud = CloudServer['emulator']
 
 function principalsOf({ resources }: Cloud, id: string): string[] {
   const own = resources.systemIdentityOf(id)?.id

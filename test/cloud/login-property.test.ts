@@ -8,7 +8,7 @@ import { decodeJwt } from 'jose'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
 import { Refusal } from '../../src/api/errors.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
-import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { type Generated, mayBeAllowed, mayBeNamed, referenceAllows, SUBSCRIPTIONS } from './login-model.ts'
@@ -16,10 +16,10 @@ import { type Generated, mayBeAllowed, mayBeNamed, referenceAllows, SUBSCRIPTION
 const LOGINS = Number(process.env.LOGINS ?? 2_000)
 const ROLES = 150
 
-const house: CloudHouse = await startCloudHouse()
-after(() => house.stop())
-const engine = house.house.mounts.engineOf(house.house.mounts.find('auth/cloud/')?.uuid ?? '') as CloudAuth
-house.emulator.machines.addVirtualMachine({ name: 'detached' })
+const server: CloudServer = await startCloudServer()
+after(() => server.stop())
+const engine = server.node.mounts.engineOf(server.node.mounts.find('auth/cloud/')?.uuid ?? '') as CloudAuth
+server.emulator.machines.addVirtualMachine({ name: 'detached' })
 
 let random: PseudoRandom = pseudoRandom(1)
 const chance = (): number => random.int(2 ** 30) / 2 ** 30
@@ -34,8 +34,8 @@ const DIRECTORY_GROUPS = ['g1', 'g2']
 type Token = { readonly jwt: string; readonly claims: Record<string, unknown>; readonly isGood: boolean }
 
 async function tokens(): Promise<Token[]> {
-  const { minting } = house.emulator
-  const { vm, set, site, identity } = house
+  const { minting } = server.emulator
+  const { vm, set, site, identity } = server
   const hosts: [string, string | undefined][] = [
     [vm('vm1'), undefined],
     [vm('vm1'), 'u1'],
@@ -94,7 +94,7 @@ async function roles(principals: readonly string[]): Promise<Generated['bounds']
       scale_sets: some(0.15, () => [pick(SETS)]) ?? [],
     }
     const fields = Object.fromEntries(Object.entries(bounds).map(([name, list]) => [`bound_${name}`, list]))
-    const { status } = await house.role(`r${all.length}`, fields)
+    const { status } = await server.role(`r${all.length}`, fields)
     if (status < 300) all.push(bounds)
   }
   return all
@@ -103,9 +103,9 @@ async function roles(principals: readonly string[]): Promise<Generated['bounds']
 function generatedInput(): Record<string, string> {
   const subscription = chance() < 0.8 ? SAMPLE.subscription : SAMPLE.otherSubscription
   const group = chance() < 0.7 ? 'rg-app' : pick(GROUPS)
-  const site = house.site(pick(['site1', 'site9', 'site3']), group, subscription)
+  const site = server.site(pick(['site1', 'site9', 'site3']), group, subscription)
   const which = chance()
-  const machine = house.vm(pick(['vm1', 'vm1x']), group, subscription)
+  const machine = server.vm(pick(['vm1', 'vm1x']), group, subscription)
   return {
     subscription_id: subscription,
     resource_group_name: chance() < 0.9 ? group : pick(GROUPS),
@@ -156,10 +156,10 @@ test(`P-31: ${LOGINS} generated logins`, async (context) => {
     const generated: Generated = { bounds: bounds[at] ?? {}, input, claims: token.claims, isGood: token.isGood }
     if (refusal === undefined) {
       allowed += 1
-      assert.ok(mayBeAllowed(house.emulator, generated), `let in, and should not be: ${what}`)
+      assert.ok(mayBeAllowed(server.emulator, generated), `let in, and should not be: ${what}`)
       const names = ['vm_name', 'vmss_name', 'resource_id'].filter((name) => told[name] !== undefined)
-      if (names.length > 0) assert.ok(mayBeNamed(house.emulator, generated), `is told ${names}: ${what}`)
-    } else if (referenceAllows(house.emulator, generated)) {
+      if (names.length > 0) assert.ok(mayBeNamed(server.emulator, generated), `is told ${names}: ${what}`)
+    } else if (referenceAllows(server.emulator, generated)) {
       differs += 1
       const reason = refusal.message.replace(/^permission denied: /, '').split(/[:;]/)[0] ?? ''
       stricter.set(reason, (stricter.get(reason) ?? 0) + 1)
@@ -185,8 +185,8 @@ test('a bound more never lets in who was refused, and another case changes nothi
     resource_id: '',
   }
   const wide = { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }
-  await house.role('wide', wide)
-  await house.role('narrow', { ...wide, bound_resource_groups: ['rg-app'], bound_locations: ['eastus'] })
+  await server.role('wide', wide)
+  await server.role('narrow', { ...wide, bound_resource_groups: ['rg-app'], bound_locations: ['eastus'] })
   for (const { jwt } of made) {
     const verdict = async (role: string, changed = {}) =>
       (await engine.explain({ ...input, ...changed, role, jwt, remoteAddress: '127.0.0.1' })).status
@@ -198,8 +198,8 @@ test('a bound more never lets in who was refused, and another case changes nothi
 })
 
 test('L-08: a token of which any part was changed lets nobody in', async () => {
-  const jwt = await house.emulator.minting.ofResource(house.vm('vm1'))
-  await house.role('mangled', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
+  const jwt = await server.emulator.minting.ofResource(server.vm('vm1'))
+  await server.role('mangled', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
   const input = {
     subscription_id: SAMPLE.subscription,
     resource_group_name: 'rg-app',

@@ -8,14 +8,14 @@ import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { leftoversOf } from '../../src/engines/cloud/config.ts'
 import { dueMs } from '../../src/engines/cloud/rotation-clock.ts'
 import type { Outbound } from '../../src/lib/world.ts'
-import { type CloudHouse, startCloudHouse } from '../fixtures/cloud-house.ts'
+import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 import { until } from '../fixtures/until.ts'
 
 // What waits in the background waits a sixth of its time.
 const SPEED = 6
-let house: CloudHouse
-const first = await startCloudHouse({ speed: SPEED })
-const started: CloudHouse[] = [first]
+let server: CloudServer
+const first = await startCloudServer({ speed: SPEED })
+const started: CloudServer[] = [first]
 after(() => Promise.all(started.map((each) => each.stop())))
 
 type Crash = { readonly path: string; readonly when: 'before' | 'after' }
@@ -37,25 +37,25 @@ const network = (real: Outbound): Outbound => ({
 beforeEach(async () => {
   crash = undefined
   crashed = false
-  house = await startCloudHouse({ speed: SPEED, network, emulator: first.emulator })
+  server = await startCloudServer({ speed: SPEED, network, emulator: first.emulator })
   first.emulator.directory.secretDelayMs = 0
 })
 afterEach(() => engine().stop())
 
 const application = () => {
-  const found = house.emulator.directory.findApplication(SAMPLE.tenant, SAMPLE.clientId)
+  const found = server.emulator.directory.findApplication(SAMPLE.tenant, SAMPLE.clientId)
   assert.ok(found)
   return found
 }
 const secrets = () => application().secrets.map(({ secretText }) => secretText)
 const names = () => application().secrets.map(({ displayName }) => displayName)
-const rotate = () => house.call('POST', 'auth/cloud/rotate-root')
-const config = async () => (await house.call('GET', 'auth/cloud/config')).body
-const engine = (one = house) => {
-  const mount = one.house.mounts.find('auth/cloud/')
-  return one.house.mounts.engineOf(mount?.uuid ?? '') as CloudAuth
+const rotate = () => server.call('POST', 'auth/cloud/rotate-root')
+const config = async () => (await server.call('GET', 'auth/cloud/config')).body
+const engine = (one = server) => {
+  const mount = one.node.mounts.find('auth/cloud/')
+  return one.node.mounts.engineOf(mount?.uuid ?? '') as CloudAuth
 }
-const stored = async (one = house) => (await engine(one).configs.find()) ?? assert.fail('nothing is stored')
+const stored = async (one = server) => (await engine(one).configs.find()) ?? assert.fail('nothing is stored')
 
 /** Names of which nothing was ever made are watched for some minutes more. */
 const settled = () =>
@@ -66,7 +66,7 @@ const settled = () =>
   }, 'nothing is left to do')
 
 /** A login that has the cloud asked, by a token of ours that is fetched anew. */
-async function logIn(one = house): Promise<number> {
+async function logIn(one = server): Promise<number> {
   await one.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
   engine(one).reset()
   const jwt = await one.emulator.minting.ofResource(one.vm('vm1'))
@@ -77,7 +77,7 @@ async function logIn(one = house): Promise<number> {
 }
 
 test('R1, R5: a new secret is stored, proven, used; the operator’s stays in the directory and is named', async () => {
-  const { directory } = house.emulator
+  const { directory } = server.emulator
   directory.addSecret(application(), { displayName: 'somebody else’s' }, 0)
   assert.equal((await rotate()).status, 204)
   await settled()
@@ -86,7 +86,7 @@ test('R1, R5: a new secret is stored, proven, used; the operator’s stays in th
   assert.ok(secrets().includes(SAMPLE.clientSecret) && secrets().includes(secret?.value ?? ''))
   const { data, warnings } = await config()
   assert.equal(data?.client_secret, undefined)
-  assert.ok(Date.parse(String(data?.root_password_expiration_date)) > house.emulator.clock.nowMs())
+  assert.ok(Date.parse(String(data?.root_password_expiration_date)) > server.emulator.clock.nowMs())
   const own = application().secrets.find(({ secretText }) => secretText === SAMPLE.clientSecret)
   assert.match(String(warnings), new RegExp(own?.keyId ?? 'none'))
   await logIn()
@@ -100,17 +100,17 @@ test('R1, R5: a new secret is stored, proven, used; the operator’s stays in th
 })
 
 test('R1: a lifetime of 0 is the default: no secret is made that has ended', async () => {
-  await house.call('POST', 'auth/cloud/config', { root_password_ttl: 0 })
+  await server.call('POST', 'auth/cloud/config', { root_password_ttl: 0 })
   assert.equal((await rotate()).status, 204)
   await settled()
   const { secret } = await stored()
   assert.equal(secret?.writtenBy, 'service')
-  const left = (secret?.expiresAtMs ?? 0) - house.emulator.clock.nowMs()
+  const left = (secret?.expiresAtMs ?? 0) - server.emulator.clock.nowMs()
   assert.ok(left > 4_379 * 3_600_000 && left <= 4_380 * 3_600_000, String(left))
 })
 
 test('R1, R9: until the directory takes the new secret the old one is used, and shown', async () => {
-  house.emulator.directory.secretDelayMs = 86_400_000
+  server.emulator.directory.secretDelayMs = 86_400_000
   assert.equal((await rotate()).status, 204)
   const { data } = await config()
   assert.deepEqual([data?.rotation_pending, data?.client_secret], [true, SAMPLE.clientSecret])
@@ -124,9 +124,9 @@ test('R1, R9: until the directory takes the new secret the old one is used, and 
 })
 
 test('R9: a secret that the directory never takes is given up and removed', async () => {
-  const other = await startCloudHouse()
+  const other = await startCloudServer()
   started.push(other)
-  house = other
+  server = other
   other.emulator.directory.secretDelayMs = 86_400_000
   assert.equal((await rotate()).status, 204)
   other.advance(601)
@@ -142,12 +142,12 @@ test('R2: what is missing is told', async () => {
     const { status, body } = await rotate()
     return [status, String(body.errors)] as const
   }
-  await house.configure({ client_id: '' })
+  await server.configure({ client_id: '' })
   assert.match((await say()).join(), /^400,client_id/)
-  await house.configure({ client_id: '99999999-9999-4999-8999-999999999999' })
+  await server.configure({ client_id: '99999999-9999-4999-8999-999999999999' })
   assert.equal((await say())[0], 502)
-  await house.configure()
-  const twice = house.emulator.faults.add({
+  await server.configure()
+  const twice = server.emulator.faults.add({
     service: 'graph',
     action: {
       kind: 'edit',
@@ -156,9 +156,9 @@ test('R2: what is missing is told', async () => {
   })
   assert.match((await say()).join(), /^400,multiple applications/)
   twice()
-  house.emulator.faults.add({ service: 'graph', action: { kind: 'merge', json: { value: [] } } })
+  server.emulator.faults.add({ service: 'graph', action: { kind: 'merge', json: { value: [] } } })
   assert.match((await say()).join(), /^400,no application/)
-  await house.call('DELETE', 'auth/cloud/config')
+  await server.call('DELETE', 'auth/cloud/config')
   assert.match((await say()).join(), /^400,the mount is not configured/)
 })
 
@@ -170,7 +170,7 @@ test('R3: whatever call to the directory fails, the state is clean and the next 
       [{ kind: 'status', status: 500 }, 502],
       [{ kind: 'reset' }, 502],
     ] as const) {
-      const undo = house.emulator.faults.add({ service: 'graph', path, action: action as FaultAction })
+      const undo = server.emulator.faults.add({ service: 'graph', path, action: action as FaultAction })
       const { status } = await rotate()
       assert.equal(status, path.includes('remove') ? 204 : wanted, `${path} ${JSON.stringify(action)}`)
       undo()
@@ -184,10 +184,10 @@ test('R3: whatever call to the directory fails, the state is clean and the next 
 })
 
 test('R7: an operator who writes a secret meanwhile wins, and the pending one goes', async () => {
-  house.emulator.directory.secretDelayMs = 86_400_000
+  server.emulator.directory.secretDelayMs = 86_400_000
   assert.equal((await rotate()).status, 204)
-  const own = house.emulator.directory.addSecret(application(), { secretText: 'written by an operator' }, 0)
-  await house.call('POST', 'auth/cloud/config', { client_secret: own.secretText })
+  const own = server.emulator.directory.addSecret(application(), { secretText: 'written by an operator' }, 0)
+  await server.call('POST', 'auth/cloud/config', { client_secret: own.secretText })
   await settled()
   assert.deepEqual(secrets(), [SAMPLE.clientSecret, own.secretText])
   assert.equal((await stored()).secret?.value, own.secretText)
@@ -195,7 +195,7 @@ test('R7: an operator who writes a secret meanwhile wins, and the pending one go
 })
 
 test('R8: of two rotations at once one is refused, and nothing is left over', async () => {
-  house.emulator.directory.secretDelayMs = 300
+  server.emulator.directory.secretDelayMs = 300
   const statuses = (await Promise.all([rotate(), rotate()])).map(({ status }) => status)
   assert.deepEqual(statuses.toSorted(), [204, 400])
   await settled()
@@ -214,14 +214,16 @@ for (const [name, path, when] of [
   test(`R4: a crash ${name} leaves a credential that works, and no secret that nobody knows`, async () => {
     assert.equal((await rotate()).status, 204)
     await settled()
-    const { transaction } = house.store
-    house.store.transaction = (work) =>
-      crashed ? Promise.reject(new Error('the power is gone')) : (transaction.call(house.store, work as never) as never)
+    const { transaction } = server.store
+    server.store.transaction = (work) =>
+      crashed
+        ? Promise.reject(new Error('the power is gone'))
+        : (transaction.call(server.store, work as never) as never)
     crash = { path, when }
     await rotate()
     await until(() => crashed, 'the crash')
     engine().stop()
-    house.store.transaction = transaction
+    server.store.transaction = transaction
     crash = undefined
     crashed = false
     // It starts again, from what is stored.
@@ -234,16 +236,16 @@ for (const [name, path, when] of [
 }
 
 test('R10: the service changes it by itself, and not where that is switched off', async () => {
-  const other = await startCloudHouse()
+  const other = await startCloudServer()
   started.push(other)
   engine().stop()
-  house = other
-  await house.configure({ rotation_period: 10 })
+  server = other
+  await server.configure({ rotation_period: 10 })
   other.advance(11)
   engine().rotationClock.soon()
   await until(async () => secrets().length > 1, 'a change by the service')
   await settled()
-  await house.configure({ rotation_period: 3600 })
+  await server.configure({ rotation_period: 3600 })
   const now = other.emulator.clock.nowMs()
   const found = await stored()
   assert.equal(dueMs(found, now), now + 3_600_000)
@@ -261,8 +263,8 @@ test('R12: no secret is in an answer, in the log, or in clear in the store', asy
   await settled()
   answers.push({ body: await config() })
   const { secret } = await stored()
-  const said = `${JSON.stringify(answers)}${house.lines.join()}`
+  const said = `${JSON.stringify(answers)}${server.lines.join()}`
   assert.ok(secret !== undefined && !said.includes(secret.value))
-  for (const { key, value } of await house.store.scan('', '', 10_000))
+  for (const { key, value } of await server.store.scan('', '', 10_000))
     assert.ok(!`${key}${value.toString('latin1')}`.includes(secret.value))
 })

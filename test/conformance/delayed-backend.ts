@@ -1,11 +1,11 @@
 // A backend whose answers come late and out of order, so that nothing above relies on a store that answers at once.
 // Each answer is that of one moment between question and answer; appends take effect in the order of their calls.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Backend, BackendSnapshot, BackendView } from '../../src/storage/backend.ts'
 import type { EncodedChange } from '../../src/storage/log/change-record.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
-const MAX_TURNS = 3
+const MOST_TICKS = 3
 
 class Delays {
   readonly #random: SeededRandom
@@ -35,7 +35,7 @@ class Delays {
   }
 
   async pause(): Promise<void> {
-    for (let turns = this.#random.below(MAX_TURNS + 1); turns > 0; turns--) await nextTurn()
+    for (let ticks = this.#random.below(MOST_TICKS + 1); ticks > 0; ticks--) await nextTick()
   }
 }
 
@@ -54,7 +54,7 @@ function delayedView(view: BackendView, delays: Delays): BackendView {
 export function delayedBackend(backend: Backend, random: SeededRandom): Backend {
   const delays = new Delays(random)
   let appended: Promise<void> = Promise.resolve()
-  const inTurn = async <T>(write: () => Promise<T>): Promise<T> => {
+  const oneByOne = async <T>(write: () => Promise<T>): Promise<T> => {
     const inOrder = appended.then(() => delays.pause()).then(write)
     appended = inOrder.then(
       () => {},
@@ -64,9 +64,9 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
   }
   return {
     ...delayedView(backend, delays),
-    append: (changes: readonly EncodedChange[]) => inTurn(() => backend.append(changes)),
-    saveTree: (save) => inTurn(() => backend.saveTree(save)),
-    forgetRecords: (index, limit) => inTurn(() => backend.forgetRecords(index, limit)),
+    append: (changes: readonly EncodedChange[]) => oneByOne(() => backend.append(changes)),
+    saveTree: (save) => oneByOne(() => backend.saveTree(save)),
+    forgetRecords: (index, limit) => oneByOne(() => backend.forgetRecords(index, limit)),
     savedTree: () => delays.around(() => backend.savedTree()),
     checkpoints: () => delays.around(() => backend.checkpoints()),
     firstIndex: () => delays.around(() => backend.firstIndex()),

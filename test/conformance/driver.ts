@@ -5,13 +5,13 @@ import { test } from 'node:test'
 import type { StoredEntry } from '../../src/storage/backend.ts'
 import { HISTORY_ID_BYTES } from '../../src/storage/backend.ts'
 import { type ReadStore, StorageError, type Store, systemScope } from '../../src/storage/contract.ts'
-import type { DurableLocation, StoreLocation, VerifyReport } from '../../src/storage/driver.ts'
+import type { DurableLocation, StoreLocation, StoreVerifyReport } from '../../src/storage/driver.ts'
 import { type StorageConfig, storeLocation } from '../../src/storage/drivers.ts'
 import { LEAF_BYTES } from '../../src/storage/log/leaf.ts'
 import { SeededRandom } from './seeded-random.ts'
 
 /** A place without a store. */
-export type DriverPlace = { readonly config: StorageConfig; discard(): Promise<void> }
+export type DriverSetup = { readonly config: StorageConfig; discard(): Promise<void> }
 
 const NOW_MS = 1_700_000_000_000
 const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 }
@@ -28,13 +28,15 @@ const put = (store: Store, name: string, value: string): Promise<void> =>
 const textAt = async (store: ReadStore, name: string): Promise<string | undefined> =>
   (await store.get(FOLDER + name))?.toString()
 
-async function verified(verify: DurableLocation['verify']): Promise<VerifyReport & { readonly sentences: string[] }> {
+async function verified(
+  verify: DurableLocation['verify'],
+): Promise<StoreVerifyReport & { readonly sentences: string[] }> {
   const sentences: string[] = []
   const report = await verify({ keys: undefined, onFinding: (sentence) => sentences.push(sentence) })
   return { ...report, sentences }
 }
 
-export function driverConformance(type: StorageConfig['type'], newPlace: () => DriverPlace): void {
+export function driverConformance(type: StorageConfig['type'], newPlace: () => DriverSetup): void {
   const clause = (title: string, check: (location: StoreLocation, config: StorageConfig) => Promise<void>): void => {
     test(`driver ${type}: ${title}`, async () => {
       const { config, discard } = newPlace()

@@ -9,7 +9,7 @@ import { STORAGE_DRIVERS, storageIn } from '../../src/storage/drivers.ts'
 import { MemoryBackend } from '../../src/storage/memory-backend.ts'
 import { openSqliteBackend } from '../../src/storage/sqlite/sqlite-store.ts'
 import { delayedBackend } from './delayed-backend.ts'
-import { type DriverPlace, driverConformance } from './driver.ts'
+import { type DriverSetup, driverConformance } from './driver.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { type Place, storageConformance } from './storage.ts'
 
@@ -40,7 +40,7 @@ storageConformance('sqlite', (seed) => sqlitePlace(asItIs, seed))
 storageConformance('sqlite with delays', (seed) => sqlitePlace(delayedBackend, seed))
 
 /** How a new place of each kind is had. */
-const PLACES: Readonly<Record<string, () => DriverPlace>> = {
+const PLACES: Readonly<Record<string, () => DriverSetup>> = {
   sqlite: () => {
     const parent = mkdtempSync(join(tmpdir(), 'keywright-driver-'))
     return { config: storageIn(join(parent, 'data')), discard: async () => rmSync(parent, { recursive: true }) }

@@ -1,7 +1,7 @@
 // What every store promises, one test a clause. Called once for each implementation.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import { importSecret } from '../../src/crypto/primitives/secret-key.ts'
 import type { Backend } from '../../src/storage/backend.ts'
 import type { StoreOptions } from '../../src/storage/commit/transactional-store.ts'
@@ -341,13 +341,13 @@ function transactionClauses(clause: Clause): void {
   clause('a read beside an append that is under way waits for its end', async ({ store, faults }) => {
     faults.hold()
     const write = put(store, 'a')
-    while (faults.appends === 0) await nextTurn()
+    while (faults.appends === 0) await nextLoop()
     let runs = 0
     const read = store.transaction(async (tx) => {
       runs++
       return tx.get(`${folder}a`)
     })
-    for (let turns = 0; turns < 30; turns++) await nextTurn()
+    for (let turns = 0; turns < 30; turns++) await nextLoop()
     assert.equal(runs, 1, 'it ran again before it could win')
     faults.release()
     await write
@@ -369,7 +369,7 @@ function transactionClauses(clause: Clause): void {
       const before = commits
       await tx.get(contended)
       // Long enough to be overtaken, where somebody can.
-      for (let turns = 0; turns < 100 && commits === before; turns++) await nextTurn()
+      for (let turns = 0; turns < 100 && commits === before; turns++) await nextLoop()
       tx.put(scope, contended, text('mine'))
     })
     isDone = true
@@ -708,13 +708,13 @@ function closingClauses(clause: Clause): void {
   clause('close waits for what is being committed', async ({ store, faults, reopen }) => {
     faults.hold()
     const writes = ['a', 'b'].map((name) => put(store, name))
-    while (faults.appends === 0) await nextTurn()
+    while (faults.appends === 0) await nextLoop()
     let isClosed = false
     const closed = store.close().then(() => {
       isClosed = true
     })
     await assert.rejects(put(store, 'late'), StorageClosed)
-    for (let turns = 0; turns < 30; turns++) await nextTurn()
+    for (let turns = 0; turns < 30; turns++) await nextLoop()
     assert.equal(isClosed, false)
     faults.release()
     await Promise.all([...writes, closed])

@@ -5,25 +5,25 @@ import { before, test } from 'node:test'
 import { STEPS } from '../../src/core/pipeline.ts'
 import { TABLES } from '../../tools/endpoint-tables.ts'
 import { PLACED_ENDPOINTS, pathsOf, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
 type Logged = { readonly message: string; readonly fields: Readonly<Record<string, unknown>> | undefined }
 const logged: Logged[] = []
-let house: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  house = await startMemoryHouse({ log: (_level, message, fields) => logged.push({ message, fields }) })
-  await house.call('POST', 'sys/auth/approle', { type: 'approle' })
-  await house.call('POST', 'sys/auth/people', { type: 'userpass' })
-  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
-  await house.call('POST', 'transit/keys/k')
+  server = await startMemoryServer({ log: (_level, message, fields) => logged.push({ message, fields }) })
+  await server.call('POST', 'sys/auth/approle', { type: 'approle' })
+  await server.call('POST', 'sys/auth/people', { type: 'userpass' })
+  await server.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await server.call('POST', 'transit/keys/k')
   await policy('all', 'path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }')
 })
 
-const policy = (name: string, text: string) => house.call('POST', `sys/policies/acl/${name}`, { policy: text })
+const policy = (name: string, text: string) => server.call('POST', `sys/policies/acl/${name}`, { policy: text })
 const authOf = ({ body }: Called) => body.auth as { readonly client_token: string; readonly accessor: string }
-const make = async (fields: object) => authOf(await house.call('POST', 'auth/token/create', fields))
-const isAlive = async (token: string) => (await house.call('POST', 'auth/token/lookup', { token })).status === 200
-const tokensStored = async () => (await house.store.scan('root/sys/token/id/', '', 10_000)).length
+const make = async (fields: object) => authOf(await server.call('POST', 'auth/token/create', fields))
+const isAlive = async (token: string) => (await server.call('POST', 'auth/token/lookup', { token })).status === 200
+const tokensStored = async () => (await server.store.scan('root/sys/token/id/', '', 10_000)).length
 
 test('T-08, I-07: an id is looked for in the one namespace there is; no spelling of another leads to it', async () => {
   const { client_token: token, accessor } = await make({ policies: ['default'] })
@@ -47,7 +47,7 @@ test('T-08, I-07: an id is looked for in the one namespace there is; no spelling
     '//',
   ]) {
     for (const [path, body] of ways)
-      assert.equal((await house.call('POST', path, body, 'root', { namespace })).status, 404, `${namespace} ${path}`)
+      assert.equal((await server.call('POST', path, body, 'root', { namespace })).status, 404, `${namespace} ${path}`)
   }
   assert.equal(await isAlive(token), true)
 })
@@ -57,8 +57,8 @@ test('T-09: a login mount is tuned with sudo only, by the old path as by the new
   await policy('logins', 'path "sys/mounts/auth/*" { capabilities = ["read", "update", "sudo"] }')
   const tune = async (policies: string, path: string) => {
     const { client_token } = await make({ policies: [policies] })
-    const written = await house.call('POST', `sys/mounts/${path}/tune`, { description: 'x' }, client_token)
-    const read = await house.call('GET', `sys/mounts/${path}/tune`, undefined, client_token)
+    const written = await server.call('POST', `sys/mounts/${path}/tune`, { description: 'x' }, client_token)
+    const read = await server.call('GET', `sys/mounts/${path}/tune`, undefined, client_token)
     return [written.status, read.status]
   }
   assert.deepEqual(await tune('engines', 'auth/people'), [403, 403])
@@ -78,19 +78,19 @@ test('T-11: only a login method gives logins, and only endpoints that say so giv
 
 test('T-12: what is done follows from method and list alone, never from another word of the request', async () => {
   for (const method of ['SCAN', 'RENEW', 'REVOKE', 'ROLLBACK', 'ALIAS-LOOKAHEAD', 'RESOLVE-ROLE', 'get'])
-    assert.equal((await house.call(method, 'auth/token/lookup-self')).status, 405, method)
+    assert.equal((await server.call(method, 'auth/token/lookup-self')).status, 405, method)
   const stored = await tokensStored()
   for (const query of ['operation=update', 'operation=alias-lookahead', 'scan=true', 'method=POST', 'help=']) {
-    assert.equal((await house.call('GET', `auth/token/lookup-self?${query}`)).status, 200, query)
-    assert.equal((await house.call('GET', `auth/token/create?${query}`)).status, 405, query)
-    assert.equal((await house.call('GET', `auth/people/login/x?${query}&password=x`)).status, 405, query)
+    assert.equal((await server.call('GET', `auth/token/lookup-self?${query}`)).status, 200, query)
+    assert.equal((await server.call('GET', `auth/token/create?${query}`)).status, 405, query)
+    assert.equal((await server.call('GET', `auth/people/login/x?${query}&password=x`)).status, 405, query)
   }
   assert.equal(await tokensStored(), stored)
 })
 
 test('T-13: a token is found by a keyed digest: its text and its accessor are nowhere in the store', async () => {
   const { client_token, accessor } = await make({ policies: ['default'], meta: { a: 'b' } })
-  for (const { key, value } of await house.store.scan('', '', 100_000)) {
+  for (const { key, value } of await server.store.scan('', '', 100_000)) {
     const text = key + value.toString('latin1')
     assert.ok(!text.includes(client_token) && !text.includes(accessor), key)
   }
@@ -100,14 +100,14 @@ test('T-16: taking back what an engine gave takes back no token', async () => {
   const { client_token } = await make({ policies: ['default'] })
   for (const prefix of ['transit', 'transit/', 'auth/tok', 'auth/token/creat', 'sys', 'a'])
     assert.equal(
-      (await house.call('POST', `sys/leases/revoke-prefix/${prefix}`)).status,
+      (await server.call('POST', `sys/leases/revoke-prefix/${prefix}`)).status,
       prefix.endsWith('/') ? 400 : 204,
     )
   assert.equal(await isAlive(client_token), true)
 })
 
 test('T-17, P-33: a server that was made has the one root token that was asked for', async () => {
-  const fresh = await startMemoryHouse({ shares: 0 })
+  const fresh = await startMemoryServer({ shares: 0 })
   const tokens = async () => (await fresh.store.scan('root/sys/token/id/', '', 10)).length
   for (const body of [{}, { secret_shares: 1, secret_threshold: 2 }, { secret_shares: 1, pgp_keys: ['x'] }]) {
     assert.equal((await fresh.call('POST', 'sys/init', body, '')).status, 400)
@@ -118,7 +118,7 @@ test('T-17, P-33: a server that was made has the one root token that was asked f
 })
 
 test('T-20: the one request of a limited token may be any of the server, and it is gone then', async () => {
-  const fresh = await startMemoryHouse()
+  const fresh = await startMemoryServer()
   await fresh.call('POST', 'sys/policies/acl/all', {
     policy: 'path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }',
   })
@@ -146,9 +146,9 @@ test('T-22: no answer that was made for one token goes to another', async () => 
   await policy('reader', 'path "transit/keys/k" { capabilities = ["read"] }')
   const [may, mayNot] = [await make({ policies: ['reader'] }), await make({ policies: ['default'] })]
   for (let i = 0; i < 20; i++) {
-    assert.equal((await house.call('GET', 'transit/keys/k', undefined, may.client_token)).status, 200)
-    assert.equal((await house.call('GET', 'transit/keys/k', undefined, mayNot.client_token)).status, 403)
-    const self = await house.call(
+    assert.equal((await server.call('GET', 'transit/keys/k', undefined, may.client_token)).status, 200)
+    assert.equal((await server.call('GET', 'transit/keys/k', undefined, mayNot.client_token)).status, 403)
+    const self = await server.call(
       'GET',
       'auth/token/lookup-self',
       undefined,
@@ -159,40 +159,40 @@ test('T-22: no answer that was made for one token goes to another', async () => 
 })
 
 test('A-07: a secret id is not reached by way of another role', async () => {
-  for (const role of ['mine', 'theirs']) await house.call('POST', `auth/approle/role/${role}`, {})
-  const made = (await house.call('POST', 'auth/approle/role/theirs/secret-id', {})).body.data ?? {}
+  for (const role of ['mine', 'theirs']) await server.call('POST', `auth/approle/role/${role}`, {})
+  const made = (await server.call('POST', 'auth/approle/role/theirs/secret-id', {})).body.data ?? {}
   const { secret_id, secret_id_accessor } = made
   const way = (role: string, rest: string) => `auth/approle/role/${role}/${rest}`
-  const lookup = (role: string) => house.call('POST', way(role, 'secret-id-accessor/lookup'), { secret_id_accessor })
+  const lookup = (role: string) => server.call('POST', way(role, 'secret-id-accessor/lookup'), { secret_id_accessor })
   assert.equal((await lookup('mine')).status, 404)
-  assert.equal((await house.call('POST', way('mine', 'secret-id/lookup'), { secret_id })).status, 204)
-  await house.call('POST', way('mine', 'secret-id-accessor/destroy'), { secret_id_accessor })
-  await house.call('POST', way('mine', 'secret-id/destroy'), { secret_id })
+  assert.equal((await server.call('POST', way('mine', 'secret-id/lookup'), { secret_id })).status, 204)
+  await server.call('POST', way('mine', 'secret-id-accessor/destroy'), { secret_id_accessor })
+  await server.call('POST', way('mine', 'secret-id/destroy'), { secret_id })
   assert.equal((await lookup('theirs')).status, 200)
 })
 
 test('I-06: who may remove one entity may not remove many at once, and of many all go or none', async () => {
   await policy('one', 'path "identity/entity/id/*" { capabilities = ["delete"] }')
   const { client_token } = await make({ policies: ['one'] })
-  const id = (await house.call('POST', 'identity/entity', { name: 'kept' })).body.data?.id
-  const batch = (token: string) => house.call('POST', 'identity/entity/batch-delete', { entity_ids: [id] }, token)
+  const id = (await server.call('POST', 'identity/entity', { name: 'kept' })).body.data?.id
+  const batch = (token: string) => server.call('POST', 'identity/entity/batch-delete', { entity_ids: [id] }, token)
   assert.equal((await batch(client_token)).status, 403)
-  assert.equal((await house.call('GET', `identity/entity/id/${id}`)).status, 200)
+  assert.equal((await server.call('GET', `identity/entity/id/${id}`)).status, 200)
   assert.equal((await batch('root')).status, 204)
-  assert.equal((await house.call('GET', `identity/entity/id/${id}`)).status, 404)
+  assert.equal((await server.call('GET', `identity/entity/id/${id}`)).status, 404)
 })
 
 /** Constants, and names that the functions around them are given by their own file. */
 const OF_THE_CODE = /^([A-Z_]+([.]\w+)?|table|column|where)$/
 
 test('M-02: what is good for one use is used once, however it is spelled and however many try at once', async () => {
-  await house.call('POST', 'auth/approle/role/once', {})
-  const role_id = (await house.call('GET', 'auth/approle/role/once/role-id')).body.data?.role_id
-  await house.call('POST', 'sys/auth/approle/tune', { user_lockout_config: { lockout_disable: true } })
+  await server.call('POST', 'auth/approle/role/once', {})
+  const role_id = (await server.call('GET', 'auth/approle/role/once/role-id')).body.data?.role_id
+  await server.call('POST', 'sys/auth/approle/tune', { user_lockout_config: { lockout_disable: true } })
   const newSecret = async () =>
-    String((await house.call('POST', 'auth/approle/role/once/secret-id', { num_uses: 1 })).body.data?.secret_id)
+    String((await server.call('POST', 'auth/approle/role/once/secret-id', { num_uses: 1 })).body.data?.secret_id)
   const logIn = async (secret_id: string) =>
-    (await house.call('POST', 'auth/approle/login', { role_id, secret_id }, '')).status
+    (await server.call('POST', 'auth/approle/login', { role_id, secret_id }, '')).status
   const atOnce = await newSecret()
   const statuses = await Promise.all(Array.from({ length: 50 }, () => logIn(atOnce)))
   assert.equal(statuses.filter((status) => status === 200).length, 1)
@@ -210,7 +210,7 @@ test('M-02: what is good for one use is used once, however it is spelled and how
 })
 
 test('M-02, M-03: after a start the very first request meets what was forbidden before it', async () => {
-  const first = await startMemoryHouse()
+  const first = await startMemoryServer()
   const create = async (fields: object) => authOf(await first.call('POST', 'auth/token/create', fields))
   const mfa = 'path "sys/mounts" { capabilities = ["read"] mfa_methods = ["totp"] }'
   await first.call('POST', 'sys/policies/acl/only-with-mfa', { policy: mfa })
@@ -218,13 +218,13 @@ test('M-02, M-03: after a start the very first request meets what was forbidden 
   await first.call('POST', 'sys/auth/people', { type: 'userpass' })
   await first.call('POST', 'sys/auth/people/tune', { user_lockout_config: { lockout_threshold: 1 } })
   await first.call('POST', 'auth/people/users/ann', { password: 'secret', token_policies: ['reader'] })
-  const logIn = (at: MemoryHouse, password: string) => at.call('POST', 'auth/people/login/ann', { password }, '')
+  const logIn = (at: MemoryServer, password: string) => at.call('POST', 'auth/people/login/ann', { password }, '')
   const disabled = await logIn(first, 'secret')
   const { entity_id: entity } = disabled.body.auth as { readonly entity_id: string }
   const [withMfa, revoked] = [await create({ policies: ['only-with-mfa'] }), await create({ policies: ['reader'] })]
   await first.call('POST', 'auth/token/revoke', { token: revoked.client_token })
   await first.call('POST', `identity/entity/id/${entity}`, { disabled: true })
-  const restart = () => startMemoryHouse({ store: first.store, key: first.shares[0] as Buffer })
+  const restart = () => startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
   for (const { client_token } of [withMfa, revoked, authOf(disabled)])
     assert.equal((await (await restart()).call('GET', 'sys/mounts', undefined, client_token)).status, 403)
   const last = await restart()
@@ -256,11 +256,11 @@ test('M-06: where an empty list means everything, the field says so; a role with
   const said = lists.filter(([, { description }]) => /empty: anywhere|the default is the role/.test(description))
   assert.ok(said.length >= 4)
   const unbound = { bind_secret_id: false, token_bound_cidrs: [], secret_id_bound_cidrs: '' }
-  assert.equal((await house.call('POST', 'auth/approle/role/unbound', unbound)).status, 400)
+  assert.equal((await server.call('POST', 'auth/approle/role/unbound', unbound)).status, 400)
 })
 
 test('V-09: who asked the seal to change is in the log, with address and outcome, and without a share', async () => {
-  const fresh = await startMemoryHouse({ log: (_level, message, fields) => logged.push({ message, fields }) })
+  const fresh = await startMemoryServer({ log: (_level, message, fields) => logged.push({ message, fields }) })
   logged.length = 0
   const key = (fresh.shares[0] as Buffer).toString('base64')
   await fresh.call('PUT', 'sys/seal', {}, '')

@@ -23,11 +23,11 @@ import { realWorld } from '../../src/lib/world.ts'
 import { type AuditEntry, byRequest, readEntries, requirePairs, verifyLog } from '../fixtures/audit-log.ts'
 import {
   type Called,
-  type MemoryHouse,
-  type MemoryHouseOptions,
-  startMemoryHouse,
+  type MemoryServer,
+  type MemoryServerOptions,
+  startMemoryServer,
   wireRequest,
-} from '../fixtures/memory-house.ts'
+} from '../fixtures/memory-server.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { steppedTime } from '../fixtures/stepped-time.ts'
 import { ends, until } from '../fixtures/until.ts'
@@ -41,20 +41,20 @@ after(() => {
 })
 
 let count = 0
-type Audited = MemoryHouse & { readonly file: string }
+type Audited = MemoryServer & { readonly file: string }
 
-async function start(options: Readonly<Record<string, string>> = {}, of: MemoryHouseOptions = {}): Promise<Audited> {
-  const house = await startMemoryHouse(of)
+async function start(options: Readonly<Record<string, string>> = {}, of: MemoryServerOptions = {}): Promise<Audited> {
+  const server = await startMemoryServer(of)
   const file = join(directory.path, `audit-${++count}.log`)
-  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
-  await house.call('POST', 'transit/keys/k', {})
-  const made = await house.call('POST', 'sys/audit/file', { type: 'file', options: { file_path: file, ...options } })
+  await server.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await server.call('POST', 'transit/keys/k', {})
+  const made = await server.call('POST', 'sys/audit/file', { type: 'file', options: { file_path: file, ...options } })
   assert.equal(made.status, 204, JSON.stringify(made.body))
-  return { ...house, file }
+  return { ...server, file }
 }
 
-const hashOf = async (house: MemoryHouse, input: string, path = 'file'): Promise<string> =>
-  String((await house.call('POST', `sys/audit-hash/${path}`, { input })).body.data?.hash)
+const hashOf = async (server: MemoryServer, input: string, path = 'file'): Promise<string> =>
+  String((await server.call('POST', `sys/audit-hash/${path}`, { input })).body.data?.hash)
 
 /** The entries of the last request but those of `audit-hash`. */
 const lastOf = (file: string) => {
@@ -64,19 +64,19 @@ const lastOf = (file: string) => {
 }
 
 test('P-35: an encryption is recorded before and after, with HMACs that audit-hash finds again', async () => {
-  const house = await start()
-  const { body } = await house.call('POST', 'transit/encrypt/k', { plaintext: 'c29tZQ==', key_version: 1 })
-  const [request, response] = lastOf(house.file)
+  const server = await start()
+  const { body } = await server.call('POST', 'transit/encrypt/k', { plaintext: 'c29tZQ==', key_version: 1 })
+  const [request, response] = lastOf(server.file)
   assert.equal(request?.type, 'request')
   assert.equal(response?.type, 'response')
   assert.equal(request?.request.id, body.request_id)
-  assert.deepEqual(request?.request.data, { plaintext: await hashOf(house, 'c29tZQ=='), key_version: 1 })
+  assert.deepEqual(request?.request.data, { plaintext: await hashOf(server, 'c29tZQ=='), key_version: 1 })
   assert.deepEqual(response?.response?.data, {
-    ciphertext: await hashOf(house, String(body.data?.ciphertext)),
+    ciphertext: await hashOf(server, String(body.data?.ciphertext)),
     key_version: 1,
   })
   assert.deepEqual(response?.request, request?.request)
-  const token = await hashOf(house, 'root')
+  const token = await hashOf(server, 'root')
   assert.equal(request?.request.client_token, token)
   assert.equal(request?.auth?.client_token, token)
   assert.deepEqual(
@@ -84,11 +84,11 @@ test('P-35: an encryption is recorded before and after, with HMACs that audit-ha
     ['update', 'transit/encrypt/k', 'transit', '127.0.0.1'],
   )
   assert.deepEqual(request?.auth?.policies, ['root'])
-  requirePairs(readEntries(house.file))
+  requirePairs(readEntries(server.file))
 })
 
 test('a refusal is recorded on both sides, with its reason', async () => {
-  const house = await start()
+  const server = await start()
   const cases = [
     { call: ['GET', 'transit/keys/k', undefined, 'no-such-token'] as const, error: 'permission denied' },
     { call: ['GET', 'transit/keys/k', undefined, ''] as const, error: 'permission denied' },
@@ -100,11 +100,11 @@ test('a refusal is recorded on both sides, with its reason', async () => {
     { call: ['POST', 'transit/datakey/odd/k', {}] as const, error: /Invalid path/ },
   ]
   for (const { call, error } of cases) {
-    const before = readEntries(house.file).length
+    const before = readEntries(server.file).length
     const [method, path, body, token] = call as readonly [string, string, object?, string?]
-    const { status } = await house.call(method, path, body, token)
+    const { status } = await server.call(method, path, body, token)
     assert(status >= 400, path)
-    const entries = readEntries(house.file).slice(before)
+    const entries = readEntries(server.file).slice(before)
     assert.deepEqual(
       entries.map(({ type }) => type),
       ['request', 'response'],
@@ -117,16 +117,16 @@ test('a refusal is recorded on both sides, with its reason', async () => {
 })
 
 test('help, wrapping and lists are recorded; the state of the server is not', async () => {
-  const house = await start()
-  const before = readEntries(house.file).length
-  await house.call('GET', 'transit/keys/k?help=1')
-  await house.call('HELP', 'transit/keys/k')
-  await house.call('LIST', 'transit/keys')
+  const server = await start()
+  const before = readEntries(server.file).length
+  await server.call('GET', 'transit/keys/k?help=1')
+  await server.call('HELP', 'transit/keys/k')
+  await server.call('LIST', 'transit/keys')
   for (const path of ['sys/health', 'sys/seal-status', 'sys/leader', 'sys/init'])
-    await house.call('GET', path, undefined, '')
-  await house.call('POST', 'sys/unseal', { reset: true }, '')
-  const wrapped = await house.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60s' })
-  const entries = readEntries(house.file).slice(before)
+    await server.call('GET', path, undefined, '')
+  await server.call('POST', 'sys/unseal', { reset: true }, '')
+  const wrapped = await server.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60s' })
+  const entries = readEntries(server.file).slice(before)
   requirePairs(entries)
   assert.deepEqual(
     entries.filter(({ type }) => type === 'request').map(({ request }) => request.path),
@@ -134,29 +134,29 @@ test('help, wrapping and lists are recorded; the state of the server is not', as
   )
   const info = wrapped.body.wrap_info as unknown as Record<string, unknown>
   const told = entries.at(-1)?.response?.wrap_info as Record<string, unknown>
-  assert.equal(told.token, await hashOf(house, String(info.token)))
-  assert.equal(told.accessor, await hashOf(house, String(info.accessor)))
+  assert.equal(told.token, await hashOf(server, String(info.token)))
+  assert.equal(told.accessor, await hashOf(server, String(info.accessor)))
   assert.deepEqual([told.ttl, told.creation_path], [60, 'transit/keys/k'])
   assert.equal(entries.at(-1)?.request.wrap_ttl, 60)
   // T-21: what is opened is no clearer than what was wrapped, and a second try is recorded, too.
-  await house.call('POST', 'sys/wrapping/unwrap', {}, String(info.token))
-  const opened = readFileSync(house.file, 'utf8')
+  await server.call('POST', 'sys/wrapping/unwrap', {}, String(info.token))
+  const opened = readFileSync(server.file, 'utf8')
   assert.equal(opened.includes('aes256-gcm96'), false)
-  await house.call('POST', 'sys/wrapping/unwrap', {}, String(info.token))
-  assert.equal(lastOf(house.file).at(-1)?.error, 'wrapping token is not valid or does not exist')
+  await server.call('POST', 'sys/wrapping/unwrap', {}, String(info.token))
+  assert.equal(lastOf(server.file).at(-1)?.error, 'wrapping token is not valid or does not exist')
 })
 
 test('U-01: a token that stands in the path is no clearer than one that stands elsewhere', async () => {
-  const house = await start()
-  await house.call('GET', 'auth/token/lookup/hvs.CANARY')
-  assert.equal(lastOf(house.file)[0]?.request.path, `auth/token/lookup/${await hashOf(house, 'hvs.CANARY')}`)
-  assert.equal(readFileSync(house.file, 'utf8').includes('CANARY'), false)
+  const server = await start()
+  await server.call('GET', 'auth/token/lookup/hvs.CANARY')
+  assert.equal(lastOf(server.file)[0]?.request.path, `auth/token/lookup/${await hashOf(server, 'hvs.CANARY')}`)
+  assert.equal(readFileSync(server.file, 'utf8').includes('CANARY'), false)
 })
 
 /** What the log has of a token in the paths of requests that lead nowhere, or are refused early. */
 test('U-01: a token in a path is hidden where no endpoint is known, and in what repeats the path', async () => {
-  const house = await start()
-  const hash = await hashOf(house, 'hvs.CANARY')
+  const server = await start()
+  const hash = await hashOf(server, 'hvs.CANARY')
   const cases = [
     { method: 'PATCH', path: 'auth/token/lookup/hvs.CANARY' },
     { method: 'DELETE', path: 'auth/token/lookup/hvs.CANARY' },
@@ -171,56 +171,56 @@ test('U-01: a token in a path is hidden where no endpoint is known, and in what 
     { method: 'GET', path: 'nowhere/../%68vs.CANARY' },
   ]
   for (const { method, path, headers = {} } of cases) {
-    await house.call(method, path, method === 'POST' ? {} : undefined, 'root', headers)
-    assert.match(String(lastOf(house.file)[0]?.request.path), new RegExp(`/${hash}$`), `${method} ${path}`)
+    await server.call(method, path, method === 'POST' ? {} : undefined, 'root', headers)
+    assert.match(String(lastOf(server.file)[0]?.request.path), new RegExp(`/${hash}$`), `${method} ${path}`)
   }
   // Tokens of one's own have no form: the place tells.
-  await house.call('PATCH', 'auth/token/lookup/CANARY')
-  await house.call('POST', 'sys/wrapping/unwrap/CANARY', {})
-  await house.call('GET', 'sys/leases/nothing/hCANARY-of-many-characters')
+  await server.call('PATCH', 'auth/token/lookup/CANARY')
+  await server.call('POST', 'sys/wrapping/unwrap/CANARY', {})
+  await server.call('GET', 'sys/leases/nothing/hCANARY-of-many-characters')
   // A wrapped answer names the path that it came from.
-  const own = await house.call('POST', 'auth/token/create', { id: 'OWNCANARY', policies: ['default'] })
+  const own = await server.call('POST', 'auth/token/create', { id: 'OWNCANARY', policies: ['default'] })
   assert.equal(own.status, 200)
-  const wrapped = await house.call('GET', 'auth/token/lookup/OWNCANARY', undefined, 'root', { wrapTtl: '60' })
+  const wrapped = await server.call('GET', 'auth/token/lookup/OWNCANARY', undefined, 'root', { wrapTtl: '60' })
   assert.equal(wrapped.status, 200)
   const { token = '' } = wrapped.body.wrap_info as unknown as Record<string, string>
-  assert.equal((await house.call('POST', 'sys/wrapping/rewrap', { token })).status, 200)
-  assert.equal(readFileSync(house.file, 'utf8').includes('CANARY'), false)
-  await house.call('PATCH', 'transit/keys/k')
-  assert.equal(lastOf(house.file)[0]?.request.path, 'transit/keys/k')
+  assert.equal((await server.call('POST', 'sys/wrapping/rewrap', { token })).status, 200)
+  assert.equal(readFileSync(server.file, 'utf8').includes('CANARY'), false)
+  await server.call('PATCH', 'transit/keys/k')
+  assert.equal(lastOf(server.file)[0]?.request.path, 'transit/keys/k')
 })
 
 test('U-01: the token of a path is hidden where it stands, whatever else has the same text', async () => {
-  const house = await start()
+  const server = await start()
   for (const id of ['auth', 'token', 'look', 'o']) {
-    assert.equal((await house.call('POST', 'auth/token/create', { id, policies: ['default'] })).status, 200)
-    assert.equal((await house.call('GET', `auth/token/lookup/${id}`)).status, 200)
-    assert.equal(lastOf(house.file)[0]?.request.path, `auth/token/lookup/${await hashOf(house, id)}`)
+    assert.equal((await server.call('POST', 'auth/token/create', { id, policies: ['default'] })).status, 200)
+    assert.equal((await server.call('GET', `auth/token/lookup/${id}`)).status, 200)
+    assert.equal(lastOf(server.file)[0]?.request.path, `auth/token/lookup/${await hashOf(server, id)}`)
   }
 })
 
 test('U-01: a secret that is sent as a number is no clearer than one that is a text', async () => {
-  const house = await start()
-  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
-  const made = await house.call('POST', 'auth/userpass/users/kim', { password: 8412345678, token_num_uses: 3 })
+  const server = await start()
+  await server.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  const made = await server.call('POST', 'auth/userpass/users/kim', { password: 8412345678, token_num_uses: 3 })
   assert.equal(made.status, 204)
-  const hash = await hashOf(house, '8412345678')
-  assert.deepEqual(lastOf(house.file)[0]?.request.data, { password: hash, token_num_uses: 3 })
-  const login = await house.call('POST', 'auth/userpass/login/kim', { password: 8412345678 }, '')
+  const hash = await hashOf(server, '8412345678')
+  assert.deepEqual(lastOf(server.file)[0]?.request.data, { password: hash, token_num_uses: 3 })
+  const login = await server.call('POST', 'auth/userpass/login/kim', { password: 8412345678 }, '')
   assert.equal(login.status, 200)
-  assert.deepEqual(lastOf(house.file)[0]?.request.data, { password: hash })
-  await house.call('POST', 'auth/userpass/login/kim', { password: [8412345678, { deep: 8412345678 }] }, '')
+  assert.deepEqual(lastOf(server.file)[0]?.request.data, { password: hash })
+  await server.call('POST', 'auth/userpass/login/kim', { password: [8412345678, { deep: 8412345678 }] }, '')
   const item = { plaintext: 8412345678, key_version: 1 }
-  await house.call('POST', 'transit/encrypt/k', { batch_input: [item, 8412345678] })
-  const batch = lastOf(house.file)[0]?.request.data?.batch_input
+  await server.call('POST', 'transit/encrypt/k', { batch_input: [item, 8412345678] })
+  const batch = lastOf(server.file)[0]?.request.data?.batch_input
   assert.deepEqual(batch, [{ plaintext: hash, key_version: 1 }, hash])
-  assert.equal(readFileSync(house.file, 'utf8').includes('8412345678'), false)
+  assert.equal(readFileSync(server.file, 'utf8').includes('8412345678'), false)
 })
 
 test('P-34: of a withheld answer no token is left, wrapped or not, in any form', async () => {
-  const house = await start()
-  const { audit } = house.house
-  const accessors = async () => (await house.call('LIST', 'auth/token/accessors')).body.data?.keys as readonly string[]
+  const server = await start()
+  const { audit } = server.node
+  const accessors = async () => (await server.call('LIST', 'auth/token/accessors')).body.data?.keys as readonly string[]
   const finish = audit.finish
   const cases = [
     { call: ['POST', 'auth/token/create', {}], headers: {} },
@@ -238,7 +238,7 @@ test('P-34: of a withheld answer no token is left, wrapped or not, in any form',
       audit.drop(of)
       throw new NotRecorded('no device')
     }
-    const { status } = await house.call(method, path, body, 'root', headers)
+    const { status } = await server.call(method, path, body, 'root', headers)
     assert.equal(status, 500)
     assert(made.length > before.length, 'something was made')
     assert.deepEqual(await accessors(), before, `${path} ${JSON.stringify(headers)}`)
@@ -246,7 +246,7 @@ test('P-34: of a withheld answer no token is left, wrapped or not, in any form',
 })
 
 /** The next answer is recorded by no device. */
-function loseNextAnswer({ house: { audit } }: MemoryHouse): void {
+function loseNextAnswer({ node: { audit } }: MemoryServer): void {
   const { finish } = audit
   audit.finish = async (of) => {
     audit.finish = finish
@@ -262,29 +262,29 @@ test('P-34, S-04: new shares that are in force are given, recorded or not; those
   ] as const) {
     for (const require_verification of [false, true]) {
       const logged: string[] = []
-      const house = await start({}, { log: (_level, message) => logged.push(message) })
+      const server = await start({}, { log: (_level, message) => logged.push(message) })
       const give = async (path: string, body: object) =>
-        (await house.call('POST', `${place}/${path}`, body, token)).body
+        (await server.call('POST', `${place}/${path}`, body, token)).body
       const dataOf = ({ data, ...plain }: Called['body']): Record<string, unknown> => data ?? plain
       const begun = await give('init', { secret_shares: 1, secret_threshold: 1, require_verification })
       const { nonce } = dataOf(begun)
-      const key = house.shares[0]?.toString('hex')
-      loseNextAnswer(house)
+      const key = server.shares[0]?.toString('hex')
+      loseNextAnswer(server)
       const answer = await give('update', { key, nonce })
       assert.equal(logged.filter((line) => line.includes('the only copy')).length, require_verification ? 0 : 1)
       if (require_verification)
         assert.deepEqual(answer.errors, ['No audit device could record the answer, so it is withheld'])
       const opening = require_verification ? key : (dataOf(answer).keys as string[])[0]
-      assert.equal((await house.call('POST', 'sys/seal')).status, 204)
-      assert.equal((await house.call('POST', 'sys/unseal', { key: opening }, '')).body.sealed, false)
+      assert.equal((await server.call('POST', 'sys/seal')).status, 204)
+      assert.equal((await server.call('POST', 'sys/unseal', { key: opening }, '')).body.sealed, false)
     }
   }
 })
 
 test('P-34, T-21: what an unwrapping took out is given, recorded or not', async () => {
-  const house = await start()
+  const server = await start()
   const wrapped = async () => {
-    const { body } = await house.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60' })
+    const { body } = await server.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60' })
     return (body.wrap_info as unknown as Record<string, string>).token
   }
   for (const [path, headers] of [
@@ -293,40 +293,40 @@ test('P-34, T-21: what an unwrapping took out is given, recorded or not', async 
     ['rewrap', {}],
   ] as const) {
     const token = await wrapped()
-    loseNextAnswer(house)
-    const { body } = await house.call('POST', `sys/wrapping/${path}`, { token }, 'root', headers)
+    loseNextAnswer(server)
+    const { body } = await server.call('POST', `sys/wrapping/${path}`, { token }, 'root', headers)
     const next = (body.wrap_info as unknown as Record<string, string> | null)?.token
-    const opened = next === undefined ? body : (await house.call('POST', 'sys/wrapping/unwrap', { token: next })).body
+    const opened = next === undefined ? body : (await server.call('POST', 'sys/wrapping/unwrap', { token: next })).body
     assert.equal(opened.data?.name, 'k', path)
-    loseNextAnswer(house)
-    assert.equal((await house.call('POST', `sys/wrapping/${path}`, { token })).status, 500, 'a refusal is no copy')
+    loseNextAnswer(server)
+    assert.equal((await server.call('POST', `sys/wrapping/${path}`, { token })).status, 500, 'a refusal is no copy')
   }
 })
 
 test('P-34, T-21: so is what a wrapping token reads from its cubbyhole, which goes with it', async () => {
-  const house = await start()
-  const { body } = await house.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60' })
+  const server = await start()
+  const { body } = await server.call('GET', 'transit/keys/k', undefined, 'root', { wrapTtl: '60' })
   const { token = '' } = body.wrap_info as unknown as Record<string, string>
-  loseNextAnswer(house)
-  const read = await house.call('GET', 'cubbyhole/response', undefined, token)
+  loseNextAnswer(server)
+  const read = await server.call('GET', 'cubbyhole/response', undefined, token)
   assert.equal(JSON.parse(String(read.body.data?.response)).data.name, 'k')
-  assert.equal((await house.call('GET', 'cubbyhole/response', undefined, token)).status, 403)
+  assert.equal((await server.call('GET', 'cubbyhole/response', undefined, token)).status, 403)
 })
 
 test('P-34: what a token reads from its cubbyhole with its last use is given wrapped, too', async () => {
-  const house = await start()
-  const made = await house.call('POST', 'auth/token/create', { policies: ['default'], num_uses: 2 })
+  const server = await start()
+  const made = await server.call('POST', 'auth/token/create', { policies: ['default'], num_uses: 2 })
   const token = String((made.body.auth as unknown as Record<string, string>).client_token)
-  assert.equal((await house.call('POST', 'cubbyhole/kept', { a: 'b' }, token)).status, 204)
-  loseNextAnswer(house)
-  const read = await house.call('GET', 'cubbyhole/kept', undefined, token, { wrapTtl: '60' })
+  assert.equal((await server.call('POST', 'cubbyhole/kept', { a: 'b' }, token)).status, 204)
+  loseNextAnswer(server)
+  const read = await server.call('GET', 'cubbyhole/kept', undefined, token, { wrapTtl: '60' })
   const wrapped = String((read.body.wrap_info as unknown as Record<string, string>)?.token)
-  const { body } = await house.call('POST', 'sys/wrapping/unwrap', undefined, wrapped)
+  const { body } = await server.call('POST', 'sys/wrapping/unwrap', undefined, wrapped)
   assert.deepEqual(body.data, { a: 'b' })
 })
 
 test('P-36: a request that was begun where no device was is recorded whole where it is carried out', async () => {
-  const house = await start()
+  const server = await start()
   const passedOn: unknown[] = []
   const to = async (request: WireRequest) => {
     passedOn.push(request.passedOn?.recordedBy)
@@ -337,7 +337,7 @@ test('P-36: a request that was begun where no device was is recorded whole where
     await forward(exchange as unknown as Exchange, to)
   }
   assert.deepEqual(passedOn, [[], ['u']])
-  const here = house.house.audit.list().map(({ uuid }) => uuid)
+  const here = server.node.audit.list().map(({ uuid }) => uuid)
   // The thread that carries it out then writes both entries, or the second alone.
   for (const [recordedBy, types] of [
     [[], ['request', 'response']],
@@ -347,8 +347,8 @@ test('P-36: a request that was begun where no device was is recorded whole where
   ] as const) {
     const id = `passed-on-${recordedBy}`
     const request = wireRequest('GET', 'transit/keys/k', undefined, 'root')
-    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, recordedBy } })
-    const own = byRequest(readEntries(house.file)).get(id) ?? []
+    await server.node.core.handle({ ...request, passedOn: { id, trace: undefined, recordedBy } })
+    const own = byRequest(readEntries(server.file)).get(id) ?? []
     assert.deepEqual(
       own.map(({ type }) => type),
       types,
@@ -357,43 +357,43 @@ test('P-36: a request that was begun where no device was is recorded whole where
 })
 
 test('P-36: a device that is enabled between two threads gets no answer to what it has no request of', async () => {
-  const house = await start()
-  const first = house.house.audit.list().map(({ uuid }) => uuid)
+  const server = await start()
+  const first = server.node.audit.list().map(({ uuid }) => uuid)
   const late = join(directory.path, 'late.log')
-  assert.equal((await house.call('PUT', 'sys/audit/late', { type: 'file', options: { file_path: late } })).status, 204)
-  const both = house.house.audit.list().map(({ uuid }) => uuid)
+  assert.equal((await server.call('PUT', 'sys/audit/late', { type: 'file', options: { file_path: late } })).status, 204)
+  const both = server.node.audit.list().map(({ uuid }) => uuid)
   assert.equal(both.length, 2)
   for (const [id, recordedBy] of [
     ['of-the-first', first],
     ['of-both', both],
   ] as const) {
     const request = wireRequest('GET', 'transit/keys/k', undefined, 'root')
-    await house.house.core.handle({ ...request, passedOn: { id, trace: undefined, recordedBy } })
+    await server.node.core.handle({ ...request, passedOn: { id, trace: undefined, recordedBy } })
   }
   const typesIn = (file: string, id: string) => (byRequest(readEntries(file)).get(id) ?? []).map(({ type }) => type)
-  assert.deepEqual([typesIn(house.file, 'of-the-first'), typesIn(late, 'of-the-first')], [['response'], []])
-  assert.deepEqual([typesIn(house.file, 'of-both'), typesIn(late, 'of-both')], [['response'], ['response']])
+  assert.deepEqual([typesIn(server.file, 'of-the-first'), typesIn(late, 'of-the-first')], [['response'], []])
+  assert.deepEqual([typesIn(server.file, 'of-both'), typesIn(late, 'of-both')], [['response'], ['response']])
   // What was lent for the one request is given back: both end with the server.
-  await house.house.operations.seal()
+  await server.node.operations.seal()
   assert.equal(verifyLog(late).faults.length, 0)
 })
 
 test('P-36: a request that a quota refuses is recorded where it spent a use of its token', async () => {
-  const house = await start()
-  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  const server = await start()
+  await server.call('POST', 'sys/auth/userpass', { type: 'userpass' })
   const quota = { path: 'transit/', rate: 1, secondary_rate: 1, interval: 600, group_by: 'entity_then_ip' }
-  assert.equal((await house.call('POST', 'sys/quotas/rate-limit/few', quota)).status, 204)
+  assert.equal((await server.call('POST', 'sys/quotas/rate-limit/few', quota)).status, 204)
   const limited = async () => {
-    const { body } = await house.call('POST', 'auth/token/create', { policies: ['default'], num_uses: 1 })
+    const { body } = await server.call('POST', 'auth/token/create', { policies: ['default'], num_uses: 1 })
     return (body.auth as unknown as Record<string, string>).client_token ?? ''
   }
   const refused = async (token: string) => {
-    const before = readEntries(house.file).length
-    assert.equal((await house.call('GET', 'transit/keys/k', undefined, token)).status, 429)
-    return readEntries(house.file).slice(before)
+    const before = readEntries(server.file).length
+    assert.equal((await server.call('GET', 'transit/keys/k', undefined, token)).status, 429)
+    return readEntries(server.file).slice(before)
   }
   const [first, second] = [await limited(), await limited()]
-  await house.call('GET', 'transit/keys/k', undefined, first)
+  await server.call('GET', 'transit/keys/k', undefined, first)
   const entries = await refused(second)
   assert.deepEqual(
     entries.map(({ type }) => type),
@@ -408,81 +408,82 @@ test('P-36: a request that a quota refuses is recorded where it spent a use of i
 })
 
 test('U-02: two devices write the same request each in its own way', async () => {
-  const house = await start()
+  const server = await start()
   const raw = join(directory.path, `raw-${++count}.log`)
   const options = { file_path: raw, log_raw: 'true', hmac_accessor: 'false', elide_list_responses: 'true' }
-  assert.equal((await house.call('POST', 'sys/audit/raw', { type: 'file', options })).status, 204)
-  const { body } = await house.call('POST', 'auth/token/create', { policies: ['default'] })
+  assert.equal((await server.call('POST', 'sys/audit/raw', { type: 'file', options })).status, 204)
+  const { body } = await server.call('POST', 'auth/token/create', { policies: ['default'] })
   const auth = body.auth as unknown as Record<string, string>
   const [, clear] = lastOf(raw)
-  const [, hashed] = lastOf(house.file)
+  const [, hashed] = lastOf(server.file)
   assert.equal(clear?.response?.auth?.client_token, auth.client_token)
   assert.equal(clear?.response?.auth?.accessor, auth.accessor)
   assert.deepEqual(clear?.request.data, { policies: ['default'] })
-  assert.equal(hashed?.response?.auth?.client_token, await hashOf(house, auth.client_token ?? ''))
-  assert.notEqual(await hashOf(house, 'x'), await hashOf(house, 'x', 'raw'))
-  await house.call('LIST', 'transit/keys')
+  assert.equal(hashed?.response?.auth?.client_token, await hashOf(server, auth.client_token ?? ''))
+  assert.notEqual(await hashOf(server, 'x'), await hashOf(server, 'x', 'raw'))
+  await server.call('LIST', 'transit/keys')
   assert.deepEqual(lastOf(raw).at(-1)?.response?.data, { keys: 1 })
-  assert.deepEqual(lastOf(house.file).at(-1)?.response?.data, { keys: [await hashOf(house, 'k')] })
+  assert.deepEqual(lastOf(server.file).at(-1)?.response?.data, { keys: [await hashOf(server, 'k')] })
 })
 
 test('fields that a mount declares harmless are readable, those of another mount are not', async () => {
-  const house = await start()
+  const server = await start()
   const config = { audit_non_hmac_request_keys: ['context'], audit_non_hmac_response_keys: ['name'] }
-  assert.equal((await house.call('POST', 'sys/mounts/transit/tune', config)).status, 204)
-  const tuned = await house.call('GET', 'sys/mounts/transit/tune')
+  assert.equal((await server.call('POST', 'sys/mounts/transit/tune', config)).status, 204)
+  const tuned = await server.call('GET', 'sys/mounts/transit/tune')
   assert.deepEqual(tuned.body.data?.audit_non_hmac_request_keys, ['context'])
-  await house.call('POST', 'transit/keys/other', { context: 'open', type: 'aes256-gcm96' })
-  const [request, response] = lastOf(house.file)
-  assert.deepEqual(request?.request.data, { context: 'open', type: await hashOf(house, 'aes256-gcm96') })
+  await server.call('POST', 'transit/keys/other', { context: 'open', type: 'aes256-gcm96' })
+  const [request, response] = lastOf(server.file)
+  assert.deepEqual(request?.request.data, { context: 'open', type: await hashOf(server, 'aes256-gcm96') })
   assert.equal(response?.response?.data?.name, 'other')
 })
 
 test('V-10: no login mount can declare its credentials harmless, in requests or in answers', async () => {
-  const house = await start()
+  const server = await start()
   const keys = ['jwt', 'client_secret', 'password', 'secret_id', 'token', 'id', 'tenant_id', 'role', 'bind_secret_id']
   const tuned = { audit_non_hmac_request_keys: keys, audit_non_hmac_response_keys: keys }
-  await house.call('POST', 'sys/auth/cloud', { type: 'cloud' })
-  await house.call('POST', 'sys/auth/approle', { type: 'approle' })
-  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  await server.call('POST', 'sys/auth/cloud', { type: 'cloud' })
+  await server.call('POST', 'sys/auth/approle', { type: 'approle' })
+  await server.call('POST', 'sys/auth/userpass', { type: 'userpass' })
   for (const mount of ['cloud', 'approle', 'userpass', 'token'])
-    assert.equal((await house.call('POST', `sys/auth/${mount}/tune`, tuned)).status, 204, mount)
+    assert.equal((await server.call('POST', `sys/auth/${mount}/tune`, tuned)).status, 204, mount)
   const tenant = 'aaaaaaaa-0000-4000-8000-000000000001'
   const config = { tenant_id: tenant, resource: 'https://r/', client_secret: 'S3CRET-client' }
-  assert.equal((await house.call('POST', 'auth/cloud/config', config)).status, 204)
+  assert.equal((await server.call('POST', 'auth/cloud/config', config)).status, 204)
   // What is ordinary stays the operator's to say.
-  assert.equal(lastOf(house.file)[0]?.request.data?.tenant_id, tenant)
-  const { body } = await house.call('GET', 'auth/cloud/config')
+  assert.equal(lastOf(server.file)[0]?.request.data?.tenant_id, tenant)
+  const { body } = await server.call('GET', 'auth/cloud/config')
   assert.equal(body.data?.client_secret, 'S3CRET-client')
-  assert.equal(lastOf(house.file)[1]?.response?.data?.client_secret, await hashOf(house, 'S3CRET-client'))
-  await house.call('POST', 'auth/cloud/login', { role: 'open-role', jwt: 'S3CRET-jwt' }, '')
-  assert.deepEqual(lastOf(house.file)[0]?.request.data?.role, 'open-role')
-  await house.call('POST', 'auth/userpass/users/u', { password: 'S3CRET-password' })
-  await house.call('POST', 'auth/approle/role/r', { policies: 'default' })
-  const made = (await house.call('POST', 'auth/approle/role/r/secret-id', {})).body.data as { secret_id: string }
-  await house.call('POST', 'auth/approle/login', { role_id: 'x', secret_id: made.secret_id }, '')
-  const token = ((await house.call('POST', 'auth/token/create', {})).body.auth as { client_token: string }).client_token
-  await house.call('POST', 'auth/token/lookup', { token })
-  const lines = readFileSync(house.file, 'utf8')
+  assert.equal(lastOf(server.file)[1]?.response?.data?.client_secret, await hashOf(server, 'S3CRET-client'))
+  await server.call('POST', 'auth/cloud/login', { role: 'open-role', jwt: 'S3CRET-jwt' }, '')
+  assert.deepEqual(lastOf(server.file)[0]?.request.data?.role, 'open-role')
+  await server.call('POST', 'auth/userpass/users/u', { password: 'S3CRET-password' })
+  await server.call('POST', 'auth/approle/role/r', { policies: 'default' })
+  const made = (await server.call('POST', 'auth/approle/role/r/secret-id', {})).body.data as { secret_id: string }
+  await server.call('POST', 'auth/approle/login', { role_id: 'x', secret_id: made.secret_id }, '')
+  const token = ((await server.call('POST', 'auth/token/create', {})).body.auth as { client_token: string })
+    .client_token
+  await server.call('POST', 'auth/token/lookup', { token })
+  const lines = readFileSync(server.file, 'utf8')
   for (const secret of ['S3CRET', made.secret_id, token]) assert.equal(lines.includes(secret), false, secret)
 })
 
 test('U-03: the headers that are asked for are recorded, as they were asked for', async () => {
-  const house = await start()
-  assert.equal((await house.call('POST', 'sys/config/auditing/request-headers/X-Open', {})).status, 204)
-  assert.equal((await house.call('POST', 'sys/config/auditing/request-headers/x-closed', { hmac: true })).status, 204)
-  assert.deepEqual(house.house.auditedHeaders(), ['x-open', 'x-closed'])
+  const server = await start()
+  assert.equal((await server.call('POST', 'sys/config/auditing/request-headers/X-Open', {})).status, 204)
+  assert.equal((await server.call('POST', 'sys/config/auditing/request-headers/x-closed', { hmac: true })).status, 204)
+  assert.deepEqual(server.node.auditedHeaders(), ['x-open', 'x-closed'])
   const audited = { 'x-open': 'seen', 'x-closed': 'hidden', 'x-other': 'gone' }
-  await house.call('GET', 'transit/keys/k', undefined, 'root', { audited })
-  assert.deepEqual(lastOf(house.file)[0]?.request.headers, {
+  await server.call('GET', 'transit/keys/k', undefined, 'root', { audited })
+  assert.deepEqual(lastOf(server.file)[0]?.request.headers, {
     'x-open': ['seen'],
-    'x-closed': [await hashOf(house, 'hidden')],
+    'x-closed': [await hashOf(server, 'hidden')],
   })
-  assert.equal((await house.call('DELETE', 'sys/config/auditing/request-headers/X-OPEN')).status, 204)
-  assert.deepEqual(house.house.auditedHeaders(), ['x-closed'])
+  assert.equal((await server.call('DELETE', 'sys/config/auditing/request-headers/X-OPEN')).status, 204)
+  assert.deepEqual(server.node.auditedHeaders(), ['x-closed'])
   const barred = ['X-Vault-Token', 'authorization', 'Proxy-Authorization', 'cookie', 'Set-Cookie']
   for (const name of [...barred, 'X-Amz-Security-Token', 'X-Vault-Inline-Auth-Parameter-Password'])
-    assert.equal((await house.call('POST', `sys/config/auditing/request-headers/${name}`, {})).status, 400, name)
+    assert.equal((await server.call('POST', `sys/config/auditing/request-headers/${name}`, {})).status, 400, name)
 })
 
 /**
@@ -525,31 +526,31 @@ class Collector {
 }
 
 /** A server whose only device is a socket, and what takes its lines. */
-async function startWithSocket(slow?: SlowWork): Promise<{ house: MemoryHouse; collector: Collector; path: string }> {
-  const house = await startMemoryHouse(slow === undefined ? {} : { slow })
-  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
-  await house.call('POST', 'transit/keys/k', {})
+async function startWithSocket(slow?: SlowWork): Promise<{ server: MemoryServer; collector: Collector; path: string }> {
+  const server = await startMemoryServer(slow === undefined ? {} : { slow })
+  await server.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await server.call('POST', 'transit/keys/k', {})
   const collector = new Collector()
   const path = join(directory.path, `collector-${++count}`)
   await collector.listen(path)
-  const made = await house.call('POST', 'sys/audit/socket', {
+  const made = await server.call('POST', 'sys/audit/socket', {
     type: 'socket',
     options: { address: path, socket_type: 'unix' },
   })
   assert.equal(made.status, 204, JSON.stringify(made.body))
-  return { house, collector, path }
+  return { server, collector, path }
 }
 
-const contents = async (house: MemoryHouse): Promise<unknown> =>
+const contents = async (server: MemoryServer): Promise<unknown> =>
   Promise.all(
-    ['transit/keys', 'sys/policies/acl'].map(async (path) => (await house.call('LIST', path)).body.data?.keys),
+    ['transit/keys', 'sys/policies/acl'].map(async (path) => (await server.call('LIST', path)).body.data?.keys),
   )
 
 test('P-34: what nobody can record does not happen, and is told; it goes on when a device is back', async () => {
-  const { house, collector, path: socket } = await startWithSocket()
-  const before = await contents(house)
+  const { server, collector, path: socket } = await startWithSocket()
+  const before = await contents(server)
   await collector.close()
-  await until(async () => (await house.call('GET', 'transit/keys/k')).status === 500)
+  await until(async () => (await server.call('GET', 'transit/keys/k')).status === 500)
   for (const call of [
     ['POST', 'transit/keys/new', {}],
     ['POST', 'transit/encrypt/k', { plaintext: 'c29tZQ==' }],
@@ -560,19 +561,19 @@ test('P-34: what nobody can record does not happen, and is told; it goes on when
     ['GET', 'nowhere'],
   ] as const) {
     const [method, path, sent] = call as readonly [string, string, object?]
-    const { status, body } = await house.call(method, path, sent)
+    const { status, body } = await server.call(method, path, sent)
     assert.equal(status, 500, path)
     assert.match(String((body.errors as unknown as string[])[0]), /^No audit device could record the /)
   }
-  assert.equal((await house.call('GET', 'sys/health', undefined, '')).status, 200)
+  assert.equal((await server.call('GET', 'sys/health', undefined, '')).status, 200)
   const again = new Collector()
   await again.listen(socket)
-  await until(async () => (await house.call('GET', 'transit/keys/k')).status === 200)
-  assert.deepEqual(await contents(house), before)
+  await until(async () => (await server.call('GET', 'transit/keys/k')).status === 200)
+  assert.deepEqual(await contents(server), before)
   await until(async () => again.entries.at(-1)?.type === 'response')
   requirePairs(again.entries)
   assert.match(again.text, /"event":"start"/)
-  await house.house.audit.stop()
+  await server.node.audit.stop()
   await again.close()
 })
 
@@ -582,33 +583,33 @@ test('P-34: an answer that cannot be recorded is withheld, and its token is of n
   held.resolve()
   const work = inlineWork(realWorld())
   const slow: SlowWork = { ...work, run: (job, input) => held.promise.then(() => work.run(job, input)) }
-  const { house, collector } = await startWithSocket(slow)
-  await house.call('POST', 'sys/auth/userpass', { type: 'userpass' })
-  await house.call('POST', 'auth/userpass/users/kim', { password: 'correct horse' })
-  const tokens = async () => (await house.house.tokens.view.list('token/id/')).length
+  const { server, collector } = await startWithSocket(slow)
+  await server.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  await server.call('POST', 'auth/userpass/users/kim', { password: 'correct horse' })
+  const tokens = async () => (await server.node.tokens.view.list('token/id/')).length
   const before = await tokens()
   held = Promise.withResolvers()
-  const login = house.house.core.handle(wireRequest('POST', 'auth/userpass/login/kim', { password: 'correct horse' }))
+  const login = server.node.core.handle(wireRequest('POST', 'auth/userpass/login/kim', { password: 'correct horse' }))
   // The first entry is stored; the collector goes while the password is hashed, and that is noticed.
   const isOfLogin = ({ request }: AuditEntry): boolean => request.path === 'auth/userpass/login/kim'
   await until(() => collector.entries.some(isOfLogin), 'the first entry')
   await collector.close()
-  await until(async () => (await house.call('GET', 'transit/keys/k')).status === 500, 'the device is lost')
+  await until(async () => (await server.call('GET', 'transit/keys/k')).status === 500, 'the device is lost')
   held.resolve()
   const answer = await login
   assert.equal(answer.status, 500)
   assert.match(String(answer.body), /the answer, so it is withheld/)
   assert.equal(await tokens(), before)
-  await house.house.audit.stop()
+  await server.node.audit.stop()
 })
 
 test('the last answers of a server that is sealed, and of a device that goes, are recorded by who began', async () => {
-  const house = await start()
+  const server = await start()
   const second = join(directory.path, `second-${++count}.log`)
-  await house.call('POST', 'sys/audit/second', { type: 'file', options: { file_path: second } })
-  await house.call('GET', 'transit/keys/k')
-  assert.equal((await house.call('DELETE', 'sys/audit/second')).status, 204)
-  await house.call('GET', 'transit/keys/k')
+  await server.call('POST', 'sys/audit/second', { type: 'file', options: { file_path: second } })
+  await server.call('GET', 'transit/keys/k')
+  assert.equal((await server.call('DELETE', 'sys/audit/second')).status, 204)
+  await server.call('GET', 'transit/keys/k')
   assert.deepEqual(
     readEntries(second).map(({ type, request }) => [type, request.path]),
     [
@@ -618,18 +619,18 @@ test('the last answers of a server that is sealed, and of a device that goes, ar
       ['response', 'sys/audit/second'],
     ],
   )
-  assert.equal((await house.call('POST', 'sys/seal')).status, 204)
-  assert.equal((await house.call('GET', 'transit/keys/k')).status, 503)
-  requirePairs(readEntries(house.file))
-  assert.equal(readEntries(house.file).at(-1)?.request.path, 'sys/seal')
-  await until(async () => verifyLog(house.file).faults.length === 0)
-  for (const file of [second, house.file]) assert.deepEqual(verifyLog(file).faults, [])
-  await house.house.operations.unseal(house.shares[0] as Buffer)
-  await house.call('GET', 'transit/keys/k')
-  assert.equal(readEntries(house.file).at(-1)?.request.path, 'transit/keys/k')
-  const publicKey = String((await house.call('GET', 'sys/audit-streams')).body.data?.public_key)
-  await house.house.audit.stop()
-  const { faults, chains } = verifyLog(house.file, { publicKey })
+  assert.equal((await server.call('POST', 'sys/seal')).status, 204)
+  assert.equal((await server.call('GET', 'transit/keys/k')).status, 503)
+  requirePairs(readEntries(server.file))
+  assert.equal(readEntries(server.file).at(-1)?.request.path, 'sys/seal')
+  await until(async () => verifyLog(server.file).faults.length === 0)
+  for (const file of [second, server.file]) assert.deepEqual(verifyLog(file).faults, [])
+  await server.node.operations.unseal(server.shares[0] as Buffer)
+  await server.call('GET', 'transit/keys/k')
+  assert.equal(readEntries(server.file).at(-1)?.request.path, 'transit/keys/k')
+  const publicKey = String((await server.call('GET', 'sys/audit-streams')).body.data?.public_key)
+  await server.node.audit.stop()
+  const { faults, chains } = verifyLog(server.file, { publicKey })
   assert.deepEqual(faults, [])
   // The trial of the new device, and each opening.
   assert.equal(chains.length, 3)
@@ -639,15 +640,15 @@ test('a request that began before its device was removed is recorded by it to th
   const inline = inlineWork(realWorld())
   const gate = Promise.withResolvers<void>()
   const slow: SlowWork = { ...inline, run: (job, input) => gate.promise.then(() => inline.run(job, input)) }
-  const house = await start({}, { slow })
+  const server = await start({}, { slow })
   const second = join(directory.path, `second-${++count}.log`)
-  await house.call('POST', 'sys/audit/second', { type: 'file', options: { file_path: second } })
+  await server.call('POST', 'sys/audit/second', { type: 'file', options: { file_path: second } })
   const paths = () => readEntries(second).map(({ type, request }) => [type, request.path])
-  const creation = house.call('POST', 'transit/keys/slow', { type: 'rsa-2048' })
+  const creation = server.call('POST', 'transit/keys/slow', { type: 'rsa-2048' })
   await until(async () => paths().length === 1)
-  assert.equal((await house.call('DELETE', 'sys/audit/second')).status, 204)
+  assert.equal((await server.call('DELETE', 'sys/audit/second')).status, 204)
   // What begins from here on is none of its business.
-  await house.call('GET', 'transit/keys/k')
+  await server.call('GET', 'transit/keys/k')
   gate.resolve()
   assert.equal((await creation).status, 200)
   assert.deepEqual(paths(), [
@@ -661,16 +662,16 @@ test('a request that began before its device was removed is recorded by it to th
 })
 
 test('a rotated file is left, and the chain goes on in the new one', async () => {
-  const house = await start()
-  await house.call('GET', 'transit/keys/k')
-  const { file } = house
+  const server = await start()
+  await server.call('GET', 'transit/keys/k')
+  const { file } = server
   renameSync(file, `${file}.1`)
-  await house.call('GET', 'transit/keys/k')
-  await house.house.audit.reopen()
-  await house.call('GET', 'transit/keys/k')
-  await house.house.audit.reopen()
-  await house.call('GET', 'transit/keys/k')
-  await house.house.audit.stop()
+  await server.call('GET', 'transit/keys/k')
+  await server.node.audit.reopen()
+  await server.call('GET', 'transit/keys/k')
+  await server.node.audit.reopen()
+  await server.call('GET', 'transit/keys/k')
+  await server.node.audit.stop()
   assert.equal(readEntries(`${file}.1`).length, 4)
   assert.equal(readEntries(file).length, 4)
   assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -682,17 +683,17 @@ test('a rotated file is left, and the chain goes on in the new one', async () =>
 })
 
 test('a file that cannot be opened anew keeps the one there is', async () => {
-  const house = await start()
-  rmSync(house.file)
-  mkdirSync(house.file)
-  await house.house.audit.reopen()
-  assert.equal((await house.call('GET', 'transit/keys/k')).status, 200)
-  await house.house.audit.stop()
+  const server = await start()
+  rmSync(server.file)
+  mkdirSync(server.file)
+  await server.node.audit.reopen()
+  assert.equal((await server.call('GET', 'transit/keys/k')).status, 200)
+  await server.node.audit.stop()
 })
 
 test('P-39: a socket that takes nothing holds nobody up where a file has the entry', async () => {
   const time = steppedTime(0)
-  const house = await start({}, { world: { timers: time.timers } })
+  const server = await start({}, { world: { timers: time.timers } })
   const stalled = createServer((socket) => socket.pause().on('error', () => {}))
   listening.push({ drop: () => stalled.close() })
   stalled.listen(0, '127.0.0.1')
@@ -700,20 +701,20 @@ test('P-39: a socket that takes nothing holds nobody up where a file has the ent
   const { port } = stalled.address() as AddressInfo
   // Whoever were held up would be so for ever: no time passes.
   const options = { address: `127.0.0.1:${port}`, write_timeout: '60s' }
-  assert.equal((await house.call('POST', 'sys/audit/stalled', { type: 'socket', options })).status, 204)
+  assert.equal((await server.call('POST', 'sys/audit/stalled', { type: 'socket', options })).status, 204)
   for (let i = 0; i < 200; i++) {
-    const answer = house.call('POST', 'transit/encrypt/k', { plaintext: 'c29t'.repeat(25_000) })
+    const answer = server.call('POST', 'transit/encrypt/k', { plaintext: 'c29t'.repeat(25_000) })
     assert.equal((await ends(answer, 'the answer')).status, 200)
   }
-  requirePairs(readEntries(house.file))
-  const stopped = house.house.audit.stop()
+  requirePairs(readEntries(server.file))
+  const stopped = server.node.audit.stop()
   await time.advance(120_000)
   await ends(stopped, 'the stop')
 })
 
 test('devices are made, listed and removed by who may', async () => {
-  const house = await start()
-  const make = (path: string, body: object) => house.call('POST', `sys/audit/${path}`, body)
+  const server = await start()
+  const make = (path: string, body: object) => server.call('POST', `sys/audit/${path}`, body)
   const file = join(directory.path, `more-${++count}.log`)
   const refused = [
     ['file', { type: 'file', options: { file_path: file } }, /^path already in use$/],
@@ -732,7 +733,7 @@ test('devices are made, listed and removed by who may', async () => {
     assert.match(String((told.errors as unknown as string[])[0]), why)
   }
   assert.equal((await make('other', { type: 'file', description: 'd', options: { file_path: file } })).status, 204)
-  const { body } = await house.call('GET', 'sys/audit')
+  const { body } = await server.call('GET', 'sys/audit')
   assert.deepEqual(body.data?.['other/'], {
     type: 'file',
     description: 'd',
@@ -740,15 +741,15 @@ test('devices are made, listed and removed by who may', async () => {
     local: false,
     path: 'other/',
   })
-  assert.equal((await house.call('DELETE', 'sys/audit/other')).status, 204)
-  assert.equal((await house.call('DELETE', 'sys/audit/other')).status, 204)
-  assert.deepEqual(Object.keys((await house.call('GET', 'sys/audit')).body.data ?? {}), ['file/'])
-  assert.equal((await house.call('POST', 'sys/audit-hash/other', { input: 'x' })).status, 400)
+  assert.equal((await server.call('DELETE', 'sys/audit/other')).status, 204)
+  assert.equal((await server.call('DELETE', 'sys/audit/other')).status, 204)
+  assert.deepEqual(Object.keys((await server.call('GET', 'sys/audit')).body.data ?? {}), ['file/'])
+  assert.equal((await server.call('POST', 'sys/audit-hash/other', { input: 'x' })).status, 400)
 })
 
 test('4.18: the configuration can keep requests from making devices', async () => {
-  const house = await startMemoryHouse({ audit: { settings: { declared: [], allowsApi: false } } })
-  const { status, body } = await house.call('POST', 'sys/audit/file', {
+  const server = await startMemoryServer({ audit: { settings: { declared: [], allowsApi: false } } })
+  const { status, body } = await server.call('POST', 'sys/audit/file', {
     type: 'file',
     options: { file_path: join(directory.path, `never-${++count}.log`) },
   })
@@ -766,35 +767,35 @@ test('declared devices are there at the first request, and only the file takes t
     local: false,
   }
   const settings = { declared: [device], allowsApi: true }
-  const first = await startMemoryHouse({ audit: { settings } })
+  const first = await startMemoryServer({ audit: { settings } })
   await first.call('GET', 'sys/mounts')
   const { status, body } = await first.call('DELETE', 'sys/audit/log')
   assert.equal(status, 400)
   assert.match(String((body.errors as unknown as string[])[0]), /take audit "file" "log" out of it/)
   const hash = await hashOf(first, 'x', 'log')
-  await first.house.audit.stop()
+  await first.node.audit.stop()
   assert.match(readFileSync(file, 'utf8'), /^kw \{"time":/)
   const key = first.shares[0] as Buffer
-  const second = await startMemoryHouse({ audit: { settings }, store: first.store, key })
+  const second = await startMemoryServer({ audit: { settings }, store: first.store, key })
   assert.equal(await hashOf(second, 'x', 'log'), hash)
-  await second.house.audit.stop()
+  await second.node.audit.stop()
   assert.deepEqual(verifyLog(file).faults, [])
-  const third = await startMemoryHouse({ store: first.store, key })
+  const third = await startMemoryServer({ store: first.store, key })
   assert.deepEqual((await third.call('GET', 'sys/audit')).body.data, {})
 })
 
 test('the running server tells how far its chains are', async () => {
-  const house = await start()
-  await house.call('GET', 'transit/keys/k')
-  const { body } = await house.call('GET', 'sys/audit-streams')
+  const server = await start()
+  await server.call('GET', 'transit/keys/k')
+  const { body } = await server.call('GET', 'sys/audit-streams')
   const streams = body.data?.streams as readonly ServerChain[]
   const publicKey = String(body.data?.public_key)
-  assert.deepEqual(verifyLog(house.file, { publicKey, server: streams }).faults, [])
-  const cut = readFileSync(house.file, 'utf8').split('\n').slice(0, -4).join('\n')
+  assert.deepEqual(verifyLog(server.file, { publicKey, server: streams }).faults, [])
+  const cut = readFileSync(server.file, 'utf8').split('\n').slice(0, -4).join('\n')
   const shorter = join(directory.path, `cut-${++count}.log`)
   appendFileSync(shorter, `${cut}\n`)
   assert.match(verifyLog(shorter, { publicKey, server: streams }).faults.join(), /the server wrote chain/)
-  await house.house.audit.stop()
+  await server.node.audit.stop()
 })
 
 test('an audit device in the data directory is refused, by whatever way its path goes there', async (context) => {
@@ -804,7 +805,7 @@ test('an audit device in the data directory is refused, by whatever way its path
   mkdirSync(data)
   symlinkSync(data, join(path, 'link'))
   const settings = { declared: [], allowsApi: true, dataDirectory: data }
-  const own = await startMemoryHouse({ audit: { settings } })
+  const own = await startMemoryServer({ audit: { settings } })
   const enable = (name: string, file: string) =>
     own.call('POST', `sys/audit/${name}`, { type: 'file', options: { file_path: file } })
   for (const file of [join(data, 'a.log'), join(path, 'link/a.log'), `${path}/x/../data/a.log`]) {
@@ -814,5 +815,5 @@ test('an audit device in the data directory is refused, by whatever way its path
   }
   assert.deepEqual(readdirSync(data), [])
   assert.equal((await enable('beside', join(path, 'a.log'))).status, 204)
-  await own.house.audit.stop()
+  await own.node.audit.stop()
 })

@@ -2,20 +2,20 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { mountAll, PLACED_ENDPOINTS, pathsOf } from '../fixtures/endpoint-table.ts'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer, wireRequest } from '../fixtures/memory-server.ts'
 
-let house: MemoryHouse
+let server: MemoryServer
 let powerless: string
 before(async () => {
-  house = await startMemoryHouse()
-  await mountAll(house.call)
+  server = await startMemoryServer()
+  await mountAll(server.call)
   powerless = await tokenWith('path "nowhere" { capabilities = ["deny"] }')
 })
 
 async function tokenWith(policy: string): Promise<string> {
   const name = `p${++policies}`
-  assert.ok((await house.call('POST', `sys/policies/acl/${name}`, { policy })).status < 300)
-  const made = await house.call('POST', 'auth/token/create', { policies: [name], no_default_policy: true })
+  assert.ok((await server.call('POST', `sys/policies/acl/${name}`, { policy })).status < 300)
+  const made = await server.call('POST', 'auth/token/create', { policies: [name], no_default_policy: true })
   return String((made.body.auth as { readonly client_token: string }).client_token)
 }
 let policies = 0
@@ -24,7 +24,7 @@ let policies = 0
 async function unparsable(path: string, token: string, headers: object = {}): Promise<number> {
   const request = wireRequest('POST', path, undefined, token)
   const body = Buffer.from('{"no": json')
-  const { status } = await house.house.core.handle({ ...request, body, headers: { ...request.headers, ...headers } })
+  const { status } = await server.node.core.handle({ ...request, body, headers: { ...request.headers, ...headers } })
   return status
 }
 
@@ -44,7 +44,7 @@ test('A6: at every endpoint a body is parsed for those alone who have the capabi
 })
 
 test('A6: create, update, sudo and wrapping are looked at before the body', async () => {
-  assert.equal((await house.call('POST', 'transit/keys/there')).status, 200)
+  assert.equal((await server.call('POST', 'transit/keys/there')).status, 200)
   const creator = await tokenWith('path "transit/encrypt/*" { capabilities = ["create"] }')
   assert.deepEqual(
     [await unparsable('transit/encrypt/there', creator), await unparsable('transit/encrypt/new', creator)],
@@ -62,7 +62,7 @@ test('A6: parameters are judged after the capability, for whoever has it', async
   const rule = 'capabilities = ["update"] denied_parameters = { "format" = ["hex"] } required_parameters = ["bytes"]'
   const token = await tokenWith(`path "transit/random" { ${rule} }`)
   assert.equal(await unparsable('transit/random', token), 400)
-  const status = async (body: unknown) => (await house.call('POST', 'transit/random', body, token)).status
+  const status = async (body: unknown) => (await server.call('POST', 'transit/random', body, token)).status
   assert.deepEqual(
     [await status({ bytes: 8 }), await status({ bytes: 8, format: 'hex' }), await status({}), await status(undefined)],
     [200, 403, 403, 403],

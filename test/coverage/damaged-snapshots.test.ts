@@ -12,7 +12,7 @@ import { restorableStore } from '../../src/process/restorable-store.ts'
 import { storageIn, storeLocation } from '../../src/storage/drivers.ts'
 import { ReplaceableStore } from '../../src/storage/replaceable-store.ts'
 import { CHUNK_HEAD_BYTES, HASH_BYTES, headerLength, PREFIX_BYTES } from '../../src/storage/snapshot/snapshot-format.ts'
-import { wireRequest } from '../fixtures/memory-house.ts'
+import { wireRequest } from '../fixtures/memory-server.ts'
 import { type OpenListener, openListener } from '../fixtures/open-listener.ts'
 import { type RawAnswer, RawConnection } from '../fixtures/raw-http.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
@@ -23,7 +23,7 @@ const PATH = '/v1/sys/storage/snapshot'
 const LONG = Buffer.alloc(24 * 1024 * 1024, 'long ')
 
 const { path: directory, cleanUp } = temporaryDirectory()
-let house: WritingNode
+let server: WritingNode
 let store: ReplaceableStore
 let listener: OpenListener
 let snapshot: Buffer
@@ -34,7 +34,7 @@ before(async () => {
   const storage = storageIn(directory)
   const open = () => storeLocation(storage).open({ random, clock, onFatal: (cause) => assert.fail(cause) })
   store = new ReplaceableStore(await open())
-  house = await assembleNode({
+  server = await assembleNode({
     role: 'all',
     store,
     world,
@@ -44,9 +44,9 @@ before(async () => {
     tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
     restorable: restorableStore(storage, store, open),
   })
-  const { shares } = await house.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
-  await house.operations.unseal(shares[0] as Buffer)
-  const { stream } = await house.core.handle(wireRequest('GET', PATH.slice(4), undefined, 'root'))
+  const { shares } = await server.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
+  await server.operations.unseal(shares[0] as Buffer)
+  const { stream } = await server.core.handle(wireRequest('GET', PATH.slice(4), undefined, 'root'))
   const parts: Uint8Array[] = []
   for await (const part of stream ?? []) parts.push(part)
   snapshot = Buffer.concat(parts)
@@ -56,17 +56,17 @@ before(async () => {
 })
 after(async () => {
   await listener.stop()
-  await house.operations.seal()
+  await server.operations.seal()
   await store.close()
   cleanUp()
 })
 
 /** The stream goes to another thread, as it does in a server. */
 async function handle(request: WireRequest): Promise<WireResponse> {
-  if (request.stream === undefined) return house.core.handle(request)
+  if (request.stream === undefined) return server.core.handle(request)
   const stream = structuredClone(request.stream, { transfer: [request.stream] })
   try {
-    return await house.core.handle({ ...request, stream })
+    return await server.core.handle({ ...request, stream })
   } finally {
     stream.cancel().catch(() => {})
   }

@@ -1,10 +1,10 @@
 // %2F in a path is a slash, and everything that decides sees it as one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../fixtures/memory-house.ts'
+import { startMemoryServer } from '../fixtures/memory-server.ts'
 
 test('%2F is read as a slash before router, policy and handler', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   await call('POST', 'sys/mounts/team%2Ftransit', { type: 'transit' })
   assert.equal((await call('POST', 'team/transit/keys/k')).status, 200)
   assert.equal((await call('GET', 'team%2ftransit%2Fkeys/k')).status, 200)

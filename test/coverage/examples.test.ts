@@ -12,7 +12,7 @@ import { realWorld } from '../../src/lib/world.ts'
 import { type Call, Earlier, type Example, mapped, Sample, type Value } from '../../tools/example.ts'
 import { TRANSIT_EXAMPLES } from '../../tools/transit-examples.ts'
 import { publishedRsa } from '../fixtures/known-material.ts'
-import { type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
 const { endpoints } = TRANSIT.router
 
@@ -27,10 +27,10 @@ function withKnownRsa(real: SlowWork): SlowWork {
   }
 }
 
-let house: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  house = await startMemoryHouse({ slow: withKnownRsa(inlineWork(realWorld())) })
-  assert.equal((await house.call('POST', 'sys/mounts/transit', { type: 'transit' })).status, 204)
+  server = await startMemoryServer({ slow: withKnownRsa(inlineWork(realWorld())) })
+  assert.equal((await server.call('POST', 'sys/mounts/transit', { type: 'transit' })).status, 204)
 })
 
 test('every endpoint of transit has one example, and each example is of the endpoint that its path leads to', () => {
@@ -70,7 +70,7 @@ async function check(example: Example): Promise<void> {
 }
 
 function send(operation: EndpointOperation, { path, body }: Call) {
-  return house.call(METHODS[operation], `transit/${path}`, body === undefined ? undefined : filled(body))
+  return server.call(METHODS[operation], `transit/${path}`, body === undefined ? undefined : filled(body))
 }
 
 /** With the answers of this run in the places that name earlier ones. */

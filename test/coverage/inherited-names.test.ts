@@ -7,7 +7,7 @@ import { wireHeaders } from '../../src/http/headers.ts'
 import type { JsonValue } from '../../src/lib/json.ts'
 import { TABLES } from '../../tools/endpoint-tables.ts'
 import { mountAll, PLACED_ENDPOINTS, type Placed, pathsOf, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
 const NAMES = Object.getOwnPropertyNames(Object.prototype)
 
@@ -18,15 +18,15 @@ const MOST_HARMFUL = ['constructor', '__proto__', 'hasOwnProperty']
 const ENDS_THE_SERVER = new Set(['seal', 'step-down'])
 const CALLED = PLACED_ENDPOINTS.filter(({ endpoint }) => !ENDS_THE_SERVER.has(endpoint.id))
 
-let house: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  house = await startMemoryHouse()
-  await mountAll(house.call)
+  server = await startMemoryServer()
+  await mountAll(server.call)
 })
 
 /** The endpoint may end the token that calls it. */
 async function freshRoot(): Promise<string> {
-  const { status, body } = await house.call('POST', 'auth/token/create-orphan', { policies: ['root'] })
+  const { status, body } = await server.call('POST', 'auth/token/create-orphan', { policies: ['root'] })
   assert.equal(status, 200, JSON.stringify(body))
   return String((body.auth as { readonly client_token: string }).client_token)
 }
@@ -93,27 +93,27 @@ for (const { mountPath } of TABLES) {
         const token = await freshRoot()
         for (const path of pathsOf(placed, name))
           for (const body of bodiesOf(placed, name)) {
-            const fault = faultOf(await house.call(method, path, body, token))
+            const fault = faultOf(await server.call(method, path, body, token))
             if (fault !== undefined) faults.push(`${method} ${path} ${JSON.stringify(body)}: ${fault}`)
           }
       }
     }
     assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults`)
-    const write = await house.call('POST', 'cubbyhole/plain', { a: 'b' })
+    const write = await server.call('POST', 'cubbyhole/plain', { a: 'b' })
     assert.equal(write.status, 204, JSON.stringify(write.body))
-    assert.deepEqual((await house.call('GET', 'cubbyhole/plain')).body.data, { a: 'b' })
+    assert.deepEqual((await server.call('GET', 'cubbyhole/plain')).body.data, { a: 'b' })
   })
 }
 
 test('A3: a query and headers with these names mean nothing, and can be sent to other threads', async () => {
   for (const name of NAMES) {
-    const list = await house.call('LIST', `sys/policies/acl?${name}=${name}&after=${name}`)
+    const list = await server.call('LIST', `sys/policies/acl?${name}=${name}&after=${name}`)
     assert.equal(faultOf(list), undefined)
     for (const sent of [{}, { [name]: 'value' }]) {
       const headers = wireHeaders(sent, NAMES)
       const expected = Object.hasOwn(sent, name) ? { [name]: 'value' } : {}
       assert.deepEqual({ ...structuredClone(headers).audited }, expected)
-      const read = await house.call('GET', `cubbyhole/${name}`, undefined, 'root', headers)
+      const read = await server.call('GET', `cubbyhole/${name}`, undefined, 'root', headers)
       assert.ok(read.status < 500, JSON.stringify(read))
     }
     for (const header of [
@@ -125,7 +125,7 @@ test('A3: a query and headers with these names mean nothing, and can be sent to 
       'pageAsksFor',
       'traceparent',
     ]) {
-      const answer = await house.call('POST', 'cubbyhole/plain', { a: 'b' }, 'root', { [header]: name })
+      const answer = await server.call('POST', 'cubbyhole/plain', { a: 'b' }, 'root', { [header]: name })
       assert.equal(faultOf(answer), undefined, header)
     }
   }

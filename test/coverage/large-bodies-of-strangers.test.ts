@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MAX_OPEN_BODY_BYTES } from '../../src/api/body-limits.ts'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer, wireRequest } from '../fixtures/memory-server.ts'
 
-const cut = async ({ house }: MemoryHouse, method: string, path: string, token?: string): Promise<number> =>
-  (await house.core.handle({ ...wireRequest(method, path, undefined, token), isBodyCut: true })).status
+const cut = async ({ node: server }: MemoryServer, method: string, path: string, token?: string): Promise<number> =>
+  (await server.core.handle({ ...wireRequest(method, path, undefined, token), isBodyCut: true })).status
 
-const isKnown = ({ house }: MemoryHouse, token: string | undefined, address = '127.0.0.1'): Promise<boolean> =>
-  house.core.hasLiveToken(wireRequest('POST', 'x', {}, token).headers, address)
+const isKnown = ({ node: server }: MemoryServer, token: string | undefined, address = '127.0.0.1'): Promise<boolean> =>
+  server.core.hasLiveToken(wireRequest('POST', 'x', {}, token).headers, address)
 
 test('A8: without its body a request is refused as one without a token is, and 413 where none is needed', async () => {
-  const memory = await startMemoryHouse()
+  const memory = await startMemoryServer()
   assert.equal(await cut(memory, 'POST', 'transit/encrypt/x'), 403)
   assert.equal(await cut(memory, 'POST', 'sys/mounts/x', 'unknown'), 403)
   await memory.call('POST', 'sys/auth/userpass', { type: 'userpass' })
@@ -22,17 +22,17 @@ test('A8: without its body a request is refused as one without a token is, and 4
 })
 
 test('A8: a whole body of a caller without a token has the same bound', async () => {
-  const { house } = await startMemoryHouse()
+  const { node: server } = await startMemoryServer()
   const json = (bytes: number): Buffer => Buffer.from(`{"key":"${'x'.repeat(bytes - 10)}"}`)
   const status = async (bytes: number) =>
-    (await house.core.handle({ ...wireRequest('POST', 'sys/unseal'), body: json(bytes) })).status
+    (await server.core.handle({ ...wireRequest('POST', 'sys/unseal'), body: json(bytes) })).status
   assert.equal(json(MAX_OPEN_BODY_BYTES).length, MAX_OPEN_BODY_BYTES)
   assert.equal(await status(MAX_OPEN_BODY_BYTES), 400)
   assert.equal(await status(MAX_OPEN_BODY_BYTES + 1), 413)
 })
 
 test('A8: a token that may not be used now is none', async () => {
-  const memory = await startMemoryHouse()
+  const memory = await startMemoryServer()
   const make = async (fields: object): Promise<string> => {
     const { body } = await memory.call('POST', 'auth/token/create', { policies: ['default'], ...fields })
     return (body.auth as { client_token: string }).client_token
@@ -58,7 +58,7 @@ test('A8: a token that may not be used now is none', async () => {
 })
 
 test('A8: a token counts where it may be used from, for who has access, and no use of it is spent', async () => {
-  const memory = await startMemoryHouse()
+  const memory = await startMemoryServer()
   await memory.call('POST', 'sys/auth/userpass', { type: 'userpass' })
   const user = { password: 'secret-word', token_bound_cidrs: '127.0.0.0/8', token_num_uses: 1 }
   await memory.call('POST', 'auth/userpass/users/ann', user)

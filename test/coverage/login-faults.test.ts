@@ -8,7 +8,7 @@ import { openStore } from '../../src/storage/commit/transactional-store.ts'
 import { StorageFailed } from '../../src/storage/contract.ts'
 import { MemoryBackend } from '../../src/storage/memory-backend.ts'
 import { Faults, faultyBackend } from '../conformance/faulty-backend.ts'
-import { type Called, type Headers, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type Called, type Headers, type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
 /** Counts down over reads; the one at zero fails. */
 class ReadFaults {
@@ -41,22 +41,22 @@ function withReadFaults(backend: Backend, faults: ReadFaults): Backend {
   }
 }
 
-type Stage = MemoryHouse & { readonly writes: Faults; readonly reads: ReadFaults }
+type Stage = MemoryServer & { readonly writes: Faults; readonly reads: ReadFaults }
 
 async function start(): Promise<Stage> {
   const { random, clock } = realWorld()
   const [writes, reads] = [new Faults(), new ReadFaults()]
   const backend = faultyBackend(new MemoryBackend(random.bytes(HISTORY_ID_BYTES)), writes)
   const store = await openStore(withReadFaults(backend, reads), { clock })
-  const empty = await startMemoryHouse({ store, threshold: 0 })
+  const empty = await startMemoryServer({ store, threshold: 0 })
   const made = await empty.call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 }, '')
   const [key] = made.body.keys as string[]
   await empty.call('PUT', 'sys/unseal', { key }, '')
   // Whatever else reads or writes would take the fault.
-  empty.house.expiry.stop()
-  empty.house.policySweep.stop()
+  empty.node.expiry.stop()
+  empty.node.policySweep.stop()
   const root = String(made.body.root_token)
-  const call: MemoryHouse['call'] = (method, path, body, token = root, headers = {}) =>
+  const call: MemoryServer['call'] = (method, path, body, token = root, headers = {}) =>
     empty.call(method, path, body, token, headers)
   return { ...empty, call, writes, reads }
 }

@@ -1,10 +1,10 @@
 // Logins by password wait in turn by address. The worker is held by the test, so the order is that of the server.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LOGINS_AT_ONCE, WAITING_LOGINS_OF_ADDRESS } from '../../src/api/login-turns.ts'
+import { LOGINS_AT_ONCE, WAITING_LOGINS_OF_ADDRESS } from '../../src/api/login-queue.ts'
 import type { SlowWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer, wireRequest } from '../fixtures/memory-server.ts'
 import { quickWork } from '../fixtures/quick-work.ts'
 import { until } from '../fixtures/until.ts'
 
@@ -26,7 +26,7 @@ function heldWork() {
 
 async function stage() {
   const work = heldWork()
-  const memory = await startMemoryHouse({ slow: work.slow })
+  const memory = await startMemoryServer({ slow: work.slow })
   for (const mount of ['people', 'others']) {
     await memory.call('POST', `sys/auth/${mount}`, { type: 'userpass' })
     await memory.call('POST', `auth/${mount}/users/ann`, { password: 'right' })
@@ -37,13 +37,13 @@ async function stage() {
 
 /** The status; the password names the attempt where the worker is held. */
 const logIn = async (
-  { house }: MemoryHouse,
+  { node: server }: MemoryServer,
   address: string,
   password: string,
   { mount = 'people', user = 'ann' } = {},
 ) => {
   const request = wireRequest('POST', `auth/${mount}/login/${user}`, { password })
-  const response = await house.core.handle({ ...request, remoteAddress: address })
+  const response = await server.core.handle({ ...request, remoteAddress: address })
   return { status: response.status, headers: response.headers }
 }
 

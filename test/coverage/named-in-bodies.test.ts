@@ -3,12 +3,12 @@ import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { parsePattern } from '../../src/api/pattern.ts'
 import { mountAll, PLACED_ENDPOINTS, type Placed, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
-let house: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  house = await startMemoryHouse()
-  await mountAll(house.call)
+  server = await startMemoryServer()
+  await mountAll(server.call)
 })
 
 async function done(called: Promise<Called>): Promise<Called> {
@@ -19,8 +19,8 @@ async function done(called: Promise<Called>): Promise<Called> {
 
 async function tokenWith(rules: Readonly<Record<string, string>>): Promise<string> {
   const text = Object.entries(rules).map(([path, rule]) => `path "${path}" { ${rule} }`)
-  await done(house.call('POST', 'sys/policies/acl/tested', { policy: text.join('\n') }))
-  const made = await done(house.call('POST', 'auth/token/create', { policies: ['tested'], no_default_policy: true }))
+  await done(server.call('POST', 'sys/policies/acl/tested', { policy: text.join('\n') }))
+  const made = await done(server.call('POST', 'auth/token/create', { policies: ['tested'], no_default_policy: true }))
   return String((made.body.auth as { readonly client_token: string }).client_token)
 }
 
@@ -29,24 +29,27 @@ const EVERYTHING = grant('create', 'read', 'update', 'delete', 'list', 'sudo')
 const DENIED = grant('deny')
 
 test('A10: a key that must not be restored is not restored by its name in the body or the backup', async () => {
-  await done(house.call('POST', 'transit/keys/kept', { exportable: true, allow_plaintext_backup: true }))
-  const { backup } = (await done(house.call('GET', 'transit/backup/kept'))).body.data as { readonly backup: string }
+  await done(server.call('POST', 'transit/keys/kept', { exportable: true, allow_plaintext_backup: true }))
+  const { backup } = (await done(server.call('GET', 'transit/backup/kept'))).body.data as { readonly backup: string }
   const token = await tokenWith({ 'transit/restore': grant('update'), 'transit/restore/kept': DENIED })
   const restore = async (body: object) =>
-    (await house.call('POST', 'transit/restore', { backup, force: true, ...body }, token)).status
+    (await server.call('POST', 'transit/restore', { backup, force: true, ...body }, token)).status
   assert.deepEqual([await restore({ name: 'kept' }), await restore({}), await restore({ name: null })], [403, 403, 403])
   assert.deepEqual([await restore({ name: 'other' }), await restore({ name: 'kept2' })], [204, 204])
   const all = await tokenWith({ 'transit/*': grant('update'), 'transit/restore/*': DENIED })
-  const answer = await house.call('POST', 'transit/restore', { backup, name: 'new' }, all)
+  const answer = await server.call('POST', 'transit/restore', { backup, name: 'new' }, all)
   assert.equal(answer.status, 403)
   assert.match(JSON.stringify(answer.body.errors), /transit\/restore\/new/)
-  const { latest_version: latest } = (await house.call('GET', 'transit/keys/kept')).body.data as Record<string, unknown>
+  const { latest_version: latest } = (await server.call('GET', 'transit/keys/kept')).body.data as Record<
+    string,
+    unknown
+  >
   assert.equal(latest, 1)
 })
 
 test('A10: entities and groups are judged by what the body names, whatever is done with them', async () => {
   const made = async (kind: string, name: string) =>
-    String((await done(house.call('POST', `identity/${kind}`, { name }))).body.data?.id)
+    String((await done(server.call('POST', `identity/${kind}`, { name }))).body.data?.id)
   const [boss, clerk, team] = [await made('entity', 'boss'), await made('entity', 'clerk'), await made('group', 'team')]
   const token = await tokenWith({
     'identity/*': EVERYTHING,
@@ -56,8 +59,8 @@ test('A10: entities and groups are judged by what the body names, whatever is do
     'identity/group/name/Team': grant('read'),
   })
   const status = async (path: string, body: object) =>
-    (await house.call('POST', `identity/${path}`, body, token)).status
-  const accessor = ((await house.call('GET', 'sys/auth')).body.data as Record<string, { readonly accessor: string }>)[
+    (await server.call('POST', `identity/${path}`, body, token)).status
+  const accessor = ((await server.call('GET', 'sys/auth')).body.data as Record<string, { readonly accessor: string }>)[
     'userpass/'
   ]?.accessor
   for (const [path, body] of [
@@ -86,12 +89,12 @@ test('A10: entities and groups are judged by what the body names, whatever is do
     ['entity/batch-delete', { entity_ids: [clerk] }],
   ] as const)
     assert.ok((await status(path, body)) < 300, `${path} ${JSON.stringify(body)}`)
-  assert.equal((await house.call('GET', `identity/entity/id/${boss}`)).status, 200)
+  assert.equal((await server.call('GET', `identity/entity/id/${boss}`)).status, 200)
 })
 
 test('A10: what a path may leave out and the body says is judged as that path', async () => {
-  await done(house.call('POST', 'transit/keys/rsa', { type: 'rsa-2048' }))
-  await done(house.call('POST', 'transit/keys/out', { exportable: true }))
+  await done(server.call('POST', 'transit/keys/rsa', { type: 'rsa-2048' }))
+  await done(server.call('POST', 'transit/keys/out', { exportable: true }))
   const token = await tokenWith({
     'transit/*': grant('create', 'read', 'update'),
     'transit/sign/rsa/sha1': DENIED,
@@ -104,7 +107,7 @@ test('A10: what a path may leave out and the body says is judged as that path', 
     'sys/leases/revoke/auth/*': DENIED,
   })
   const status = async (method: string, path: string, body?: object) =>
-    (await house.call(method, path, body, token)).status
+    (await server.call(method, path, body, token)).status
   const input = 'YQ=='
   for (const [path, body] of [
     ['transit/sign/rsa', { input, hash_algorithm: 'sha1' }],
@@ -125,14 +128,15 @@ test('A10: what a path may leave out and the body says is judged as that path', 
 })
 
 test('A10: a mount that a rule denies is not moved by remount, nor replaced', async () => {
-  await done(house.call('POST', 'sys/mounts/fixed', { type: 'transit' }))
+  await done(server.call('POST', 'sys/mounts/fixed', { type: 'transit' }))
   const token = await tokenWith({
     'sys/remount': grant('update', 'sudo'),
     'sys/mounts/fixed': DENIED,
     'sys/mounts/*': grant('read'),
     'sys/auth/approle': DENIED,
   })
-  const move = async (from: string, to: string) => (await house.call('POST', 'sys/remount', { from, to }, token)).status
+  const move = async (from: string, to: string) =>
+    (await server.call('POST', 'sys/remount', { from, to }, token)).status
   assert.deepEqual(
     [
       await move('fixed', 'a'),
@@ -142,14 +146,14 @@ test('A10: a mount that a rule denies is not moved by remount, nor replaced', as
     ],
     [403, 403, 403, 403],
   )
-  await done(house.call('POST', 'sys/mounts/loose', { type: 'transit' }))
+  await done(server.call('POST', 'sys/mounts/loose', { type: 'transit' }))
   assert.equal(await move('loose', 'looser'), 200)
 })
 
 test('A10: who is granted a path goes on so where no rule is about what the body names', async () => {
   const token = await tokenWith({ 'identity/entity': grant('update'), 'transit/hash': grant('update') })
-  assert.equal((await house.call('POST', 'identity/entity', { name: 'free' }, token)).status, 200)
-  const hashed = await house.call('POST', 'transit/hash', { input: 'YQ==', algorithm: 'sha2-512' }, token)
+  assert.equal((await server.call('POST', 'identity/entity', { name: 'free' }, token)).status, 200)
+  const hashed = await server.call('POST', 'transit/hash', { input: 'YQ==', algorithm: 'sha2-512' }, token)
   assert.equal(hashed.status, 200)
 })
 
@@ -228,7 +232,7 @@ test('A10: at every endpoint that says so the path that the body names is judged
         const isQuery = endpoint.operation !== 'update'
         const asked = isQuery ? `${path}?${field}=${value}` : path
         return (
-          await house.call(WIRE_METHODS[endpoint.operation], asked, isQuery ? undefined : { [field]: value }, token)
+          await server.call(WIRE_METHODS[endpoint.operation], asked, isQuery ? undefined : { [field]: value }, token)
         ).status
       }
       assert.equal(await status(name), 403, `${endpoint.id}: ${field} names ${named}`)
@@ -244,32 +248,32 @@ const valueFor = ({ endpoint }: Placed, field: string): string =>
   endpoint.fields[field]?.kind === 'int' ? '20' : 'named'
 
 test('A10: an alias that is named by its mount and name is judged as by its id', async () => {
-  const auth = (await done(house.call('GET', 'sys/auth'))).body.data as Record<string, { readonly accessor: string }>
+  const auth = (await done(server.call('GET', 'sys/auth'))).body.data as Record<string, { readonly accessor: string }>
   const at = { mount_accessor: String(auth['userpass/']?.accessor) }
   const made = async (path: string, body: object) =>
-    String((await done(house.call('POST', `identity/${path}`, body))).body.data?.id)
+    String((await done(server.call('POST', `identity/${path}`, body))).body.data?.id)
   const owners = { entity: await made('entity', { name: 'owner' }), group: await made('group', { type: 'external' }) }
   const others = { entity: await made('entity', { name: 'other' }), group: await made('group', { type: 'external' }) }
   for (const kind of ['entity', 'group'] as const) {
     const named = { name: `kept ${kind}`, ...at }
     const id = await made(`${kind}-alias`, { ...named, canonical_id: owners[kind] })
     const token = await tokenWith({ 'identity/*': EVERYTHING, [`identity/${kind}-alias/id/${id}`]: DENIED })
-    const moved = await house.call('POST', `identity/${kind}-alias`, { ...named, canonical_id: others[kind] }, token)
+    const moved = await server.call('POST', `identity/${kind}-alias`, { ...named, canonical_id: others[kind] }, token)
     assert.equal(moved.status, 403, kind)
     const asked = { alias_name: named.name, alias_mount_accessor: at.mount_accessor }
-    assert.equal((await house.call('POST', `identity/lookup/${kind}`, asked, token)).status, 403, kind)
-    const { body } = await done(house.call('GET', `identity/${kind}-alias/id/${id}`))
+    assert.equal((await server.call('POST', `identity/lookup/${kind}`, asked, token)).status, 403, kind)
+    const { body } = await done(server.call('GET', `identity/${kind}-alias/id/${id}`))
     assert.equal(body.data?.canonical_id, owners[kind])
     const free = { ...named, name: `free ${kind}`, canonical_id: others[kind] }
-    await done(house.call('POST', `identity/${kind}-alias`, free, token))
-    await done(house.call('POST', `identity/${kind}-alias`, free, token))
-    const found = await done(house.call('POST', `identity/lookup/${kind}`, { ...asked, alias_name: free.name }, token))
+    await done(server.call('POST', `identity/${kind}-alias`, free, token))
+    await done(server.call('POST', `identity/${kind}-alias`, free, token))
+    const found = await done(server.call('POST', `identity/lookup/${kind}`, { ...asked, alias_name: free.name }, token))
     assert.equal(found.body.data?.id, others[kind])
   }
 })
 
 test('A10: explain judges what the parameters name as requests do', async () => {
-  await done(house.call('POST', 'transit/keys/explained', { type: 'ecdsa-p256' }))
+  await done(server.call('POST', 'transit/keys/explained', { type: 'ecdsa-p256' }))
   const token = await tokenWith({
     'sys/policies/explain-self': grant('update'),
     'transit/sign/*': grant('update'),
@@ -278,9 +282,9 @@ test('A10: explain judges what the parameters name as requests do', async () => 
   const path = 'transit/sign/explained'
   for (const hash of ['sha1', 'sha2-256', undefined]) {
     const parameters = { input: 'YWJj', ...(hash === undefined ? {} : { hash_algorithm: hash }) }
-    const { status } = await house.call('POST', path, parameters, token)
+    const { status } = await server.call('POST', path, parameters, token)
     const asked = { path, operation: 'update', parameters }
-    const { data = {} } = (await done(house.call('POST', 'sys/policies/explain-self', asked, token))).body
+    const { data = {} } = (await done(server.call('POST', 'sys/policies/explain-self', asked, token))).body
     assert.equal(data.allowed, status === 200, String(hash))
     assert.equal(status, hash === 'sha1' ? 403 : 200)
     if (hash !== 'sha1') continue
@@ -291,11 +295,11 @@ test('A10: explain judges what the parameters name as requests do', async () => 
 })
 
 test('T-09: what is denied by one path of a thing is not to be had by its other path', async () => {
-  await done(house.call('POST', 'sys/policies/acl/guarded', { policy: 'path "x" { capabilities = ["read"] }' }))
+  await done(server.call('POST', 'sys/policies/acl/guarded', { policy: 'path "x" { capabilities = ["read"] }' }))
   const statuses = async (denied: string, rows: readonly (readonly [string, string, object?])[]) => {
     const token = await tokenWith({ 'sys/*': EVERYTHING, [denied]: DENIED })
     const found: number[] = []
-    for (const [method, path, body] of rows) found.push((await house.call(method, path, body, token)).status)
+    for (const [method, path, body] of rows) found.push((await server.call(method, path, body, token)).status)
     return found
   }
   const policy = { policy: 'path "y" { capabilities = ["read"] }' }
@@ -341,12 +345,12 @@ test('T-09: what is denied by one path of a thing is not to be had by its other 
   }
   // A rule about both has had its say, and so has one that grants less without denying.
   const token = await tokenWith({ 'sys/pol*': DENIED, 'sys/policy/guarded': EVERYTHING })
-  assert.equal((await house.call('GET', 'sys/policy/guarded', undefined, token)).status, 200)
+  assert.equal((await server.call('GET', 'sys/policy/guarded', undefined, token)).status, 200)
   const lesser = await tokenWith({ 'sys/policies/acl/guarded': grant('list'), 'sys/policy/guarded': grant('read') })
-  assert.equal((await house.call('GET', 'sys/policy/guarded', undefined, lesser)).status, 200)
+  assert.equal((await server.call('GET', 'sys/policy/guarded', undefined, lesser)).status, 200)
   const explain = { path: 'sys/policy/guarded', operation: 'read', policies: ['tested'] }
   await tokenWith({ 'sys/*': EVERYTHING, 'sys/policies/acl/guarded': DENIED })
-  const { data } = await done(house.call('POST', 'sys/policies/explain', explain)).then(({ body }) => body)
+  const { data } = await done(server.call('POST', 'sys/policies/explain', explain)).then(({ body }) => body)
   assert.equal(data?.allowed, false)
   assert.match(String(data?.explanation), /sys\/policies\/acl\/guarded/)
 })

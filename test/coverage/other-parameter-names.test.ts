@@ -4,23 +4,23 @@ import { before, test } from 'node:test'
 import { checkParameters, type ParameterLists } from '../../src/auth/parameter-rules.ts'
 import type { ParameterValue } from '../../src/auth/parameter-values.ts'
 import { PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
-import { type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
-let house: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  house = await startMemoryHouse()
-  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
-  await house.call('POST', 'transit/keys/k', { type: 'rsa-2048' })
+  server = await startMemoryServer()
+  await server.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await server.call('POST', 'transit/keys/k', { type: 'rsa-2048' })
 })
 
 async function tokenWith(policy: string): Promise<string> {
-  assert.equal((await house.call('POST', 'sys/policies/acl/tested', { policy })).status, 204)
-  const { body } = await house.call('POST', 'auth/token/create', { policies: ['tested'], no_default_policy: true })
+  assert.equal((await server.call('POST', 'sys/policies/acl/tested', { policy })).status, 204)
+  const { body } = await server.call('POST', 'auth/token/create', { policies: ['tested'], no_default_policy: true })
   return String((body.auth as { readonly client_token: string }).client_token)
 }
 
 const statusesOf = (token: string, path: string, bodies: readonly object[]): Promise<number[]> =>
-  Promise.all(bodies.map(async (body) => (await house.call('POST', path, body, token)).status))
+  Promise.all(bodies.map(async (body) => (await server.call('POST', path, body, token)).status))
 
 test('a denial of a parameter holds for its older name', async () => {
   const rule = (parameters: string) => `path "auth/token/create" { capabilities = ["update"] ${parameters} }`
@@ -75,7 +75,7 @@ test('explain says what is judged', async () => {
     'path "auth/token/create" { capabilities = ["update"] denied_parameters = { "ttl" = [] } }',
   )
   const asked = { token, path: 'auth/token/create', operation: 'update', parameters: { lease: '1h' } }
-  const { body } = await house.call('POST', 'sys/policies/explain', asked)
+  const { body } = await server.call('POST', 'sys/policies/explain', asked)
   assert.deepEqual([body.data?.allowed, body.data?.reason], [false, 'parameter-denied'])
 })
 

@@ -5,12 +5,12 @@ import type { Field } from '../../src/api/fields.ts'
 import { expandPattern, parsePattern, type Segment } from '../../src/api/pattern.ts'
 import type { Store, Transaction } from '../../src/storage/contract.ts'
 import { mountAll, PLACED_ENDPOINTS, type Placed, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
-let house: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  house = await startMemoryHouse()
-  await mountAll(house.call)
+  server = await startMemoryServer()
+  await mountAll(server.call)
 })
 
 async function done(called: Promise<Called>): Promise<Called> {
@@ -22,9 +22,9 @@ async function done(called: Promise<Called>): Promise<Called> {
 /** A token with these rules alone: by path, capabilities and what else the rule says. */
 async function tokenWith(rules: Readonly<Record<string, string>>): Promise<string> {
   const text = Object.entries(rules).map(([path, rule]) => `path "${path}" { ${rule} }`)
-  await done(house.call('POST', 'sys/policies/acl/tested', { policy: text.join('\n') }))
+  await done(server.call('POST', 'sys/policies/acl/tested', { policy: text.join('\n') }))
   const { body } = await done(
-    house.call('POST', 'auth/token/create', { policies: ['tested'], no_default_policy: true }),
+    server.call('POST', 'auth/token/create', { policies: ['tested'], no_default_policy: true }),
   )
   return String((body.auth as { readonly client_token: string }).client_token)
 }
@@ -35,12 +35,12 @@ const DENIED = grant('deny')
 
 async function statuses(token: string, calls: readonly (readonly [string, string, unknown?])[]): Promise<number[]> {
   const found: number[] = []
-  for (const [method, path, body] of calls) found.push((await house.call(method, path, body, token)).status)
+  for (const [method, path, body] of calls) found.push((await server.call(method, path, body, token)).status)
   return found
 }
 
 test('what is denied of an AppRole role is denied by every spelling of its name', async () => {
-  await done(house.call('POST', 'auth/approle/role/admin', { token_policies: ['strong'] }))
+  await done(server.call('POST', 'auth/approle/role/admin', { token_policies: ['strong'] }))
   const token = await tokenWith({ 'auth/approle/role/*': EVERYTHING, 'auth/approle/role/admin*': DENIED })
   for (const name of ['admin', 'Admin', 'ADMIN', 'aDmin'])
     assert.deepEqual(
@@ -59,7 +59,7 @@ test('what is denied of an AppRole role is denied by every spelling of its name'
 
 test('what is denied of a policy is denied with blanks and other letters, by both of its paths', async () => {
   const policy = 'path "a" { capabilities = ["read"] }'
-  await done(house.call('POST', 'sys/policies/acl/admin1', { policy }))
+  await done(server.call('POST', 'sys/policies/acl/admin1', { policy }))
   const token = await tokenWith({
     'sys/policies/acl/*': EVERYTHING,
     'sys/policies/acl/admin1': DENIED,
@@ -77,13 +77,13 @@ test('what is denied of a policy is denied with blanks and other letters, by bot
         [403, 403, 403],
         path,
       )
-  const { body } = await house.call('GET', 'sys/policies/acl/admin1')
+  const { body } = await server.call('GET', 'sys/policies/acl/admin1')
   assert.deepEqual([body.data?.version, body.data?.policy], [1, policy])
   assert.deepEqual(await statuses(token, [['POST', 'sys/policies/acl/Admin2', { policy }]]), [200])
 })
 
 test('A4: a rule that names another spelling holds for the name as it is kept, and so for all', async () => {
-  await done(house.call('POST', 'auth/approle/role/MyRole', {}))
+  await done(server.call('POST', 'auth/approle/role/MyRole', {}))
   const token = await tokenWith({
     'auth/approle/role/MyRole/secret-id': grant('update'),
     'auth/approle/role/MyRole': grant('read'),
@@ -94,18 +94,19 @@ test('A4: a rule that names another spelling holds for the name as it is kept, a
   for (const name of ['MyRole', 'myrole', 'MYROLE']) assert.deepEqual(await useOfRole(token, name), [200, 200], name)
   assert.deepEqual(await useOfRole(token, 'myrole2'), [403, 403])
   const policy = 'path "a" { capabilities = ["read"] }'
-  const write = async (name: string) => (await house.call('POST', `sys/policies/acl/${name}`, { policy }, token)).status
+  const write = async (name: string) =>
+    (await server.call('POST', `sys/policies/acl/${name}`, { policy }, token)).status
   assert.deepEqual(
     [await write('team-a'), await write('TEAM-a'), await write('team-admin'), await write('%20team-Admin%20')],
     [204, 200, 403, 403],
   )
   const entity = async (path: string) =>
-    (await house.call('GET', `identity/entity/name/${path}`, undefined, token)).status
+    (await server.call('GET', `identity/entity/name/${path}`, undefined, token)).status
   assert.deepEqual([await entity('ANN%20LEE/x'), await entity('ann%20lees/x')], [404, 403])
 })
 
 test('A4: rules for several spellings of one name are joined: a denial among them wins', async () => {
-  await done(house.call('POST', 'auth/approle/role/joined', {}))
+  await done(server.call('POST', 'auth/approle/role/joined', {}))
   const token = await tokenWith({
     'auth/approle/role/Joined': grant('read'),
     'auth/approle/role/JOINED/*': grant('update'),
@@ -121,10 +122,10 @@ test('A4: rules for several spellings of one name are joined: a denial among the
     ])
   for (const name of ['joined', 'Joined']) assert.deepEqual(await calls(name), [200, 204, 403, 404], name)
   const granted = async (path: string) =>
-    (await done(house.call('POST', 'sys/capabilities', { token, paths: [path] }))).body.data?.[path]
+    (await done(server.call('POST', 'sys/capabilities', { token, paths: [path] }))).body.data?.[path]
   assert.deepEqual(await granted('auth/approle/role/JOINED'), ['delete', 'read'])
   const asked = { token, operation: 'delete', path: 'auth/approle/role/JOINED' }
-  const { data } = (await done(house.call('POST', 'sys/policies/explain', asked))).body
+  const { data } = (await done(server.call('POST', 'sys/policies/explain', asked))).body
   assert.equal(data?.allowed, true)
   const considered = (data?.considered ?? []) as readonly { readonly path: string }[]
   assert.deepEqual(considered.map(({ path }) => path).sort(), ['auth/approle/role/Joined', 'auth/approle/role/jOined'])
@@ -134,7 +135,7 @@ test('A4: rules for several spellings of one name are joined: a denial among the
 
 test('A4: a rule folds only where the name in its place does', async () => {
   const token = await tokenWith({ 'auth/+/role/Admin': grant('read'), 'transit/keys/Key': grant('update') })
-  await done(house.call('POST', 'auth/approle/role/admin', {}))
+  await done(server.call('POST', 'auth/approle/role/admin', {}))
   assert.deepEqual(
     await statuses(token, [
       ['GET', 'auth/approle/role/ADMIN'],
@@ -155,9 +156,9 @@ const useOfRole = (token: string, name: string): Promise<number[]> =>
   ])
 
 test('what a rule asks for on the name as it is kept counts: parameters, wrapping, capability, page', async () => {
-  await done(house.call('POST', 'auth/userpass/users/bob', { password: 'x' }))
-  await done(house.call('POST', 'auth/approle/role/many', {}))
-  for (let made = 0; made < 3; made++) await done(house.call('POST', 'auth/approle/role/many/secret-id', {}))
+  await done(server.call('POST', 'auth/userpass/users/bob', { password: 'x' }))
+  await done(server.call('POST', 'auth/approle/role/many', {}))
+  for (let made = 0; made < 3; made++) await done(server.call('POST', 'auth/approle/role/many/secret-id', {}))
   const token = await tokenWith({
     'auth/*': EVERYTHING,
     'auth/userpass/users/bob': `${EVERYTHING} denied_parameters = { "token_policies" = [] }`,
@@ -220,7 +221,7 @@ const PROBES = [' Fold-PROBE-7x ', 'Fold-PROBE-7x', '0077']
 
 test('A4: what is stored under a name is reached by its declared spelling alone, at every endpoint', async () => {
   const touched: string[] = []
-  const watched = await startMemoryHouse()
+  const watched = await startMemoryServer()
   watch(watched.store, touched)
   await mountAll(watched.call)
   let reached = 0
@@ -266,8 +267,8 @@ test('A4: what was written under one spelling is read under another only where t
         .map((segment) => (segment.kind === 'literal' ? segment.text : segment.name === field.name ? name : 'other'))
         .join('/')
     const name = `x-probe-${endpoint.id}`
-    const written = await house.call('POST', at(name), bodies[endpoint.id] ?? {})
-    const isThere = async (spelled: string) => (await house.call('GET', encodeURI(at(spelled)))).status < 300
+    const written = await server.call('POST', at(name), bodies[endpoint.id] ?? {})
+    const isThere = async (spelled: string) => (await server.call('GET', encodeURI(at(spelled)))).status < 300
     if (written.status >= 300 || !(await isThere(name)) || (await isThere(`${name}-other`))) continue
     readBack++
     for (const other of [name.toUpperCase(), ` ${name} `])
@@ -310,8 +311,8 @@ function spellingsIn(key: string, probe: string): string[] {
 }
 
 test('A4: locked-users folds a name as the login method does, for rules and for quotas', async () => {
-  await done(house.call('POST', 'auth/userpass/users/carl', { password: 'right' }))
-  const mounts = (await house.call('GET', 'sys/auth')).body.data as Record<string, { readonly accessor: string }>
+  await done(server.call('POST', 'auth/userpass/users/carl', { password: 'right' }))
+  const mounts = (await server.call('GET', 'sys/auth')).body.data as Record<string, { readonly accessor: string }>
   const [userpass, approle] = [mounts['userpass/']?.accessor, mounts['approle/']?.accessor]
   const unlock = (accessor: string | undefined, name: string) => `sys/locked-users/${accessor}/unlock/${name}`
   const token = await tokenWith({
@@ -329,17 +330,17 @@ test('A4: locked-users folds a name as the login method does, for rules and for 
   // A role id is what it is: another spelling is another one.
   assert.deepEqual(await judged(approle), [403, 204, 204, 204, 204])
   const quota = { path: unlock(userpass, 'Frank'), rate: 1, interval: 600 }
-  await done(house.call('POST', 'sys/quotas/rate-limit/unlock', quota))
+  await done(server.call('POST', 'sys/quotas/rate-limit/unlock', quota))
   const calls = ['frank', 'FRANK'].map((name) => ['POST', unlock(userpass, name)] as const)
   assert.deepEqual(await statuses('root', calls), [204, 429])
 })
 
 test('A4: paths that no quota counts are read in every spelling', async () => {
-  const before = (await house.call('GET', 'sys/quotas/config')).body.data?.rate_limit_exempt_paths
+  const before = (await server.call('GET', 'sys/quotas/config')).body.data?.rate_limit_exempt_paths
   const exempt = ['auth/userpass/login/Grace', 'auth/approle/role/Ops*', 'auth/approle/role/Deep/sec*']
-  await done(house.call('POST', 'sys/quotas/config', { rate_limit_exempt_paths: exempt }))
+  await done(server.call('POST', 'sys/quotas/config', { rate_limit_exempt_paths: exempt }))
   for (const path of ['auth/userpass', 'auth/approle'])
-    await done(house.call('POST', `sys/quotas/rate-limit/of-${path.slice(5)}`, { path, rate: 1, interval: 600 }))
+    await done(server.call('POST', `sys/quotas/rate-limit/of-${path.slice(5)}`, { path, rate: 1, interval: 600 }))
   const login = (name: string) => ['POST', `auth/userpass/login/${name}`, { password: 'x' }] as const
   assert.deepEqual(
     await statuses('', ['grace', 'GRACE', 'Grace', 'henry', 'henry'].map(login)),
@@ -349,8 +350,8 @@ test('A4: paths that no quota counts are read in every spelling', async () => {
   assert.deepEqual(await statuses('root', ['ops-1', 'OPS-2', 'Ops-3', 'x', 'x'].map(role)), [404, 404, 404, 404, 429])
   const inner = ['deep', 'DEEP', 'Deep'].map((name) => ['LIST', `auth/approle/role/${name}/secret-id`] as const)
   assert.deepEqual(await statuses('root', inner), [404, 404, 404])
-  await done(house.call('POST', 'sys/quotas/config', { rate_limit_exempt_paths: before }))
-  for (const name of ['of-userpass', 'of-approle']) await done(house.call('DELETE', `sys/quotas/rate-limit/${name}`))
+  await done(server.call('POST', 'sys/quotas/config', { rate_limit_exempt_paths: before }))
+  for (const name of ['of-userpass', 'of-approle']) await done(server.call('DELETE', `sys/quotas/rate-limit/${name}`))
 })
 
 test('capabilities and explain say what is judged', async () => {
@@ -362,14 +363,14 @@ test('capabilities and explain say what is judged', async () => {
     'auth/userpass/users/eve': DENIED,
   })
   const paths = ['auth/userpass/users/BOB', 'auth/userpass/users/Eve', 'auth/userpass/users/ANN']
-  const { body } = await house.call('POST', 'sys/capabilities-self', { paths }, token)
+  const { body } = await server.call('POST', 'sys/capabilities-self', { paths }, token)
   assert.deepEqual(
     paths.map((path) => body.data?.[path]),
     [['delete', 'read'], ['deny'], ['read', 'update']],
   )
   const explain = async (path: string) => {
     const asked = { path, operation: 'update' }
-    const { data } = (await done(house.call('POST', 'sys/policies/explain-self', asked, token))).body
+    const { data } = (await done(server.call('POST', 'sys/policies/explain-self', asked, token))).body
     const rule = data?.rule as { readonly path: string } | null
     return [data?.allowed, data?.reason, rule?.path]
   }
@@ -381,7 +382,7 @@ test('capabilities and explain say what is judged', async () => {
 
 test('a quota counts every spelling of a name, however it was written itself', async () => {
   const quota = (name: string, path: string) =>
-    done(house.call('POST', `sys/quotas/rate-limit/${name}`, { path, rate: 2, interval: 600 }))
+    done(server.call('POST', `sys/quotas/rate-limit/${name}`, { path, rate: 2, interval: 600 }))
   await quota('exact', 'auth/userpass/login/Carol')
   await quota('beginning', 'auth/userpass/users/SVC-*')
   await quota('within', 'auth/approle/role/Admin/sec*')
@@ -394,10 +395,10 @@ test('a quota counts every spelling of a name, however it was written itself', a
 })
 
 test('a quota of a role counts its logins, however it was written', async () => {
-  await done(house.call('POST', 'auth/approle/role/counted', {}))
-  await done(house.call('POST', 'auth/approle/role/counted/role-id', { role_id: 'counted' }))
+  await done(server.call('POST', 'auth/approle/role/counted', {}))
+  await done(server.call('POST', 'auth/approle/role/counted/role-id', { role_id: 'counted' }))
   const quota = { path: 'auth/approle', role: 'Counted', rate: 1, interval: 600 }
-  await done(house.call('POST', 'sys/quotas/rate-limit/role', quota))
+  await done(server.call('POST', 'sys/quotas/rate-limit/role', quota))
   const login = ['POST', 'auth/approle/login', { role_id: 'counted', secret_id: 'x' }] as const
   assert.deepEqual(await statuses('', [login, login]), [400, 429])
 })

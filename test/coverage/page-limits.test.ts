@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { mountAll, PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
-import { type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
 const LISTS = PLACED_ENDPOINTS.filter(({ endpoint }) => endpoint.operation === 'list')
 /** What a list of this server cannot have two names of. */
@@ -21,22 +21,22 @@ const PATHS: Readonly<Record<string, string>> = {
 }
 const NAMES = ['a', 'b', 'c']
 
-let house: MemoryHouse
+let server: MemoryServer
 let token: string
 before(async () => {
-  house = await startMemoryHouse({ facts: { rawStorage: true } })
-  await mountAll(house.call)
+  server = await startMemoryServer({ facts: { rawStorage: true } })
+  await mountAll(server.call)
   const all = 'capabilities = ["create", "read", "update", "delete", "list", "sudo"]'
   await post('sys/policies/acl/bounded', { policy: `path "*" { ${all} pagination_limit = 1 }` })
   token = await newToken()
   await newToken()
   for (const name of NAMES) await makeAll(name)
   // A lease, in a second folder of them.
-  await house.call('POST', 'auth/userpass/login/a', { password: 'x' }, '')
+  await server.call('POST', 'auth/userpass/login/a', { password: 'x' }, '')
 })
 
 async function post(path: string, body: object = {}, as = 'root') {
-  const answer = await house.call('POST', path, body, as)
+  const answer = await server.call('POST', path, body, as)
   assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer)}`)
   return answer.body
 }
@@ -65,14 +65,14 @@ async function makeAll(name: string): Promise<void> {
 }
 
 async function makeAliases(name: string): Promise<void> {
-  const accessor = house.house.mounts.find('auth/userpass/')?.accessor
+  const accessor = server.node.mounts.find('auth/userpass/')?.accessor
   await post('identity/entity-alias', { name: `alias-${name}`, mount_accessor: accessor })
-  const id = (await house.call('GET', `identity/group/name/outer-${name}`)).body.data?.id
+  const id = (await server.call('GET', `identity/group/name/outer-${name}`)).body.data?.id
   await post('identity/group-alias', { name, mount_accessor: accessor, canonical_id: id })
 }
 
 async function keysAt(path: string, query = ''): Promise<readonly string[]> {
-  const { status, body } = await house.call('LIST', path + query, undefined, token)
+  const { status, body } = await server.call('LIST', path + query, undefined, token)
   assert.ok(status === 200 || status === 404, `${path}${query}: ${JSON.stringify(body)}`)
   return (body.data?.keys ?? []) as readonly string[]
 }
@@ -91,7 +91,7 @@ for (const { mountPath, endpoint } of LISTS) {
   if (SHORT.has(endpoint.id)) continue
   test(`${endpoint.id}: a policy bounds it, and its pages have all names`, async () => {
     const path = PATHS[endpoint.id] ?? mountPath + endpoint.path
-    const all = path.startsWith('cubbyhole') ? ofCubbyhole(path) : (await house.call('LIST', path)).body.data?.keys
+    const all = path.startsWith('cubbyhole') ? ofCubbyhole(path) : (await server.call('LIST', path)).body.data?.keys
     assert.ok(Array.isArray(all))
     assert.ok(all.length >= 2, `${path}: ${JSON.stringify(all)}`)
     const found: string[] = []
@@ -101,7 +101,7 @@ for (const { mountPath, endpoint } of LISTS) {
       page = await keysAt(path, `?after=${encodeURIComponent(page[0] as string)}`)
     }
     assert.deepEqual(found, all)
-    assert.equal((await house.call('LIST', `${path}?limit=2`, undefined, token)).status, 403)
+    assert.equal((await server.call('LIST', `${path}?limit=2`, undefined, token)).status, 403)
   })
 }
 

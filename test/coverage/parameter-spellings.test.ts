@@ -9,23 +9,23 @@ import { checkParameters } from '../../src/auth/parameter-rules.ts'
 import type { ParameterValue } from '../../src/auth/parameter-values.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 import { PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer, wireRequest } from '../fixtures/memory-server.ts'
 import { testSeed } from '../fixtures/seed.ts'
 
-let house: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  house = await startMemoryHouse()
+  server = await startMemoryServer()
   for (const [path, type] of [
     ['sys/mounts/transit', 'transit'],
     ['sys/auth/userpass', 'userpass'],
   ] as const)
-    assert.equal((await house.call('POST', path, { type })).status, 204)
+    assert.equal((await server.call('POST', path, { type })).status, 204)
 })
 
 async function tokenWith(path: string, rule: string): Promise<string> {
   const policy = `path "${path}" { capabilities = ["create", "read", "update", "sudo"] ${rule} }`
-  assert.ok((await house.call('POST', 'sys/policies/acl/tested', { policy })).status < 300)
-  const made = await house.call('POST', 'auth/token/create', { policies: ['tested'], no_default_policy: true })
+  assert.ok((await server.call('POST', 'sys/policies/acl/tested', { policy })).status < 300)
+  const made = await server.call('POST', 'auth/token/create', { policies: ['tested'], no_default_policy: true })
   return String((made.body.auth as { readonly client_token: string }).client_token)
 }
 
@@ -138,9 +138,9 @@ for (const { name, path, rule, refused, passed } of CASES) {
   test(`A5: ${name} is judged in every form`, async () => {
     const token = await tokenWith(path, rule)
     for (const body of refused)
-      assert.equal((await house.call('POST', path, body, token)).status, 403, `${JSON.stringify(body)} refused`)
+      assert.equal((await server.call('POST', path, body, token)).status, 403, `${JSON.stringify(body)} refused`)
     for (const body of passed)
-      assert.notEqual((await house.call('POST', path, body, token)).status, 403, `${JSON.stringify(body)} passed`)
+      assert.notEqual((await server.call('POST', path, body, token)).status, 403, `${JSON.stringify(body)} passed`)
   })
 }
 
@@ -155,18 +155,18 @@ test('A5: a form is judged as JSON is', async () => {
   ] as const) {
     const request = wireRequest('POST', path, undefined, token)
     const headers = { ...request.headers, contentType: 'application/x-www-form-urlencoded' }
-    const answer = await house.house.core.handle({ ...request, body: Buffer.from(form), headers })
+    const answer = await server.node.core.handle({ ...request, body: Buffer.from(form), headers })
     assert.equal(answer.status, status, form)
   }
 })
 
 test('A5: the page of a list is judged as its number', async () => {
   const policy = 'path "transit/keys" { capabilities = ["list"] pagination_limit = 10 }'
-  assert.equal((await house.call('POST', 'sys/policies/acl/paged', { policy })).status, 204)
-  const made = await house.call('POST', 'auth/token/create', { policies: ['paged'], no_default_policy: true })
+  assert.equal((await server.call('POST', 'sys/policies/acl/paged', { policy })).status, 204)
+  const made = await server.call('POST', 'auth/token/create', { policies: ['paged'], no_default_policy: true })
   const token = String((made.body.auth as { readonly client_token: string }).client_token)
   const status = async (limit: string) =>
-    (await house.call('LIST', `transit/keys?limit=${limit}`, undefined, token)).status
+    (await server.call('LIST', `transit/keys?limit=${limit}`, undefined, token)).status
   for (const limit of ['10', '012', '0xa', '1_0']) assert.notEqual(await status(limit), 403, limit)
   for (const limit of ['11', '013', '0xb', '0', '-1', '', '000']) assert.equal(await status(limit), 403, limit)
 })
@@ -175,7 +175,7 @@ test('A5: explain judges values as requests do', async () => {
   const rule = 'denied_parameters = { "token_policies" = ["strong"] }'
   const token = await tokenWith('auth/userpass/users/eve', rule)
   const asked = { token, path: 'auth/userpass/users/EVE', operation: 'update', parameters: { policies: 'a,STRONG' } }
-  const { body } = await house.call('POST', 'sys/policies/explain', asked)
+  const { body } = await server.call('POST', 'sys/policies/explain', asked)
   assert.deepEqual([body.data?.allowed, body.data?.reason], [false, 'parameter-denied'])
 })
 

@@ -7,9 +7,9 @@ import { HISTORY_ID_BYTES } from '../../src/storage/backend.ts'
 import { openStore } from '../../src/storage/commit/transactional-store.ts'
 import { MemoryBackend } from '../../src/storage/memory-backend.ts'
 import { Faults, faultyBackend } from '../conformance/faulty-backend.ts'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
-type Stage = MemoryHouse & { readonly faults: Faults; keys: readonly string[]; token: string }
+type Stage = MemoryServer & { readonly faults: Faults; keys: readonly string[]; token: string }
 
 const MAX_STEPS = 20
 
@@ -19,7 +19,7 @@ async function start(): Promise<Stage> {
   const faults = new Faults()
   const backend = faultyBackend(new MemoryBackend(random.bytes(HISTORY_ID_BYTES)), faults)
   const store = await openStore(backend, { clock })
-  return { ...(await startMemoryHouse({ store, threshold: 0 })), faults, keys: [], token: '' }
+  return { ...(await startMemoryServer({ store, threshold: 0 })), faults, keys: [], token: '' }
 }
 
 async function init(stage: Stage): Promise<Called> {
@@ -28,7 +28,7 @@ async function init(stage: Stage): Promise<Called> {
   return made
 }
 
-const unseal = async (stage: MemoryHouse, keys: readonly string[]): Promise<boolean> => {
+const unseal = async (stage: MemoryServer, keys: readonly string[]): Promise<boolean> => {
   for (const key of keys) await stage.call('PUT', 'sys/unseal', { key }, '')
   return (await stage.call('GET', 'sys/seal-status', undefined, '')).body.sealed === false
 }
@@ -113,7 +113,7 @@ for (const { name, prepare, run, isDone } of CHANGES) {
         assert.ok(again.status < 300, `step ${step}: ${JSON.stringify(again.body)}`)
       }
       assert.equal(await isDone(stage), true, `step ${step}`)
-      const restarted = { ...stage, ...(await startMemoryHouse({ store: stage.store, threshold: 0 })) }
+      const restarted = { ...stage, ...(await startMemoryServer({ store: stage.store, threshold: 0 })) }
       assert.ok(await unseal(restarted, stage.keys), `step ${step}: the shares open it`)
       assert.equal(await isDone(restarted), true, `step ${step}, after a restart`)
       const written = await restarted.call('POST', 'sys/policies/acl/p', { policy: 'path "a" { }' }, stage.token)

@@ -5,13 +5,13 @@ import type { Endpoint } from '../../src/api/endpoint.ts'
 import { MAX_PASSED_HEADERS } from '../../src/api/passed-headers.ts'
 import type { Answer, RequestInfo } from '../../src/api/request.ts'
 import { wireHeaders } from '../../src/http/headers.ts'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer, wireRequest } from '../fixtures/memory-server.ts'
 
 const SET = { passthrough_request_headers: ['X-One', 'If-Match'], allowed_response_headers: ['Location'] }
 const CLEARED = { passthrough_request_headers: [], allowed_response_headers: [] }
 
 type Shown = Record<string, unknown> & { readonly config?: Record<string, unknown> }
-const shown = async ({ call }: MemoryHouse, path: string): Promise<Shown> =>
+const shown = async ({ call }: MemoryServer, path: string): Promise<Shown> =>
   (await call('GET', path)).body.data as Shown
 const ofThem = (from: Record<string, unknown> = {}): unknown[] => [
   from.passthrough_request_headers,
@@ -23,7 +23,7 @@ for (const [under, type] of [
   ['auth', 'userpass'],
 ] as const) {
   test(`C8: sys/${under}: both are stored when a mount is made and tuned, read back, and cleared`, async () => {
-    const memory = await startMemoryHouse()
+    const memory = await startMemoryServer()
     const at = `sys/${under}/m`
     assert.equal((await memory.call('POST', at, { type, config: SET })).status, 204)
     const expected = [['X-One', 'If-Match'], ['Location']]
@@ -41,7 +41,7 @@ for (const [under, type] of [
 }
 
 test("C8: what gives access, what is the server's own and what is too much is refused by name", async () => {
-  const memory = await startMemoryHouse()
+  const memory = await startMemoryServer()
   await memory.call('POST', 'sys/mounts/m', { type: 'transit' })
   const many = Array.from({ length: MAX_PASSED_HEADERS + 1 }, (_, index) => `x-${index}`)
   for (const [field, value] of [
@@ -65,9 +65,9 @@ test("C8: what gives access, what is the server's own and what is too much is re
 })
 
 /** What the engine of a mount is told; it answers with these headers. */
-async function engineAt(context: TestContext, memory: MemoryHouse, path: string, headers: Record<string, string>) {
+async function engineAt(context: TestContext, memory: MemoryServer, path: string, headers: Record<string, string>) {
   const told: RequestInfo['headers'][] = []
-  const mounted = memory.house.mounts.route(path)
+  const mounted = memory.node.mounts.route(path)
   const found = mounted?.router.find('read', 'cache-config')
   assert.ok(found?.kind === 'found')
   const handler = (_engine: unknown, _args: unknown, request: RequestInfo): Answer => {
@@ -80,21 +80,21 @@ async function engineAt(context: TestContext, memory: MemoryHouse, path: string,
 }
 
 test('C8: an engine sees and sets what its mount names, another mount what that one names', async (context) => {
-  const memory = await startMemoryHouse()
-  const { house } = memory
+  const memory = await startMemoryServer()
+  const { node: server } = memory
   await memory.call('POST', 'sys/mounts/one', { type: 'transit', config: SET })
   await memory.call('POST', 'sys/mounts/two', {
     type: 'transit',
     config: { passthrough_request_headers: ['X-Two'], allowed_response_headers: ['X-Two'] },
   })
   await memory.call('POST', 'sys/mounts/none', { type: 'transit' })
-  assert.deepEqual([...house.mounts.passedHeaders].sort(), ['if-match', 'x-one', 'x-two'])
+  assert.deepEqual([...server.mounts.passedHeaders].sort(), ['if-match', 'x-one', 'x-two'])
   const answered = { location: '/x', 'X-Two': '2', 'Set-Cookie': 'a=b', 'X-Vault-Token': 'secret' }
   const told = await engineAt(context, memory, 'one/', answered)
   const source = { 'x-vault-token': 'root', authorization: 'Bearer root', cookie: 'a=b', 'x-one': '1', 'x-two': '2' }
   const ask = async (path: string, more: object = {}) => {
-    const headers = { ...wireHeaders(source, [], house.mounts.passedHeaders), ...more }
-    return house.core.handle({ ...wireRequest('GET', `${path}/cache-config`), headers })
+    const headers = { ...wireHeaders(source, [], server.mounts.passedHeaders), ...more }
+    return server.core.handle({ ...wireRequest('GET', `${path}/cache-config`), headers })
   }
   assert.deepEqual((await ask('one')).headers, { location: '/x' })
   assert.deepEqual((await ask('two')).headers, { 'x-two': '2' })
@@ -108,11 +108,11 @@ test('C8: an engine sees and sets what its mount names, another mount what that 
 })
 
 test('C8: what a mount passed on is not taken any more when it is cleared, or the mount gone', async () => {
-  const memory = await startMemoryHouse()
+  const memory = await startMemoryServer()
   await memory.call('POST', 'sys/mounts/one', { type: 'transit', config: SET })
   await memory.call('POST', 'sys/mounts/two', { type: 'transit', config: SET })
   await memory.call('POST', 'sys/mounts/one/tune', CLEARED)
-  assert.deepEqual(memory.house.mounts.passedHeaders, ['x-one', 'if-match'])
+  assert.deepEqual(memory.node.mounts.passedHeaders, ['x-one', 'if-match'])
   await memory.call('DELETE', 'sys/mounts/two')
-  assert.deepEqual(memory.house.mounts.passedHeaders, [])
+  assert.deepEqual(memory.node.mounts.passedHeaders, [])
 })

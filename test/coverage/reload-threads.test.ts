@@ -7,16 +7,16 @@ import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import type { ReadStore } from '../../src/storage/contract.ts'
 import { ChangeFollower, newPublishedIndex, publishIndex } from '../../src/threads/change-follower.ts'
-import { LIMITS, type MemoryHouse, startMemoryHouse, wireRequest } from '../fixtures/memory-house.ts'
+import { LIMITS, type MemoryServer, startMemoryServer, wireRequest } from '../fixtures/memory-server.ts'
 
 type Reading = {
-  readonly house: ServingNode
+  readonly node: ServingNode
   /** Keys of mounts' data that were read since the last call. */
   readonly readKeys: () => string[]
 }
 
 /** A thread that serves, over the store of the one that writes. */
-async function readingThread({ store, house: writer }: MemoryHouse): Promise<Reading> {
+async function readingThread({ store, node: writer }: MemoryServer): Promise<Reading> {
   let seen: string[] = []
   const reading: ReadStore = {
     get: (key) => {
@@ -35,7 +35,7 @@ async function readingThread({ store, house: writer }: MemoryHouse): Promise<Rea
   publishIndex(published, await store.lastIndex())
   const world = realWorld()
   let follower: ChangeFollower | undefined
-  const house = await assembleNode({
+  const server = await assembleNode({
     role: 'serving',
     store: reading,
     world,
@@ -50,12 +50,12 @@ async function readingThread({ store, house: writer }: MemoryHouse): Promise<Rea
       catchUp: () => follower?.catchUp(),
     },
   })
-  follower = await ChangeFollower.start(reading, house.invalidation, published)
+  follower = await ChangeFollower.start(reading, server.invalidation, published)
   const { keyring } = writer.storage.barrier
   assert.ok(keyring !== undefined)
-  await house.gate.open(keyring)
+  await server.gate.open(keyring)
   return {
-    house,
+    node: server,
     readKeys: () => {
       const keys = seen
       seen = []
@@ -65,16 +65,16 @@ async function readingThread({ store, house: writer }: MemoryHouse): Promise<Rea
 }
 
 test('X-01: a reload makes a reading thread read the keys of that mount anew, once', async () => {
-  const writer = await startMemoryHouse()
+  const writer = await startMemoryServer()
   for (const path of ['one', 'other']) {
     await writer.call('POST', `sys/mounts/${path}`, { type: 'transit' })
     await writer.call('POST', `${path}/keys/k`)
   }
-  const { house, readKeys } = await readingThread(writer)
+  const { node: server, readKeys } = await readingThread(writer)
   const readsOf = async (path: string): Promise<number> => {
     readKeys()
     const sent = wireRequest('POST', `${path}/encrypt/k`, { plaintext: 'YQ==' }, 'root')
-    const response = await house.core.handle(sent)
+    const response = await server.core.handle(sent)
     assert.equal(response.status, 200, bodyText(response))
     return readKeys().length
   }
@@ -94,21 +94,21 @@ test('X-01: a reload makes a reading thread read the keys of that mount anew, on
 })
 
 test('X-01: another size of the cache holds on every thread after a reload, and on none before', async () => {
-  const writer = await startMemoryHouse()
+  const writer = await startMemoryServer()
   await writer.call('POST', 'sys/mounts/one', { type: 'transit' })
   const names = Array.from({ length: 12 }, (_, index) => `k${index}`)
   for (const name of names) await writer.call('POST', `one/keys/${name}`)
   const threads = [await readingThread(writer), await readingThread(writer)]
-  const { uuid } = writer.house.mounts.find('one/') ?? assert.fail()
+  const { uuid } = writer.node.mounts.find('one/') ?? assert.fail()
   /** Keys that are read anew although all were asked for before. */
-  const missing = async ({ house }: Pick<Reading, 'house'>): Promise<number> => {
+  const missing = async ({ node: server }: Pick<Reading, 'node'>): Promise<number> => {
     const ask = async () => {
-      for (const name of names) await house.core.handle(wireRequest('GET', `one/keys/${name}`, undefined, 'root'))
+      for (const name of names) await server.core.handle(wireRequest('GET', `one/keys/${name}`, undefined, 'root'))
     }
     await ask()
-    const before = house.mounts.engineOf(uuid)?.lookups?.misses ?? 0
+    const before = server.mounts.engineOf(uuid)?.lookups?.misses ?? 0
     await ask()
-    return (house.mounts.engineOf(uuid)?.lookups?.misses ?? 0) - before
+    return (server.mounts.engineOf(uuid)?.lookups?.misses ?? 0) - before
   }
   const all = [writer, ...threads]
   for (const thread of all) assert.equal(await missing(thread), 0)
@@ -119,7 +119,7 @@ test('X-01: another size of the cache holds on every thread after a reload, and 
 })
 
 test('what is kept of reloads goes with the mount', async () => {
-  const { call, store } = await startMemoryHouse()
+  const { call, store } = await startMemoryServer()
   await call('POST', 'sys/mounts/one', { type: 'transit' })
   await call('POST', 'sys/plugins/reload/backend', { mounts: ['one'] })
   assert.equal((await store.list('root/core/reload/')).length, 1)

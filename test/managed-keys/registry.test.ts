@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import { test } from 'node:test'
 import type { Edition } from '../../src/api/edition.ts'
-import type { Fault } from '../../src/managed-keys/orders.ts'
+import type { OrderFault } from '../../src/managed-keys/orders.ts'
 import { FULL_REQUEST, isSelfSigned, takeApart } from '../fixtures/certificate-requests.ts'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 import { DEVICE_PIN, SoftwareDevice } from '../fixtures/software-device.ts'
 
 const KEY = { library: 'soft', token_label: 't', pin: DEVICE_PIN, key_label: 'k', allow_generate_key: true }
@@ -14,7 +14,7 @@ const AES = { ...KEY, mechanism: '0x1087' }
 const EC = { ...KEY, key_label: 'ec', mechanism: '0x1041', curve: 'p256' }
 const HELLO = Buffer.from('hello').toString('base64')
 
-type Server = MemoryHouse & {
+type Server = MemoryServer & {
   readonly device: SoftwareDevice
   write(path: string, body?: object): Promise<Called>
   read(path: string): Promise<Called>
@@ -23,7 +23,7 @@ type Server = MemoryHouse & {
 async function newServer(edition?: Edition): Promise<Server> {
   const device = new SoftwareDevice()
   const facts = edition === undefined ? {} : { edition }
-  const memory = await startMemoryHouse({ devices: device, facts })
+  const memory = await startMemoryServer({ devices: device, facts })
   const server: Server = {
     ...memory,
     device,
@@ -321,7 +321,7 @@ test('no device is asked before it is known that a key is wanted', async () => {
   assert.deepEqual(device.orders, [])
 })
 
-const FAULTS: readonly (readonly [Fault['fault'], number])[] = [
+const FAULTS: readonly (readonly [OrderFault['fault'], number])[] = [
   ['not-installed', 502],
   ['no-library', 502],
   ['no-token', 502],
@@ -366,12 +366,12 @@ test('a PIN that is written may be tried again, and a change of anything else do
 })
 
 test('a sealed server forgets its devices', async () => {
-  const { write, device, house, shares, read } = await newServer()
+  const { write, device, node: server, shares, read } = await newServer()
   done(await write('sys/managed-keys/pkcs11/k', { ...AES, any_mount: true }))
-  await house.operations.seal()
+  await server.operations.seal()
   assert.equal(device.forgotten, 1)
   assert.equal((await read('sys/managed-keys/pkcs11/k')).status, 503)
-  await house.operations.unseal(shares[0] ?? Buffer.alloc(0))
+  await server.operations.unseal(shares[0] ?? Buffer.alloc(0))
   done(await read('sys/managed-keys/pkcs11/k'))
 })
 
@@ -421,7 +421,7 @@ test('C-03 seal and all mix the generator of the device with that of this machin
 })
 
 test('without a device seal is answered by this machine, with a warning', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const seal = done(await call('POST', 'sys/tools/random/seal/8', {})).body
   assert.deepEqual(seal.warnings, ['no seal/entropy augmentation available, using platform entropy source'])
   assert.equal(done(await call('POST', 'sys/tools/random/all/8', {})).body.warnings ?? null, null)

@@ -1,14 +1,14 @@
 // `keywright audit …`: where requests are recorded, and whether the record is whole.
 import { cleanPath } from '../api-path.ts'
-import { callCommand, optionFields } from '../call-command.ts'
+import { callCommand, givenFields } from '../call-command.ts'
 import { CliError, type ExitCode, RemoteFailure } from '../cli-error.ts'
 import { formatColumns } from '../columns.ts'
 import { type Command, type CommandGroup, command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { isList, isMembers, type Json, type JsonMembers, memberOf, plainText } from '../exact-json.ts'
+import { exactMember, isList, isMembers, type Json, type JsonMembers, plainText } from '../exact-json.ts'
 import { readParts } from '../input.ts'
-import { type AuditChain, type AuditReport, type CliIo, write } from '../io.ts'
+import { type AuditChain, type AuditReport, type CliIo, writeAll } from '../io.ts'
 import { readData } from '../key-values.ts'
 import { printableLine } from '../terminal-text.ts'
 
@@ -31,7 +31,7 @@ const enable = callCommand({
   },
   request: async ({ io, options, args: [type = '', ...words] }) => {
     const given = Object.fromEntries(await readData(io, words))
-    const body = JSON.stringify({ type, ...optionFields(options, ['description', 'local']), options: given })
+    const body = JSON.stringify({ type, ...givenFields(options, ['description', 'local']), options: given })
     const path = devicePath(options.path ?? type)
     return { doing: `enabling the audit device ${type}`, method: 'POST', path, body }
   },
@@ -66,7 +66,7 @@ const list = callCommand({
 const devicePath = (path: string): string => `sys/audit/${cleanPath(path)}`
 
 function devicesOf(body: Json): JsonMembers {
-  const devices = memberOf(body, 'data')
+  const devices = exactMember(body, 'data')
   if (!isMembers(devices)) throw new RemoteFailure('Error listing the audit devices: the answer does not have them')
   return devices
 }
@@ -76,15 +76,15 @@ function deviceTable(devices: JsonMembers, detailed: boolean): string {
   if (rows.length === 0) return 'No audit devices are enabled.\n'
   const shown = rows.map(([path, device]) => [
     path,
-    memberOf(device, 'type'),
-    memberOf(device, 'description'),
-    ...(detailed ? [memberOf(device, 'local') === true ? 'local' : 'replicated', optionText(device)] : []),
+    exactMember(device, 'type'),
+    exactMember(device, 'description'),
+    ...(detailed ? [exactMember(device, 'local') === true ? 'local' : 'replicated', optionText(device)] : []),
   ])
   return formatColumns(['Path', 'Type', 'Description', ...(detailed ? ['Replication', 'Options'] : [])], shown)
 }
 
 function optionText(device: Json): string {
-  const options = memberOf(device, 'options')
+  const options = exactMember(device, 'options')
   if (!isMembers(options)) return ''
   return Object.entries(options)
     .map(([name, value]) => `${name}=${plainText(value)}`)
@@ -129,7 +129,7 @@ const verify: Command = command({
         server: asked?.chains,
       },
     )
-    if (options.format === 'json') await write(io.stdout, `${JSON.stringify(report, null, 2)}\n`)
+    if (options.format === 'json') await writeAll(io.stdout, `${JSON.stringify(report, null, 2)}\n`)
     else await printReport(io, report)
     return exitCodeOf(report, options['allow-unsigned'])
   },
@@ -143,16 +143,16 @@ function exitCodeOf({ faults, unsigned }: AuditReport, allowsUnsigned: boolean):
 const ASK_CHAINS = { doing: 'asking for the chains', method: 'GET', path: 'sys/audit-streams' } as const
 
 function chainsOf(body: Json | undefined): { readonly publicKey: string; readonly chains: readonly AuditChain[] } {
-  const data = memberOf(body, 'data')
-  const [publicKey, streams] = [memberOf(data, 'public_key'), memberOf(data, 'streams')]
+  const data = exactMember(body, 'data')
+  const [publicKey, streams] = [exactMember(data, 'public_key'), exactMember(data, 'streams')]
   if (typeof publicKey !== 'string' || publicKey === '' || !isList(streams))
     throw new CliError('the server has no audit device yet')
   const chains = streams.map((one) => ({
-    stream: plainText(memberOf(one, 'stream') ?? ''),
-    device: plainText(memberOf(one, 'device') ?? ''),
-    seq: Number(plainText(memberOf(one, 'seq') ?? 0)),
-    hash: plainText(memberOf(one, 'hash') ?? ''),
-    ended: memberOf(one, 'ended') === true,
+    stream: plainText(exactMember(one, 'stream') ?? ''),
+    device: plainText(exactMember(one, 'device') ?? ''),
+    seq: Number(plainText(exactMember(one, 'seq') ?? 0)),
+    hash: plainText(exactMember(one, 'hash') ?? ''),
+    ended: exactMember(one, 'ended') === true,
   }))
   return { publicKey, chains }
 }
@@ -176,7 +176,7 @@ async function printReport(io: CliIo, { faults, unsigned, notes, chains, entries
   const table = formatColumns(['Chain', 'Device', 'Thread', 'Entries', 'First', 'Last', 'State'], rows)
   const verdict = faults.length === 0 ? 'no fault' : `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`
   const end = `${verdict} in ${entries} entries of ${chains.length} ${chains.length === 1 ? 'chain' : 'chains'}`
-  await write(io.stdout, `${lines.map((line) => `${printableLine(line)}\n`).join('')}${table}\n${end}\n`)
+  await writeAll(io.stdout, `${lines.map((line) => `${printableLine(line)}\n`).join('')}${table}\n${end}\n`)
 }
 
 export const AUDIT_COMMANDS: CommandGroup = {

@@ -4,7 +4,7 @@ import { formatColumns } from '../columns.ts'
 import { type CommandGroup, command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
+import { exactMember, isList, type Json, plainText } from '../exact-json.ts'
 import { readData } from '../key-values.ts'
 import { formatTable, printAnswer } from '../output.ts'
 import { withoutLineEnd } from '../secret-input.ts'
@@ -34,19 +34,19 @@ const explain = command({
     const body = JSON.stringify(Object.fromEntries(fields))
     const answer = await connect(io, options).send({ doing: 'explaining a login', method: 'POST', path, body })
     await printAnswer(io, options, answer.body ?? null, table)
-    return memberOf(memberOf(answer.body, 'data'), 'allowed') === true ? 0 : 2
+    return exactMember(exactMember(answer.body, 'data'), 'allowed') === true ? 0 : 2
   },
 })
 
 const trimmed = (value: Json): Json => (typeof value === 'string' ? withoutLineEnd(value) : value)
 
 function table(body: Json): string {
-  const data = memberOf(body, 'data')
-  const tell = (name: string, of: Json | undefined = data): string => plainText(memberOf(of, name) ?? '')
-  const checks = memberOf(data, 'checks')
+  const data = exactMember(body, 'data')
+  const tell = (name: string, of: Json | undefined = data): string => plainText(exactMember(of, name) ?? '')
+  const checks = exactMember(data, 'checks')
   const rows = (isList(checks) ? checks : []).map((each) => ['name', 'verdict', 'detail'].map((one) => tell(one, each)))
   const verdict: (readonly [string, string])[] = [
-    ['Allowed', memberOf(data, 'allowed') === true ? 'yes' : 'no'],
+    ['Allowed', exactMember(data, 'allowed') === true ? 'yes' : 'no'],
     ['Status', tell('status')],
     ['Reason', tell('reason')],
   ]

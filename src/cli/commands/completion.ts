@@ -3,7 +3,7 @@ import { candidates } from '../candidates.ts'
 import { type CommandGroup, command } from '../command.ts'
 import { CONNECTION_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 import { serverNames } from '../server-names.ts'
 import { printableLine } from '../terminal-text.ts'
 
@@ -69,7 +69,7 @@ const scripts = SHELLS.map(({ name, script, install }) =>
     options: {},
     args: { needed: [], most: 0 },
     run: async ({ io }) => {
-      await write(io.stdout, script)
+      await writeAll(io.stdout, script)
       return 0
     },
   }),
@@ -89,7 +89,7 @@ const offer = command({
   run: async ({ io, options, args, commands }) => {
     const found = await candidates(commands, args, (kind, typed) => serverNames(connect(io, options), kind, typed))
     // The shell would run what a control character hides.
-    await write(io.stdout, found.map((each) => `${printableLine(each)}\n`).join(''))
+    await writeAll(io.stdout, found.map((each) => `${printableLine(each)}\n`).join(''))
     return 0
   },
 })

@@ -1,7 +1,7 @@
 // `keywright lease …`: what was given for a time.
 
 import { cleanPath } from '../api-path.ts'
-import { callCommand, optionFields } from '../call-command.ts'
+import { callCommand, givenFields } from '../call-command.ts'
 import { UsageError } from '../cli-error.ts'
 import type { CommandGroup } from '../command.ts'
 import { printableLine } from '../terminal-text.ts'
@@ -29,7 +29,7 @@ const renew = callCommand({
     doing: `renewing lease ${id}`,
     method: 'PUT',
     path: 'sys/leases/renew',
-    body: JSON.stringify({ lease_id: id, ...optionFields(options, ['increment']) }),
+    body: JSON.stringify({ lease_id: id, ...givenFields(options, ['increment']) }),
   }),
 })
 

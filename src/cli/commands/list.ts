@@ -1,7 +1,7 @@
 import { cleanPath } from '../api-path.ts'
 import { callCommand } from '../call-command.ts'
 import { RemoteFailure } from '../cli-error.ts'
-import { isList, type Json, memberOf } from '../exact-json.ts'
+import { exactMember, isList, type Json } from '../exact-json.ts'
 import { formatList } from '../output.ts'
 
 /** `keywright list`: GET with `list=true`. */
@@ -25,7 +25,7 @@ export const list = callCommand({
 const nothingAt = (typed: string): string => `No value found at ${cleanPath(typed)}`
 
 function namesOf(body: Json, typed: string): readonly Json[] {
-  const names = memberOf(memberOf(body, 'data'), 'keys')
+  const names = exactMember(exactMember(body, 'data'), 'keys')
   if (!isList(names)) throw new RemoteFailure(nothingAt(typed))
   return names
 }

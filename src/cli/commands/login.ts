@@ -5,13 +5,13 @@ import { cleanPath } from '../api-path.ts'
 import { CliError, RemoteFailure, UsageError } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { METADATA_OPTIONS } from '../cloud-machine.ts'
-import { type Call, command } from '../command.ts'
+import { type CommandCall, command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { headerText, tokenFile } from '../connection.ts'
-import { type Json, memberOf } from '../exact-json.ts'
+import { exactMember, type Json } from '../exact-json.ts'
 import { readInputText, STDIN } from '../input.ts'
-import { type CliIo, write } from '../io.ts'
+import { type CliIo, writeAll } from '../io.ts'
 import { readData } from '../key-values.ts'
 import { LOGIN_METHODS, loginRequest } from '../login-methods.ts'
 import { writeNewFile } from '../new-file.ts'
@@ -35,7 +35,7 @@ const OPTIONS = {
   ...COMMON_OPTIONS,
 } as const satisfies OptionTable
 
-type LoginCall = Call<typeof OPTIONS>
+type LoginCall = CommandCall<typeof OPTIONS>
 
 /** `keywright login`: the token goes into the file that every other command reads. */
 export const login = command({
@@ -62,7 +62,7 @@ export const login = command({
     const { io, options } = call
     const keeps = !options['no-store'] && !options['token-only']
     const body = options.method === 'token' ? await loginByToken(call) : await loginByMethod(call, keeps)
-    const token = memberOf(memberOf(body, 'auth'), 'client_token')
+    const token = exactMember(exactMember(body, 'auth'), 'client_token')
     if (keeps && typeof token === 'string') await keep(io, token)
     if (options['token-only']) return await printToken(io, body)
     if (options['no-print']) return 0
@@ -79,8 +79,8 @@ async function loginByToken(call: LoginCall): Promise<Json> {
   const token = await readToken(call)
   const client = connect(call.io, { ...call.options, token, 'wrap-ttl': undefined })
   const path = 'auth/token/lookup-self'
-  const data = memberOf((await client.send({ doing: 'checking the token', method: 'GET', path })).body, 'data')
-  const tell = (name: string): Json => memberOf(data, name) ?? null
+  const data = exactMember((await client.send({ doing: 'checking the token', method: 'GET', path })).body, 'data')
+  const tell = (name: string): Json => exactMember(data, name) ?? null
   const auth = {
     client_token: token,
     accessor: tell('accessor'),
@@ -89,7 +89,7 @@ async function loginByToken(call: LoginCall): Promise<Json> {
     identity_policies: tell('identity_policies'),
     metadata: tell('meta'),
     lease_duration: tell('ttl'),
-    renewable: memberOf(data, 'renewable') ?? false,
+    renewable: exactMember(data, 'renewable') ?? false,
   }
   return { request_id: '', lease_id: '', lease_duration: 0, renewable: false, data: null, warnings: null, auth }
 }
@@ -115,7 +115,7 @@ async function loginByMethod({ io, options, args }: LoginCall, keeps: boolean): 
   // Nobody is logged in yet: an old token has no part in it.
   const client = connect(io, { ...options, token: '' })
   const { body = null } = await client.send({ doing: `logging in with ${method}`, method: 'PUT', ...request })
-  const wrapping = memberOf(memberOf(body, 'wrap_info'), 'token')
+  const wrapping = exactMember(exactMember(body, 'wrap_info'), 'token')
   return keeps && typeof wrapping === 'string' ? await unwrapped(client, wrapping) : body
 }
 
@@ -132,12 +132,13 @@ async function keep(io: CliIo, token: string): Promise<void> {
   await writeNewFile({ path, force: true, mode: 0o600 }, token)
   const variable = ['KEYWRIGHT_TOKEN', 'VAULT_TOKEN'].find((name) => (own(io.env, name) ?? '') !== '')
   if (variable === undefined) return
-  await write(io.stderr, `${variable} is set and wins over the token that was kept: unset it to use that one.\n\n`)
+  await writeAll(io.stderr, `${variable} is set and wins over the token that was kept: unset it to use that one.\n\n`)
 }
 
 async function printToken(io: CliIo, body: Json): Promise<0> {
-  const token = memberOf(memberOf(body, 'auth'), 'client_token') ?? memberOf(memberOf(body, 'wrap_info'), 'token')
+  const token =
+    exactMember(exactMember(body, 'auth'), 'client_token') ?? exactMember(exactMember(body, 'wrap_info'), 'token')
   if (typeof token !== 'string') throw new RemoteFailure('Error logging in: the answer has no token')
-  await write(io.stdout, io.stdout.isTTY === true ? `${token}\n` : token)
+  await writeAll(io.stdout, io.stdout.isTTY === true ? `${token}\n` : token)
   return 0
 }

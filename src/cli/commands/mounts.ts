@@ -2,15 +2,15 @@
 
 import { shownValue } from '../answer-rows.ts'
 import { cleanPath } from '../api-path.ts'
-import { callCommand, optionFields } from '../call-command.ts'
+import { callCommand, givenFields } from '../call-command.ts'
 import { RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { formatColumns } from '../columns.ts'
 import { type CommandGroup, command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { isMembers, type Json, type JsonMembers, memberOf, plainText } from '../exact-json.ts'
-import { write } from '../io.ts'
+import { exactMember, isMembers, type Json, type JsonMembers, plainText } from '../exact-json.ts'
+import { writeAll } from '../io.ts'
 import { configFields, LOGIN_MOUNT_OPTIONS, MOUNT_OPTIONS, mountFields } from '../mount-options.ts'
 import type { OptionTable } from '../options.ts'
 import { printAnswer } from '../output.ts'
@@ -70,11 +70,11 @@ const enable = ({ group, thing, path, prefix, type, place, settings }: Kind) =>
       ...(settings as Record<never, never>),
     },
     request: ({ options, args: [wanted = ''] }) => {
-      const config = { ...configFields(options), ...optionFields(options, ['force-no-cache']) }
+      const config = { ...configFields(options), ...givenFields(options, ['force-no-cache']) }
       const body = JSON.stringify({
         type: wanted,
         ...mountFields(options),
-        ...optionFields(options, ['local', 'seal-wrap', 'external-entropy-access']),
+        ...givenFields(options, ['local', 'seal-wrap', 'external-entropy-access']),
         ...(Object.keys(config).length === 0 ? {} : { config }),
       })
       const at = mountPath(options.path ?? wanted, prefix)
@@ -131,7 +131,7 @@ const list = ({ group, thing, path }: Kind) =>
   })
 
 function mountsOf(body: Json): JsonMembers {
-  const mounts = memberOf(body, 'data') ?? body
+  const mounts = exactMember(body, 'data') ?? body
   if (!isMembers(mounts)) throw new RemoteFailure('Error listing the mounts: the answer does not have them')
   return mounts
 }
@@ -145,15 +145,15 @@ function mountTable(mounts: JsonMembers, detailed: boolean): string {
 
 type Column = { readonly head: string; readonly tell: (mount: Json) => Json | undefined }
 
-const own = (head: string, name: string): Column => ({ head, tell: (mount) => memberOf(mount, name) })
+const own = (head: string, name: string): Column => ({ head, tell: (mount) => exactMember(mount, name) })
 const configured = (head: string, name: string): Column => ({
   head,
-  tell: (mount) => memberOf(memberOf(mount, 'config'), name),
+  tell: (mount) => exactMember(exactMember(mount, 'config'), name),
 })
 const lifetime = (head: string, name: string): Column => ({
   head,
   tell: (mount) => {
-    const seconds = memberOf(memberOf(mount, 'config'), name)
+    const seconds = exactMember(exactMember(mount, 'config'), name)
     return seconds === undefined || seconds === 0 ? 'system' : shownValue(name, seconds)
   },
 })
@@ -164,9 +164,9 @@ const DETAILS: readonly Column[] = [
   lifetime('Max TTL', 'max_lease_ttl'),
   configured('Token Type', 'token_type'),
   configured('Force No Cache', 'force_no_cache'),
-  { head: 'Replication', tell: (mount) => (memberOf(mount, 'local') === true ? 'local' : 'replicated') },
+  { head: 'Replication', tell: (mount) => (exactMember(mount, 'local') === true ? 'local' : 'replicated') },
   own('Seal Wrap', 'seal_wrap'),
-  { head: 'Options', tell: (mount) => optionText(memberOf(mount, 'options')) },
+  { head: 'Options', tell: (mount) => optionText(exactMember(mount, 'options')) },
   own('UUID', 'uuid'),
   own('Version', 'running_plugin_version'),
 ]
@@ -200,10 +200,10 @@ const move = ({ group, thing, prefix, place }: Kind) =>
         path: 'sys/remount',
         body,
       })
-      const id = memberOf(memberOf(answer.body, 'data'), 'migration_id')
+      const id = exactMember(exactMember(answer.body, 'data'), 'migration_id')
       if (typeof id === 'string') await waitForMove(client, id, io.sleep)
       if (options.format !== 'table' || options.field !== undefined) await printAnswer(io, options, answer.body ?? null)
-      else await write(io.stdout, `Success! Moved the ${thing} from: ${from}/ to: ${to}/\n`)
+      else await writeAll(io.stdout, `Success! Moved the ${thing} from: ${from}/ to: ${to}/\n`)
       return 0
     },
   })
@@ -212,7 +212,7 @@ async function waitForMove(client: Client, id: string, sleep: (delayMs: number) 
   const request = { doing: 'waiting for the move', method: 'GET', path: `sys/remount/status/${id}` } as const
   for (;;) {
     const { body } = await client.send(request)
-    const state = memberOf(memberOf(memberOf(body, 'data'), 'migration_info'), 'status')
+    const state = exactMember(exactMember(exactMember(body, 'data'), 'migration_info'), 'status')
     if (state === 'success') return
     if (state !== 'in-progress')
       throw new RemoteFailure(`Error moving: the server tells of ${plainText(state ?? null)}`)

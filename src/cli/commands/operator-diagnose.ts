@@ -4,7 +4,7 @@ import { CONNECTION_OPTIONS, RESULT_FORMAT_OPTION } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { diagnosisExitCode, diagnosisJson, formatDiagnosis, readDiagnosis } from '../diagnosis.ts'
 import type { Json } from '../exact-json.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 import { formatJson } from '../output.ts'
 import { styleOf } from '../picture.ts'
 
@@ -42,7 +42,7 @@ export const operatorDiagnose = command({
       format === 'json'
         ? formatJson(diagnosisJson(diagnosis) as Json)
         : formatDiagnosis(diagnosis, styleOf(io, io.stdout))
-    await write(io.stdout, text)
+    await writeAll(io.stdout, text)
     return diagnosisExitCode(diagnosis)
   },
 })

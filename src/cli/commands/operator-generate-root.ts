@@ -3,11 +3,11 @@ import { decodeBase64 } from '../../lib/base64.ts'
 import { realWorld } from '../../lib/world.ts'
 import { CliError, RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
-import { type Call, command } from '../command.ts'
+import { type CommandCall, command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { type Json, memberOf, plainText } from '../exact-json.ts'
-import { type CliIo, write } from '../io.ts'
+import { exactMember, type Json, plainText } from '../exact-json.ts'
+import { type CliIo, writeAll } from '../io.ts'
 import type { OptionTable } from '../options.ts'
 import { formatTable, printAnswer } from '../output.ts'
 import { readPgpKeyFile } from '../pgp-key-files.ts'
@@ -61,7 +61,7 @@ export const operatorGenerateRoot = command({
   },
 })
 
-type RootCall = Call<typeof OPTIONS>
+type RootCall = CommandCall<typeof OPTIONS>
 
 async function status(client: Client): Promise<Json | undefined> {
   return (await client.send({ doing: 'reading the attempt', method: 'GET', path: ATTEMPT })).body
@@ -75,7 +75,7 @@ async function start({ io, options }: RootCall, client: Client): Promise<Json | 
 
 async function cancel(io: CliIo, client: Client): Promise<0> {
   await client.send({ doing: 'dropping the attempt', method: 'DELETE', path: ATTEMPT })
-  await write(io.stdout, 'Success! Root token generation canceled (if it was started)\n')
+  await writeAll(io.stdout, 'Success! Root token generation canceled (if it was started)\n')
   return 0
 }
 
@@ -87,23 +87,23 @@ async function give({ io, options, args: [typed] }: RootCall, client: Client): P
 }
 
 async function runningNonce(client: Client): Promise<string> {
-  const nonce = memberOf(await status(client), 'nonce')
+  const nonce = exactMember(await status(client), 'nonce')
   if (typeof nonce === 'string' && nonce !== '') return nonce
   throw new RemoteFailure('No root token generation is under way: start one with -init')
 }
 
 async function generateOtp(io: CliIo, client: Client): Promise<0> {
-  const length = memberOf(await status(client), 'otp_length')
+  const length = exactMember(await status(client), 'otp_length')
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1 || length > 1024)
     throw new RemoteFailure('Error reading the attempt: the answer does not have the length of a one-time password')
-  await write(io.stdout, `${randomBase62(length, realWorld().random.bytes)}\n`)
+  await writeAll(io.stdout, `${randomBase62(length, realWorld().random.bytes)}\n`)
   return 0
 }
 
 async function decode(io: CliIo, typed: string, otp: string | undefined): Promise<0> {
   if (otp === undefined || otp === '') throw new CliError('To decode a token give its one-time password with -otp')
   const encoded = typed === '-' ? await readShare(io, typed, 'Encoded Token') : typed
-  await write(io.stdout, `${xored(bytesOf(encoded), otp)}\n`)
+  await writeAll(io.stdout, `${xored(bytesOf(encoded), otp)}\n`)
   return 0
 }
 
@@ -127,7 +127,7 @@ function xored(bytes: Buffer, otp: string): string {
 
 /** The labels are those of the reference. */
 function formatStatus(body: Json): string {
-  const tell = (name: string): Json => memberOf(body, name) ?? ''
+  const tell = (name: string): Json => exactMember(body, name) ?? ''
   const shown = (label: string, name: string): [string, Json][] => (tell(name) === '' ? [] : [[label, tell(name)]])
   const otp = plainText(tell('otp'))
   const table = formatTable([

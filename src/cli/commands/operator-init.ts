@@ -1,9 +1,9 @@
 import { answeredByExitCode, type ExitCode, RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
-import { type Call, command } from '../command.ts'
+import { type CommandCall, command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
+import { exactMember, isList, type Json, plainText } from '../exact-json.ts'
 import type { CliIo } from '../io.ts'
 import type { OptionTable } from '../options.ts'
 import { printAnswer } from '../output.ts'
@@ -37,7 +37,7 @@ const OPTIONS = {
   ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
-type InitCall = Call<typeof OPTIONS>
+type InitCall = CommandCall<typeof OPTIONS>
 
 /** `keywright operator init`: makes the keys of a new server. */
 export const operatorInit = command({
@@ -61,7 +61,7 @@ export const operatorInit = command({
 
 async function showStatus(client: Client, { io, options }: InitCall): Promise<ExitCode> {
   const { body } = await client.send({ doing: 'reading the initialisation status', method: 'GET', path: PATH })
-  const initialized = memberOf(body, 'initialized')
+  const initialized = exactMember(body, 'initialized')
   if (body === undefined || typeof initialized !== 'boolean') {
     throw new RemoteFailure('Error reading the initialisation status: the answer does not have it')
   }
@@ -94,7 +94,7 @@ async function initialise(client: Client, { io, options }: InitCall): Promise<Ex
     unseal_threshold: numbers.secret_threshold,
     recovery_keys_b64: listOf(answer.body, 'recovery_keys_base64'),
     recovery_keys_hex: listOf(answer.body, 'recovery_keys'),
-    root_token: memberOf(answer.body, 'root_token') ?? '',
+    root_token: exactMember(answer.body, 'root_token') ?? '',
   }
   await printAnswer(io, options, keys, () => formatKeys(keys))
   return 0
@@ -103,7 +103,7 @@ async function initialise(client: Client, { io, options }: InitCall): Promise<Ex
 /** What kind of keys there will be: the server knows by its configuration. */
 async function opensByItself(client: Client): Promise<boolean> {
   const { body } = await client.send({ doing: 'reading the seal status', method: 'GET', path: 'sys/seal-status' })
-  return memberOf(body, 'recovery_seal') === true
+  return exactMember(body, 'recovery_seal') === true
 }
 
 async function keyFiles(io: CliIo, names: string | undefined): Promise<readonly string[] | null> {
@@ -112,7 +112,7 @@ async function keyFiles(io: CliIo, names: string | undefined): Promise<readonly 
 }
 
 function listOf(body: Json | undefined, name: string): readonly Json[] {
-  const list = memberOf(body, name)
+  const list = exactMember(body, name)
   return isList(list) ? list : []
 }
 

@@ -2,7 +2,7 @@ import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { type Json, memberOf } from '../exact-json.ts'
+import { exactMember, type Json } from '../exact-json.ts'
 import { formatTable, printAnswer } from '../output.ts'
 
 /** `keywright operator key-status`. */
@@ -22,12 +22,12 @@ export const operatorKeyStatus = command({
 
 export async function readKeyStatus(client: Client): Promise<Json> {
   const { body } = await client.send({ doing: 'reading the key status', method: 'GET', path: 'sys/key-status' })
-  return memberOf(body, 'data') ?? {}
+  return exactMember(body, 'data') ?? {}
 }
 
 /** The labels are those of the reference. */
 export function formatKeyStatus(status: Json): string {
-  const tell = (name: string): Json => memberOf(status, name) ?? ''
+  const tell = (name: string): Json => exactMember(status, name) ?? ''
   return formatTable([
     ['Key Term', tell('term')],
     ['Install Time', tell('install_time')],

@@ -1,10 +1,10 @@
 import { RemoteFailure } from '../cli-error.ts'
 import type { Client } from '../client.ts'
-import { type Call, command } from '../command.ts'
+import { type CommandCall, command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
-import { write } from '../io.ts'
+import { exactMember, isList, type Json, plainText } from '../exact-json.ts'
+import { writeAll } from '../io.ts'
 import type { OptionTable } from '../options.ts'
 import { formatTable, printAnswer, printDone } from '../output.ts'
 import { readPgpKeyFiles } from '../pgp-key-files.ts'
@@ -32,7 +32,7 @@ const OPTIONS = {
   ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
-type RekeyCall = Call<typeof OPTIONS>
+type RekeyCall = CommandCall<typeof OPTIONS>
 
 /** `keywright operator rekey`: new unseal or recovery keys for those who hold enough of the old ones. */
 export const operatorRekey = command({
@@ -87,7 +87,7 @@ async function start(call: RekeyCall, client: Client): Promise<Json> {
 
 async function cancel(call: RekeyCall, client: Client): Promise<0> {
   await client.send({ doing: 'dropping the attempt', method: 'DELETE', path: pathOf(call) })
-  await write(call.io.stdout, 'Success! Canceled rekeying (if it was started)\n')
+  await writeAll(call.io.stdout, 'Success! Canceled rekeying (if it was started)\n')
   return 0
 }
 
@@ -101,7 +101,7 @@ async function give(call: RekeyCall, client: Client): Promise<Json> {
 }
 
 async function runningNonce(call: RekeyCall, client: Client): Promise<string> {
-  const nonce = memberOf(await status(call, client), 'nonce')
+  const nonce = exactMember(await status(call, client), 'nonce')
   if (typeof nonce === 'string' && nonce !== '') return nonce
   throw new RemoteFailure(
     `No rekeying is under way${call.options.verify ? ' to be verified' : ''}: start one with -init`,
@@ -119,13 +119,13 @@ async function backup({ io, options }: RekeyCall, client: Client): Promise<0> {
 
 /** The labels are those of the reference. */
 function formatStatus(body: Json): string {
-  const tell = (name: string): Json => memberOf(body, name) ?? ''
+  const tell = (name: string): Json => exactMember(body, name) ?? ''
   const rows: [string, Json][] = [
     ['Nonce', tell('nonce')],
     ['Started', tell('started')],
   ]
-  if (memberOf(body, 'started') === true) {
-    const needed = memberOf(body, 'required') ?? tell('t')
+  if (exactMember(body, 'started') === true) {
+    const needed = exactMember(body, 'required') ?? tell('t')
     rows.push(
       ['Rekey Progress', `${plainText(tell('progress'))}/${plainText(needed)}`],
       ['New Shares', tell('n')],
@@ -147,14 +147,14 @@ const EXTRAS = [
 ] as const
 
 function formatGiven(body: Json): string {
-  if (memberOf(body, 'complete') !== true) return formatStatus(body)
-  const keys = memberOf(body, 'keys_base64')
+  if (exactMember(body, 'complete') !== true) return formatStatus(body)
+  const keys = exactMember(body, 'keys_base64')
   if (!isList(keys)) return 'Success! Rekey verification complete: the new keys are in force.\n'
-  const verification = memberOf(body, 'verification_nonce')
+  const verification = exactMember(body, 'verification_nonce')
   return [
     ...keys.map((key, index) => `Key ${index + 1}: ${plainText(key)}`),
     '',
-    `Operation nonce: ${plainText(memberOf(body, 'nonce') ?? '')}`,
+    `Operation nonce: ${plainText(exactMember(body, 'nonce') ?? '')}`,
     '',
     ...(verification === undefined
       ? ['Success! The new keys are in force; the old ones no longer work. They cannot be shown again.']

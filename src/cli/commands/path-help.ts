@@ -2,7 +2,7 @@ import { cleanPath } from '../api-path.ts'
 import { callCommand } from '../call-command.ts'
 import { RemoteFailure } from '../cli-error.ts'
 import type { ApiRequest } from '../client.ts'
-import { type Json, memberOf } from '../exact-json.ts'
+import { exactMember, type Json } from '../exact-json.ts'
 import { printable } from '../terminal-text.ts'
 
 /** `keywright path-help`: what the server says of a path. */
@@ -23,7 +23,7 @@ export function pathHelpRequest(path: string): ApiRequest {
 }
 
 export function showPathHelp(body: Json): string {
-  const help = memberOf(body, 'help')
+  const help = exactMember(body, 'help')
   if (typeof help !== 'string') throw new RemoteFailure('Error asking for help: the answer does not have it')
   return printable(help.endsWith('\n') ? help : `${help}\n`)
 }

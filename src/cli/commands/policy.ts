@@ -3,12 +3,12 @@
 import { HclError } from '../../lib/hcl.ts'
 import { formatHcl } from '../../lib/hcl-format.ts'
 import { cleanPath } from '../api-path.ts'
-import { callCommand, optionFields } from '../call-command.ts'
+import { callCommand, givenFields } from '../call-command.ts'
 import { CliError, RemoteFailure, UsageError } from '../cli-error.ts'
 import { type CommandGroup, command } from '../command.ts'
-import { isList, type Json, memberOf, plainText } from '../exact-json.ts'
+import { exactMember, isList, type Json, plainText } from '../exact-json.ts'
 import { readInputText, STDIN } from '../input.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 import { namedValues } from '../named-values.ts'
 import { replaceFile } from '../new-file.ts'
 import { formatTable } from '../output.ts'
@@ -30,7 +30,7 @@ const list = callCommand({
 })
 
 function namesOf(body: Json): readonly Json[] {
-  const names = memberOf(memberOf(body, 'data'), 'keys')
+  const names = exactMember(exactMember(body, 'data'), 'keys')
   if (!isList(names)) throw new RemoteFailure('Error listing the policies: the answer has no names')
   return names
 }
@@ -44,7 +44,7 @@ const read = callCommand({
   request: ({ args: [name = ''] }) => ({ doing: `reading policy ${name}`, method: 'GET', path: pathOf(name) }),
   missing: ({ args: [name = ''] }) => `No policy named: ${name}`,
   table: (body) => {
-    const text = memberOf(memberOf(body, 'data'), 'policy')
+    const text = exactMember(exactMember(body, 'data'), 'policy')
     if (typeof text !== 'string') throw new RemoteFailure('Error reading the policy: the answer does not have its text')
     return printable(text === '' || text.endsWith('\n') ? text : `${text}\n`)
   },
@@ -88,10 +88,10 @@ const format = command({
   run: async ({ io, args: [file = ''] }) => {
     const text = await readInputText(io, file)
     const formatted = formatOrRefuse(file, text)
-    if (file === STDIN) await write(io.stdout, formatted)
+    if (file === STDIN) await writeAll(io.stdout, formatted)
     else {
       if (formatted !== text) await replaceFile(file, formatted)
-      await write(io.stdout, `Success! Formatted policy: ${file}\n`)
+      await writeAll(io.stdout, `Success! Formatted policy: ${file}\n`)
     }
     return 0
   },
@@ -139,7 +139,7 @@ const explain = callCommand({
     const path = typed.endsWith('/') ? `${cleanPath(typed)}/` : cleanPath(typed)
     const body = JSON.stringify({
       ...(token === undefined ? {} : { token }),
-      ...optionFields(options, ['accessor']),
+      ...givenFields(options, ['accessor']),
       ...(policies.length === 0 ? {} : { policies }),
       path,
       operation,
@@ -149,17 +149,17 @@ const explain = callCommand({
     const place = `sys/policies/explain${subjects.length === 0 ? '-self' : ''}`
     return { doing: `explaining ${operation} on ${path}`, method: 'POST', path: place, body }
   },
-  part: (body) => memberOf(body, 'data') ?? body,
-  table: (body) => explanation(memberOf(body, 'data') ?? body),
+  part: (body) => exactMember(body, 'data') ?? body,
+  table: (body) => explanation(exactMember(body, 'data') ?? body),
 })
 
 function explanation(data: Json): string {
   const tell = (name: string, of: Json | undefined = data): string => {
-    const value = memberOf(of, name) ?? ''
+    const value = exactMember(of, name) ?? ''
     return isList(value) ? value.map(plainText).join(', ') : plainText(value)
   }
-  const rule = memberOf(data, 'rule')
-  const considered = memberOf(data, 'considered')
+  const rule = exactMember(data, 'rule')
+  const considered = exactMember(data, 'considered')
   // The first of them is the rule that decides.
   const others = isList(considered) ? considered.slice(1) : []
   const place = (of: Json | undefined): string => {
@@ -167,7 +167,7 @@ function explanation(data: Json): string {
     return `path "${tell('path', of)}"${line === '' ? '' : `, line ${line}`}`
   }
   const rows: (readonly [string, string])[] = [
-    ['Allowed', memberOf(data, 'allowed') === true ? 'yes' : 'no'],
+    ['Allowed', exactMember(data, 'allowed') === true ? 'yes' : 'no'],
     ['Path', tell('path')],
     ['Operation', tell('operation')],
     ['Reason', tell('explanation') || tell('reason')],

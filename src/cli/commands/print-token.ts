@@ -2,7 +2,7 @@ import { CliError } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { CONNECTION_OPTIONS } from '../common-options.ts'
 import { readTokenFile } from '../connection.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 
 /** `keywright print token`: for scripts and other programs. */
 export const printToken = command({
@@ -16,7 +16,7 @@ export const printToken = command({
   run: async ({ io, options }) => {
     const token = options.token ?? readTokenFile(io.env)
     if (token === undefined) throw new CliError('There is no token: log in with `keywright login`')
-    await write(io.stdout, `${token}\n`)
+    await writeAll(io.stdout, `${token}\n`)
     return 0
   },
 })

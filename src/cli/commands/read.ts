@@ -3,7 +3,7 @@ import { RemoteFailure } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { COMMON_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 import { dataQuery, readData } from '../key-values.ts'
 import { printAnswer } from '../output.ts'
 
@@ -24,7 +24,7 @@ export const read = command({
     const client = connect(io, options)
     const answer = await client.find({ doing: `reading ${path}`, method: 'GET', path, query, anything })
     if (answer !== undefined && options.format === 'raw') {
-      await write(io.stdout, answer.text)
+      await writeAll(io.stdout, answer.text)
       return 0
     }
     if (answer?.body === undefined) throw new RemoteFailure(`No value found at ${path}`)

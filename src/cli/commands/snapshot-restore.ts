@@ -5,7 +5,7 @@ import { CliError, reasonOf } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { type Json, parseExactJson } from '../exact-json.ts'
+import { type Json, parseExactText } from '../exact-json.ts'
 import { readParts } from '../input.ts'
 import { formatTable, printAnswer } from '../output.ts'
 
@@ -39,7 +39,7 @@ export const snapshotRestore = command({
     for await (const part of answer) parts.push(part)
     await progress.end()
     const table = (body: Json): string => `${formatTable(answerRows(body))}\n${NEXT}\n`
-    await printAnswer(io, options, parseExactJson(Buffer.concat(parts).toString('utf8')) ?? null, table)
+    await printAnswer(io, options, parseExactText(Buffer.concat(parts).toString('utf8')) ?? null, table)
     return 0
   },
 })

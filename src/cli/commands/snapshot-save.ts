@@ -4,7 +4,7 @@ import { command } from '../command.ts'
 import { CONNECTION_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { readParts } from '../input.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 
 /** Read by its owner alone: names of keys and policies are in it in clear. */
@@ -38,7 +38,7 @@ export const snapshotSave = command({
       await rm(file, { force: true })
       throw error
     }
-    await write(io.stdout, `Success! Saved ${progress.bytes} bytes in ${file}\n`)
+    await writeAll(io.stdout, `Success! Saved ${progress.bytes} bytes in ${file}\n`)
     return 0
   },
 })

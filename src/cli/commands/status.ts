@@ -4,11 +4,11 @@ import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import type { JsonMembers } from '../exact-json.ts'
-import { type CliIo, write } from '../io.ts'
+import { type CliIo, writeAll } from '../io.ts'
 import { printAnswer } from '../output.ts'
 import { styleOf } from '../picture.ts'
 import { formatSealStatus, readSealStatus } from '../seal-status.ts'
-import { formatGlance, readSurroundings } from '../status-picture.ts'
+import { formatGlance, readPicture } from '../status-picture.ts'
 
 /** `keywright status`: its exit code is what scripts wait for. */
 export const status = command({
@@ -34,7 +34,7 @@ export const status = command({
 })
 
 async function showGlance(io: CliIo, client: Client, status: JsonMembers): Promise<void> {
-  const surroundings = status.sealed === true ? undefined : await readSurroundings(client)
+  const surroundings = status.sealed === true ? undefined : await readPicture(client)
   const glance = { address: client.address, status, surroundings, nowMs: Date.now() }
-  await write(io.stdout, formatGlance(glance, styleOf(io, io.stdout)))
+  await writeAll(io.stdout, formatGlance(glance, styleOf(io, io.stdout)))
 }

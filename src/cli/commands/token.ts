@@ -1,11 +1,11 @@
 // `keywright token …`: makes, shows, prolongs and ends tokens.
 
 import { cleanPath } from '../api-path.ts'
-import { callCommand, optionFields } from '../call-command.ts'
+import { callCommand, givenFields } from '../call-command.ts'
 import { RemoteFailure, UsageError } from '../cli-error.ts'
 import type { ApiRequest } from '../client.ts'
 import type { CommandGroup } from '../command.ts'
-import { isList, memberOf, plainText } from '../exact-json.ts'
+import { exactMember, isList, plainText } from '../exact-json.ts'
 import { namedValues } from '../named-values.ts'
 import type { OptionTable } from '../options.ts'
 import { printableLine } from '../terminal-text.ts'
@@ -58,7 +58,7 @@ const create = callCommand({
     if (options.orphan && options.role !== undefined) throw new UsageError('-orphan and -role exclude each other')
     const place = options.orphan ? 'create-orphan' : options.role === undefined ? 'create' : `create/${options.role}`
     const body = JSON.stringify({
-      ...optionFields(options, [...CREATE_TEXTS, 'no-default-policy']),
+      ...givenFields(options, [...CREATE_TEXTS, 'no-default-policy']),
       ...(options.policy.length === 0 ? {} : { policies: options.policy }),
       ...(options.metadata.length === 0 ? {} : { meta: namedValues('metadata', options.metadata) }),
       ...(options['use-limit'] === undefined ? {} : { num_uses: options['use-limit'] }),
@@ -153,8 +153,8 @@ const capabilities = callCommand({
   table: (body) => `${capabilitiesOf(body).map(plainText).join(', ')}\n`,
 })
 
-function capabilitiesOf(body: Parameters<typeof memberOf>[0]) {
-  const found = memberOf(memberOf(body, 'data'), 'capabilities') ?? memberOf(body, 'capabilities')
+function capabilitiesOf(body: Parameters<typeof exactMember>[0]) {
+  const found = exactMember(exactMember(body, 'data'), 'capabilities') ?? exactMember(body, 'capabilities')
   if (!isList(found)) throw new RemoteFailure('Error reading the capabilities: the answer does not have them')
   return found
 }

@@ -7,10 +7,10 @@ import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { connect } from '../connect.ts'
 import { openDataKey } from '../envelope-key.ts'
-import { type Json, memberOf } from '../exact-json.ts'
-import { FIXED_BYTES, fileKey, isEnvelope, openSegments, readHeader } from '../file-envelope.ts'
-import { inputName, readAny, STDIN, sizeOf } from '../input.ts'
-import { write } from '../io.ts'
+import { exactMember, type Json } from '../exact-json.ts'
+import { FIXED_BYTES, fileKey, isFileEnvelope, openSegments, readHeader } from '../file-envelope.ts'
+import { inputName, inputSize, readAny, STDIN } from '../input.ts'
+import { writeAll } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 import {
   contextField,
@@ -46,16 +46,18 @@ export const transitDecrypt = command({
     const target = { path: out, force: options.force, mode: MODE }
     if (out !== STDIN) await refuseExisting(target)
     const client = connect(io, options)
-    const progress = new ByteProgress(io, await sizeOf(file))
+    const progress = new ByteProgress(io, await inputSize(file))
     const reader = new ByteReader(progress.around(readAny(io, file)))
     const beginning = await reader.take(FIXED_BYTES)
     const source = { name: inputName(file), beginning, reader }
-    const content = isEnvelope(beginning) ? await envelope(client, options, source) : direct(client, options, source)
-    if (out === STDIN) for await (const part of content) await write(io.stdout, part)
+    const content = isFileEnvelope(beginning)
+      ? await envelope(client, options, source)
+      : direct(client, options, source)
+    if (out === STDIN) for await (const part of content) await writeAll(io.stdout, part)
     else {
       await writeNewFile(target, content)
       await progress.end()
-      await write(io.stdout, `Success! Decrypted ${inputName(file)} to ${out}\n`)
+      await writeAll(io.stdout, `Success! Decrypted ${inputName(file)} to ${out}\n`)
     }
     return 0
   },
@@ -78,7 +80,7 @@ async function* direct(client: Client, options: TransitValues, source: Source): 
   const ciphertext = await readCiphertext(source)
   const body = JSON.stringify({ ciphertext, ...contextField(options) })
   const answer = await client.send({ doing, method: 'PUT', path: transitPath(options, 'decrypt'), body })
-  const plaintext = decodePlaintext(memberOf(memberOf(answer.body, 'data'), 'plaintext'))
+  const plaintext = decodePlaintext(exactMember(exactMember(answer.body, 'data'), 'plaintext'))
   if (plaintext === undefined) throw missingResult(doing, 'plaintext in base64')
   yield plaintext
 }

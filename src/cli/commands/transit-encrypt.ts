@@ -6,10 +6,10 @@ import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { connect } from '../connect.ts'
 import { newDataKey } from '../envelope-key.ts'
-import { memberOf } from '../exact-json.ts'
-import { encodeHeader, fileKey, SALT_BYTES, sealSegments } from '../file-envelope.ts'
-import { inputName, readAny, readInput, STDIN, sizeOf } from '../input.ts'
-import { type CliIo, write } from '../io.ts'
+import { exactMember } from '../exact-json.ts'
+import { encodeEnvelopeHeader, fileKey, SALT_BYTES, sealSegments } from '../file-envelope.ts'
+import { inputName, inputSize, readAny, readInput, STDIN } from '../input.ts'
+import { type CliIo, writeAll } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 import {
   contextField,
@@ -51,10 +51,10 @@ export const transitEncrypt = command({
     if (out !== STDIN) await refuseExisting(target)
     const client = connect(io, options)
     const encrypted = options.direct ? direct(io, client, options, file) : await envelope(io, client, options, file)
-    if (out === STDIN) for await (const part of encrypted) await write(io.stdout, part)
+    if (out === STDIN) for await (const part of encrypted) await writeAll(io.stdout, part)
     else {
       await writeNewFile(target, encrypted)
-      await write(io.stdout, `Success! Encrypted ${inputName(file)} to ${out}\n`)
+      await writeAll(io.stdout, `Success! Encrypted ${inputName(file)} to ${out}\n`)
     }
     return 0
   },
@@ -67,7 +67,7 @@ async function* direct(io: CliIo, client: Client, options: TransitValues, file: 
   const body = JSON.stringify({ plaintext: encodeBase64(plaintext), ...contextField(options) })
   const path = transitPath(options, 'encrypt')
   const answer = await client.send({ doing, method: 'PUT', path, body })
-  const ciphertext = memberOf(memberOf(answer.body, 'data'), 'ciphertext')
+  const ciphertext = exactMember(exactMember(answer.body, 'data'), 'ciphertext')
   if (typeof ciphertext !== 'string') throw missingResult(doing, 'ciphertext')
   yield Buffer.from(`${ciphertext}\n`)
 }
@@ -80,13 +80,13 @@ async function envelope(
   file: string,
 ): Promise<AsyncGenerator<Buffer>> {
   const content = readAny(io, file)
-  const progress = new ByteProgress(io, await sizeOf(file))
+  const progress = new ByteProgress(io, await inputSize(file))
   const { wrappedKey, dataKey } = await newDataKey(client, options, `encrypting ${inputName(file)}`)
   const salt = realWorld().random.bytes(SALT_BYTES)
   const key = fileKey(dataKey, salt)
   dataKey.fill(0)
   return (async function* () {
-    yield encodeHeader({ wrappedKey, salt })
+    yield encodeEnvelopeHeader({ wrappedKey, salt })
     yield* sealSegments(key, new ByteReader(progress.around(content)))
     await progress.end()
   })()

@@ -1,9 +1,9 @@
 import { RemoteFailure } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { connect } from '../connect.ts'
-import { isMembers, memberOf } from '../exact-json.ts'
+import { exactMember, isMembers } from '../exact-json.ts'
 import { STDIN } from '../input.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 import { missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
 
@@ -45,16 +45,16 @@ export const transitExport = command({
     const doing = `exporting the key "${options.key}"`
     const query: [string, string][] = options.encoding === undefined ? [] : [['format', options.encoding]]
     const answer = await connect(io, options).send({ doing, method: 'GET', path, query })
-    const keys = memberOf(memberOf(answer.body, 'data'), 'keys')
+    const keys = exactMember(exactMember(answer.body, 'data'), 'keys')
     const [entry] = isMembers(keys) ? Object.entries(keys) : []
     if (entry === undefined || typeof entry[1] !== 'string') throw missingResult(doing, 'keys')
     const [version, material] = entry
     if (material === '') throw new RemoteFailure(`Error ${doing}: version ${version} has no private part`)
     const text = material.endsWith('\n') ? material : `${material}\n`
-    if (out === STDIN) await write(io.stdout, text)
+    if (out === STDIN) await writeAll(io.stdout, text)
     else {
       await writeNewFile(target, text)
-      await write(io.stdout, `Success! Exported version ${version} to ${out}\n`)
+      await writeAll(io.stdout, `Success! Exported version ${version} to ${out}\n`)
     }
     return 0
   },

@@ -9,9 +9,9 @@ import type { Client } from '../client.ts'
 import { type Command, command } from '../command.ts'
 import { CONNECTION_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { memberOf } from '../exact-json.ts'
+import { exactMember } from '../exact-json.ts'
 import { readInputText, STDIN } from '../input.ts'
-import { type CliIo, write } from '../io.ts'
+import { type CliIo, writeAll } from '../io.ts'
 import { readData } from '../key-values.ts'
 import { missingResult } from '../transit-options.ts'
 
@@ -81,7 +81,7 @@ function importCommand({ name, operation, summary, example }: Kind): Command {
       } finally {
         if ('bytes' in material) material.bytes.fill(0)
       }
-      await write(io.stdout, `Success! Imported ${path}\n`)
+      await writeAll(io.stdout, `Success! Imported ${path}\n`)
       return 0
     },
   })
@@ -116,7 +116,7 @@ function parseKey(text: string): Material {
 async function wrapped(client: Client, mount: string, key: Buffer): Promise<string> {
   const doing = `reading the wrapping key of ${mount}`
   const answer = await client.send({ doing, method: 'GET', path: `${mount}/wrapping_key` })
-  const pem = memberOf(memberOf(answer.body, 'data'), 'public_key')
+  const pem = exactMember(exactMember(answer.body, 'data'), 'public_key')
   if (typeof pem !== 'string') throw missingResult(doing, 'public_key')
   try {
     return wrapForRsa(loadSpki('rsa-4096', readPem(pem)), HASH, key, realWorld().random.bytes).toString('base64')

@@ -2,10 +2,10 @@ import { ByteReader } from '../byte-reader.ts'
 import { CliError } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { connect } from '../connect.ts'
-import { memberOf } from '../exact-json.ts'
-import { encodeHeader, FIXED_BYTES, isEnvelope, readHeader } from '../file-envelope.ts'
+import { exactMember } from '../exact-json.ts'
+import { encodeEnvelopeHeader, FIXED_BYTES, isFileEnvelope, readHeader } from '../file-envelope.ts'
 import { readParts } from '../input.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 import { contextField, missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
 
@@ -32,17 +32,17 @@ export const transitRewrap = command({
     const client = connect(io, options)
     const reader = new ByteReader(readParts(file))
     const beginning = await reader.take(FIXED_BYTES)
-    if (!isEnvelope(beginning)) {
+    if (!isFileEnvelope(beginning)) {
       throw new CliError(`${file} is not what transit encrypt makes; a ciphertext of the API is rewrapped by write`)
     }
     const { wrappedKey, salt } = await readHeader(beginning, reader, file)
     const doing = `rewrapping ${file}`
     const body = JSON.stringify({ ciphertext: wrappedKey, ...contextField(options) })
     const answer = await client.send({ doing, method: 'PUT', path, body })
-    const rewrapped = memberOf(memberOf(answer.body, 'data'), 'ciphertext')
+    const rewrapped = exactMember(exactMember(answer.body, 'data'), 'ciphertext')
     if (typeof rewrapped !== 'string' || rewrapped === '') throw missingResult(doing, 'ciphertext')
-    await writeNewFile(target, parts(encodeHeader({ wrappedKey: rewrapped, salt }), reader))
-    await write(io.stdout, `Success! Rewrapped ${file}${target.path === file ? '' : ` to ${target.path}`}\n`)
+    await writeNewFile(target, parts(encodeEnvelopeHeader({ wrappedKey: rewrapped, salt }), reader))
+    await writeAll(io.stdout, `Success! Rewrapped ${file}${target.path === file ? '' : ` to ${target.path}`}\n`)
     return 0
   },
 })

@@ -5,10 +5,10 @@ import { UsageError } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { command } from '../command.ts'
 import { connect } from '../connect.ts'
-import { memberOf } from '../exact-json.ts'
-import { keyTypeOf, signedInput } from '../file-digest.ts'
-import { inputName, readAny, readInput, STDIN, sizeOf } from '../input.ts'
-import { type CliIo, write } from '../io.ts'
+import { exactMember } from '../exact-json.ts'
+import { askKeyType, signedInput } from '../file-digest.ts'
+import { inputName, inputSize, readAny, readInput, STDIN } from '../input.ts'
+import { type CliIo, writeAll } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 import type { OptionTable, OptionValues } from '../options.ts'
 import { contextField, missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
@@ -53,15 +53,15 @@ export const transitSign = command({
     const client = connect(io, options)
     const doing = `signing ${inputName(file)}`
     const body = JSON.stringify(await request(io, client, options, file))
-    const signature = memberOf(
-      memberOf((await client.send({ doing, method: 'PUT', path, body })).body, 'data'),
+    const signature = exactMember(
+      exactMember((await client.send({ doing, method: 'PUT', path, body })).body, 'data'),
       'signature',
     )
     if (typeof signature !== 'string') throw missingResult(doing, 'signature')
-    if (result === STDIN) await write(io.stdout, `${signature}\n`)
+    if (result === STDIN) await writeAll(io.stdout, `${signature}\n`)
     else {
       await writeNewFile(target, `${signature}\n`)
-      await write(io.stdout, `Success! Signed ${inputName(file)} in ${result}\n`)
+      await writeAll(io.stdout, `Success! Signed ${inputName(file)} in ${result}\n`)
     }
     return 0
   },
@@ -91,18 +91,21 @@ export const transitVerify = command({
     const client = connect(io, options)
     const doing = `verifying ${inputName(file)}`
     const body = JSON.stringify({ ...(await request(io, client, options, file)), signature })
-    const valid = memberOf(memberOf((await client.send({ doing, method: 'PUT', path, body })).body, 'data'), 'valid')
+    const valid = exactMember(
+      exactMember((await client.send({ doing, method: 'PUT', path, body })).body, 'data'),
+      'valid',
+    )
     if (typeof valid !== 'boolean') throw missingResult(doing, 'verdict')
     const is = valid ? 'Valid' : 'NOT valid'
-    await write(valid ? io.stdout : io.stderr, `${is}: ${signatureFile} of ${inputName(file)}\n`)
+    await writeAll(valid ? io.stdout : io.stderr, `${is}: ${signatureFile} of ${inputName(file)}\n`)
     return valid ? 0 : NOT_VALID
   },
 })
 
 async function request(io: CliIo, client: Client, options: Values, file: string): Promise<object> {
   if (!HASH_NAMES.includes(options.hash)) throw new UsageError(`-hash is one of ${HASH_NAMES.join(', ')}`)
-  const type = options.type ?? (await keyTypeOf(client, options))
-  const progress = new ByteProgress(io, await sizeOf(file))
+  const type = options.type ?? (await askKeyType(client, options))
+  const progress = new ByteProgress(io, await inputSize(file))
   const signed = await signedInput(type, options.hash, progress.around(readAny(io, file)))
   await progress.end()
   const { 'signature-algorithm': algorithm, marshaling } = options

@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { write } from '../io.ts'
+import { writeAll } from '../io.ts'
 
 /** `keywright version`: of this program, no server is asked. */
 export const version = command({
@@ -11,7 +11,7 @@ export const version = command({
   options: {},
   args: { needed: [], most: 0 },
   run: async ({ io }) => {
-    await write(io.stdout, `Keywright v${io.version}\n`)
+    await writeAll(io.stdout, `Keywright v${io.version}\n`)
     return 0
   },
 })

@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto'
 import { test } from 'node:test'
 import { inlineWork } from '../../lib/slow-work.ts'
 import { realWorld } from '../../lib/world.ts'
-import { CHECK_ES512, describePublicKey, generateEs512, loadEs512, publicHalf, readJwt, signJwt } from './es512.ts'
+import { CHECK_ES512, describePublicKey, es512PublicHalf, generateEs512, loadEs512, readJwt, signJwt } from './es512.ts'
 
 const slow = inlineWork(realWorld())
 const { random } = realWorld()
@@ -30,7 +30,7 @@ test('RFC 7515 appendix A.4', async () => {
 
 test('what was signed reads back, and every bit that is changed is noticed', async () => {
   const jwt = await signJwt({ jti: 'a', n: 1 }, key, slow)
-  const publicKey = publicHalf(key)
+  const publicKey = es512PublicHalf(key)
   assert.deepEqual(readJwt(jwt)?.claims, { jti: 'a', n: 1 })
   assert.equal(await readJwt(jwt)?.isSigned(publicKey, slow), true)
   const [header = '', payload = '', signature = ''] = jwt.split('.')
@@ -47,7 +47,7 @@ test('what was signed reads back, and every bit that is changed is noticed', asy
       false,
     )
   }
-  assert.equal(await readJwt(jwt)?.isSigned(publicHalf(newKey()), slow), false)
+  assert.equal(await readJwt(jwt)?.isSigned(es512PublicHalf(newKey()), slow), false)
 })
 
 test('no other form is read: another algorithm, none, more parts, a short signature, no object', async () => {
@@ -73,7 +73,7 @@ test('no other form is read: another algorithm, none, more parts, a short signat
 })
 
 test('the point of the public key is the one of its PEM', () => {
-  const { pem, x, y } = describePublicKey(publicHalf(key))
+  const { pem, x, y } = describePublicKey(es512PublicHalf(key))
   const jwk = createPublicKey(pem).export({ format: 'jwk' })
   const hex = (text = '') => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`)
   assert.deepEqual([x, y], [hex(jwk.x), hex(jwk.y)])

@@ -36,7 +36,7 @@ export function generateEs512(random: RandomBytes): Buffer {
 export const loadEs512 = (stored: Buffer): KeyObject =>
   createPrivateKey({ key: stored, format: 'raw-private', asymmetricKeyType: 'ec', namedCurve: 'P-521' })
 
-export const publicHalf = (key: KeyObject): KeyObject => createPublicKey(key)
+export const es512PublicHalf = (key: KeyObject): KeyObject => createPublicKey(key)
 
 /** SubjectPublicKeyInfo in PEM (RFC 7468), and the two numbers of the point. */
 export function describePublicKey(key: KeyObject): { readonly pem: string; readonly x: bigint; readonly y: bigint } {

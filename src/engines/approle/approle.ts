@@ -9,10 +9,10 @@ import { intersectCidrs, isInCidrs } from '../../lib/cidr.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
-import { LOGIN_ENDPOINTS } from './login-endpoints.ts'
-import { ROLE_ENDPOINTS } from './role-endpoints.ts'
+import { APPROLE_LOGIN_ENDPOINTS } from './login-endpoints.ts'
+import { APPROLE_ROLE_ENDPOINTS } from './role-endpoints.ts'
 import { ROLE_FIELD_ENDPOINTS } from './role-field-endpoints.ts'
-import { type Role, Roles } from './roles.ts'
+import { type AppRole, AppRoles } from './roles.ts'
 import type { SecretId } from './secret-id.ts'
 import { SECRET_ID_ENDPOINTS } from './secret-id-endpoints.ts'
 
@@ -22,13 +22,13 @@ export type ApproleContext = { readonly mount: () => MountEntry; readonly storag
 const refused = () => fail('invalid_credentials', ['invalid role or secret ID']) // Wire text.
 
 export class Approle implements LoginMethod {
-  readonly roles: Roles
+  readonly roles: AppRoles
   readonly world: World
   readonly lockout: Lockout
   readonly #mount: () => MountEntry
 
   constructor({ mount, storage, world }: ApproleContext) {
-    this.roles = new Roles(storage, world)
+    this.roles = new AppRoles(storage, world)
     this.world = world
     this.#mount = mount
     this.lockout = new Lockout(world.clock)
@@ -76,7 +76,7 @@ export class Approle implements LoginMethod {
   }
 }
 
-function loginOf(name: string, role: Role, secret: SecretId | undefined): Login {
+function loginOf(name: string, role: AppRole, secret: SecretId | undefined): Login {
   return {
     displayName: '',
     settings: { ...role.settings, boundCidrs: tokenCidrs(role.settings.boundCidrs, secret?.tokenBoundCidrs ?? []) },
@@ -100,6 +100,11 @@ export const APPROLE: MountableType<ApproleContext> = {
   kind: 'auth',
   summary: 'Logs in machines by role id and secret id',
   page: { title: 'Logins of machines by role and secret ids' },
-  router: new Router<Approle>([...ROLE_ENDPOINTS, ...ROLE_FIELD_ENDPOINTS, ...SECRET_ID_ENDPOINTS, ...LOGIN_ENDPOINTS]),
+  router: new Router<Approle>([
+    ...APPROLE_ROLE_ENDPOINTS,
+    ...ROLE_FIELD_ENDPOINTS,
+    ...SECRET_ID_ENDPOINTS,
+    ...APPROLE_LOGIN_ENDPOINTS,
+  ]),
   create: (context) => new Approle(context),
 }

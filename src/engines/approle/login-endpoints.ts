@@ -2,11 +2,11 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import type { Login } from '../../api/login.ts'
-import type { Roles } from './roles.ts'
+import type { AppRoles } from './roles.ts'
 
 /** What these endpoints take of their mount. */
 type Approle = {
-  readonly roles: Pick<Roles, 'tidy'>
+  readonly roles: Pick<AppRoles, 'tidy'>
   logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login>
 }
 
@@ -42,4 +42,4 @@ const tidy = endpoint({
   },
 })
 
-export const LOGIN_ENDPOINTS: readonly Endpoint<Approle>[] = [login, tidy]
+export const APPROLE_LOGIN_ENDPOINTS: readonly Endpoint<Approle>[] = [login, tidy]

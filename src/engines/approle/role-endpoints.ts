@@ -4,7 +4,7 @@ import type { Endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string, strings } from '../../api/fields.ts'
 import { namedThings, pageOf } from '../../api/named-things.ts'
-import { DONE, Reconsider } from '../../api/request.ts'
+import { DecisionOutdated, DONE } from '../../api/request.ts'
 import { flag, integer, listOf, nullable, optional, text } from '../../api/shape.ts'
 import { keptCidr } from '../../api/spelling.ts'
 import {
@@ -17,17 +17,17 @@ import {
   TOKEN_SETTINGS_SHAPE,
 } from '../../api/token-settings.ts'
 import type { World } from '../../lib/world.ts'
-import type { Roles } from './roles.ts'
-import { keptRoleName, type Role, SECRET_ID_MIN_CHARACTERS } from './roles.ts'
+import type { AppRoles } from './roles.ts'
+import { type AppRole, keptAppRoleName, SECRET_ID_MIN_CHARACTERS } from './roles.ts'
 
 /** What these endpoints take of their mount. */
 type Approle = {
-  readonly roles: Pick<Roles, 'list' | 'find' | 'change' | 'delete'>
+  readonly roles: Pick<AppRoles, 'list' | 'find' | 'change' | 'delete'>
   readonly world: Pick<World, 'random'>
 }
 
 export const roleField = {
-  role_name: string('Name; upper case counts as lower case', { required: true, canonical: keptRoleName }),
+  role_name: string('Name; upper case counts as lower case', { required: true, canonical: keptAppRoleName }),
 }
 
 const MAX_ROLE_ID_CHARACTERS = 512
@@ -66,14 +66,14 @@ type GivenRole = {
 } & Parameters<typeof changedSettings>[0]
 
 /** What was sent, on top of what was there. @throws Refusal */
-export function changedRole(given: GivenRole, before: Role | undefined, newRoleId: () => string): Role {
+export function changedAppRole(given: GivenRole, before: AppRole | undefined, newRoleId: () => string): AppRole {
   if (given.local_secret_ids === true)
     throw fail('field_not_applicable', ['local_secret_ids', 'is not offered yet: leave it out'])
   const period = given.token_period ?? given.period
   const withPeriod = period === undefined ? given : { ...given, token_period: period }
   const cidrs = given.secret_id_bound_cidrs ?? given.bound_cidr_list
   const minCharacters = given.custom_secret_id_min_length ?? before?.customSecretIdMinCharacters
-  const role: Role = {
+  const role: AppRole = {
     roleId: roleIdOf(given.role_id) ?? before?.roleId ?? newRoleId(),
     bindSecretId: given.bind_secret_id ?? before?.bindSecretId ?? true,
     secretIdBoundCidrs:
@@ -98,7 +98,7 @@ function roleIdOf(given: string | undefined): string | undefined {
   return given
 }
 
-export function roleBody(role: Role): Record<string, unknown> {
+export function roleBody(role: AppRole): Record<string, unknown> {
   return {
     ...settingsBody(role.settings, role.oldNames),
     bind_secret_id: role.bindSecretId,
@@ -111,7 +111,7 @@ export function roleBody(role: Role): Record<string, unknown> {
   }
 }
 
-export const ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = namedThings({
+export const APPROLE_ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = namedThings({
   id: 'approle-role',
   path: 'role',
   name: roleField,
@@ -143,8 +143,8 @@ export const ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = namedThings({
   body: roleBody,
   write: async ({ roles, world }: Approle, name, args, { operation }) => {
     await roles.change(name, (before) => {
-      if ((operation === 'create') !== (before === undefined)) throw new Reconsider()
-      return changedRole(args, before, () => world.random.uuid())
+      if ((operation === 'create') !== (before === undefined)) throw new DecisionOutdated()
+      return changedAppRole(args, before, () => world.random.uuid())
     })
     return DONE
   },

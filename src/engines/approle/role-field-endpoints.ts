@@ -8,11 +8,11 @@ import { DONE } from '../../api/request.ts'
 import { anything, OTHERS, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, TOKEN_FIELDS } from '../../api/token-settings.ts'
 import { own } from '../../lib/own.ts'
-import { changedRole, ROLE_FIELDS, roleBody, roleField } from './role-endpoints.ts'
-import type { Role, Roles } from './roles.ts'
+import { changedAppRole, ROLE_FIELDS, roleBody, roleField } from './role-endpoints.ts'
+import type { AppRole, AppRoles } from './roles.ts'
 
 /** What these endpoints take of their mount. */
-type Approle = { readonly roles: Pick<Roles, 'find' | 'change'> }
+type Approle = { readonly roles: Pick<AppRoles, 'find' | 'change'> }
 
 type One = {
   /** Last segment of the path. */
@@ -55,14 +55,14 @@ const FIELDS: readonly One[] = [
   },
 ]
 
-async function mustFind(approle: Approle, name: string): Promise<Role> {
+async function mustFind(approle: Approle, name: string): Promise<AppRole> {
   return orNotFound(await approle.roles.find(name))
 }
 
 async function change(approle: Approle, name: string, given: Readonly<Record<string, unknown>>): Promise<void> {
   await approle.roles.change(name, (before) => {
     if (before === undefined) throw fail('not_found', [])
-    return changedRole(given, before, () => before.roleId)
+    return changedAppRole(given, before, () => before.roleId)
   })
 }
 

@@ -18,9 +18,9 @@ import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { decodeSecretId, encodeSecretId, isOver, type SecretId } from './secret-id.ts'
 
 /** The one spelling of a role's name. */
-export const keptRoleName = asciiLowerCase
+export const keptAppRoleName = asciiLowerCase
 
-export const ROLE = storedRecord('A role of AppRole', {
+export const APPROLE_ROLE = storedRecord('A role of AppRole', {
   roleId: text,
   /** Whether a login needs a secret id. */
   bindSecretId: flag,
@@ -32,7 +32,7 @@ export const ROLE = storedRecord('A role of AppRole', {
   settings: TOKEN_SETTINGS,
   oldNames: texts,
 })
-export type Role = RecordOf<typeof ROLE>
+export type AppRole = RecordOf<typeof APPROLE_ROLE>
 
 /** Guessing a shorter one is a matter of days, at ten logins a second, if it is made of digits. */
 export const SECRET_ID_MIN_CHARACTERS = 8
@@ -44,7 +44,7 @@ const SALT_BYTES = 32
 const MAX_NAME_CHARACTERS = 256
 const PAGE = 500
 
-export class Roles {
+export class AppRoles {
   readonly #storage: View
   readonly #world: World
   #salt: KeyObject | undefined
@@ -59,9 +59,9 @@ export class Roles {
     this.#salt = undefined
   }
 
-  async find(name: string): Promise<Role | undefined> {
+  async find(name: string): Promise<AppRole | undefined> {
     if (name.length > MAX_NAME_CHARACTERS) return undefined
-    return decodeRole(await this.#storage.get(ROLES + keptRoleName(name)))
+    return decodeRole(await this.#storage.get(ROLES + keptAppRoleName(name)))
   }
 
   list(): Promise<string[]> {
@@ -69,17 +69,17 @@ export class Roles {
   }
 
   /** `change` gets the role as it is; what it throws leaves everything as it was. */
-  async change(name: string, change: (role: Role | undefined) => Role): Promise<void> {
+  async change(name: string, change: (role: AppRole | undefined) => AppRole): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS)
       throw fail('out_of_range', ['role_name', `must have at most ${MAX_NAME_CHARACTERS} characters`])
     const salt = await this.#digestKey()
-    const key = keptRoleName(name)
+    const key = keptAppRoleName(name)
     // A removal that was interrupted leaves secret ids, which must not open a new role of the name.
     while (!(await this.#tryChange(salt, key, change))) await this.#wipeSecrets(key)
   }
 
   /** False, and nothing changed, where the role is new and an old one of its name has left secret ids. */
-  #tryChange(salt: KeyObject, key: string, change: (role: Role | undefined) => Role): Promise<boolean> {
+  #tryChange(salt: KeyObject, key: string, change: (role: AppRole | undefined) => AppRole): Promise<boolean> {
     return this.#storage.transaction(async (tx) => {
       const before = decodeRole(await tx.get(ROLES + key))
       const role = change(before)
@@ -90,7 +90,7 @@ export class Roles {
       if (before !== undefined && before.roleId !== role.roleId)
         tx.delete(`role-id/${keyedDigest(salt, before.roleId)}`)
       tx.put(index, Buffer.from(key))
-      tx.put(ROLES + key, ROLE.encode(role))
+      tx.put(ROLES + key, APPROLE_ROLE.encode(role))
       return true
     })
   }
@@ -99,7 +99,7 @@ export class Roles {
   async delete(name: string): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS) return
     const salt = await this.#digestKey()
-    const key = keptRoleName(name)
+    const key = keptAppRoleName(name)
     await this.#storage.transaction(async (tx) => {
       const role = decodeRole(await tx.get(ROLES + key))
       if (role !== undefined) tx.delete(`role-id/${keyedDigest(salt, role.roleId)}`)
@@ -124,7 +124,7 @@ export class Roles {
     }
   }
 
-  async findByRoleId(roleId: string): Promise<{ readonly name: string; readonly role: Role } | undefined> {
+  async findByRoleId(roleId: string): Promise<{ readonly name: string; readonly role: AppRole } | undefined> {
     const name = (await this.#storage.get(`role-id/${keyedDigest(await this.#digestKey(), roleId)}`))?.toString()
     const role = name === undefined ? undefined : await this.find(name)
     return name === undefined || role === undefined || role.roleId !== roleId ? undefined : { name, role }
@@ -133,7 +133,7 @@ export class Roles {
   /** @throws Refusal where the role has that secret id already */
   async addSecret(name: string, secretId: string, secret: SecretId): Promise<void> {
     const salt = await this.#digestKey()
-    const key = keptRoleName(name)
+    const key = keptAppRoleName(name)
     await this.#storage.transaction(async (tx) => {
       if ((await tx.get(ROLES + key)) === undefined) throw fail('not_found', [])
       const digest = keyedDigest(salt, secretId)
@@ -150,7 +150,7 @@ export class Roles {
 
   async findSecret(name: string, by: SecretName): Promise<SecretId | undefined> {
     const salt = await this.#digestKey()
-    const key = keptRoleName(name)
+    const key = keptAppRoleName(name)
     const digest = await digestOf(this.#storage, key, salt, by)
     const bytes = digest === undefined ? undefined : await this.#storage.get(`secret/${key}/${digest}`)
     const secret = bytes === undefined ? undefined : decodeSecretId(bytes)
@@ -160,7 +160,7 @@ export class Roles {
 
   /** Accessors of the role's secret ids, those that are over left out. */
   async accessors(name: string): Promise<string[]> {
-    const folder = `secret/${keptRoleName(name)}/`
+    const folder = `secret/${keptAppRoleName(name)}/`
     const found: string[] = []
     for (const digest of await this.#storage.list(folder)) {
       const bytes = await this.#storage.get(folder + digest)
@@ -193,7 +193,7 @@ export class Roles {
   async destroySecret(name: string, by: SecretName): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS) return
     const salt = await this.#digestKey()
-    const key = keptRoleName(name)
+    const key = keptAppRoleName(name)
     await this.#storage.transaction(async (tx) => {
       const digest = await digestOf(tx, key, salt, by)
       const bytes = digest === undefined ? undefined : await tx.get(`secret/${key}/${digest}`)
@@ -269,6 +269,6 @@ function removeSecret(tx: ViewTransaction, role: string, digest: string, accesso
   tx.delete(`accessor/${role}/${accessorDigest}`)
 }
 
-function decodeRole(bytes: Buffer | undefined): Role | undefined {
-  return bytes === undefined ? undefined : ROLE.decode(bytes)
+function decodeRole(bytes: Buffer | undefined): AppRole | undefined {
+  return bytes === undefined ? undefined : APPROLE_ROLE.decode(bytes)
 }

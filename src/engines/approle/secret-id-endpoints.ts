@@ -12,12 +12,12 @@ import { areWithin } from '../../lib/cidr.ts'
 import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts'
 import type { World } from '../../lib/world.ts'
 import { MAX_SECRET_CHARACTERS, roleField } from './role-endpoints.ts'
-import type { Roles } from './roles.ts'
-import { type Role, SECRET_ID_MIN_CHARACTERS, type SecretName } from './roles.ts'
+import type { AppRoles } from './roles.ts'
+import { type AppRole, SECRET_ID_MIN_CHARACTERS, type SecretName } from './roles.ts'
 import { secretIdBody } from './secret-id.ts'
 
 /** What these endpoints take of their mount. */
-type Approle = { readonly roles: Roles; readonly world: Pick<World, 'random' | 'clock'> }
+type Approle = { readonly roles: AppRoles; readonly world: Pick<World, 'random' | 'clock'> }
 
 const MAX_METADATA_CHARACTERS = 8_192
 
@@ -94,7 +94,10 @@ async function make(approle: Approle, args: NewSecret, given?: string) {
 }
 
 /** Who holds a role id could guess a short one. Those that are stored go on. @throws Refusal */
-function requireLong(secretId: string, { customSecretIdMinCharacters: least = SECRET_ID_MIN_CHARACTERS }: Role): void {
+function requireLong(
+  secretId: string,
+  { customSecretIdMinCharacters: least = SECRET_ID_MIN_CHARACTERS }: AppRole,
+): void {
   if ([...secretId].length >= least) return
   const why = `must have at least ${least} characters, as custom_secret_id_min_length of the role says`
   throw fail('field_invalid', ['secret_id', why])

@@ -3,12 +3,12 @@ import { Refusal } from '../../api/errors.ts'
 import { own } from '../../lib/own.ts'
 import type { World } from '../../lib/world.ts'
 import { lackOf } from './credential.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
-import type { Settings } from './settings.ts'
+import type { CloudSettings } from './settings.ts'
 import type { CloudCall, Upstream } from './upstream.ts'
 
-type Asking = Pick<Settings, 'cloud' | 'tenant' | 'clientId' | 'credential'>
+type Asking = Pick<CloudSettings, 'cloud' | 'tenant' | 'clientId' | 'credential'>
 /** Where tokens come from that are shown instead of a secret. */
 export type Proofs = {
   /** One of our own, which says which mount asks. @throws Refusal where this server cannot issue any */
@@ -40,7 +40,7 @@ export class AccessTokens {
   }
 
   /** `audience`: with the '/' that belongs to it. @throws CloudUnavailable, also where our credential is refused */
-  async get(audience: string, deadline: Deadline): Promise<string> {
+  async get(audience: string, deadline: LoginDeadline): Promise<string> {
     const held = this.#held.get(audience)
     const leftMs = (held?.endMs ?? 0) - this.#world.clock.monotonicMs()
     if (held !== undefined && leftMs > UNUSED_MS) {
@@ -71,7 +71,7 @@ export class AccessTokens {
 
   async #newToken(audience: string): Promise<Held> {
     try {
-      const answer = await this.#upstream.call(await this.#request(audience), new Deadline(this.#world))
+      const answer = await this.#upstream.call(await this.#request(audience), new LoginDeadline(this.#world))
       const { access_token: token, expires_in: seconds } = answer
       const isToken = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token) && token.length <= MAX_TOKEN_CHARACTERS
       const lifeMs = Number(seconds) * 1000

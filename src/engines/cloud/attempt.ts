@@ -2,13 +2,13 @@
 import { strict as assert } from 'node:assert'
 import type { Clock } from '../../lib/world.ts'
 import type { Groups } from './claims.ts'
-import type { Deadline } from './deadline.ts'
+import type { LoginDeadline } from './deadline.ts'
 import type { TokenVersion } from './directory.ts'
 import type { Jwt } from './jwt.ts'
 import type { Provider } from './provider.ts'
 import type { ResourceId } from './resource-id.ts'
 import type { ResourceRecord } from './resource-record.ts'
-import type { Role } from './roles.ts'
+import type { CloudRole } from './roles.ts'
 
 /** As sent; '' is not sent. */
 export type LoginInput = {
@@ -24,8 +24,8 @@ export type LoginInput = {
 
 export type AttemptParts = {
   readonly clock: Clock
-  readonly deadline: Deadline
-  readonly findRole: (name: string) => Promise<Role | undefined>
+  readonly deadline: LoginDeadline
+  readonly findRole: (name: string) => Promise<CloudRole | undefined>
   /** As configured now. @throws Refusal where something is missing */
   readonly findProvider: () => Promise<Provider>
   /** Before the cloud is asked about the caller. @throws CloudUnavailable where too many wait for that already */
@@ -42,10 +42,10 @@ export type Identity = {
   readonly groups: Groups
 }
 
-export class Attempt {
+export class LoginAttempt {
   readonly input: LoginInput
   readonly parts: AttemptParts
-  role: Role | undefined
+  role: CloudRole | undefined
   provider: Provider | undefined
   jwt: Jwt | undefined
   identity: Identity | undefined
@@ -117,9 +117,9 @@ export function known<T>(value: T | undefined): T {
   return value
 }
 
-export type Outcome = string | Promise<string>
+export type CheckOutcome = string | Promise<string>
 
 /** Gives what was found, in words. @throws Refusal, CloudUnavailable */
-export type Check = { readonly name: string; readonly run: (attempt: Attempt) => Outcome }
+export type LoginCheck = { readonly name: string; readonly run: (attempt: LoginAttempt) => CheckOutcome }
 /** Checks that do not build on each other. */
-export type Stage = readonly Check[]
+export type Stage = readonly LoginCheck[]

@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MOST_CONNECTIONS } from '../../lib/outbound.ts'
-import { type Admission, CallGate, type CallLane } from './call-gate.ts'
+import { type Admission, CallGate, type HostQueue } from './call-gate.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 /** `count` calls of a mount; those that were admitted and have not left. */
-function fill(lane: CallLane, count: number) {
+function fill(lane: HostQueue, count: number) {
   const inside: Admission[] = []
   const all = Array.from({ length: count }, () => lane.enter())
   for (const each of all) void each?.admitted.then(() => inside.push(each))

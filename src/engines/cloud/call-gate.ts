@@ -18,23 +18,23 @@ export type Admission = {
 }
 
 /** To the identity provider, which also gives this server its tokens, the resource manager, and the graph. */
-export type CallLanes = Readonly<Record<'identity' | 'resources' | 'graph', CallLane>>
+export type PerHostQueues = Readonly<Record<'identity' | 'resources' | 'graph', HostQueue>>
 
 export class CallGate {
   #running = 0
-  readonly #lanes = new Set<CallLane>()
+  readonly #lanes = new Set<HostQueue>()
 
   /** Of one mount. */
-  newLanes(): CallLanes {
+  newLanes(): PerHostQueues {
     return { identity: this.newLane(), resources: this.newLane(), graph: this.newLane() }
   }
 
-  newLane(): CallLane {
-    return new CallLane(this)
+  newLane(): HostQueue {
+    return new HostQueue(this)
   }
 
   /** @internal */
-  hasWaiting(lane: CallLane): void {
+  hasWaiting(lane: HostQueue): void {
     this.#lanes.add(lane)
     this.#admit()
   }
@@ -51,7 +51,7 @@ export class CallGate {
    */
   #admit(): void {
     while (this.#running < MOST_RUNNING) {
-      let next: CallLane | undefined
+      let next: HostQueue | undefined
       for (const lane of this.#lanes) {
         if (lane.waiting === 0) this.#lanes.delete(lane)
         else if (lane.running < MOST_RUNNING_OF_ONE && lane.running < (next?.running ?? Infinity)) next = lane
@@ -66,7 +66,7 @@ export class CallGate {
   }
 }
 
-export class CallLane {
+export class HostQueue {
   running = 0
   readonly #gate: CallGate
   readonly #queue = new Set<() => void>()

@@ -2,13 +2,13 @@
 import { fail } from '../../api/errors.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import { isInCidrs } from '../../lib/cidr.ts'
-import { type Check, known, type Stage } from './attempt.ts'
+import { known, type LoginCheck, type Stage } from './attempt.ts'
 import { isGroupName, isGuid, isMachineName, isSameName } from './names.ts'
-import { shown } from './refusals.ts'
+import { quotedInput } from './refusals.ts'
 import { parseResourceId } from './resource-id.ts'
 import { bindsResource, MAX_ROLE_NAME_CHARACTERS } from './roles.ts'
 
-const tokenGiven: Check = {
+const tokenGiven: LoginCheck = {
   name: 'a token is given',
   run: ({ input }) => {
     if (input.jwt === '') throw fail('field_missing', ['jwt', 'jwt is required']) // Wire text.
@@ -16,27 +16,28 @@ const tokenGiven: Check = {
   },
 }
 
-const roleNamed: Check = {
+const roleNamed: LoginCheck = {
   name: 'a role is named',
   run: ({ input: { role } }) => {
     if (role === '') throw fail('field_missing', ['role', 'role is required']) // Wire text.
     if (role.length > MAX_ROLE_NAME_CHARACTERS)
       throw fail('out_of_range', ['role', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
-    return shown(role)
+    return quotedInput(role)
   },
 }
 
-const roleKnown: Check = {
+const roleKnown: LoginCheck = {
   name: 'the role exists',
   run: async (attempt) => {
     const { role: name } = attempt.input
     attempt.role = await attempt.parts.findRole(name)
-    if (attempt.role === undefined) throw fail('no_such_entry', [`invalid role name ${shown(name)}`]) // Wire text.
+    // Wire text.
+    if (attempt.role === undefined) throw fail('no_such_entry', [`invalid role name ${quotedInput(name)}`])
     return asciiLowerCase(name)
   },
 }
 
-const address: Check = {
+const address: LoginCheck = {
   name: 'the caller’s address',
   run: ({ input: { remoteAddress }, role }) => {
     const { boundCidrs } = known(role).settings
@@ -46,7 +47,7 @@ const address: Check = {
   },
 }
 
-const configured: Check = {
+const configured: LoginCheck = {
   name: 'the mount is configured',
   run: async (attempt) => {
     attempt.provider = await attempt.parts.findProvider()
@@ -54,7 +55,7 @@ const configured: Check = {
   },
 }
 
-const resourceFields: Check = {
+const resourceFields: LoginCheck = {
   name: 'subscription_id and resource_group_name are given',
   run: ({ input, role, provider }) => {
     if (input.subscription_id !== '' && input.resource_group_name !== '') return 'both'
@@ -72,17 +73,17 @@ const resourceFields: Check = {
 
 type NameField = 'subscription_id' | 'resource_group_name' | 'vm_name' | 'vmss_name'
 
-const nameField = (field: NameField, isName: (text: string) => boolean, called: string): Check => ({
+const nameField = (field: NameField, isName: (text: string) => boolean, called: string): LoginCheck => ({
   name: `${field} is well-formed`,
   run: ({ input }) => {
     const text = input[field]
-    if (text !== '' && !isName(text)) throw fail('name_invalid', [`invalid ${called} ${shown(text)}`])
-    return text === '' ? 'not given' : shown(text)
+    if (text !== '' && !isName(text)) throw fail('name_invalid', [`invalid ${called} ${quotedInput(text)}`])
+    return text === '' ? 'not given' : quotedInput(text)
   },
 })
 
 /** Looked at only where it says which resource the caller is. */
-const resourceId: Check = {
+const resourceId: LoginCheck = {
   name: 'resource_id is well-formed',
   run: ({ input, role }) => {
     const { resource_id: text, vm_name, vmss_name, subscription_id, resource_group_name } = input
@@ -92,14 +93,14 @@ const resourceId: Check = {
     const id = parseResourceId(text)
     if (id === undefined)
       throw fail('name_invalid', [
-        `invalid resource_id ${shown(text)}: expected ` +
+        `invalid resource_id ${quotedInput(text)}: expected ` +
           '/subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME',
       ])
     if (!isSameName(id.subscription, subscription_id))
       throw fail('fields_conflict', ['resource_id does not match subscription_id'])
     if (!isSameName(id.group, resource_group_name))
       throw fail('fields_conflict', ['resource_id does not match resource_group_name'])
-    return shown(text)
+    return quotedInput(text)
   },
 }
 

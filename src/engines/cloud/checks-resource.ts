@@ -1,9 +1,9 @@
 // Where the role is bound to resources: the caller is the machine, scale set or other resource that it names, by its
 // token and by the resource manager (Interface 4.1; threats L-01, V-01 to V-05).
-import { type Attempt, type Check, known, type Stage } from './attempt.ts'
+import { known, type LoginAttempt, type LoginCheck, type Stage } from './attempt.ts'
 import { textClaim } from './claims.ts'
 import { hasName, isSameName, isSameRegion } from './names.ts'
-import { refuse, shown } from './refusals.ts'
+import { loginRefused, quotedInput } from './refusals.ts'
 import {
   formatResourceId,
   isOfType,
@@ -20,7 +20,7 @@ import { findRecord, type Named } from './resource-lookup.ts'
 import { bindsResource } from './roles.ts'
 
 /** What the caller says it is; undefined where it says nothing, or nothing that is well-formed. */
-export function namedResource({ input }: Attempt): Named | undefined {
+export function namedResource({ input }: LoginAttempt): Named | undefined {
   const { subscription_id: subscription, resource_group_name: group, vm_name, vmss_name, resource_id } = input
   if (vmss_name !== '') return { field: 'vmss_name', id: resourceIn(subscription, group, SCALE_SET, vmss_name) }
   if (vm_name !== '') return { field: 'vm_name', id: resourceIn(subscription, group, VIRTUAL_MACHINE, vm_name) }
@@ -35,52 +35,57 @@ function isMachine(id: ResourceId): boolean {
 }
 
 /** By the token: all that it says of the host comes from one claim. @throws Refusal where one cannot be read */
-export function hostOf({ jwt }: Attempt): ResourceId | undefined {
+export function hostOf({ jwt }: LoginAttempt): ResourceId | undefined {
   const { claims } = known(jwt)
   const [azRid, mirid] = ['xms_az_rid', 'xms_mirid'].map((name) => {
     const text = textClaim(claims, name)
     const id = text === undefined ? undefined : parseResourceId(text)
-    if (text !== undefined && id === undefined) throw refuse(`claim ${name} is no name of a resource: ${shown(text)}`)
+    if (text !== undefined && id === undefined)
+      throw loginRefused(`claim ${name} is no name of a resource: ${quotedInput(text)}`)
     return id
   })
   return azRid ?? (mirid === undefined || isOfType(mirid, USER_ASSIGNED_IDENTITY) ? undefined : mirid)
 }
 
-const named: Check = {
+const named: LoginCheck = {
   name: 'the caller names its resource',
   run: (attempt) => {
     const found = namedResource(attempt)
-    if (found === undefined) throw refuse('one of vm_name, vmss_name or resource_id is required')
+    if (found === undefined) throw loginRefused('one of vm_name, vmss_name or resource_id is required')
     return `by ${found.field}`
   },
 }
 
-const host: Check = {
+const host: LoginCheck = {
   name: 'the token names its host',
   run: (attempt) => {
     attempt.host = hostOf(attempt)
-    if (attempt.host !== undefined) return shown(formatResourceId(attempt.host))
+    if (attempt.host !== undefined) return quotedInput(formatResourceId(attempt.host))
     const { field, id } = known(namedResource(attempt))
     if (field !== 'resource_id' || isMachine(id))
-      throw refuse('xms_az_rid and xms_mirid claims are missing: no machine is named by the token')
+      throw loginRefused('xms_az_rid and xms_mirid claims are missing: no machine is named by the token')
     return 'no: the resource’s identities decide'
   },
 }
 
-function matching(name: string, isSame: (host: ResourceId, attempt: Attempt) => boolean, field: string): Check {
+function matching(
+  name: string,
+  isSame: (host: ResourceId, attempt: LoginAttempt) => boolean,
+  field: string,
+): LoginCheck {
   return {
     name,
     run: (attempt) => {
       if (attempt.host === undefined) return 'the token names no host'
       if (!isSame(attempt.host, attempt))
-        throw refuse(`claim does not match ${field}: it names ${shown(formatResourceId(attempt.host))}`)
+        throw loginRefused(`claim does not match ${field}: it names ${quotedInput(formatResourceId(attempt.host))}`)
       return 'yes'
     },
   }
 }
 
 /** Of a set whose members are machines of their own, the member's record says which set it is in. */
-function isNamedHost(hostId: ResourceId, attempt: Attempt): boolean {
+function isNamedHost(hostId: ResourceId, attempt: LoginAttempt): boolean {
   const { field, id } = known(namedResource(attempt))
   if (field !== 'vmss_name') return isSameResource(hostId, id)
   if (isOfType(hostId, VIRTUAL_MACHINE)) return true
@@ -102,7 +107,7 @@ const sameGroup = matching(
   'resource_group_name',
 )
 
-const sameName: Check = {
+const sameName: LoginCheck = {
   name: 'the host is the resource that the caller names',
   run: (attempt) => {
     const { field } = known(namedResource(attempt))
@@ -110,14 +115,14 @@ const sameName: Check = {
   },
 }
 
-const subscription: Check = {
+const subscription: LoginCheck = {
   name: 'bound_subscription_ids',
   run: ({ role, input }) => {
     const { subscriptions } = known(role).bounds
     if (subscriptions.length === 0) return 'any'
     if (!hasName(subscriptions, input.subscription_id))
-      throw refuse(`subscription not authorized: ${shown(input.subscription_id)}`)
-    return shown(input.subscription_id)
+      throw loginRefused(`subscription not authorized: ${quotedInput(input.subscription_id)}`)
+    return quotedInput(input.subscription_id)
   },
 }
 
@@ -126,53 +131,55 @@ const NO_SET = {
   resource_id: 'scale set requires the vmss_name field to be set', // Wire text.
 }
 
-const scaleSet: Check = {
+const scaleSet: LoginCheck = {
   name: 'bound_scale_sets',
   run: (attempt) => {
     const { scaleSets } = known(attempt.role).bounds
     if (scaleSets.length === 0) return 'any'
     const { field, id } = known(namedResource(attempt))
-    if (field !== 'vmss_name') throw refuse(NO_SET[field])
+    if (field !== 'vmss_name') throw loginRefused(NO_SET[field])
     const [name = ''] = id.names
-    if (!hasName(scaleSets, name)) throw refuse(`scale set not authorized: ${shown(name)}`)
-    return shown(name)
+    if (!hasName(scaleSets, name)) throw loginRefused(`scale set not authorized: ${quotedInput(name)}`)
+    return quotedInput(name)
   },
 }
 
-const record: Check = {
+const record: LoginCheck = {
   name: 'the cloud knows the resource',
   run: async (attempt) => {
     attempt.beginAsking()
     attempt.resource = await findRecord(attempt, known(namedResource(attempt)))
     attempt.effectiveGroup = attempt.input.resource_group_name
-    return shown(formatResourceId(attempt.resource.id))
+    return quotedInput(formatResourceId(attempt.resource.id))
   },
 }
 
-const identity: Check = { name: 'the resource has the token’s identity', run: findIdentity }
+const identity: LoginCheck = { name: 'the resource has the token’s identity', run: findIdentity }
 
-const resourceGroup: Check = {
+const resourceGroup: LoginCheck = {
   name: 'bound_resource_groups',
   run: ({ role, effectiveGroup }) => {
     const { resourceGroups } = known(role).bounds
     if (resourceGroups.length === 0) return 'any'
     if (!hasName(resourceGroups, effectiveGroup))
-      throw refuse(`resource group not authorized: ${shown(effectiveGroup)}`)
-    return shown(effectiveGroup)
+      throw loginRefused(`resource group not authorized: ${quotedInput(effectiveGroup)}`)
+    return quotedInput(effectiveGroup)
   },
 }
 
-const location: Check = {
+const location: LoginCheck = {
   name: 'bound_locations',
   run: ({ role, resource, isForeignIdentity }) => {
     const { locations } = known(role).bounds
     const { location: at } = known(resource)
     if (locations.length === 0) return 'any'
     // The resource is somebody else's: where it lies says nothing of the caller, nor is that told.
-    if (isForeignIdentity) throw refuse('location not authorized: nothing confirms where the bearer of the token runs')
-    if (at === '') throw refuse('location not authorized: the resource has none')
-    if (!locations.some((each) => isSameRegion(each, at))) throw refuse(`location not authorized: ${shown(at)}`)
-    return shown(at)
+    if (isForeignIdentity)
+      throw loginRefused('location not authorized: nothing confirms where the bearer of the token runs')
+    if (at === '') throw loginRefused('location not authorized: the resource has none')
+    if (!locations.some((each) => isSameRegion(each, at)))
+      throw loginRefused(`location not authorized: ${quotedInput(at)}`)
+    return quotedInput(at)
   },
 }
 

@@ -2,18 +2,18 @@
 import { isJwtSignedBy } from '../../crypto/jwt/jwt-signature.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { type Attempt, type Check, known, type Stage } from './attempt.ts'
+import { known, type LoginAttempt, type LoginCheck, type Stage } from './attempt.ts'
 import { audiencesOf, clientIdOf, groupsOf, isOfUser, textClaim, timeClaim } from './claims.ts'
 import type { TokenVersion } from './directory.ts'
 import { parseJwt } from './jwt.ts'
 import { isGuid, isSameName } from './names.ts'
-import { refuse, shown } from './refusals.ts'
+import { loginRefused, quotedInput } from './refusals.ts'
 
 /** Clocks of the directory and of this machine may differ by this. */
 const SKEW_SECONDS = 60
 const MAX_KID_CHARACTERS = 256
 
-const shape: Check = {
+const shape: LoginCheck = {
   name: 'the token is well-formed',
   run: (attempt) => {
     attempt.jwt = parseJwt(attempt.input.jwt)
@@ -21,24 +21,24 @@ const shape: Check = {
   },
 }
 
-const headerOf = (attempt: Attempt): JsonObject => known(attempt.jwt).header
-const claimsOf = (attempt: Attempt): JsonObject => known(attempt.jwt).claims
+const headerOf = (attempt: LoginAttempt): JsonObject => known(attempt.jwt).header
+const claimsOf = (attempt: LoginAttempt): JsonObject => known(attempt.jwt).claims
 
-const algorithm: Check = {
+const algorithm: LoginCheck = {
   name: 'alg is RS256',
   run: (attempt) => {
     const { alg } = headerOf(attempt)
-    if (alg !== 'RS256') throw refuse(`alg: ${typeof alg === 'string' ? shown(alg) : 'none'} is not RS256`)
+    if (alg !== 'RS256') throw loginRefused(`alg: ${typeof alg === 'string' ? quotedInput(alg) : 'none'} is not RS256`)
     return 'RS256'
   },
 }
 
-const header: Check = {
+const header: LoginCheck = {
   name: 'the header asks for nothing unknown',
   run: (attempt) => {
     const { typ, crit, b64 } = headerOf(attempt)
-    if (crit !== undefined || b64 !== undefined) throw refuse('header: crit and b64 are not understood')
-    if (typ !== undefined && typ !== 'JWT') throw refuse('header: typ is not JWT')
+    if (crit !== undefined || b64 !== undefined) throw loginRefused('header: crit and b64 are not understood')
+    if (typ !== undefined && typ !== 'JWT') throw loginRefused('header: typ is not JWT')
     return 'yes'
   },
 }
@@ -46,17 +46,17 @@ const header: Check = {
 const kidOf = ({ kid }: JsonObject): string | undefined =>
   typeof kid === 'string' && kid !== '' && kid.length <= MAX_KID_CHARACTERS ? kid : undefined
 
-const keyNamed: Check = {
+const keyNamed: LoginCheck = {
   name: 'the header names a key',
   run: (attempt) => {
     const kid = kidOf(headerOf(attempt))
-    if (kid === undefined) throw refuse('kid missing: the token does not name the key that signed it')
-    return shown(kid)
+    if (kid === undefined) throw loginRefused('kid missing: the token does not name the key that signed it')
+    return quotedInput(kid)
   },
 }
 
 /** The GUID in the issuer; undefined where it is not of a form that the cloud has. */
-function tenantIn(attempt: Attempt, version: TokenVersion): string | undefined {
+function tenantIn(attempt: LoginAttempt, version: TokenVersion): string | undefined {
   const { iss } = claimsOf(attempt)
   const { before, after } = known(attempt.provider).settings.cloud.issuers[version]
   if (typeof iss !== 'string' || !iss.startsWith(before) || !iss.endsWith(after)) return undefined
@@ -64,7 +64,7 @@ function tenantIn(attempt: Attempt, version: TokenVersion): string | undefined {
   return isGuid(tenant) ? tenant : undefined
 }
 
-function versionOf(attempt: Attempt): TokenVersion | undefined {
+function versionOf(attempt: LoginAttempt): TokenVersion | undefined {
   if (tenantIn(attempt, 'v1') !== undefined) return 'v1'
   return known(attempt.provider).settings.acceptV2Tokens && tenantIn(attempt, 'v2') !== undefined ? 'v2' : undefined
 }
@@ -72,92 +72,96 @@ function versionOf(attempt: Attempt): TokenVersion | undefined {
 const NOT_HERE = 'is not one of this cloud'
 const NOT_TAKEN = 'is of version 2.0: accept_v2_tokens of the configuration allows it'
 
-const issuerForm: Check = {
+const issuerForm: LoginCheck = {
   name: 'iss is of this cloud and tenant',
   run: (attempt) => {
     const { iss } = claimsOf(attempt)
-    const presented = typeof iss === 'string' ? shown(iss) : 'none'
+    const presented = typeof iss === 'string' ? quotedInput(iss) : 'none'
     const version = versionOf(attempt)
     if (version === undefined) {
-      throw refuse(`issuer: ${presented} ${tenantIn(attempt, 'v2') === undefined ? NOT_HERE : NOT_TAKEN}`)
+      throw loginRefused(`issuer: ${presented} ${tenantIn(attempt, 'v2') === undefined ? NOT_HERE : NOT_TAKEN}`)
     }
     const { tenant } = known(attempt.provider).settings
     if (isGuid(tenant) && !isSameName(tenantIn(attempt, version) ?? '', tenant))
-      throw refuse(`issuer: ${presented} is of another tenant`)
+      throw loginRefused(`issuer: ${presented} is of another tenant`)
     return presented
   },
 }
 
-const tenant: Check = {
+const tenant: LoginCheck = {
   name: 'tid is the tenant of iss',
   run: (attempt) => {
     const tid = textClaim(claimsOf(attempt), 'tid')
     const ofIssuer = tenantIn(attempt, 'v1') ?? tenantIn(attempt, 'v2')
-    if (tid === undefined || !isGuid(tid)) throw refuse('tenant: tid is missing, or no GUID')
-    if (ofIssuer === undefined || !isSameName(tid, ofIssuer)) throw refuse(`tenant: ${shown(tid)} is not that of iss`)
-    return shown(tid)
+    if (tid === undefined || !isGuid(tid)) throw loginRefused('tenant: tid is missing, or no GUID')
+    if (ofIssuer === undefined || !isSameName(tid, ofIssuer))
+      throw loginRefused(`tenant: ${quotedInput(tid)} is not that of iss`)
+    return quotedInput(tid)
   },
 }
 
 const VERSIONS = { v1: '1.0', v2: '2.0' } as const
 
-const version: Check = {
+const version: LoginCheck = {
   name: 'ver fits iss',
   run: (attempt) => {
     const ver = textClaim(claimsOf(attempt), 'ver')
     const found = versionOf(attempt)
     if (ver === undefined) return 'not told'
-    if (found === undefined || ver !== VERSIONS[found]) throw refuse(`version: ${shown(ver)} does not fit iss`)
-    return shown(ver)
+    if (found === undefined || ver !== VERSIONS[found])
+      throw loginRefused(`version: ${quotedInput(ver)} does not fit iss`)
+    return quotedInput(ver)
   },
 }
 
-const audience: Check = {
+const audience: LoginCheck = {
   name: 'aud is the configured resource',
   run: (attempt) => {
     const audiences = audiencesOf(claimsOf(attempt))
-    if (audiences.includes(known(attempt.provider).settings.resource)) return audiences.map(shown).join(', ')
-    const presented = audiences.length === 0 ? 'none' : audiences.slice(0, 5).map(shown).join(', ')
-    throw refuse(`audience: ${presented} is not the resource of the configuration; a "/" at its end counts`)
+    if (audiences.includes(known(attempt.provider).settings.resource)) return audiences.map(quotedInput).join(', ')
+    const presented = audiences.length === 0 ? 'none' : audiences.slice(0, 5).map(quotedInput).join(', ')
+    throw loginRefused(`audience: ${presented} is not the resource of the configuration; a "/" at its end counts`)
   },
 }
 
-const nowSeconds = ({ parts }: Attempt): number => parts.clock.nowMs() / 1000
+const nowSeconds = ({ parts }: LoginAttempt): number => parts.clock.nowMs() / 1000
 
-const expiry: Check = {
+const expiry: LoginCheck = {
   name: 'exp is ahead',
   run: (attempt) => {
     const exp = timeClaim(claimsOf(attempt), 'exp')
-    if (exp === undefined) throw refuse('expired: exp is missing, or no number')
+    if (exp === undefined) throw loginRefused('expired: exp is missing, or no number')
     const leftSeconds = exp - nowSeconds(attempt)
-    if (leftSeconds <= 0) throw refuse(`expired ${Math.ceil(-leftSeconds)} s ago`)
+    if (leftSeconds <= 0) throw loginRefused(`expired ${Math.ceil(-leftSeconds)} s ago`)
     return `${Math.floor(leftSeconds)} s left`
   },
 }
 
-const notBefore: Check = {
+const notBefore: LoginCheck = {
   name: 'nbf has passed',
   run: (attempt) => {
     const nbf = timeClaim(claimsOf(attempt), 'nbf')
-    if (nbf === undefined) throw refuse('not yet valid: nbf is missing, or no number')
+    if (nbf === undefined) throw loginRefused('not yet valid: nbf is missing, or no number')
     const aheadSeconds = nbf - nowSeconds(attempt)
     if (aheadSeconds > SKEW_SECONDS)
-      throw refuse(`not yet valid for ${Math.ceil(aheadSeconds)} s: compare the clocks, ${SKEW_SECONDS} s are allowed`)
+      throw loginRefused(
+        `not yet valid for ${Math.ceil(aheadSeconds)} s: compare the clocks, ${SKEW_SECONDS} s are allowed`,
+      )
     return aheadSeconds > 0 ? `${Math.ceil(aheadSeconds)} s ahead, within the skew` : 'yes'
   },
 }
 
-const objectId: Check = {
+const objectId: LoginCheck = {
   name: 'oid names an identity',
   run: (attempt) => {
     const claims = claimsOf(attempt)
     const oid = textClaim(claims, 'oid')
-    if (oid === undefined || !isGuid(oid)) throw refuse('object id missing: oid is missing, or no GUID')
-    return shown(oid)
+    if (oid === undefined || !isGuid(oid)) throw loginRefused('object id missing: oid is missing, or no GUID')
+    return quotedInput(oid)
   },
 }
 
-const claimTypes: Check = {
+const claimTypes: LoginCheck = {
   name: 'the other claims are of their kinds',
   run: (attempt) => {
     const claims = claimsOf(attempt)
@@ -167,16 +171,17 @@ const claimTypes: Check = {
   },
 }
 
-const issuer: Check = {
+const issuer: LoginCheck = {
   name: 'iss is what the identity provider publishes',
   run: async (attempt) => {
     const claims = claimsOf(attempt)
     const found = known(versionOf(attempt))
     const directory = known(attempt.provider).directories[found]
     const published = await directory.issuer(attempt.parts.deadline)
-    if (claims.iss !== published.issuer) throw refuse(`issuer: ${shown(String(claims.iss))} is of another tenant`)
+    if (claims.iss !== published.issuer)
+      throw loginRefused(`issuer: ${quotedInput(String(claims.iss))} is of another tenant`)
     const tid = textClaim(claims, 'tid') ?? ''
-    if (!isSameName(tid, published.tenant)) throw refuse(`tenant: ${shown(tid)} is another`)
+    if (!isSameName(tid, published.tenant)) throw loginRefused(`tenant: ${quotedInput(tid)} is another`)
     attempt.identity = {
       oid: asciiLowerCase(textClaim(claims, 'oid') ?? ''),
       tid: asciiLowerCase(tid),
@@ -189,16 +194,16 @@ const issuer: Check = {
   },
 }
 
-const signature: Check = {
+const signature: LoginCheck = {
   name: 'a key of the identity provider signed it',
   run: async (attempt) => {
     const { version: found, tid } = known(attempt.identity)
     const { deadline } = attempt.parts
     const key = await known(attempt.provider).directories[found].key(kidOf(headerOf(attempt)) ?? '', deadline)
-    if (key === undefined) throw refuse('signature: the identity provider has no key of that name')
+    if (key === undefined) throw loginRefused('signature: the identity provider has no key of that name')
     if (key.tenant !== undefined && !isSameName(key.tenant, tid))
-      throw refuse('signing key issuer: the key is of another tenant')
-    if (!(await isJwtSignedBy(known(attempt.jwt).compact, key.key))) throw refuse('signature: it does not verify')
+      throw loginRefused('signing key issuer: the key is of another tenant')
+    if (!(await isJwtSignedBy(known(attempt.jwt).compact, key.key))) throw loginRefused('signature: it does not verify')
     return 'yes'
   },
 }

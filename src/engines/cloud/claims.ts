@@ -1,7 +1,7 @@
 // What a token says of its bearer, read by kind: a claim of another kind than the directory writes is a refusal.
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { own } from '../../lib/own.ts'
-import { refuse } from './refusals.ts'
+import { loginRefused } from './refusals.ts'
 
 export type Groups = {
   readonly ids: readonly string[]
@@ -14,7 +14,7 @@ const MAX_GROUPS = 1_000
 export function textClaim(claims: JsonObject, name: string): string | undefined {
   const value = own(claims, name)
   if (value === undefined || value === null || value === '') return undefined
-  if (typeof value !== 'string') throw refuse(`claim type: ${name} is not a text`)
+  if (typeof value !== 'string') throw loginRefused(`claim type: ${name} is not a text`)
   return value
 }
 
@@ -35,8 +35,8 @@ export function groupsOf(claims: JsonObject): Groups {
   const isOverage = (isJsonObject(names) && names.groups !== undefined) || hasgroups === true || hasgroups === 'true'
   if (groups === undefined || groups === null) return { ids: [], isOverage }
   if (!Array.isArray(groups) || !groups.every((each) => typeof each === 'string'))
-    throw refuse('groups claim type: expected a list of texts')
-  if (groups.length > MAX_GROUPS) throw refuse(`groups claim type: has more than ${MAX_GROUPS} entries`)
+    throw loginRefused('groups claim type: expected a list of texts')
+  if (groups.length > MAX_GROUPS) throw loginRefused(`groups claim type: has more than ${MAX_GROUPS} entries`)
   return { ids: (groups as string[]).filter((id) => id !== ''), isOverage }
 }
 

@@ -12,30 +12,30 @@ import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { View } from '../../storage/sealed-storage.ts'
-import { Attempt, type LoginInput } from './attempt.ts'
-import { CallGate, type CallLanes } from './call-gate.ts'
+import { LoginAttempt, type LoginInput } from './attempt.ts'
+import { CallGate, type PerHostQueues } from './call-gate.ts'
 import { type CloudConfig, ConfigStore, NEW_CONFIG } from './config.ts'
-import { CONFIG_ENDPOINTS } from './config-endpoints.ts'
+import { CLOUD_CONFIG_ENDPOINTS } from './config-endpoints.ts'
 import { changesSecret } from './credential.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import { type CheckResult, explain, judge } from './judge.ts'
-import { LOGIN_ENDPOINTS } from './login-endpoints.ts'
+import { CLOUD_LOGIN_ENDPOINTS } from './login-endpoints.ts'
 import { loginOf } from './login-result.ts'
 import { Provider } from './provider.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { CloudUnavailable } from './refusals.ts'
-import { ROLE_ENDPOINTS } from './role-endpoints.ts'
-import { Roles } from './roles.ts'
+import { CLOUD_ROLE_ENDPOINTS } from './role-endpoints.ts'
+import { CloudRoles } from './roles.ts'
 import { Rotation } from './rotation.ts'
 import { RotationClock } from './rotation-clock.ts'
-import { type Settings, type Surroundings, settingsOf } from './settings.ts'
+import { type CloudEnvironment, type CloudSettings, settingsOf } from './settings.ts'
 
 export type CloudContext = {
   readonly mount: () => MountEntry
   readonly storage: View
   readonly world: World
   readonly log: Log
-  readonly surroundings: Surroundings
+  readonly surroundings: CloudEnvironment
   readonly identityTokens: IdentityTokens
   /** @throws CloudUnavailable */
   readonly readTokenFile: (path: string) => Promise<string>
@@ -54,14 +54,14 @@ const MOST_ASKING = 1_000
 
 export class CloudAuth implements LoginMethod {
   readonly configs: ConfigStore
-  readonly roles: Roles
+  readonly roles: CloudRoles
   readonly rotation: Rotation
   readonly rotationClock: RotationClock
   readonly world: World
-  readonly surroundings: Surroundings
+  readonly surroundings: CloudEnvironment
   readonly #context: CloudContext
   readonly #refusals: RefusalLog
-  readonly #lanes: CallLanes
+  readonly #lanes: PerHostQueues
   #provider: { readonly key: string; readonly provider: Provider } | undefined
   #loginsUnderWay = 0
   #asking = 0
@@ -73,7 +73,7 @@ export class CloudAuth implements LoginMethod {
     this.world = world
     this.surroundings = surroundings
     this.configs = new ConfigStore(storage)
-    this.roles = new Roles(storage)
+    this.roles = new CloudRoles(storage)
     this.#refusals = new RefusalLog(log, world.clock)
     this.rotation = new Rotation({
       world,
@@ -125,10 +125,10 @@ export class CloudAuth implements LoginMethod {
     return { status: refusal?.status ?? 200, reason: refusal?.message ?? '', results }
   }
 
-  #attempt(input: LoginInput): Attempt {
-    return new Attempt(input, {
+  #attempt(input: LoginInput): LoginAttempt {
+    return new LoginAttempt(input, {
       clock: this.world.clock,
-      deadline: new Deadline(this.world),
+      deadline: new LoginDeadline(this.world),
       findRole: (name) => this.roles.find(name),
       findProvider: async () => this.#providerFor((await this.configs.find()) ?? NEW_CONFIG),
       beginAsking: () => {
@@ -139,7 +139,7 @@ export class CloudAuth implements LoginMethod {
     })
   }
 
-  #ended({ asks }: Attempt): void {
+  #ended({ asks }: LoginAttempt): void {
     if (asks) this.#asking -= 1
   }
 
@@ -159,7 +159,7 @@ export class CloudAuth implements LoginMethod {
     return this.#providerOf(given)
   }
 
-  #providerOf(settings: Settings): Provider {
+  #providerOf(settings: CloudSettings): Provider {
     return new Provider(this.world, this.#lanes, settings, {
       mint: (audience, ttlSeconds) => this.mintToken(audience, ttlSeconds),
       readFile: this.#context.readTokenFile,
@@ -209,7 +209,7 @@ export class CloudAuth implements LoginMethod {
   }
 }
 
-const router = new Router<CloudAuth>([...CONFIG_ENDPOINTS, ...ROLE_ENDPOINTS, ...LOGIN_ENDPOINTS])
+const router = new Router<CloudAuth>([...CLOUD_CONFIG_ENDPOINTS, ...CLOUD_ROLE_ENDPOINTS, ...CLOUD_LOGIN_ENDPOINTS])
 
 /** The two names are one method. */
 export const CLOUD: MountableType<CloudContext> = {

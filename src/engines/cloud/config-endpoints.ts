@@ -2,21 +2,27 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, duration, int, signedDuration, string } from '../../api/fields.ts'
 import { orNotFound } from '../../api/named-things.ts'
-import { DONE, Reconsider } from '../../api/request.ts'
+import { DecisionOutdated, DONE } from '../../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
 import type { World } from '../../lib/world.ts'
 import type { CloudConfig, ConfigStore } from './config.ts'
-import { changedConfig, configBody, requireUsable, warningsOf, warningsOfDeletion } from './config-values.ts'
+import {
+  changedCloudConfig,
+  configBody,
+  configWarnings,
+  requireUsableConfig,
+  warningsOfDeletion,
+} from './config-values.ts'
 import { DEFAULT_TOKEN_SECONDS } from './credential.ts'
 import type { RotationClock } from './rotation-clock.ts'
-import type { Surroundings } from './settings.ts'
+import type { CloudEnvironment } from './settings.ts'
 
 /** What these endpoints take of their mount. */
 type CloudAuth = {
   readonly configs: ConfigStore
   readonly rotationClock: Pick<RotationClock, 'soon'>
   readonly world: Pick<World, 'clock'>
-  readonly surroundings: Surroundings
+  readonly surroundings: CloudEnvironment
   mintToken(audience: string, ttlSeconds: number): Promise<string>
   reset(): void
 }
@@ -96,7 +102,7 @@ const read = endpoint({
   },
   handler: async (cloud: CloudAuth, _args, request) => {
     const config = orNotFound(await cloud.configs.find())
-    const warnings = warningsOf(config, cloud.world.clock.nowMs())
+    const warnings = configWarnings(config, cloud.world.clock.nowMs())
     const data = configBody(config, cloud.surroundings, request.caller?.hasSudo() === true)
     return warnings.length === 0 ? { data } : { data, warnings }
   },
@@ -115,9 +121,9 @@ const write = endpoint({
   handler: async (cloud: CloudAuth, args, { operation }) => {
     let warnings: readonly string[] = []
     const change = (found: CloudConfig | undefined): CloudConfig => {
-      if ((operation === 'create') !== (found === undefined)) throw new Reconsider()
-      const changed = changedConfig(args, cloud.world.clock.nowMs(), found)
-      warnings = requireUsable(changed, cloud.surroundings)
+      if ((operation === 'create') !== (found === undefined)) throw new DecisionOutdated()
+      const changed = changedCloudConfig(args, cloud.world.clock.nowMs(), found)
+      warnings = requireUsableConfig(changed, cloud.surroundings)
       return changed
     }
     const audience = args.identity_token_audience ?? ''
@@ -148,4 +154,4 @@ const remove = endpoint({
   },
 })
 
-export const CONFIG_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [read, write, remove]
+export const CLOUD_CONFIG_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [read, write, remove]

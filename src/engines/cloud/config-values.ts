@@ -5,9 +5,9 @@ import { type CloudConfig, type Leftover, leftoverOf, leftoversOf, NEW_CONFIG } 
 import { type Credential, changesSecret, isAuthType, lackOf } from './credential.ts'
 import { isGuid } from './names.ts'
 import { parseSchedule } from './schedule.ts'
-import { type Environment, type Surroundings, settingsOf } from './settings.ts'
+import { type CloudEnvironment, type Environment, settingsOf } from './settings.ts'
 
-export type GivenConfig = {
+export type GivenCloudConfig = {
   readonly tenant_id?: string | undefined
   readonly resource?: string | undefined
   readonly environment?: string | undefined
@@ -36,7 +36,11 @@ const MIN_WINDOW_SECONDS = 3_600
 const SOON_MS = 14 * 86_400_000
 
 /** What was sent at `nowMs`, on top of what was there. @throws Refusal naming the field */
-export function changedConfig(given: GivenConfig, nowMs: number, before: CloudConfig = NEW_CONFIG): CloudConfig {
+export function changedCloudConfig(
+  given: GivenCloudConfig,
+  nowMs: number,
+  before: CloudConfig = NEW_CONFIG,
+): CloudConfig {
   requireOffered(given)
   const config: CloudConfig = {
     tenantId: given.tenant_id ?? before.tenantId,
@@ -68,13 +72,16 @@ export function changedConfig(given: GivenConfig, nowMs: number, before: CloudCo
 }
 
 /** A write of something else must not put off the change that is due. */
-const startsPeriod = ({ rotation_period: period, client_secret: secret }: GivenConfig, before: CloudConfig): boolean =>
+const startsPeriod = (
+  { rotation_period: period, client_secret: secret }: GivenCloudConfig,
+  before: CloudConfig,
+): boolean =>
   before.periodFromMs === null ||
   secret !== undefined ||
   (period !== undefined && period !== before.rotationPeriodSeconds)
 
 /** What is promised by a field that does nothing is refused. */
-function requireOffered({ rotation_policy: policy = '' }: GivenConfig): void {
+function requireOffered({ rotation_policy: policy = '' }: GivenCloudConfig): void {
   if (policy !== '') throw fail('field_not_applicable', ['rotation_policy', 'is not offered: leave it empty'])
 }
 
@@ -92,7 +99,7 @@ function requireCredential({ authType, secret, identityTokenAudience, identityTo
 
 /** An operator's secret ends a change that is under way: the new one of the service goes out of the directory. */
 function secretOf(
-  { client_secret, identity_token_audience }: GivenConfig,
+  { client_secret, identity_token_audience }: GivenCloudConfig,
   before: CloudConfig,
 ): Pick<CloudConfig, 'secret' | 'rotation'> {
   const audience = identity_token_audience ?? before.identityTokenAudience
@@ -156,7 +163,7 @@ const isChangedByItself = ({ rotationPeriodSeconds, rotationSchedule, disableAut
   !disableAutomatedRotation && (rotationPeriodSeconds > 0 || rotationSchedule !== '')
 
 /** Gives warnings. @throws Refusal where no login could count on it */
-export function requireUsable(config: CloudConfig, surroundings: Surroundings): readonly string[] {
+export function requireUsableConfig(config: CloudConfig, surroundings: CloudEnvironment): readonly string[] {
   const settings = settingsOf(config, surroundings)
   const lack = config.authType === '' ? undefined : lackOf(settings)
   if (lack !== undefined)
@@ -181,7 +188,7 @@ const why = ({ authType }: CloudConfig, kind: Credential['kind']): string =>
     ? `${ASKS} ${kind}, which the environment of the server has: set auth_type to plugin_wif`
     : `auth_type is ${authType}`
 
-export function configBody(config: CloudConfig, { environment }: Surroundings, mayShowSecret: boolean): object {
+export function configBody(config: CloudConfig, { environment }: CloudEnvironment, mayShowSecret: boolean): object {
   const { secret, rotation } = config
   const shown = mayShowSecret && secret?.writtenBy === 'operator' ? { client_secret: secret.value } : {}
   const end = secret?.expiresAtMs ?? null
@@ -224,7 +231,7 @@ function fromEnvironment(config: CloudConfig, environment: Environment): readonl
 }
 
 /** What an operator should do about the credential. */
-export function warningsOf(config: CloudConfig, nowMs: number): readonly string[] {
+export function configWarnings(config: CloudConfig, nowMs: number): readonly string[] {
   const { secret, rotation } = config
   const end = secret?.expiresAtMs ?? null
   const warnings: string[] = []

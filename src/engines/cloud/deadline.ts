@@ -4,7 +4,7 @@ import { CloudUnavailable } from './refusals.ts'
 
 const LOGIN_MS = 10_000
 
-export class Deadline {
+export class LoginDeadline {
   readonly #world: World
   readonly #endMs: number
 

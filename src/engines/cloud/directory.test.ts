@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { answered, answeringCloud } from '../../../test/fixtures/answering-cloud.ts'
 import { definedCloud } from './clouds.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import { Directory } from './directory.ts'
 import { CloudUnavailable } from './refusals.ts'
 
@@ -28,7 +28,7 @@ function start(document: object, version: 'v1' | 'v2' = 'v1') {
     answered(200, url === URL_OF[version] ? document : { keys: [] }),
   )
   const directory = new Directory(world, upstream, cloud, TENANT, version)
-  const deadline = new Deadline(world)
+  const deadline = new LoginDeadline(world)
   const detail = (work: Promise<unknown>) =>
     work.then(
       () => '',

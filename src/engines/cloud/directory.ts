@@ -2,7 +2,7 @@
 // as it is good, then read anew before it is used again, and still used for a day while the provider does not answer.
 import type { World } from '../../lib/world.ts'
 import type { Around, Cloud } from './clouds.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import { type KeySet, readKeySet, type SigningKey } from './key-set.ts'
 import { isGuid } from './names.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
@@ -34,7 +34,7 @@ export class Directory {
   readonly #upstream: Upstream
   readonly #cloud: Cloud
   readonly #url: string
-  readonly #around: Around
+  readonly #issuer: Around
   readonly #documents: Kept<Documents>
   readonly #keys: Kept<KeySet>
   #lastAskedMs = -Infinity
@@ -43,7 +43,7 @@ export class Directory {
     this.#world = world
     this.#upstream = upstream
     this.#cloud = cloud
-    this.#around = cloud.issuers[version]
+    this.#issuer = cloud.issuers[version]
     const folder = version === 'v2' ? '/v2.0' : ''
     this.#url = `${cloud.authority}/${encodeURIComponent(tenant)}${folder}/.well-known/openid-configuration`
     this.#documents = new Kept(world, DOCUMENT_AGE_MS, (deadline) => this.#readDocuments(deadline))
@@ -51,12 +51,12 @@ export class Directory {
   }
 
   /** @throws CloudUnavailable */
-  issuer(deadline: Deadline): Promise<Pick<Documents, 'issuer' | 'tenant'>> {
+  issuer(deadline: LoginDeadline): Promise<Pick<Documents, 'issuer' | 'tenant'>> {
     return this.#documents.get(deadline)
   }
 
   /** Undefined where the provider has none of that name. @throws CloudUnavailable */
-  async key(kid: string, deadline: Deadline): Promise<SigningKey | undefined> {
+  async key(kid: string, deadline: LoginDeadline): Promise<SigningKey | undefined> {
     const known = (await this.#keys.get(deadline)).get(kid)
     if (known !== undefined) return known
     const nowMs = this.#world.clock.monotonicMs()
@@ -70,9 +70,9 @@ export class Directory {
     return (await deadline.within(this.#keys.refresh())).get(kid)
   }
 
-  async #readDocuments(deadline: Deadline): Promise<Documents> {
+  async #readDocuments(deadline: LoginDeadline): Promise<Documents> {
     const { issuer, jwks_uri: keysUrl } = await this.#get(this.#url, deadline)
-    const { before, after } = this.#around
+    const { before, after } = this.#issuer
     if (typeof issuer !== 'string' || !issuer.startsWith(before) || !issuer.endsWith(after))
       throw unexpected('the issuer is not of the form that the cloud has')
     const tenant = issuer.slice(before.length, issuer.length - after.length)
@@ -86,14 +86,14 @@ export class Directory {
     return url !== null && url.username === '' && url.password === '' && this.#cloud.keyOrigins.includes(url.origin)
   }
 
-  async #readKeys(deadline: Deadline): Promise<KeySet> {
+  async #readKeys(deadline: LoginDeadline): Promise<KeySet> {
     const { keysUrl } = await this.#documents.get(deadline)
     const keys = await readKeySet(await this.#get(keysUrl, deadline))
     if (keys === undefined) throw unexpected('the document of keys has no key that can be used, or one name twice')
     return keys
   }
 
-  async #get(url: string, deadline: Deadline) {
+  async #get(url: string, deadline: LoginDeadline) {
     try {
       return await this.#upstream.call({ service: SERVICE, method: 'GET', url, maxBytes: MAX_BYTES }, deadline)
     } catch (cause) {
@@ -109,13 +109,13 @@ const unexpected = (what: string) => new CloudUnavailable(`${SERVICE} unavailabl
 class Kept<T> {
   readonly #world: World
   readonly #ageMs: number
-  readonly #read: (deadline: Deadline) => Promise<T>
+  readonly #read: (deadline: LoginDeadline) => Promise<T>
   #last: { readonly value: T; readonly atMs: number } | undefined
   /** When the last attempt failed; undefined where it did not. */
   #failedAtMs: number | undefined
   #underWay: Promise<T> | undefined
 
-  constructor(world: World, ageMs: number, read: (deadline: Deadline) => Promise<T>) {
+  constructor(world: World, ageMs: number, read: (deadline: LoginDeadline) => Promise<T>) {
     this.#world = world
     this.#ageMs = ageMs
     this.#read = read
@@ -130,7 +130,7 @@ class Kept<T> {
     return this.#underWay !== undefined
   }
 
-  async get(deadline: Deadline): Promise<T> {
+  async get(deadline: LoginDeadline): Promise<T> {
     const nowMs = this.#world.clock.monotonicMs()
     const last = this.#last
     const ageMs = last === undefined ? Infinity : nowMs - last.atMs
@@ -140,7 +140,7 @@ class Kept<T> {
     if (this.#failedAtMs !== undefined && nowMs - this.#failedAtMs <= FAILED_PAUSE_MS) return last.value
     try {
       // Somebody else may have begun one that takes longer.
-      const patience = new Deadline(this.#world, Math.min(REFRESH_MS, deadline.leftMs))
+      const patience = new LoginDeadline(this.#world, Math.min(REFRESH_MS, deadline.leftMs))
       return await patience.within(this.refresh(REFRESH_MS))
     } catch (cause) {
       if (cause instanceof CloudUnavailable) return last.value
@@ -154,7 +154,7 @@ class Kept<T> {
     const { clock } = this.#world
     // Age counts from when it was asked for.
     const atMs = clock.monotonicMs()
-    const deadline = new Deadline(this.#world, ms)
+    const deadline = new LoginDeadline(this.#world, ms)
     const underWay = deadline
       .within(this.#read(deadline))
       .then(

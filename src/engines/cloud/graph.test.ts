@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { answered, answeringCloud } from '../../../test/fixtures/answering-cloud.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { definedCloud } from './clouds.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import { Graph } from './graph.ts'
 import { CloudUnavailable } from './refusals.ts'
 
@@ -29,7 +29,7 @@ function start(refused: number) {
   const asking = { cloud, tenant: 'contoso.test', clientId: 'c', credential }
   const proofs = { mint: () => assert.fail('not asked for'), readFile: () => assert.fail('not asked for') }
   const graph = new Graph(upstream, new AccessTokens(world, upstream, asking, proofs), cloud)
-  return { shown, ask: () => graph.applications('c', new Deadline(world)) }
+  return { shown, ask: () => graph.applications('c', new LoginDeadline(world)) }
 }
 
 test('a token of ours that the directory refuses is replaced once in a call', async () => {

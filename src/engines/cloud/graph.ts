@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Cloud } from './clouds.ts'
-import type { Deadline } from './deadline.ts'
+import type { LoginDeadline } from './deadline.ts'
 import { hasName, isGuid } from './names.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { CloudCall, Upstream } from './upstream.ts'
@@ -31,7 +31,7 @@ export class Graph {
   }
 
   /** Those with the client id: one, if all is well. @throws CloudRefusal, CloudUnavailable */
-  async applications(clientId: string, deadline: Deadline): Promise<readonly Application[]> {
+  async applications(clientId: string, deadline: LoginDeadline): Promise<readonly Application[]> {
     const filter = new URLSearchParams({ $filter: `appId eq '${clientId.replaceAll("'", "''")}'` })
     const { value } = await this.#call('GET', `/v1.0/applications?${filter}`, undefined, deadline)
     if (!Array.isArray(value)) throw unexpected('a list of applications')
@@ -43,7 +43,7 @@ export class Graph {
   }
 
   /** @throws CloudRefusal, CloudUnavailable: then one may have been made nevertheless */
-  async addSecret(objectId: string, name: string, endMs: number, deadline: Deadline): Promise<NewSecret> {
+  async addSecret(objectId: string, name: string, endMs: number, deadline: LoginDeadline): Promise<NewSecret> {
     const passwordCredential = { displayName: name, endDateTime: new Date(endMs).toISOString() }
     const answer = await this.#call(
       'POST',
@@ -59,7 +59,7 @@ export class Graph {
   }
 
   /** One that is not there is no error. @throws CloudRefusal, CloudUnavailable */
-  async removeSecret(objectId: string, keyId: string, deadline: Deadline): Promise<void> {
+  async removeSecret(objectId: string, keyId: string, deadline: LoginDeadline): Promise<void> {
     try {
       await this.#call('POST', `/v1.0/applications/${objectId}/removePassword`, { keyId }, deadline)
     } catch (cause) {
@@ -71,7 +71,7 @@ export class Graph {
   async groupsOf(
     principal: { readonly id: string; readonly isUser: boolean },
     groups: readonly string[],
-    deadline: Deadline,
+    deadline: LoginDeadline,
   ): Promise<readonly string[]> {
     const kind = principal.isUser ? 'users' : 'servicePrincipals'
     const path = `/v1.0/${kind}/${encodeURIComponent(principal.id)}/checkMemberGroups`
@@ -90,7 +90,7 @@ export class Graph {
     method: CloudCall['method'],
     path: string,
     body: JsonObject | undefined,
-    deadline: Deadline,
+    deadline: LoginDeadline,
     isSecond = false,
   ): Promise<JsonObject> {
     const token = await this.#tokens.get(this.#cloud.graph, deadline)

@@ -3,7 +3,7 @@
 import { Refusal } from '../../api/errors.ts'
 import type { LoginRule } from '../../api/login-method.ts'
 import type { MountEntry } from '../../api/mount.ts'
-import type { Attempt, Check, Stage } from './attempt.ts'
+import type { LoginAttempt, LoginCheck, Stage } from './attempt.ts'
 import { REQUEST_STAGES } from './checks-request.ts'
 import { RECORD_STAGES, RESOURCE_STAGES } from './checks-resource.ts'
 import { ROLE_STAGES } from './checks-role.ts'
@@ -20,14 +20,14 @@ export type CheckResult = {
 }
 
 /** The first refusal; undefined: all checks pass. */
-export async function judge(attempt: Attempt): Promise<Refusal | undefined> {
+export async function judge(attempt: LoginAttempt): Promise<Refusal | undefined> {
   const refusal = await firstRefusal(FIRST_STAGES, attempt)
   if (refusal !== undefined) return refusal
   const byRecord = await firstRefusal(RECORD_STAGES, attempt)
   return isFinal(byRecord, attempt) ? byRecord : firstRefusal(RECORD_STAGES, attempt)
 }
 
-async function firstRefusal(stages: readonly Stage[], attempt: Attempt): Promise<Refusal | undefined> {
+async function firstRefusal(stages: readonly Stage[], attempt: LoginAttempt): Promise<Refusal | undefined> {
   for (const check of stages.flat()) {
     const refusal = await refusalOf(check, attempt, () => {})
     if (refusal !== undefined) return refusal
@@ -36,7 +36,7 @@ async function firstRefusal(stages: readonly Stage[], attempt: Attempt): Promise
 }
 
 /** False: by a record that was kept it would be refused, and the stages of the record are to be gone through anew. */
-const isFinal = (refusal: Refusal | undefined, attempt: Attempt): boolean =>
+const isFinal = (refusal: Refusal | undefined, attempt: LoginAttempt): boolean =>
   refusal === undefined || refusal.code !== 'login_refused' || !attempt.looksAgain()
 
 /**
@@ -44,7 +44,7 @@ const isFinal = (refusal: Refusal | undefined, attempt: Attempt): boolean =>
  * rules that hold for the tokens of all methods.
  */
 export async function explain(
-  attempt: Attempt,
+  attempt: LoginAttempt,
   rules: readonly LoginRule[],
   mount: MountEntry,
 ): Promise<{ readonly refusal: Refusal | undefined; readonly results: readonly CheckResult[] }> {
@@ -60,7 +60,7 @@ export async function explain(
 /** `refusedBefore`: none of these checks is made. */
 async function explainStages(
   stages: readonly Stage[],
-  attempt: Attempt,
+  attempt: LoginAttempt,
   refusedBefore?: Refusal,
 ): Promise<{ readonly refusal: Refusal | undefined; readonly results: readonly CheckResult[] }> {
   const results: CheckResult[] = []
@@ -88,7 +88,11 @@ const stageOf = ({ name, run }: LoginRule, mount: MountEntry): Stage => [
   { name, run: (attempt) => run(loginOf(attempt), mount) },
 ]
 
-async function refusalOf(check: Check, attempt: Attempt, note: (detail: string) => void): Promise<Refusal | undefined> {
+async function refusalOf(
+  check: LoginCheck,
+  attempt: LoginAttempt,
+  note: (detail: string) => void,
+): Promise<Refusal | undefined> {
   try {
     note(await check.run(attempt))
     return undefined

@@ -124,4 +124,4 @@ const rotateRoot = endpoint({
   },
 })
 
-export const LOGIN_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [login, explain, rotateRoot]
+export const CLOUD_LOGIN_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [login, explain, rotateRoot]

@@ -2,13 +2,13 @@
 // are told that the token or the cloud vouches for.
 import type { Login } from '../../api/login.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
-import { type Attempt, known } from './attempt.ts'
+import { known, type LoginAttempt } from './attempt.ts'
 import { hostOf, namedResource } from './checks-resource.ts'
 import { isSameName } from './names.ts'
 import { formatResourceId, isSameResource, type ResourceId } from './resource-id.ts'
 import { bindsResource } from './roles.ts'
 
-export function loginOf(attempt: Attempt): Login {
+export function loginOf(attempt: LoginAttempt): Login {
   const { oid, clientId } = known(attempt.identity)
   const role = known(attempt.role)
   const names = bindsResource(role.bounds) ? namesByCloud(attempt) : namesByToken(attempt)
@@ -28,7 +28,7 @@ export function loginOf(attempt: Attempt): Login {
 type Names = Readonly<Record<string, string>>
 
 /** The machine was asked about: it is as the cloud spells it. */
-function namesByCloud(attempt: Attempt): Names {
+function namesByCloud(attempt: LoginAttempt): Names {
   const { id } = known(attempt.resource)
   const { field } = known(namedResource(attempt))
   const place = {
@@ -41,7 +41,7 @@ function namesByCloud(attempt: Attempt): Names {
 }
 
 /** Nobody asked the cloud: what the caller says counts where the token says the same, all of it or nothing. */
-function namesByToken(attempt: Attempt): Names {
+function namesByToken(attempt: LoginAttempt): Names {
   const host = hostOrNone(attempt)
   const { subscription_id: subscription, resource_group_name: group } = attempt.input
   if (host === undefined || !isSameName(host.subscription, subscription) || !isSameName(host.group, group)) return {}
@@ -56,7 +56,7 @@ function namesByToken(attempt: Attempt): Names {
   }
 }
 
-function hostOrNone(attempt: Attempt): ResourceId | undefined {
+function hostOrNone(attempt: LoginAttempt): ResourceId | undefined {
   try {
     return hostOf(attempt)
   } catch {

@@ -2,21 +2,21 @@
 // provider, the tokens of this server, answers of the resource manager. Another mount shares none of it.
 import type { World } from '../../lib/world.ts'
 import { AccessTokens, type Proofs } from './access-tokens.ts'
-import type { CallLanes } from './call-gate.ts'
+import type { PerHostQueues } from './call-gate.ts'
 import { Directory, type TokenVersion } from './directory.ts'
 import { Graph } from './graph.ts'
 import { ResourceManager } from './resource-manager.ts'
-import type { Settings } from './settings.ts'
+import type { CloudSettings } from './settings.ts'
 import { Upstream } from './upstream.ts'
 
 export class Provider {
-  readonly settings: Settings
+  readonly settings: CloudSettings
   readonly directories: Readonly<Record<TokenVersion, Directory>>
   readonly tokens: AccessTokens
   readonly resources: ResourceManager
   readonly graph: Graph
 
-  constructor(world: World, lanes: CallLanes, settings: Settings, proofs: Proofs) {
+  constructor(world: World, lanes: PerHostQueues, settings: CloudSettings, proofs: Proofs) {
     const { cloud, tenant, retries } = settings
     const identity = new Upstream(world, lanes.identity, retries)
     this.settings = settings

@@ -3,12 +3,12 @@
 import { fail, type Refusal } from '../../api/errors.ts'
 
 /** 403: the constraint, and where it helps what was presented. */
-export const refuse = (what: string, cause?: unknown): Refusal => fail('login_refused', [what], cause)
+export const loginRefused = (what: string, cause?: unknown): Refusal => fail('login_refused', [what], cause)
 
 const MAX_SHOWN = 200
 
 /** What a caller sent, in a form that is safe to show: short, on one line, in quotes. */
-export function shown(text: string): string {
+export function quotedInput(text: string): string {
   const plain = [...text.slice(0, MAX_SHOWN)].map((one) => (/[\p{L}\p{N}\p{P}\p{S} ]/u.test(one) ? one : '?')).join('')
   return `"${plain.replaceAll('"', "'")}${text.length > MAX_SHOWN ? '…' : ''}"`
 }

@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { Attempt, type AttemptParts, type LoginInput } from './attempt.ts'
+import { type AttemptParts, LoginAttempt, type LoginInput } from './attempt.ts'
 import { CloudRefusal } from './refusals.ts'
 import { findIdentity } from './resource-identity.ts'
 
 test('where the identities of a group may not be listed, it is told what this server needs for it', async () => {
   const input = { subscription_id: 's', resource_group_name: 'g' } as LoginInput
-  const attempt = new Attempt(input, {} as AttemptParts)
+  const attempt = new LoginAttempt(input, {} as AttemptParts)
   const asked: string[] = []
   Object.assign(attempt, {
     jwt: { compact: '', header: {}, claims: {} },

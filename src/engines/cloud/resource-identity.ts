@@ -1,8 +1,8 @@
 // Whether the identity of a token is one of the resource, or else a user-assigned one that lies in a group of the role.
-import { type Attempt, known } from './attempt.ts'
+import { known, type LoginAttempt } from './attempt.ts'
 import { textClaim } from './claims.ts'
 import { hasName, isSameName } from './names.ts'
-import { CloudRefusal, refuse } from './refusals.ts'
+import { CloudRefusal, loginRefused } from './refusals.ts'
 import {
   isOfType,
   isSameResource,
@@ -18,7 +18,7 @@ const MOST_IDENTITIES = 32
 const MOST_GROUPS = 32
 
 /** @throws Refusal, CloudUnavailable */
-export async function findIdentity(attempt: Attempt): Promise<string> {
+export async function findIdentity(attempt: LoginAttempt): Promise<string> {
   const { oid, clientId } = known(attempt.identity)
   const { ownPrincipal, principals } = known(attempt.resource)
   attempt.isOwnIdentity = ownPrincipal !== undefined && isSameName(ownPrincipal, oid)
@@ -26,16 +26,16 @@ export async function findIdentity(attempt: Attempt): Promise<string> {
   if (await isAmongUnresolved(attempt, oid)) return 'yes, by a look-up of the identity'
   // Where the token names its host, only what the host has now counts: what was taken away may still lie in a group.
   if (clientId === '' || attempt.host !== undefined)
-    throw refuse('neither oid nor appid match: the resource does not have this identity')
+    throw loginRefused('neither oid nor appid match: the resource does not have this identity')
   const group = await groupOfIdentity(attempt, oid, clientId)
-  if (group === undefined) throw refuse('neither oid nor appid match: the resource does not have this identity')
+  if (group === undefined) throw loginRefused('neither oid nor appid match: the resource does not have this identity')
   attempt.effectiveGroup = group
   attempt.isForeignIdentity = true
   return 'no, but it lies in a resource group that is looked into'
 }
 
 /** Identities that the resource names without their principals; the one that the token names comes first. */
-async function isAmongUnresolved(attempt: Attempt, oid: string): Promise<boolean> {
+async function isAmongUnresolved(attempt: LoginAttempt, oid: string): Promise<boolean> {
   const { unresolved } = known(attempt.resource)
   const { resources } = known(attempt.provider)
   const isIt = async (id: ResourceId): Promise<boolean> => {
@@ -53,7 +53,7 @@ async function isAmongUnresolved(attempt: Attempt, oid: string): Promise<boolean
 }
 
 /** The user-assigned identity that the token is of, by its own words. */
-function claimedIdentity({ jwt }: Attempt): ResourceId | undefined {
+function claimedIdentity({ jwt }: LoginAttempt): ResourceId | undefined {
   const text = textClaim(known(jwt).claims, 'xms_mirid')
   const id = text === undefined ? undefined : parseResourceId(text)
   return id !== undefined && isOfType(id, USER_ASSIGNED_IDENTITY) ? id : undefined
@@ -80,7 +80,7 @@ const settled = (work: Promise<boolean>, at: number): Promise<Settled> =>
   )
 
 /** The first of the caller's group and the role's that has the identity. */
-async function groupOfIdentity(attempt: Attempt, oid: string, clientId: string): Promise<string | undefined> {
+async function groupOfIdentity(attempt: LoginAttempt, oid: string, clientId: string): Promise<string | undefined> {
   const { subscription_id: subscription, resource_group_name: own } = attempt.input
   const { resourceGroups } = known(attempt.role).bounds
   const { resources } = known(attempt.provider)

@@ -1,6 +1,6 @@
 // What the resource manager says of the resource that a caller names, and how its refusals are told.
-import type { Attempt } from './attempt.ts'
-import { CloudRefusal, refuse } from './refusals.ts'
+import type { LoginAttempt } from './attempt.ts'
+import { CloudRefusal, loginRefused } from './refusals.ts'
 import { isOfType, isSameResource, type ResourceId, VIRTUAL_MACHINE } from './resource-id.ts'
 import { permissionFor } from './resource-manager.ts'
 import type { ResourceRecord } from './resource-record.ts'
@@ -11,19 +11,20 @@ export type Named = { readonly field: 'vmss_name' | 'vm_name' | 'resource_id'; r
 const MISSING = [400, 404, 409, 410]
 
 /** @throws Refusal, CloudUnavailable */
-export async function findRecord(attempt: Attempt, { field, id }: Named): Promise<ResourceRecord> {
+export async function findRecord(attempt: LoginAttempt, { field, id }: Named): Promise<ResourceRecord> {
   const { host } = attempt
   if (field === 'vmss_name' && host !== undefined && isOfType(host, VIRTUAL_MACHINE)) {
     attempt.member = await readRecord(attempt, host)
     if (attempt.member.scaleSet === undefined || !isSameResource(attempt.member.scaleSet, id))
-      throw refuse('vm is not a member of the scale set')
+      throw loginRefused('vm is not a member of the scale set')
   }
   const record = await readRecord(attempt, id)
-  if (!record.hasIdentity) throw refuse('no identity: the resource has none')
+  if (!record.hasIdentity) throw loginRefused('no identity: the resource has none')
   return record
 }
 
-const readRecord = (attempt: Attempt, id: ResourceId): Promise<ResourceRecord> => told(id, () => attempt.recordOf(id))
+const readRecord = (attempt: LoginAttempt, id: ResourceId): Promise<ResourceRecord> =>
+  told(id, () => attempt.recordOf(id))
 
 /** A resource that is not there, or that we may not read, is a refusal. */
 export async function told<T>(id: ResourceId, work: () => Promise<T>): Promise<T> {
@@ -31,9 +32,9 @@ export async function told<T>(id: ResourceId, work: () => Promise<T>): Promise<T
     return await work()
   } catch (cause) {
     if (!(cause instanceof CloudRefusal)) throw cause
-    if (MISSING.includes(cause.status)) throw refuse('resource not found', cause)
+    if (MISSING.includes(cause.status)) throw loginRefused('resource not found', cause)
     if (cause.status === 403)
-      throw refuse(`this server may not read the resource: its credential needs ${permissionFor(id)}`, cause)
+      throw loginRefused(`this server may not read the resource: its credential needs ${permissionFor(id)}`, cause)
     throw cause
   }
 }

@@ -5,9 +5,9 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { World } from '../../lib/world.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Cloud } from './clouds.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import { isSameName } from './names.ts'
-import { CloudRefusal, CloudUnavailable, refuse } from './refusals.ts'
+import { CloudRefusal, CloudUnavailable, loginRefused } from './refusals.ts'
 import {
   formatResourceId,
   isOfType,
@@ -62,7 +62,7 @@ export class ResourceManager {
   }
 
   /** @throws CloudRefusal where there is none, or we may not read it; CloudUnavailable */
-  resource(id: ResourceId, deadline: Deadline): Promise<ResourceRecord> {
+  resource(id: ResourceId, deadline: LoginDeadline): Promise<ResourceRecord> {
     return this.#resources.get(keyOf(id), deadline, () => this.#read(id))
   }
 
@@ -72,7 +72,7 @@ export class ResourceManager {
   }
 
   /** A newer one than `known`, which was kept. All who ask at once cause one call. @throws as `resource` */
-  async newerResource(known: ResourceRecord, id: ResourceId, deadline: Deadline): Promise<ResourceRecord> {
+  async newerResource(known: ResourceRecord, id: ResourceId, deadline: LoginDeadline): Promise<ResourceRecord> {
     try {
       return await this.#resources.newerThan(known, keyOf(id), deadline, () => this.#read(id))
     } catch (cause) {
@@ -83,7 +83,7 @@ export class ResourceManager {
   }
 
   async #read(id: ResourceId): Promise<ResourceRecord> {
-    const own = new Deadline(this.#world)
+    const own = new LoginDeadline(this.#world)
     const answer = await this.#get(resourcePath(id), await this.#versionOf(id, own), own)
     const record = readResource(answer, id)
     if (record === undefined) throw unexpected('a resource that was not asked for')
@@ -91,22 +91,22 @@ export class ResourceManager {
   }
 
   /** Undefined where it has no principal. @throws as `resource` */
-  identity(id: ResourceId, deadline: Deadline): Promise<IdentityRecord | undefined> {
+  identity(id: ResourceId, deadline: LoginDeadline): Promise<IdentityRecord | undefined> {
     return this.#identities.get(keyOf(id), deadline, async () => {
-      const found = readIdentity(await this.#get(resourcePath(id), IDENTITY_VERSION, new Deadline(this.#world)))
+      const found = readIdentity(await this.#get(resourcePath(id), IDENTITY_VERSION, new LoginDeadline(this.#world)))
       if (found !== undefined && !isSameResource(found.id, id)) throw unexpected('an identity that was not asked for')
       return found
     })
   }
 
   /** All user-assigned identities of a resource group, or a failure: never a part of them. @throws as `resource` */
-  identitiesIn(subscription: string, group: string, deadline: Deadline): Promise<readonly IdentityRecord[]> {
+  identitiesIn(subscription: string, group: string, deadline: LoginDeadline): Promise<readonly IdentityRecord[]> {
     const segments = ['subscriptions', subscription, 'resourceGroups', group, 'providers', ...IDENTITY_SEGMENTS]
     const path = `/${segments.map(encodeURIComponent).join('/')}`
-    return this.#lists.get(asciiLowerCase(path), deadline, () => this.#readPages(path, new Deadline(this.#world)))
+    return this.#lists.get(asciiLowerCase(path), deadline, () => this.#readPages(path, new LoginDeadline(this.#world)))
   }
 
-  async #readPages(path: string, deadline: Deadline): Promise<readonly IdentityRecord[]> {
+  async #readPages(path: string, deadline: LoginDeadline): Promise<readonly IdentityRecord[]> {
     const found: IdentityRecord[] = []
     const seen = new Set<string>()
     let page = await this.#get(path, IDENTITY_VERSION, deadline)
@@ -135,7 +135,7 @@ export class ResourceManager {
     return url.href
   }
 
-  async #versionOf(id: ResourceId, deadline: Deadline): Promise<string> {
+  async #versionOf(id: ResourceId, deadline: LoginDeadline): Promise<string> {
     if (isOfType(id, VIRTUAL_MACHINE) || isOfType(id, SCALE_SET)) return COMPUTE_VERSION
     if (isOfType(id, USER_ASSIGNED_IDENTITY)) return IDENTITY_VERSION
     const { subscription, namespace } = id
@@ -150,19 +150,22 @@ export class ResourceManager {
 
   async #provider(path: string): Promise<JsonObject> {
     try {
-      return await this.#get(path, PROVIDER_VERSION, new Deadline(this.#world))
+      return await this.#get(path, PROVIDER_VERSION, new LoginDeadline(this.#world))
     } catch (cause) {
       if (!(cause instanceof CloudRefusal) || cause.status !== 403) throw cause
-      throw refuse(`this server may not read which types there are: its credential needs ${PROVIDER_PERMISSION}`, cause)
+      throw loginRefused(
+        `this server may not read which types there are: its credential needs ${PROVIDER_PERMISSION}`,
+        cause,
+      )
     }
   }
 
-  #get(path: string, version: string, deadline: Deadline): Promise<JsonObject> {
+  #get(path: string, version: string, deadline: LoginDeadline): Promise<JsonObject> {
     return this.#getAt(`${this.#cloud.resourceManager}${path}?api-version=${version}`, deadline)
   }
 
   /** A token that is not taken is replaced, once. */
-  async #getAt(url: string, deadline: Deadline, isSecond = false): Promise<JsonObject> {
+  async #getAt(url: string, deadline: LoginDeadline, isSecond = false): Promise<JsonObject> {
     const audience = this.#cloud.resourceManagerAudience
     const token = await this.#tokens.get(audience, deadline)
     try {

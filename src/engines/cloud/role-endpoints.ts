@@ -2,18 +2,18 @@
 import type { Endpoint } from '../../api/endpoint.ts'
 import { duration, int, string, strings } from '../../api/fields.ts'
 import { namedThings, pageOf } from '../../api/named-things.ts'
-import { DONE, Reconsider } from '../../api/request.ts'
+import { DecisionOutdated, DONE } from '../../api/request.ts'
 import { integer, listOf, optional, text } from '../../api/shape.ts'
 import { OLD_TOKEN_FIELDS, settingsBody, TOKEN_FIELDS, TOKEN_SETTINGS_SHAPE } from '../../api/token-settings.ts'
-import { changedRole, roleWarnings } from './role-values.ts'
-import type { Roles } from './roles.ts'
-import { keptRoleName, type Role } from './roles.ts'
+import { changedCloudRole, roleWarnings } from './role-values.ts'
+import type { CloudRoles } from './roles.ts'
+import { type CloudRole, keptCloudRoleName } from './roles.ts'
 
 /** What these endpoints take of their mount. */
-type CloudAuth = { readonly roles: Roles; longestSeconds(): number }
+type CloudAuth = { readonly roles: CloudRoles; longestSeconds(): number }
 
 const nameField = {
-  name: string('Name; upper case counts as lower case', { required: true, canonical: keptRoleName }),
+  name: string('Name; upper case counts as lower case', { required: true, canonical: keptCloudRoleName }),
 }
 const { policies, ttl, max_ttl } = OLD_TOKEN_FIELDS
 
@@ -28,7 +28,7 @@ const BOUND_FIELDS = {
 
 const bound = (what: string) => listOf(text('Name'), what)
 
-function roleBody({ bounds, settings, oldNames }: Role): object {
+function roleBody({ bounds, settings, oldNames }: CloudRole): object {
   return {
     ...settingsBody(settings, oldNames),
     bound_service_principal_ids: bounds.principals,
@@ -40,7 +40,7 @@ function roleBody({ bounds, settings, oldNames }: Role): object {
   }
 }
 
-export const ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = namedThings({
+export const CLOUD_ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = namedThings({
   id: 'cloud-role',
   path: 'role',
   name: nameField,
@@ -77,8 +77,8 @@ export const ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = namedThings({
   write: async (cloud: CloudAuth, name, args, { operation }) => {
     const most = cloud.longestSeconds()
     const role = await cloud.roles.change(name, (before) => {
-      if ((operation === 'create') !== (before === undefined)) throw new Reconsider()
-      return changedRole(args, before, most)
+      if ((operation === 'create') !== (before === undefined)) throw new DecisionOutdated()
+      return changedCloudRole(args, before, most)
     })
     const warnings = roleWarnings(role, most)
     return warnings.length === 0 ? DONE : { warnings }

@@ -4,7 +4,7 @@ import type { Args } from '../../api/fields.ts'
 import { changedSettings, oldNamesUsed, type TOKEN_FIELDS } from '../../api/token-settings.ts'
 import { formatDuration } from '../../lib/duration.ts'
 import { isGuid } from './names.ts'
-import { type Bounds, NO_BOUNDS, narrows, type Role } from './roles.ts'
+import { type Bounds, type CloudRole, NO_BOUNDS, narrows } from './roles.ts'
 
 export type GivenRole = Partial<Args<typeof TOKEN_FIELDS>> & {
   readonly bound_service_principal_ids?: readonly string[] | undefined
@@ -26,7 +26,7 @@ const MAX_BOUND_CHARACTERS = 256
  * What was sent, on top of what was there; `mostSeconds`: the longest that the mount lets a token live.
  * @throws Refusal
  */
-export function changedRole(given: GivenRole, before: Role | undefined, mostSeconds: number): Role {
+export function changedCloudRole(given: GivenRole, before: CloudRole | undefined, mostSeconds: number): CloudRole {
   const settings = changedSettings(
     {
       ...given,
@@ -70,7 +70,7 @@ function listOf(name: BoundName, given: GivenRole, before: readonly string[]): r
 }
 
 /** What is stored nevertheless. */
-export function roleWarnings({ bounds, settings }: Role, mostSeconds: number): readonly string[] {
+export function roleWarnings({ bounds, settings }: CloudRole, mostSeconds: number): readonly string[] {
   const warnings: string[] = []
   if (!narrows(bounds))
     warnings.push('The role narrows nothing, since "*" stands for everybody: every login by it is refused')

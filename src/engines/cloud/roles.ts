@@ -20,7 +20,7 @@ const BOUNDS = group({
 export type Bounds = ValueOf<typeof BOUNDS>
 export const NO_BOUNDS: Bounds = BOUNDS.read({})
 
-export const ROLE = storedRecord(
+export const CLOUD_ROLE = storedRecord(
   'A role of a cloud',
   {
     bounds: otherwise(BOUNDS, NO_BOUNDS),
@@ -30,7 +30,7 @@ export const ROLE = storedRecord(
   },
   'dropped',
 )
-export type Role = RecordOf<typeof ROLE>
+export type CloudRole = RecordOf<typeof CLOUD_ROLE>
 
 /** The machine or other resource of the caller is then asked about in the cloud. */
 export const bindsResource = ({ subscriptions, resourceGroups, locations, scaleSets }: Bounds): boolean =>
@@ -43,14 +43,14 @@ export const narrows = (bounds: Bounds): boolean =>
 const FOLDER = 'role/'
 export const MAX_ROLE_NAME_CHARACTERS = 256
 
-export class Roles {
+export class CloudRoles {
   readonly #storage: View
 
   constructor(storage: View) {
     this.#storage = storage
   }
 
-  async find(name: string): Promise<Role | undefined> {
+  async find(name: string): Promise<CloudRole | undefined> {
     if (name.length > MAX_ROLE_NAME_CHARACTERS || name.includes('/') || !name.isWellFormed()) return undefined
     return decode(await this.#storage.get(keyOf(name)))
   }
@@ -61,12 +61,12 @@ export class Roles {
   }
 
   /** `change` gets the role as it is; what it throws leaves everything as it was. */
-  async change(name: string, change: (role: Role | undefined) => Role): Promise<Role> {
+  async change(name: string, change: (role: CloudRole | undefined) => CloudRole): Promise<CloudRole> {
     if (name.length > MAX_ROLE_NAME_CHARACTERS)
       throw fail('out_of_range', ['name', `must have at most ${MAX_ROLE_NAME_CHARACTERS} characters`])
     return this.#storage.transaction(async (tx: ViewTransaction) => {
       const changed = change(decode(await tx.get(keyOf(name))))
-      tx.put(keyOf(name), ROLE.encode(changed))
+      tx.put(keyOf(name), CLOUD_ROLE.encode(changed))
       return changed
     })
   }
@@ -78,10 +78,10 @@ export class Roles {
 }
 
 /** The one spelling of a role's name. */
-export const keptRoleName = asciiLowerCase
+export const keptCloudRoleName = asciiLowerCase
 
-const keyOf = (name: string): string => FOLDER + keptRoleName(name)
+const keyOf = (name: string): string => FOLDER + keptCloudRoleName(name)
 
-function decode(bytes: Buffer | undefined): Role | undefined {
-  return bytes === undefined ? undefined : ROLE.decode(bytes)
+function decode(bytes: Buffer | undefined): CloudRole | undefined {
+  return bytes === undefined ? undefined : CLOUD_ROLE.decode(bytes)
 }

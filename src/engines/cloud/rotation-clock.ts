@@ -2,7 +2,7 @@
 // on the thread that writes, from unseal to seal.
 import { Refusal } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { PeriodicLook } from '../../lib/periodic-look.ts'
+import { PeriodicTask } from '../../lib/periodic-task.ts'
 import type { World } from '../../lib/world.ts'
 import { isClosed } from '../../storage/contract.ts'
 import type { CloudConfig, ConfigStore } from './config.ts'
@@ -32,7 +32,7 @@ type Parts = {
 
 export class RotationClock {
   readonly #parts: Parts
-  readonly #looks: PeriodicLook
+  readonly #looks: PeriodicTask
   /** Since when the schedule is watched: a time before it is not made up for. */
   #sinceMs = 0
   /** One after the other, with something left each time. */
@@ -42,7 +42,7 @@ export class RotationClock {
     this.#parts = parts
     const { world, log } = parts
     const failure = 'The cloud credential could not be looked after: it is tried again'
-    this.#looks = new PeriodicLook(() => this.#look(), { world, log, failure, retryMs: RETRY_MS, isClosed })
+    this.#looks = new PeriodicTask(() => this.#look(), { world, log, failure, retryMs: RETRY_MS, isClosed })
   }
 
   start(): void {

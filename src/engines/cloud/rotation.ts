@@ -16,11 +16,11 @@ import {
   type RotationState,
 } from './config.ts'
 import type { Credential } from './credential.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import type { Application, DirectoryCredential } from './graph.ts'
 import { isGuid } from './names.ts'
 import type { Provider } from './provider.ts'
-import { asRefusal, CloudRefusal, CloudUnavailable, refuse } from './refusals.ts'
+import { asRefusal, CloudRefusal, CloudUnavailable, loginRefused } from './refusals.ts'
 
 type Parts = {
   readonly world: World
@@ -33,7 +33,7 @@ type Parts = {
 const NAME = 'keywright-'
 const PERMISSION = 'Application.ReadWrite.OwnedBy'
 /** For a new secret to be known everywhere in the directory. */
-const PATIENCE_MS = 10 * 60_000
+const TIMEOUT_MS = 10 * 60_000
 const HINT_CHARACTERS = 3
 
 /** What is left to do: a new secret waits, or some of ours are still in the directory. */
@@ -70,7 +70,7 @@ export class Rotation {
     if (credential.kind !== 'secret') throw fail('not_configured', [withoutSecret(credential)])
     // A secret of the environment goes before the audience; one that is stored excludes it.
     if (config.identityTokenAudience !== '') throw fail('fields_conflict', [BESIDE_AUDIENCE])
-    const deadline = new Deadline(world)
+    const deadline = new LoginDeadline(world)
     const application = await asked(() => this.#application(provider, config.clientId, deadline))
     const name = NAME + world.random.uuid()
     // Before it is made: a secret of which nobody learns can be found by its name.
@@ -125,7 +125,7 @@ export class Rotation {
   }
 
   /** @throws Refusal, CloudRefusal, CloudUnavailable */
-  async #application({ graph }: Provider, clientId: string, deadline: Deadline): Promise<Application> {
+  async #application({ graph }: Provider, clientId: string, deadline: LoginDeadline): Promise<Application> {
     const [found, second] = await graph.applications(clientId, deadline)
     if (found === undefined) throw fail('no_such_entry', ['no application found with this client_id'])
     // Wire text. bad_request: what the directory holds is wrong, and no request here changes it.
@@ -159,7 +159,7 @@ export class Rotation {
     // The mount may have become another application meanwhile: then it is of no use.
     const isOurs = (secret.clientId ?? config.clientId) === config.clientId
     if (!isOurs || !(await this.#works(config, secret.value))) {
-      if (isOurs && world.clock.nowMs() - since < PATIENCE_MS) return
+      if (isOurs && world.clock.nowMs() - since < TIMEOUT_MS) return
       log('error', 'The directory does not take the new secret of the application: it is removed, the old one stays')
       const { pending: _pending, ...rotation } = config.rotation
       const over = [...rotation.over, leftoverOf(secret, since)]
@@ -180,7 +180,7 @@ export class Rotation {
     const { world, providerOf } = this.#parts
     const provider = providerOf(config, secret)
     try {
-      await provider.tokens.get(provider.settings.cloud.graph, new Deadline(world))
+      await provider.tokens.get(provider.settings.cloud.graph, new LoginDeadline(world))
       return true
     } catch (cause) {
       if (cause instanceof CloudUnavailable) return false
@@ -211,14 +211,14 @@ export class Rotation {
   /** Gives those that are gone. @throws as `#application` */
   async #remove(provider: Provider, clientId: string, wanted: readonly Leftover[]): Promise<readonly Leftover[]> {
     const { world } = this.#parts
-    const deadline = new Deadline(world)
+    const deadline = new LoginDeadline(world)
     const { objectId, credentials } = await this.#application(provider, clientId, deadline)
     const gone: Leftover[] = []
     for (const each of wanted) {
       const found = credentials.find((one) => (each.keyId === '' ? one.name === each.name : one.keyId === each.keyId))
       if (found !== undefined) await provider.graph.removeSecret(objectId, found.keyId, deadline)
       // A young one may be there and not be shown yet.
-      const isYoung = each.sinceMs !== undefined && world.clock.nowMs() - each.sinceMs < PATIENCE_MS
+      const isYoung = each.sinceMs !== undefined && world.clock.nowMs() - each.sinceMs < TIMEOUT_MS
       if (found !== undefined || !isYoung) gone.push(each)
     }
     return gone
@@ -278,7 +278,7 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof CloudRefusal && [401, 403].includes(cause.status))
-      throw refuse(`this server may not change the application: it needs ${PERMISSION}`, cause)
+      throw loginRefused(`this server may not change the application: it needs ${PERMISSION}`, cause)
     throw asRefusal(cause)
   }
 }

@@ -27,15 +27,15 @@ export function cloudEnvironment(env: Readonly<Record<string, string | undefined
 }
 
 /** What all mounts of one thread have in common. */
-export type Surroundings = {
+export type CloudEnvironment = {
   readonly environment: Environment
   /** Those of the configuration of the server. */
   readonly clouds: readonly Cloud[]
 }
 
-export const NO_SURROUNDINGS: Surroundings = { environment: {}, clouds: [] }
+export const NO_CLOUD_ENVIRONMENT: CloudEnvironment = { environment: {}, clouds: [] }
 
-export type Settings = {
+export type CloudSettings = {
   readonly cloud: Cloud
   readonly tenant: string
   readonly resource: string
@@ -48,7 +48,7 @@ export type Settings = {
 }
 
 /** @throws Refusal that names what is missing, or unknown */
-export function settingsOf(config: CloudConfig, { environment, clouds }: Surroundings): Settings {
+export function settingsOf(config: CloudConfig, { environment, clouds }: CloudEnvironment): CloudSettings {
   const tenant = first(config.tenantId, environment.TENANT_ID)
   const resource = first(config.resource, environment.AD_RESOURCE)
   const name = first(config.environment, environment.ENVIRONMENT)
@@ -80,7 +80,7 @@ const DEFAULT_DELAY_MS = 800
 const DEFAULT_MAX_DELAY_MS = 60_000
 
 /** With the meanings of 0 and of negative numbers that clients of the reference know. */
-function retriesOf({ maxRetries, retryDelaySeconds, maxRetryDelaySeconds }: CloudConfig): Settings['retries'] {
+function retriesOf({ maxRetries, retryDelaySeconds, maxRetryDelaySeconds }: CloudConfig): CloudSettings['retries'] {
   const delayMs = retryDelaySeconds === 0 ? DEFAULT_DELAY_MS : Math.max(0, retryDelaySeconds * 1000)
   const maxDelayMs = maxRetryDelaySeconds === 0 ? DEFAULT_MAX_DELAY_MS : maxRetryDelaySeconds * 1000
   return {

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { realWorld } from '../../lib/world.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import { SharedResults } from './shared-results.ts'
 
 function start(maxEntries: number) {
@@ -10,7 +10,7 @@ function start(maxEntries: number) {
   const results = new SharedResults<string>(world.clock, 1_000, { maxEntries, isKept: (text) => text !== 'passing' })
   const loaded: string[] = []
   const get = (key: string) =>
-    results.get(key, new Deadline(world), async () => {
+    results.get(key, new LoginDeadline(world), async () => {
       loaded.push(key)
       return key
     })

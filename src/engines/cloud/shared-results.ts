@@ -1,7 +1,7 @@
 // Answers of the cloud, kept for a short time. Whoever asks for one that is being fetched waits for the same; failures
 // are never kept.
 import type { Clock } from '../../lib/world.ts'
-import type { Deadline } from './deadline.ts'
+import type { LoginDeadline } from './deadline.ts'
 
 const MAX_ENTRIES = 10_000
 
@@ -31,7 +31,7 @@ export class SharedResults<T> {
   }
 
   /** `load` goes on for those who wait longer than whoever began it. */
-  get(key: string, deadline: Deadline, load: () => Promise<T>): Promise<T> {
+  get(key: string, deadline: LoginDeadline, load: () => Promise<T>): Promise<T> {
     this.#dropOld()
     const found = this.#found.get(key)
     if (found !== undefined && found.untilMs > this.#clock.monotonicMs()) return Promise.resolve(found.value)
@@ -49,7 +49,7 @@ export class SharedResults<T> {
    * One that is not `known`, which was kept: fetched anew, unless somebody else has done so meanwhile or does. What is
    * kept goes on serving others as long as nothing newer is there.
    */
-  newerThan(known: T, key: string, deadline: Deadline, load: () => Promise<T>): Promise<T> {
+  newerThan(known: T, key: string, deadline: LoginDeadline, load: () => Promise<T>): Promise<T> {
     const kept = this.kept(key)
     if (kept !== undefined && kept !== known) return Promise.resolve(kept)
     return deadline.within(this.#underWay.get(key) ?? this.#begin(key, load))

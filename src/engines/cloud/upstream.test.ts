@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type Answer, type AnsweringCloud, answered, answeringCloud } from '../../../test/fixtures/answering-cloud.ts'
-import { Deadline } from './deadline.ts'
+import { LoginDeadline } from './deadline.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { CloudCall } from './upstream.ts'
 
@@ -9,7 +9,7 @@ const CALL: CloudCall = { service: 'graph', method: 'GET', url: 'https://graph.t
 
 /** What comes of a call, once all time that it may take has passed. */
 async function outcome(cloud: AnsweringCloud, ms = 10_000, call = CALL): Promise<unknown> {
-  const called = cloud.upstream.call(call, new Deadline(cloud.world, ms)).catch((cause: unknown) => cause)
+  const called = cloud.upstream.call(call, new LoginDeadline(cloud.world, ms)).catch((cause: unknown) => cause)
   // The first attempt is made before any time passes.
   await cloud.time.advance(0)
   await cloud.time.advance(ms + 1)
@@ -93,13 +93,13 @@ test('an attempt has three seconds, or what is left, and is not made with less t
 test('who finds the queue full is told, and who waits in it too long leaves it', async () => {
   const cloud = answeringCloud(() => answered(200, {}))
   const inside = Array.from({ length: 32 }, () => cloud.lane.enter())
-  const late = cloud.upstream.call(CALL, new Deadline(cloud.world, 1_000)).catch((cause: unknown) => cause)
+  const late = cloud.upstream.call(CALL, new LoginDeadline(cloud.world, 1_000)).catch((cause: unknown) => cause)
   await cloud.time.advance(1_001)
   const cause = await late
   assert.ok(cause instanceof CloudUnavailable && cause.what === 'the cloud did not answer in time')
   assert.deepEqual([cloud.lane.running, cloud.lane.waiting], [32, 0])
   const waiting = Array.from({ length: 256 }, () => cloud.lane.enter())
-  const refused = await cloud.upstream.call(CALL, new Deadline(cloud.world)).catch((error: unknown) => error)
+  const refused = await cloud.upstream.call(CALL, new LoginDeadline(cloud.world)).catch((error: unknown) => error)
   assertUnavailable(refused, 'too many calls wait already')
   for (const each of [...waiting, ...inside]) each?.leave()
   assert.deepEqual(await outcome(cloud), {})

@@ -2,10 +2,10 @@
 // answers that are bounded and of the kind they should be, and no redirect followed.
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '../../lib/json.ts'
 import type { OutboundResponse, World } from '../../lib/world.ts'
-import type { CallLane } from './call-gate.ts'
-import type { Deadline } from './deadline.ts'
+import type { HostQueue } from './call-gate.ts'
+import type { LoginDeadline } from './deadline.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
-import type { Settings } from './settings.ts'
+import type { CloudSettings } from './settings.ts'
 
 export type CloudCall = {
   /** Whom it goes to, for texts: `identity provider`, `resource manager`. */
@@ -28,10 +28,10 @@ const REASON = /^[A-Za-z0-9_.-]{1,80}$/
 
 export class Upstream {
   readonly #world: World
-  readonly #lane: CallLane
-  readonly #retries: Settings['retries']
+  readonly #lane: HostQueue
+  readonly #retries: CloudSettings['retries']
 
-  constructor(world: World, lane: CallLane, retries: Settings['retries']) {
+  constructor(world: World, lane: HostQueue, retries: CloudSettings['retries']) {
     this.#world = world
     this.#lane = lane
     this.#retries = retries
@@ -41,7 +41,7 @@ export class Upstream {
    * The JSON object of a 2xx answer; empty for one without a body.
    * @throws CloudRefusal for a 4xx that a repetition does not change, CloudUnavailable for everything else
    */
-  async call(call: CloudCall, deadline: Deadline): Promise<JsonObject> {
+  async call(call: CloudCall, deadline: LoginDeadline): Promise<JsonObject> {
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(call, deadline)
       if (!(outcome instanceof Passing)) return outcome
@@ -52,7 +52,7 @@ export class Upstream {
     }
   }
 
-  async #attempt(call: CloudCall, deadline: Deadline): Promise<JsonObject | Passing> {
+  async #attempt(call: CloudCall, deadline: LoginDeadline): Promise<JsonObject | Passing> {
     if (deadline.leftMs < WORTH_TRYING_MS) throw unavailable(call, 'no time was left')
     const leave = await this.#enter(deadline)
     if (leave === undefined) throw unavailable(call, 'too many calls wait already')
@@ -67,7 +67,7 @@ export class Upstream {
   }
 
   /** Whoever stops waiting leaves the queue. Undefined where it is too long. */
-  async #enter(deadline: Deadline): Promise<(() => void) | undefined> {
+  async #enter(deadline: LoginDeadline): Promise<(() => void) | undefined> {
     const admission = this.#lane.enter()
     if (admission === undefined) return undefined
     try {
@@ -79,7 +79,7 @@ export class Upstream {
     }
   }
 
-  #send({ method, url, headers = {}, body, maxBytes }: CloudCall, deadline: Deadline): Promise<OutboundResponse> {
+  #send({ method, url, headers = {}, body, maxBytes }: CloudCall, deadline: LoginDeadline): Promise<OutboundResponse> {
     return this.#world.outbound.request({
       method,
       url,
@@ -112,7 +112,7 @@ export class Upstream {
   }
 
   /** Undefined: another attempt is not worth it. What does not fit into the time left is made to fit. */
-  #waitMs({ retryAfter }: Passing, attempt: number, deadline: Deadline): number | undefined {
+  #waitMs({ retryAfter }: Passing, attempt: number, deadline: LoginDeadline): number | undefined {
     const { most, delayMs, maxDelayMs } = this.#retries
     if (attempt > most) return undefined
     const leftMs = deadline.leftMs

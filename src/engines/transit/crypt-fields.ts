@@ -4,9 +4,9 @@ import { int, string } from '../../api/fields.ts'
 import { group, integer, listOf, optional, type Shape, type Shapes, text } from '../../api/shape.ts'
 import type { LoadedRing } from './ring/loaded-ring.ts'
 
-export const nameField = { name: string('Name of the key', { required: true }) }
+export const keyNameField = { name: string('Name of the key', { required: true }) }
 
-export const optionFields = {
+export const cryptOptionFields = {
   context: string('Context, for keys with derivation; base64', { secret: true }),
   associated_data: string('Authenticated with the message, not encrypted; base64', { secret: true }),
   nonce: string(
@@ -75,7 +75,7 @@ export function keyNotFound(
 }
 
 /** What is said of an answer of a key besides it; `sealedWith`: the version that encrypted, where one did. */
-export function warningsOf(ring: LoadedRing, isNonceGiven: boolean, sealedWith?: number): readonly string[] {
+export function cryptWarnings(ring: LoadedRing, isNonceGiven: boolean, sealedWith?: number): readonly string[] {
   const warnings = isNonceGiven && !ring.takesNonces ? [NONCE_UNUSED] : []
   if (sealedWith !== undefined && ring.version(sealedWith).budget?.isNearLimit === true)
     warnings.push(nearLimit(sealedWith))
@@ -88,7 +88,7 @@ export function withWarnings<R extends { readonly warnings: readonly string[] }>
   run: R,
   seals = false,
 ): R {
-  const warnings = warningsOf(ring, run.warnings.includes(NONCE_UNUSED))
+  const warnings = cryptWarnings(ring, run.warnings.includes(NONCE_UNUSED))
   if (!seals) return { ...run, warnings }
   const near = ring.versions.filter(({ budget }) => budget?.isNearLimit === true)
   return { ...run, warnings: [...warnings, ...near.map(({ number }) => nearLimit(number))] }

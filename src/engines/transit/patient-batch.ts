@@ -2,7 +2,7 @@
 // requests are let in between.
 import type { Item } from '../../api/fields.ts'
 import { AT_ONCE, type BatchRun, type Failed, requireSome, Tally, type Work } from './batch.ts'
-import { type Timed, TURN_MS } from './turns.ts'
+import { SLICE_MS, type Timed } from './time-slice.ts'
 
 /**
  * Runs `work` for each item: at once where all of it is quickly done here.
@@ -24,8 +24,8 @@ export function runPatiently<R>(
     results[at] = await result
   }
   /** Whether all is done. */
-  const takeTurn = (): boolean => {
-    const end = world.clock.monotonicMs() + TURN_MS
+  const takeSlice = (): boolean => {
+    const end = world.clock.monotonicMs() + SLICE_MS
     while (next < items.length && elsewhere.length < AT_ONCE) {
       const at = next++
       const item = items[at] ?? {}
@@ -41,12 +41,12 @@ export function runPatiently<R>(
     do {
       const waits: Promise<void>[] = elsewhere.splice(0)
       // What is said to be elsewhere may be done here after all: to wait for that lets nobody in.
-      const isOver = world.clock.monotonicMs() >= heldSinceMs + TURN_MS
+      const isOver = world.clock.monotonicMs() >= heldSinceMs + SLICE_MS
       if (isOver || waits.length === 0) waits.push(world.timers.sleep(0))
       await Promise.all(waits)
       if (isOver) heldSinceMs = world.clock.monotonicMs()
-    } while (!takeTurn())
+    } while (!takeSlice())
     return tally.run(results)
   }
-  return takeTurn() ? tally.run(results) : goOn()
+  return takeSlice() ? tally.run(results) : goOn()
 }

@@ -5,12 +5,14 @@ import type { KeyType, SignatureOptions } from '../../crypto/key-types/key-type.
 import { SIGNATURE_HASHES } from '../../crypto/signatures/signature-hashes.ts'
 
 const NO_HASH = 'none'
-export const HASH_NAMES: readonly string[] = [...SIGNATURE_HASHES, NO_HASH]
+export const SIGNATURE_HASH_NAMES: readonly string[] = [...SIGNATURE_HASHES, NO_HASH]
 const USUAL_HASH = 'sha2-256'
+
+const OFFERED_HASHES = SIGNATURE_HASH_NAMES.join(', ')
 
 export const signatureFields = {
   hash_algorithm: string(
-    `Hash of the input, not for ed25519 and ML-DSA: ${HASH_NAMES.join(', ')}; ${USUAL_HASH} where none is named`,
+    `Hash of the input, not for ed25519 and ML-DSA: ${OFFERED_HASHES}; ${USUAL_HASH} where none is named`,
   ),
   algorithm: string('Older name of hash_algorithm, looked at where that one is sent empty', {
     aliasOf: 'hash_algorithm',
@@ -45,8 +47,10 @@ function namedHash({ hash_algorithm: name, algorithm }: HashArgs): string {
 /** @throws Refusal for what no key type knows */
 export function readSignatureOptions(args: Omit<Args<typeof signatureFields>, 'context'>): SignatureOptions {
   const hash = hashNameOf(args)
-  if (!HASH_NAMES.includes(hash)) {
-    throw fail('choice_unknown', [`"hash_algorithm": invalid hash algorithm, must be one of ${HASH_NAMES.join(', ')}`])
+  if (!SIGNATURE_HASH_NAMES.includes(hash)) {
+    throw fail('choice_unknown', [
+      `"hash_algorithm": invalid hash algorithm, must be one of ${SIGNATURE_HASH_NAMES.join(', ')}`,
+    ])
   }
   const { marshaling_algorithm: marshaling, signature_algorithm: algorithm } = args
   if (marshaling !== 'asn1' && marshaling !== 'jws') {

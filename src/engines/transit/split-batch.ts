@@ -2,13 +2,13 @@
 // first one. What can be refused is refused here; what travels is bytes and the key. Very large ones go to the pool
 // whole, in slices: between two of them this thread answers others, who would wait for seconds.
 import type { Item } from '../../api/fields.ts'
+import type { ManyInput } from '../../crypto/batch-cipher.ts'
 import { type Packed, pack, unpack, wipePacked } from '../../crypto/encoding/packed.ts'
-import type { ManyInput } from '../../crypto/many.ts'
 import type { SlowWork, Split } from '../../lib/slow-work.ts'
 import { type BatchRun, type Failed, requireItems, runBatch, Tally, type Work } from './batch.ts'
 import type { Prepared } from './crypt.ts'
 import type { LoadedRing } from './ring/loaded-ring.ts'
-import { type Timed, Turns } from './turns.ts'
+import { type Timed, TimeSlice } from './time-slice.ts'
 
 /** What an endpoint does with an item, in one go and in steps. */
 export type ItemWork<R> = {
@@ -79,7 +79,7 @@ async function runInSlices<R>(
   const runs: BatchRun<R>[] = []
   const underWay = new Set<Promise<void>>()
   // Where every item of a slice is refused nothing of it goes elsewhere, and nobody else would have a turn.
-  const turns = new Turns(world)
+  const turns = new TimeSlice(world)
   for (const [at, slice] of slicesOf(items).entries()) {
     if (underWay.size >= SLICES_AT_ONCE) await Promise.race(underWay)
     await turns.pause()

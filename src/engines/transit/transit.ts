@@ -9,20 +9,20 @@ import type { Log } from '../../lib/log.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
-import { BudgetBook } from './budget/budget-book.ts'
-import { type BudgetAnswer, BudgetLedger, type BudgetQuestion } from './budget/budget-ledger.ts'
 import { CountReader } from './budget/encryption-counts.ts'
+import { type AllowanceAnswer, type AllowanceCall, MessageCountStore } from './budget/message-count-store.ts'
+import { MessageCounter } from './budget/message-counter.ts'
 import { cmacEndpoint } from './endpoints/cmac-endpoint.ts'
-import { CONFIG_ENDPOINTS } from './endpoints/config-endpoints.ts'
+import { TRANSIT_CONFIG_ENDPOINTS } from './endpoints/config-endpoints.ts'
 import { DATAKEY_ENDPOINTS } from './endpoints/datakey-endpoint.ts'
 import { decryptEndpoint } from './endpoints/decrypt-endpoint.ts'
 import { encryptEndpoint } from './endpoints/encrypt-endpoint.ts'
 import { hashEndpoint } from './endpoints/hash-endpoint.ts'
 import { hmacEndpoint } from './endpoints/hmac-endpoint.ts'
+import { MOVING_ENDPOINTS } from './endpoints/import-export-endpoints.ts'
+import { PAIR_ENDPOINTS } from './endpoints/keypair-endpoints.ts'
 import { KEYS_ENDPOINTS } from './endpoints/keys-endpoints.ts'
-import { LIFE_ENDPOINTS } from './endpoints/life-endpoints.ts'
-import { MOVING_ENDPOINTS } from './endpoints/moving-endpoints.ts'
-import { PAIR_ENDPOINTS } from './endpoints/pair-endpoints.ts'
+import { LIFE_ENDPOINTS } from './endpoints/lifecycle-endpoints.ts'
 import { randomEndpoint } from './endpoints/random-endpoint.ts'
 import { rewrapEndpoint } from './endpoints/rewrap-endpoint.ts'
 import { signEndpoint } from './endpoints/sign-endpoint.ts'
@@ -47,7 +47,7 @@ export type TransitContext = {
   readonly managedKeys?: ManagedKeys
   readonly deviceRandom?: DeviceRandom
   /** Where another thread writes: asks the same mount there. */
-  readonly askWriter?: (question: unknown) => Promise<unknown>
+  readonly callWriter?: (question: unknown) => Promise<unknown>
 }
 
 /** What the engine wants to know of its mount. */
@@ -67,8 +67,8 @@ export class Transit implements Engine {
   readonly managedKeys: ManagedKeys | undefined
   readonly deviceRandom: DeviceRandom | undefined
   /** Where messages are counted, in the thread that writes. */
-  readonly ledger: BudgetLedger
-  readonly budgets: BudgetBook
+  readonly ledger: MessageCountStore
+  readonly budgets: MessageCounter
   readonly counts: CountReader
   readonly keys: Keys
   readonly nonces: NoncePool
@@ -87,13 +87,13 @@ export class Transit implements Engine {
     this.role = context.role ?? (() => ACTIVE_PRIMARY)
     this.mount = context.mount ?? (() => ({ path: '', local: false }))
     this.log = context.log ?? NO_LOG
-    const { askWriter = (question) => this.answer(question) } = context
-    this.budgets = new BudgetBook((question) => askWriter(question) as Promise<BudgetAnswer>)
+    const { callWriter = (question) => this.handleWriterCall(question) } = context
+    this.budgets = new MessageCounter((question) => callWriter(question) as Promise<AllowanceAnswer>)
     this.counts = new CountReader(storage)
     this.keys = new Keys(storage, this.budgets)
     this.nonces = new NoncePool(world.random.bytes)
     this.wrappingKeys = new WrappingKeys({ storage, world, slow, nonces: this.nonces })
-    this.ledger = new BudgetLedger({
+    this.ledger = new MessageCountStore({
       storage,
       keys: this.keys,
       role: this.role,
@@ -114,8 +114,8 @@ export class Transit implements Engine {
     this.wrappingKeys.changed(path)
   }
 
-  answer(question: unknown): Promise<BudgetAnswer> {
-    return this.ledger.answer(question as BudgetQuestion)
+  handleWriterCall(question: unknown): Promise<AllowanceAnswer> {
+    return this.ledger.answer(question as AllowanceCall)
   }
 
   upkeep(): Promise<void> {
@@ -149,7 +149,7 @@ export const TRANSIT: MountableType<TransitContext> = {
     hashEndpoint,
     ...PAIR_ENDPOINTS,
     ...MOVING_ENDPOINTS,
-    ...CONFIG_ENDPOINTS,
+    ...TRANSIT_CONFIG_ENDPOINTS,
   ]),
   create: (context) => new Transit(context),
 }

@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
 import { namedThings, pageOf } from '../../api/named-things.ts'
-import { DONE, Reconsider } from '../../api/request.ts'
+import { DecisionOutdated, DONE } from '../../api/request.ts'
 import { keptPolicyName } from '../../api/spelling.ts'
 import {
   changedSettings,
@@ -67,7 +67,7 @@ const users = namedThings({
     const given = args.password === '' ? undefined : await hashed(userpass, args.password)
     await userpass.users.change(name, (user) => {
       const password = given ?? user?.password
-      if (isNew !== (user === undefined) || password === undefined) throw new Reconsider()
+      if (isNew !== (user === undefined) || password === undefined) throw new DecisionOutdated()
       const settings = changedSettings(args, user?.settings)
       return { password, settings, oldNames: oldNamesUsed(args, user?.oldNames) }
     })

@@ -3,12 +3,12 @@ import { fail } from '../../api/errors.ts'
 import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
 import type { Login, TokenSettings } from '../../api/login.ts'
 import type { LoginMethod } from '../../api/login-method.ts'
-import { inTurn, newLoginTurns } from '../../api/login-turns.ts'
+import { newLoginQueue, queued } from '../../api/login-queue.ts'
 import type { MountableType, MountEntry } from '../../api/mount.ts'
 import { Router } from '../../api/router.ts'
 import { verifyPassword } from '../../crypto/password.ts'
 import { isInCidrs } from '../../lib/cidr.ts'
-import type { FairTurns } from '../../lib/fair-turns.ts'
+import type { FairQueue } from '../../lib/fair-queue.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
@@ -22,7 +22,7 @@ export type UserpassContext = {
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
-  readonly loginTurns?: FairTurns
+  readonly loginQueue?: FairQueue
 }
 
 export class Userpass implements LoginMethod {
@@ -31,15 +31,15 @@ export class Userpass implements LoginMethod {
   readonly slow: SlowWork
   readonly lockout: Lockout
   readonly #mount: () => MountEntry
-  readonly #turns: FairTurns
+  readonly #turns: FairQueue
 
-  constructor({ mount, storage, world, slow, loginTurns = newLoginTurns() }: UserpassContext) {
+  constructor({ mount, storage, world, slow, loginQueue = newLoginQueue() }: UserpassContext) {
     this.users = new Users(storage)
     this.world = world
     this.slow = slow
     this.#mount = mount
     this.lockout = new Lockout(world.clock, keptUsername)
-    this.#turns = loginTurns
+    this.#turns = loginQueue
   }
 
   /** @throws Refusal that says the same, after the same time, for a wrong name and a wrong password */
@@ -47,7 +47,7 @@ export class Userpass implements LoginMethod {
     const username = keptUsername(name)
     await this.#requireAddress(username, remoteAddress)
     // A login that got no turn was not tried, so it is no failure of its name.
-    return inTurn(this.#turns, remoteAddress, () => this.#try(username, password))
+    return queued(this.#turns, remoteAddress, () => this.#try(username, password))
   }
 
   #try(username: string, password: string): Promise<Login> {

@@ -1,20 +1,20 @@
 // The order of commits. Transactions that finish while others are being written wait, and then become durable
 // together: one flush of the device serves all of them.
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Committer, Outcome } from './committer.ts'
+import { setImmediate as nextLoop } from 'node:timers/promises'
+import type { CommitOutcome, Committer } from './committer.ts'
 import type { OpenTransaction } from './open-transaction.ts'
 
 const MAX_GROUP_TRANSACTIONS = 512
 /** A group that has passed this takes no further transaction. */
 const MAX_GROUP_BYTES = 16 * 1024 * 1024
 
-type WaitingCommit = { readonly transaction: OpenTransaction; readonly settle: (outcome: Outcome) => void }
-/** Runs its whole turn alone; resolves when it gives the turn back. */
-type WaitingTurn = { readonly turn: () => Promise<void> }
+type WaitingCommit = { readonly transaction: OpenTransaction; readonly settle: (outcome: CommitOutcome) => void }
+/** Has the log to itself from the call until the promise resolves. */
+type ExclusiveUse = { readonly alone: () => Promise<void> }
 
 export class CommitQueue {
   readonly #committer: Committer
-  readonly #waiting: (WaitingCommit | WaitingTurn)[] = []
+  readonly #waiting: (WaitingCommit | ExclusiveUse)[] = []
   #draining: Promise<void> | undefined
 
   constructor(committer: Committer) {
@@ -22,23 +22,23 @@ export class CommitQueue {
   }
 
   /** Resolves when the transaction is durable, has lost or has failed. */
-  commit(transaction: OpenTransaction): Promise<Outcome> {
+  commit(transaction: OpenTransaction): Promise<CommitOutcome> {
     return new Promise((settle) => this.#add({ transaction, settle }))
   }
 
-  /** Resolves with the function that gives the turn back; until that is called, nobody else commits. */
-  exclusiveTurn(): Promise<() => void> {
+  /** Resolves with the function that lets others commit again; until that is called nobody does. */
+  exclusiveCommit(): Promise<() => void> {
     return new Promise((granted) => {
-      this.#add({ turn: () => new Promise((giveBack) => granted(giveBack)) })
+      this.#add({ alone: () => new Promise((giveBack) => granted(giveBack)) })
     })
   }
 
-  /** Resolves when everything that waits has had its turn. */
+  /** Resolves when everything that waits is committed. */
   async drained(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining
   }
 
-  #add(waiting: WaitingCommit | WaitingTurn): void {
+  #add(waiting: WaitingCommit | ExclusiveUse): void {
     this.#waiting.push(waiting)
     this.#draining ??= this.#drain()
   }
@@ -46,11 +46,11 @@ export class CommitQueue {
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       // The requests that arrived with this one finish their reading first, and join the group.
-      await nextTurn()
+      await nextLoop()
       const first = this.#waiting[0]
-      if (first !== undefined && 'turn' in first) {
+      if (first !== undefined && 'alone' in first) {
         this.#waiting.shift()
-        await first.turn()
+        await first.alone()
       } else {
         const group = this.#takeGroup()
         const outcomes = await this.#committer.commit(group.map(({ transaction }) => transaction))
@@ -67,7 +67,7 @@ export class CommitQueue {
     const group: WaitingCommit[] = []
     let bytes = 0
     for (const waiting of this.#waiting) {
-      if ('turn' in waiting || group.length === MAX_GROUP_TRANSACTIONS || bytes > MAX_GROUP_BYTES) break
+      if ('alone' in waiting || group.length === MAX_GROUP_TRANSACTIONS || bytes > MAX_GROUP_BYTES) break
       group.push(waiting)
       bytes += waiting.transaction.bytes
     }

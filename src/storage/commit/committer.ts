@@ -15,7 +15,7 @@ import type { OpenTransaction, Write } from './open-transaction.ts'
 import type { ReadSet } from './read-set.ts'
 
 /** Lost: something it read was changed by another commit, and it must run again. */
-export type Outcome = 'committed' | 'lost' | Error
+export type CommitOutcome = 'committed' | 'lost' | Error
 
 export type CommitterOptions = {
   readonly clock: Clock
@@ -89,7 +89,7 @@ export class Committer {
   }
 
   /** One outcome for each transaction, in order. Called again only after it has resolved; it never rejects. */
-  commit(transactions: readonly OpenTransaction[]): Promise<Outcome[]> {
+  commit(transactions: readonly OpenTransaction[]): Promise<CommitOutcome[]> {
     const outcomes = this.#commit(transactions)
     this.#underWay = outcomes
     return outcomes
@@ -110,10 +110,10 @@ export class Committer {
     if (this.#failure === undefined) await this.treeKeeper.close()
   }
 
-  async #commit(transactions: readonly OpenTransaction[]): Promise<Outcome[]> {
+  async #commit(transactions: readonly OpenTransaction[]): Promise<CommitOutcome[]> {
     if (this.#failure !== undefined) return transactions.map(() => failed(this.#failure))
     const encoded: EncodedChange[] = []
-    let outcomes: Outcome[]
+    let outcomes: CommitOutcome[]
     try {
       const heads = await this.#headsOf(transactions)
       outcomes = transactions.map((transaction) => this.#prepare(transaction, heads, encoded))
@@ -143,7 +143,7 @@ export class Committer {
     return new Map(keys.map((key, at) => [key, heads[at]]))
   }
 
-  #prepare(transaction: OpenTransaction, heads: Heads, encoded: EncodedChange[]): Outcome {
+  #prepare(transaction: OpenTransaction, heads: Heads, encoded: EncodedChange[]): CommitOutcome {
     if (this.#recent.touchedSince(transaction.startIndex, transaction.reads)) return 'lost'
     const operations: ChangeOperation[] = []
     try {

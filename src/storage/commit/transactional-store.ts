@@ -7,7 +7,7 @@ import type { Change, Store, Transaction } from '../contract.ts'
 import type { Tree, TreeRoots } from '../log/tree.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { CommitQueue } from './commit-queue.ts'
-import { Committer, type CommitterOptions, type Outcome } from './committer.ts'
+import { type CommitOutcome, Committer, type CommitterOptions } from './committer.ts'
 import { OpenTransaction } from './open-transaction.ts'
 
 export type StoreOptions = CommitterOptions
@@ -66,7 +66,7 @@ export class TransactionalStore extends BackendReadStore implements Store {
   }
 
   async #runAlone<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const giveBack = await this.#queue.exclusiveTurn()
+    const giveBack = await this.#queue.exclusiveCommit()
     try {
       const attempt = await this.#attempt(work, async (finished) => {
         const [outcome] = await this.#committer.commit([finished])
@@ -81,7 +81,7 @@ export class TransactionalStore extends BackendReadStore implements Store {
 
   async #attempt<T>(
     work: (tx: Transaction) => Promise<T>,
-    commit: (finished: OpenTransaction) => Promise<Outcome>,
+    commit: (finished: OpenTransaction) => Promise<CommitOutcome>,
   ): Promise<Attempt<T>> {
     this.requireOpen()
     const transaction = new OpenTransaction(this, this.#committer.committedIndex)

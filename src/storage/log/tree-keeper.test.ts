@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { type Backend, HISTORY_ID_BYTES, type SavedTree } from '../backend.ts'
 import { openStore } from '../commit/transactional-store.ts'
@@ -31,7 +31,7 @@ test('a tree that cannot be loaded is told to who asks for it, and ends nothing 
   const store = await openStore(backend, { clock })
   store.setLeafKey(Buffer.alloc(32, 1))
   // A rejection that nobody takes would end the process, and this test, in one of these turns.
-  for (let turn = 0; turn < 10; turn++) await nextTurn()
+  for (let turn = 0; turn < 10; turn++) await nextLoop()
   await assert.rejects(store.roots(), wrong)
   await assert.rejects(store.tree(), wrong)
   await store.close()

@@ -1,7 +1,7 @@
 // Keeps the tree of a store up to date from its commits, and saves it now and then, so that a start reads pages and the
 // records behind them instead of every entry. The tree is there while the leaf key is; what is saved needs no key.
 import type { KeyObject } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Clock } from '../../lib/world.ts'
 import type { Backend, Checkpoint, Position, SavedTree } from '../backend.ts'
 import { type Change, StorageCorrupt, StorageError, StorageFull, StorageRefused } from '../contract.ts'
@@ -136,7 +136,7 @@ export class TreeKeeper {
   }
 
   async #load(kept: Kept): Promise<void> {
-    await nextTurn()
+    await nextLoop()
     const position = await this.#backend.position()
     const saved = await this.#usableSave(position)
     if (saved === undefined) await this.#rebuild(kept)
@@ -173,7 +173,7 @@ export class TreeKeeper {
         for (const { class: storageClass, key, leaf } of leaves) kept.tree.add(storageClass, key, leaf, kept.bucketKey)
         after = leaves.at(-1)?.key ?? ''
         if (leaves.length < LEAVES_PER_STEP) break
-        await nextTurn()
+        await nextLoop()
       }
       kept.index = snapshot.index
       kept.chain = (await this.#chainAt(snapshot.index, await this.#backend.position())) ?? kept.chain
@@ -188,7 +188,7 @@ export class TreeKeeper {
       throw new StorageCorrupt(`The log lacks the records behind ${kept.index}, which the tree needs`)
     }
     for (const change of decodeRun(records)) take(kept, change)
-    await nextTurn()
+    await nextLoop()
   }
 
   async #save(kept: Kept): Promise<void> {

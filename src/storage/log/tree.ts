@@ -14,15 +14,15 @@ import type { KeyObject } from 'node:crypto'
 import { deriveKey } from '../../crypto/primitives/derivation.ts'
 import { hmacSha256, sha256 } from '../../crypto/primitives/digest.ts'
 import { mountOfKey, namespaceOfKey } from '../classes.ts'
-import type { ChangeOperation, TreeClass, TreePage, TreePlace, TreeRoots } from '../contract.ts'
+import type { ChangeOperation, PageAddress, TreeClass, TreePage, TreeRoots } from '../contract.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAF_BYTES } from './leaf.ts'
 
-export type { TreeClass, TreePage, TreePlace, TreeRoots } from '../contract.ts'
+export type { PageAddress, TreeClass, TreePage, TreeRoots } from '../contract.ts'
 
 export const TREE_CLASSES: readonly TreeClass[] = ['replicated', 'local']
 
-export type BucketPlace = TreePlace & { readonly place: number }
+export type BucketAddress = PageAddress & { readonly place: number }
 
 export const PAGE_ENTRY_BYTES = 1 + LEAF_BYTES
 const PAGES = 256
@@ -90,7 +90,7 @@ export class Tree {
   }
 
   /** The buckets in which the two differ. */
-  differences(other: Tree): BucketPlace[] {
+  differences(other: Tree): BucketAddress[] {
     return TREE_CLASSES.flatMap((storageClass) => {
       const names = new Set([...this.scopes(storageClass), ...other.scopes(storageClass)])
       return [...names].sort(compareKeys).flatMap((scope) => this.#scopeDifferences(other, storageClass, scope))
@@ -142,10 +142,10 @@ export class Tree {
     return sha256(EMPTY, ...parts)
   }
 
-  #scopeDifferences(other: Tree, storageClass: TreeClass, scope: string): BucketPlace[] {
+  #scopeDifferences(other: Tree, storageClass: TreeClass, scope: string): BucketAddress[] {
     const [mine, theirs] = [this.#scopes[storageClass].get(scope), other.#scopes[storageClass].get(scope)]
     if (mine !== undefined && theirs !== undefined && scopeHash(mine).equals(scopeHash(theirs))) return []
-    const differences: BucketPlace[] = []
+    const differences: BucketAddress[] = []
     for (let page = 0; page < PAGES; page++) {
       const [here, there] = [digestsOf(mine, page), digestsOf(theirs, page)]
       if (here.equals(there)) continue

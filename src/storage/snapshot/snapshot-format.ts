@@ -73,7 +73,7 @@ export type Chunk =
   | { readonly kind: 'entries'; readonly entries: readonly StoredEntry[] }
   | { readonly kind: 'last'; readonly end: SnapshotEnd }
 
-export function encodeHeader(header: SnapshotHeader): Buffer {
+export function encodeSnapshotHeader(header: SnapshotHeader): Buffer {
   const json = encodeStored({
     cluster_id: header.clusterId,
     index: header.index,

@@ -12,7 +12,7 @@ import { createMemoryStore } from '../memory-store.ts'
 import {
   CHUNK_BYTES,
   decodeHeader,
-  encodeHeader,
+  encodeSnapshotHeader,
   PREFIX_BYTES,
   SEAL_PATH,
   SnapshotDamaged,
@@ -128,7 +128,8 @@ for (const { name, max } of [
   test(`D-06 a header with an ${name} above ${max} is refused`, () => {
     const id = Buffer.alloc(16)
     const header = { clusterId: 'c', index: 1, epoch: 1, chain: id, historyId: id, createdAtMs: 7, entries: 4 }
-    const decoded = (value: number) => decodeHeader(encodeHeader({ ...header, [name]: value }).subarray(PREFIX_BYTES))
+    const decoded = (value: number) =>
+      decodeHeader(encodeSnapshotHeader({ ...header, [name]: value }).subarray(PREFIX_BYTES))
     assert.equal(decoded(max)[name], max)
     for (const above of [max + 1, Number.MAX_SAFE_INTEGER])
       assert.throws(() => decoded(above), new SnapshotDamaged('The header of the snapshot is damaged'))

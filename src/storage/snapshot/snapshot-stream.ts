@@ -1,7 +1,7 @@
 // Writes and reads the stream of a snapshot (snapshot-format.ts), a chunk at a time: memory does not grow with the
 // store.
 import type { KeyObject } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import type { Barrier } from '../barrier.ts'
 import { MAX_VALUE_BYTES, type Snapshot } from '../contract.ts'
@@ -15,7 +15,7 @@ import {
   encodeChunk,
   encodeEnd,
   encodeEntries,
-  encodeHeader,
+  encodeSnapshotHeader,
   HASH_BYTES,
   headerLength,
   PREFIX_BYTES,
@@ -43,7 +43,7 @@ export async function* writeSnapshot(source: SnapshotSource): AsyncGenerator<Buf
   try {
     const { index, epoch, chain, historyId } = snapshot.position
     const entryCount = await snapshot.count()
-    const header = encodeHeader({
+    const header = encodeSnapshotHeader({
       clusterId,
       index,
       epoch,
@@ -69,7 +69,7 @@ export async function* writeSnapshot(source: SnapshotSource): AsyncGenerator<Buf
       entries += run.length
       after = last.key
       // What is read from the device answers at once: other requests come in between.
-      await nextTurn()
+      await nextLoop()
     }
     const { replicated, local } = tree.roots()
     const seal = barrier.seal(SEAL_PATH, sealedEnd(hash, { entries, replicated, local }))

@@ -1,6 +1,6 @@
 // Takes a snapshot into a second store beside the one in use (`Staging`), entry by entry and as input like any other,
 // and has it checked there as a whole before it may take the place of the other.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Position, StoredEntry } from '../backend.ts'
 import { type Barrier, type RecordForm, requireForm } from '../barrier.ts'
@@ -77,7 +77,7 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
         requireSeal(chunk.end, chunk.hashBefore, barrier)
       }
       // What has arrived already comes at once: the requests of others come in between.
-      await nextTurn()
+      await nextLoop()
     }
   } finally {
     await writer.close()

@@ -10,15 +10,15 @@ import type {
   StoredBytes,
   StoreLocation,
   StoreSummary,
-  VerifyOptions,
-  VerifyReport,
+  StoreVerifyOptions,
+  StoreVerifyReport,
 } from '../driver.ts'
 import { DEFAULT_RETENTION, type Retention } from '../log/retention.ts'
 import { verifyStore } from '../verify/verify.ts'
-import { quickLook } from './quick-look.ts'
 import { isInUse, storedBytes } from './sqlite-files.ts'
 import { SqliteStaging } from './sqlite-staging.ts'
 import { openSqliteReader, openSqliteStore, openUncheckedReader } from './sqlite-store.ts'
+import { summarizeStore } from './store-summary.ts'
 
 export type SqliteConfig = {
   readonly type: 'sqlite'
@@ -99,12 +99,12 @@ class SqliteLocation implements DurableLocation {
     return openUncheckedReader(this.directory)
   }
 
-  async verify(options: VerifyOptions): Promise<VerifyReport> {
+  async verify(options: StoreVerifyOptions): Promise<StoreVerifyReport> {
     return verifyStore({ ...options, directory: this.directory })
   }
 
   async summary(): Promise<StoreSummary> {
-    return quickLook(this.directory)
+    return summarizeStore(this.directory)
   }
 
   async isInUse(): Promise<boolean> {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { StoredEntry } from '../backend.ts'
 import { StorageFailed, StorageFull } from '../contract.ts'
 import { syncDirectory } from '../data-directory.ts'
-import type { StagedPosition, StagedWriter, Staging, VerifyOptions, VerifyReport } from '../driver.ts'
+import type { StagedPosition, StagedWriter, Staging, StoreVerifyOptions, StoreVerifyReport } from '../driver.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
 import { verifyStore } from '../verify/verify.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
@@ -33,7 +33,7 @@ export class SqliteStaging implements Staging {
     syncDirectory(folder)
   }
 
-  async verify(options: VerifyOptions): Promise<VerifyReport> {
+  async verify(options: StoreVerifyOptions): Promise<StoreVerifyReport> {
     return whileThereIsRoom(() => verifyStore({ ...options, directory: stagingFolder(this.#directory) }))
   }
 

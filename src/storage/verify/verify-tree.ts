@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Position, SavedTree } from '../backend.ts'
 import { classOfNumber } from '../log/leaf.ts'
-import { type BucketPlace, bucketOf, faultOfPage, type Tree, treeScopeOf } from '../log/tree.ts'
+import { type BucketAddress, bucketOf, faultOfPage, type Tree, treeScopeOf } from '../log/tree.ts'
 import { numberOf, textOf } from '../sqlite/sqlite-schema.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 
@@ -46,11 +46,11 @@ export function compareTrees(database: DatabaseSync, { expected, rebuilt, keys, 
   for (const { named, ...place } of differences.values()) found(sentenceOf(place, named.slice(1)))
 }
 
-function placeName({ class: storageClass, scope, page, place }: BucketPlace): string {
+function placeName({ class: storageClass, scope, page, place }: BucketAddress): string {
   return `${storageClass} ${scope} ${page} ${place}`
 }
 
-function sentenceOf(place: BucketPlace, keys: readonly string[]): string {
+function sentenceOf(place: BucketAddress, keys: readonly string[]): string {
   const bucket = `bucket ${place.page}/${place.place} of ${place.class} ${place.scope}`
   const where = `The tree differs from the entries in ${bucket}`
   if (keys.length === 0) return `${where}: an entry is missing there`

@@ -9,7 +9,7 @@ import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { Barrier } from '../barrier.ts'
 import { StorageError, type Store, systemScope } from '../contract.ts'
-import type { VerifyReport } from '../driver.ts'
+import type { StoreVerifyReport } from '../driver.ts'
 import { encodeChange } from '../log/change-record.ts'
 import { sealedTransaction } from '../sealed-storage.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
@@ -65,7 +65,7 @@ async function damaged(t: TestContext, damage: (database: DatabaseSync, director
   return directory
 }
 
-function verify(directory: string, withKeys = true): VerifyReport & { readonly sentences: string[] } {
+function verify(directory: string, withKeys = true): StoreVerifyReport & { readonly sentences: string[] } {
   const sentences: string[] = []
   const onFinding = (sentence: string) => sentences.push(sentence)
   const report = verifyStore({ directory, keys: withKeys ? keys : undefined, onFinding })

@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Position } from '../backend.ts'
 import { StorageError } from '../contract.ts'
 import { requireDirectory } from '../data-directory.ts'
-import type { VerifyOptions, VerifyReport } from '../driver.ts'
+import type { StoreVerifyOptions, StoreVerifyReport } from '../driver.ts'
 import { Tree } from '../log/tree.ts'
 import { LatestOperations } from '../sqlite/latest-operations.ts'
 import { readSavedTree } from '../sqlite/sqlite-derived.ts'
@@ -19,13 +19,13 @@ import { LogVerifier } from './verify-log.ts'
 import { compareTrees, verifySavedTree } from './verify-tree.ts'
 
 /** `directory`: of the store. */
-type Options = VerifyOptions & { readonly directory: string }
+type Options = StoreVerifyOptions & { readonly directory: string }
 
 const PROGRESS_EVERY = 500
 const MAX_FAULTS_OF_THE_FILE = 100
 
 /** @throws StorageError where there is no store to check, or one of another program or format */
-export function verifyStore(options: Options): VerifyReport {
+export function verifyStore(options: Options): StoreVerifyReport {
   const { directory } = options
   requireDirectory(directory)
   requirePlainFiles(directory)
@@ -55,7 +55,7 @@ class Run {
     this.#options = options
   }
 
-  all(database: DatabaseSync, path: string): VerifyReport {
+  all(database: DatabaseSync, path: string): StoreVerifyReport {
     const position = this.attempt(() => {
       // One read transaction for all that follows: a server may go on writing.
       database.exec('BEGIN')

@@ -49,4 +49,4 @@ const reload = endpoint({
   },
 })
 
-export const CONFIG_ENDPOINTS: readonly Endpoint<System>[] = [state, reload]
+export const SYSTEM_CONFIG_ENDPOINTS: readonly Endpoint<System>[] = [state, reload]

@@ -5,7 +5,7 @@ import { DONE } from '../../api/request.ts'
 import { flag, integer, type Shapes, text } from '../../api/shape.ts'
 import { SHARE_FIELDS, withShare } from '../seal/share-text.ts'
 import type { TokenAttemptStatus } from '../seal/token-attempt.ts'
-import { keyHolderEndpoints, type System } from './key-holder.ts'
+import { keyHolderEndpoints, type SystemWithHolders } from './key-holder.ts'
 
 const STATUS: Shapes = {
   nonce: text('Names the attempt; goes with each share'),
@@ -91,4 +91,4 @@ const update = define({
     withShare(key, async (share) => ({ data: statusBody(await attempt.give(share, nonce)) })),
 })
 
-export const GENERATE_ROOT_ENDPOINTS: readonly Endpoint<System>[] = [...read, ...start, ...cancel, ...update]
+export const GENERATE_ROOT_ENDPOINTS: readonly Endpoint<SystemWithHolders>[] = [...read, ...start, ...cancel, ...update]

@@ -4,7 +4,7 @@ import { fail } from '../../api/errors.ts'
 import { flag, group, integer, listOf, text } from '../../api/shape.ts'
 import { countRootTokens } from '../../auth/root-tokens.ts'
 import { realMachine } from '../../hardening/machine.ts'
-import { refreshed, storedBytes, summaryOf } from '../../hardening/report.ts'
+import { refreshed, storeFileBytes, summaryOf } from '../../hardening/report.ts'
 import type { System as Whole } from '../system.ts'
 
 /** What it takes of the system. */
@@ -68,7 +68,7 @@ const hardening = endpoint({
     const server = {
       started_at: new Date(found.startedAtMs).toISOString(),
       threads: setting.threads,
-      stored_bytes: storedBytes(setting),
+      stored_bytes: storeFileBytes(setting),
       audit_devices: setting.auditDevices ?? [],
       listeners: setting.listeners.map(({ address, certFile, isTlsDisabled }) => ({
         address,

@@ -1,7 +1,7 @@
 // sys/in-flight-req: what the server is doing right now, for whoever looks for a request that does not end.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { group, OTHERS, text } from '../../api/shape.ts'
-import { MAX_SHOWN } from '../../telemetry/flights.ts'
+import { MAX_SHOWN } from '../../telemetry/in-flight-requests.ts'
 import type { System as Whole } from '../system.ts'
 
 /** What it takes of the system. */

@@ -9,17 +9,17 @@ import type { Shapes } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
 /** What they take of the system. */
-export type System = Pick<Whole, 'attempts' | 'policies' | 'rightsOf' | 'seal'>
+export type SystemWithHolders = Pick<Whole, 'attempts' | 'policies' | 'rightsOf' | 'seal'>
 
 /** Where the endpoints of a matter are, and what their ids begin with. */
-export type Place = { readonly id: string; readonly path: string }
+export type EndpointGroup = { readonly id: string; readonly path: string }
 
 export type Matter<T> = {
   /** What the listener can ask a token for at the open place. */
   readonly asks: KeyHolderMatter
-  readonly open: Place
-  readonly authenticated: Place
-  readonly subjectOf: (system: System) => T
+  readonly open: EndpointGroup
+  readonly authenticated: EndpointGroup
+  readonly subjectOf: (system: SystemWithHolders) => T
 }
 
 type Definition<T, F extends Fields> = {
@@ -43,15 +43,15 @@ export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: 
     path,
     run,
     ...definition
-  }: Definition<T, F>): readonly Endpoint<System>[] => {
-    const at = (place: Place) => ({
+  }: Definition<T, F>): readonly Endpoint<SystemWithHolders>[] => {
+    const at = (place: EndpointGroup) => ({
       ...definition,
       id: name === '' ? place.id : `${place.id}-${name}`,
       path: `${place.path}/${path}`,
       runsOn: 'writer' as const,
     })
     return [
-      endpoint<System, F>({
+      endpoint<SystemWithHolders, F>({
         ...at(open),
         capability: 'none',
         body: 'plain',
@@ -64,7 +64,7 @@ export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: 
           return system.attempts.run(attempt, work, isComplete)
         },
       }),
-      endpoint<System, F>({
+      endpoint<SystemWithHolders, F>({
         ...at(authenticated),
         capability: definition.operation,
         sudo: true,
@@ -85,7 +85,7 @@ type KeyHolderMatter = 'generateRoot' | 'rekey'
  * @throws Refusal where a token with sudo on the path is asked for and not there
  */
 async function admitKeyHolder(
-  system: System,
+  system: SystemWithHolders,
   what: KeyHolderMatter,
   path: string,
   { caller, operation, listener }: RequestInfo,

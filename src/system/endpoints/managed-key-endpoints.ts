@@ -7,7 +7,12 @@ import { DEVICE_HASHES } from '../../api/managed-keys.ts'
 import { namedThings, orNotFound, pageOf } from '../../api/named-things.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, listOf, optional, text } from '../../api/shape.ts'
-import { CURVES, type GivenManagedKey, MOST_PARALLEL, managedKeyOf } from '../../managed-keys/managed-key-fields.ts'
+import {
+  changedManagedKey,
+  type GivenManagedKey,
+  MANAGED_CURVES,
+  MOST_PARALLEL,
+} from '../../managed-keys/managed-key-fields.ts'
 import { type ManagedKeyRecord, USAGES } from '../../managed-keys/managed-key-record.ts'
 import type { ManagedKeyService } from '../../managed-keys/managed-key-service.ts'
 import { MECHANISMS, mechanismOf, mechanismText } from '../../managed-keys/mechanisms.ts'
@@ -75,7 +80,7 @@ const keys = namedThings({
     key_id: string('Id of the key, in hexadecimal with 0x; with key_label, both must fit'),
     mechanism: string(`What the key does: ${mechanisms}; needed`),
     key_bits: int('Of a key that is made: 128 or 256 of AES, 2048, 3072 or 4096 of RSA', { min: 0, max: 4096 }),
-    curve: string(`Of a key that is made: ${CURVES.join(', ')}`),
+    curve: string(`Of a key that is made: ${MANAGED_CURVES.join(', ')}`),
     rsa_oaep_hash: string(`Of RSA-OAEP: ${DEVICE_HASHES.join(', ')}; sha256 where nothing was said`),
     allow_generate_key: bool('Makes the key in the device where there is none'),
     allow_replace_key: bool('Kept and not used: nothing here replaces a key in a device'),
@@ -93,7 +98,7 @@ const keys = namedThings({
   write: async (system: System, name, given) => {
     const { store, devices } = managedKeysOf(system)
     requireLibrary(devices.libraries, given)
-    await store.write(name, (before) => managedKeyOf(name, given, before, () => system.world.random.uuid()))
+    await store.write(name, (before) => changedManagedKey(name, given, before, () => system.world.random.uuid()))
     if (given.pin !== undefined) devices.forgive()
     return DONE
   },

@@ -6,7 +6,7 @@ import type { MountEntry, MountKind } from '../../api/mount.ts'
 import { DONE, type RequestInfo } from '../../api/request.ts'
 import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, text } from '../../api/shape.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
-import { CONFIG_FIELDS, changedConfig, type GivenConfig, NOT_OFFERED } from '../mount-tuning.ts'
+import { CONFIG_FIELDS, changedMountConfig, type GivenMountConfig, NOT_OFFERED } from '../mount-tuning.ts'
 import {
   bodies,
   bodyOf,
@@ -148,7 +148,7 @@ function endpointsOf(of: Kind): readonly Endpoint<System>[] {
         local: args.local,
         sealWrap: false,
         externalEntropyAccess: false,
-        config: changedConfig(args.config ?? {}, kind, { prefix: 'config.' }),
+        config: changedMountConfig(args.config ?? {}, kind, { prefix: 'config.' }),
       })
       return DONE
     },
@@ -247,7 +247,7 @@ function tuneEndpoints(of: Kind): readonly Endpoint<System>[] {
   return [read, write]
 }
 
-type GivenTuning = GivenConfig & {
+type GivenTuning = GivenMountConfig & {
   readonly description?: string | undefined
   readonly options?: Readonly<Record<string, string>> | undefined
 }
@@ -256,7 +256,7 @@ const tuned = (entry: MountEntry, given: GivenTuning): MountEntry => ({
   ...entry,
   description: given.description ?? entry.description,
   options: given.options ?? entry.options,
-  config: changedConfig(given, entry.kind, { before: entry.config }),
+  config: changedMountConfig(given, entry.kind, { before: entry.config }),
 })
 
 /** Mounts that belong to the server itself. */
@@ -297,7 +297,7 @@ function refuseUnoffered(args: MountArgs): void {
 }
 
 /** What would be of no use is not set either. @throws Refusal where the edition has no managed keys */
-function requireManagedKeys({ services }: System, given: GivenConfig | undefined): void {
+function requireManagedKeys({ services }: System, given: GivenMountConfig | undefined): void {
   if ((given?.allowed_managed_keys?.length ?? 0) > 0) services.managedKeys.requireOffered()
 }
 

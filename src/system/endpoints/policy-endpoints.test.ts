@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { type Called, type MemoryHouse, startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { type Called, type MemoryServer, startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 
-let server: MemoryHouse
+let server: MemoryServer
 let app: { readonly token: string; readonly accessor: string }
 before(async () => {
-  server = await startMemoryHouse()
+  server = await startMemoryServer()
   await written('app', POLICY)
   app = await tokenWith(['app'])
 })
@@ -181,7 +181,7 @@ test('a policy ends when it was said to: told by read and explain, granting noth
   assert.equal((await read()).status, 404)
   const why = await explain({ token, path: 'sys/mounts', operation: 'read' })
   assert.match(JSON.stringify(why.body.data?.considered), /belongs to a policy that has expired/)
-  await server.house.policySweep.look()
+  await server.node.policySweep.look()
   const names = (await server.call('LIST', 'sys/policies/acl')).body.data?.keys as string[]
   assert.ok(names.includes('app') && !names.includes('ending'))
 })

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 
 test('there is no sys/raw where the configuration does not ask for it', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   for (const [method, path] of [
     ['LIST', 'sys/raw'],
     ['GET', 'sys/raw/core/cluster'],
@@ -16,7 +16,7 @@ test('there is no sys/raw where the configuration does not ask for it', async ()
 })
 
 test('entries are listed, read, replaced and removed, and the server takes the change over at once', async () => {
-  const { call } = await startMemoryHouse({ facts: { rawStorage: true } })
+  const { call } = await startMemoryServer({ facts: { rawStorage: true } })
   await call('POST', 'sys/policies/acl/p', { policy: 'path "a" { capabilities = ["read"] }' })
   assert.deepEqual((await call('LIST', 'sys/raw')).body.data?.keys, ['core/', 'sys/'])
   assert.deepEqual((await call('LIST', 'sys/raw/sys/policy')).body.data?.keys, ['p'])
@@ -31,7 +31,7 @@ test('entries are listed, read, replaced and removed, and the server takes the c
 })
 
 test('entries of mounts keep where they belong, those of local mounts too', async () => {
-  const { call } = await startMemoryHouse({ facts: { rawStorage: true } })
+  const { call } = await startMemoryServer({ facts: { rawStorage: true } })
   for (const local of [false, true]) {
     await call('POST', 'sys/mounts/t', { type: 'transit', local })
     await call('POST', 't/keys/k')
@@ -56,7 +56,7 @@ test('entries of mounts keep where they belong, those of local mounts too', asyn
 })
 
 test('what opens the barrier is neither read nor written', async () => {
-  const { call } = await startMemoryHouse({ facts: { rawStorage: true } })
+  const { call } = await startMemoryServer({ facts: { rawStorage: true } })
   for (const name of ['keyring', 'key-use', 'seal-config', 'root-key', 'recovery-key']) {
     for (const [method, body] of [['GET'], ['PUT', { value: 'x' }], ['DELETE']] as const) {
       const { status } = await call(method, `sys/raw/core/${name}`, body)
@@ -66,7 +66,7 @@ test('what opens the barrier is neither read nor written', async () => {
 })
 
 test('what the audit is made of is neither read nor written', async () => {
-  const { call } = await startMemoryHouse({ facts: { rawStorage: true } })
+  const { call } = await startMemoryServer({ facts: { rawStorage: true } })
   await call('PUT', 'sys/audit/f', { type: 'file', options: { file_path: 'discard' } })
   for (const name of ['audit-key', 'audit-headers', 'audit/x', 'local-audit/x']) {
     for (const [method, body] of [['GET'], ['PUT', { value: 'x' }], ['DELETE']] as const)
@@ -77,7 +77,7 @@ test('what the audit is made of is neither read nor written', async () => {
 })
 
 test('a path that no entry can have, and a value that is none, are the caller’s mistake', async () => {
-  const { call } = await startMemoryHouse({ facts: { rawStorage: true } })
+  const { call } = await startMemoryServer({ facts: { rawStorage: true } })
   assert.equal((await call('PUT', 'sys/raw/nowhere/x', { value: 'x' })).status, 400)
   assert.equal((await call('PUT', `sys/raw/sys/policy/${'x'.repeat(1100)}`, { value: 'x' })).status, 400)
   assert.equal((await call('PUT', 'sys/raw/logical/no-uuid/x', { value: 'x' })).status, 400)

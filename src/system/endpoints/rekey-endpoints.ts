@@ -5,11 +5,11 @@ import { bool, int } from '../../api/fields.ts'
 import { orNotFound } from '../../api/named-things.ts'
 import { type Answer, DONE } from '../../api/request.ts'
 import { flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../../api/shape.ts'
+import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { pgpKeys } from '../pgp-field.ts'
 import type { Rekey, Rekeyed, RekeyStatus, VerifyStatus } from '../seal/rekey.ts'
-import { MAX_SHARES } from '../seal/share-numbers.ts'
 import { SHARE_FIELDS, withShare } from '../seal/share-text.ts'
-import { keyHolderEndpoints, type Matter, type Place, type System } from './key-holder.ts'
+import { type EndpointGroup, keyHolderEndpoints, type Matter, type SystemWithHolders } from './key-holder.ts'
 
 const fingerprints = nullable(listOf(text('Fingerprint'), 'Of the OpenPGP keys, in the order of the shares'))
 
@@ -83,7 +83,7 @@ function anyOf(...forms: readonly Shapes[]): Shapes {
 }
 
 /** The same for both kinds of shares. */
-function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint<System>[] {
+function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint<SystemWithHolders>[] {
   const define = keyHolderEndpoints(matter)
   return [
     ...define({
@@ -186,7 +186,11 @@ function endpointsFor(of: string, matter: Matter<Rekey>): Endpoint<System>[] {
   ]
 }
 
-function backupEndpoints(of: string, { id, path }: Place, rekeyOf: (system: System) => Rekey): Endpoint<System>[] {
+function backupEndpoints(
+  of: string,
+  { id, path }: EndpointGroup,
+  rekeyOf: (system: SystemWithHolders) => Rekey,
+): Endpoint<SystemWithHolders>[] {
   return [
     endpoint({
       id: `${id}-backup-read`,
@@ -203,7 +207,7 @@ function backupEndpoints(of: string, { id, path }: Place, rekeyOf: (system: Syst
         keys: mapOf(listOf(text('OpenPGP message'), 'In hexadecimal'), 'By fingerprint'),
         keys_base64: mapOf(listOf(text('OpenPGP message'), 'In base64'), 'By fingerprint'),
       },
-      handler: async (system: System) => {
+      handler: async (system: SystemWithHolders) => {
         const found = orNotFound(await rekeyOf(system).backup())
         const keysBase64 = Object.entries(found.keys).map(([name, list]) => [name, list.map(hexToBase64)])
         return { data: { nonce: found.nonce, keys: found.keys, keys_base64: Object.fromEntries(keysBase64) } }
@@ -218,7 +222,7 @@ function backupEndpoints(of: string, { id, path }: Place, rekeyOf: (system: Syst
       runsOn: 'writer',
       summary: 'Removes them',
       fields: {},
-      handler: async (system: System) => {
+      handler: async (system: SystemWithHolders) => {
         await rekeyOf(system).deleteBackup()
         return DONE
       },
@@ -242,7 +246,7 @@ const RECOVERY: Matter<Rekey> = {
   subjectOf: (system) => system.seal.recoveryRekey,
 }
 
-export const REKEY_ENDPOINTS: readonly Endpoint<System>[] = [
+export const REKEY_ENDPOINTS: readonly Endpoint<SystemWithHolders>[] = [
   ...endpointsFor('unseal key', UNSEAL),
   ...backupEndpoints('unseal key', { id: 'rekey', path: 'rekey/backup' }, UNSEAL.subjectOf),
   ...backupEndpoints('unseal key', { id: 'rotate-root', path: 'rotate/root/backup' }, UNSEAL.subjectOf),

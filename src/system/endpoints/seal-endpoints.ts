@@ -4,10 +4,11 @@ import { fail } from '../../api/errors.ts'
 import { bool, int, string } from '../../api/fields.ts'
 import { DONE, type RequestInfo } from '../../api/request.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from '../../api/shape.ts'
+import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { pgpFieldReader, pgpKeys } from '../pgp-field.ts'
 import { wipeAll } from '../seal/key-shares.ts'
 import { readPgpKeys, type ShareTexts, shareTexts } from '../seal/share-answer.ts'
-import { checkShareNumbers, MAX_SHARES } from '../seal/share-numbers.ts'
+import { checkShareNumbers } from '../seal/share-numbers.ts'
 import { withShare } from '../seal/share-text.ts'
 import type { System as Whole } from '../system.ts'
 import { clusterShown, versionShown } from './shown-facts.ts'
@@ -204,7 +205,7 @@ async function resetUnseal(system: System): Promise<undefined> {
   await system.seal.reset()
 }
 
-/** As `unseal` of Opening. */
+/** As `unseal` of UnsealController. */
 async function giveUnsealShare(system: System, key: string): Promise<boolean | undefined> {
   if (key === '')
     throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])

@@ -1,13 +1,13 @@
 // The endpoints about the server itself, in one process on storage in memory.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 import { VERSION } from '../../version.ts'
 
 const errorOf = (body: Record<string, unknown>): string => String((body.errors as string[])[0])
 
 test('tools: random bytes by path and by body, in both forms', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const bytesOf = async (path: string, body: object, form: 'hex' | 'base64'): Promise<number> => {
     const { status, body: answer } = await call('POST', `sys/tools/random${path}`, body)
     assert.equal(status, 200, JSON.stringify(answer))
@@ -22,7 +22,7 @@ test('tools: random bytes by path and by body, in both forms', async () => {
 })
 
 test('C4: tools: an empty source, and null, is the usual one', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   for (const source of ['', null]) {
     const { status, body } = await call('POST', 'sys/tools/random', { source, bytes: 5 })
     assert.deepEqual([status, body.warnings], [200, null])
@@ -31,7 +31,7 @@ test('C4: tools: an empty source, and null, is the usual one', async () => {
 })
 
 test('tools: a seal is no source here, and a warning says so', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const { status, body } = await call('POST', 'sys/tools/random/seal/8')
   assert.equal(status, 200)
   assert.deepEqual(body.warnings, ['no seal/entropy augmentation available, using platform entropy source'])
@@ -41,7 +41,7 @@ test('tools: a seal is no source here, and a warning says so', async () => {
 const BAD_RANDOM = ['/0', '/131073', '/x', '/-1', '/nowhere/4', '/platform/0', '/1e3', '/9999999999', '/platform/8/x']
 for (const path of BAD_RANDOM) {
   test(`tools: random${path} is refused`, async () => {
-    const { call } = await startMemoryHouse()
+    const { call } = await startMemoryServer()
     const { status, body } = await call('POST', `sys/tools/random${path}`)
     assert.equal(status, 400)
     assert.match(String(body.errors), /"(?:bytes|source)"/)
@@ -49,7 +49,7 @@ for (const path of BAD_RANDOM) {
 }
 
 test('tools: the algorithm in the path wins; SHA-1 and unknown ones are refused', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const input = Buffer.from('abc').toString('base64')
   const { body } = await call('POST', 'sys/tools/hash/sha2-256', { input, algorithm: 'sha2-512', format: 'base64' })
   assert.equal(body.data?.sum, 'ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=')
@@ -62,7 +62,7 @@ test('tools: the algorithm in the path wins; SHA-1 and unknown ones are refused'
 })
 
 test('edition: community switches entropy of the seal off, and license/status tells what is on', async () => {
-  const { call } = await startMemoryHouse({ facts: { edition: 'community' } })
+  const { call } = await startMemoryServer({ facts: { edition: 'community' } })
   const refused = await call('POST', 'sys/tools/random/seal/8')
   assert.equal(refused.status, 400)
   assert.match(errorOf(refused.body), /Entropy Augmentation is not licensed: the edition of this server is "community"/)
@@ -74,14 +74,14 @@ test('edition: community switches entropy of the seal off, and license/status te
 })
 
 test('edition: everything is on where nothing is said', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const { features } = (await call('GET', 'sys/license')).body.data as { features: string[] }
   assert.equal(features.length, 7)
   assert.equal((await call('GET', 'sys/health')).body.enterprise, true)
 })
 
 test('password policies: written, listed, read as they were written, kept by what they make, removed', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const policy =
     'length = 12\nrule "charset" {\n  charset = "abc"\n}\nrule "charset" {\n  charset = "0"\n  min-chars = 11\n}'
   assert.equal((await call('LIST', 'sys/policies/password')).status, 404)
@@ -104,7 +104,7 @@ test('password policies: written, listed, read as they were written, kept by wha
 })
 
 test('counters: tokens and entities as they come and go', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const tokens = async (): Promise<number> => {
     const { counters } = (await call('GET', 'sys/internal/counters/tokens')).body.data as {
       counters: { service_tokens: { total: number } }
@@ -131,7 +131,7 @@ test('counters: tokens and entities as they come and go', async () => {
 })
 
 test('version history: this version is noted once, at the first opening', async () => {
-  const first = await startMemoryHouse()
+  const first = await startMemoryServer()
   const read = async ({ call }: typeof first) => (await call('LIST', 'sys/version-history')).body.data
   const noted = await read(first)
   assert.deepEqual(noted, {
@@ -142,17 +142,17 @@ test('version history: this version is noted once, at the first opening', async 
   })
   first.advance(60)
   await first.call('POST', 'sys/seal')
-  await first.house.operations.unseal(first.shares[0] as Buffer)
+  await first.node.operations.unseal(first.shares[0] as Buffer)
   assert.deepEqual(await read(first), noted)
   // A later version, in the place of this one.
-  await first.house.services.versions.note('9.0.0')
+  await first.node.services.versions.note('9.0.0')
   const after = (await read(first)) as { keys: string[]; key_info: Record<string, { previous_version: string }> }
   assert.deepEqual(after.keys, [VERSION, '9.0.0'])
   assert.equal(after.key_info['9.0.0']?.previous_version, VERSION)
 })
 
 test('X-01: plugins: the catalogue is what can be mounted, and nothing can be added', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const { auth, secret, database, detailed } = (await call('GET', 'sys/plugins/catalog')).body.data as Record<
     string,
     unknown[]
@@ -168,7 +168,7 @@ test('X-01: plugins: the catalogue is what can be mounted, and nothing can be ad
 })
 
 test('E-15: plugins: a reload is named, global ones with 202, and what it does not know is refused', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'sys/auth/people', { type: 'userpass' })
   for (const mounts of [['transit'], 'transit/', ['auth/people'], ['sys/auth/people']]) {
@@ -204,7 +204,7 @@ test('E-15: plugins: a reload is named, global ones with 202, and what it does n
 })
 
 test('inspect: the router by path, uuid, accessor and storage', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   const byTag = async (tag: string) => (await call('GET', `sys/internal/inspect/router/${tag}`)).body.data ?? {}
   const root = (await byTag('root')) as Record<string, Record<string, string>>
@@ -217,14 +217,14 @@ test('inspect: the router by path, uuid, accessor and storage', async () => {
 })
 
 test('one node: its status, and nobody to step down for', async () => {
-  const { call } = await startMemoryHouse({ facts: { apiAddress: 'https://here:8200' } })
+  const { call } = await startMemoryServer({ facts: { apiAddress: 'https://here:8200' } })
   const { nodes } = (await call('GET', 'sys/ha-status')).body as unknown as { nodes: Record<string, unknown>[] }
   assert.deepEqual([nodes.length, nodes[0]?.active_node, nodes[0]?.api_address], [1, true, 'https://here:8200'])
   assert.equal((await call('PUT', 'sys/step-down')).status, 400)
 })
 
 test('config/reload runs what the server gave it, and names what there is', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const none = await call('POST', 'sys/config/reload/tls')
   assert.equal(none.status, 400)
   assert.match(errorOf(none.body), /this server has none/)
@@ -233,7 +233,7 @@ test('config/reload runs what the server gave it, and names what there is', asyn
     runs++
     return runs === 1
   }
-  const some = await startMemoryHouse({ configReloads: new Map([['tls', tls]]) })
+  const some = await startMemoryServer({ configReloads: new Map([['tls', tls]]) })
   assert.equal((await some.call('POST', 'sys/config/reload/tls')).status, 204)
   assert.equal(runs, 1)
   const kept = await some.call('POST', 'sys/config/reload/tls')
@@ -243,11 +243,11 @@ test('config/reload runs what the server gave it, and names what there is', asyn
 })
 
 test('headers for user interfaces are on answers outside the API, and on no other', async () => {
-  const { call, house } = await startMemoryHouse()
+  const { call, node: server } = await startMemoryServer()
   const at = async (rawPath: string) => {
     const headers = { token: undefined, namespace: undefined, wrapTtl: undefined, contentType: undefined }
     const request = { method: 'GET', rawPath, query: '', headers, body: undefined, remoteAddress: '127.0.0.1' }
-    return (await house.core.handle(request)).headers
+    return (await server.core.handle(request)).headers
   }
   assert.equal((await call('LIST', 'sys/config/ui/headers')).status, 404)
   const values = ['DENY', 'SAMEORIGIN']
@@ -271,13 +271,13 @@ test('headers for user interfaces are on answers outside the API, and on no othe
 })
 
 test('what user interfaces ask', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   assert.deepEqual((await call('GET', 'sys/internal/ui/namespaces', undefined, '')).body.data, { keys: [] })
   assert.deepEqual((await call('GET', 'sys/internal/ui/version')).body.data, { version: '1.21.0' })
 })
 
 test('a mount that is listed to everybody tells strangers how it is used, and no more', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const config = { listing_visibility: 'unauth' }
   await call('POST', 'sys/mounts/open', { type: 'transit', description: 'of all', config })
   await call('POST', 'sys/auth/people', { type: 'userpass', options: { a: 'b' }, config })
@@ -308,7 +308,7 @@ const HEALTH_CODES = [
 ]
 for (const { query, state, status } of HEALTH_CODES) {
   test(`health: ${state}, asked with "${query}", answers ${status}`, async () => {
-    const { call } = await startMemoryHouse({ shares: state === 'new' ? 0 : 1, threshold: state === 'new' ? 0 : 1 })
+    const { call } = await startMemoryServer({ shares: state === 'new' ? 0 : 1, threshold: state === 'new' ? 0 : 1 })
     if (state === 'sealed') await call('POST', 'sys/seal')
     for (const method of ['GET', 'HEAD']) {
       const answer = await call(method, `sys/health?${query}`, undefined, '')
@@ -318,13 +318,13 @@ for (const { query, state, status } of HEALTH_CODES) {
 }
 
 test('health: a status that is none is refused', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   for (const code of ['100', '600', 'x'])
     assert.equal((await call('GET', `sys/health?activecode=${code}`, undefined, '')).status, 400, code)
 })
 
 test('a wrapped answer does not outlast the mount that gave it, and no other is touched', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const wrapped = async (path: string): Promise<string> => {
     await call('POST', `sys/mounts/${path}`, { type: 'transit' })
     const { body } = await call('POST', `${path}/keys/k`, {}, 'root', { wrapTtl: '60' })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 
 const FACTS = { apiAddress: 'https://keys.example:8200', clusterAddress: 'https://keys.example:8201' }
 
 test('H-05: a listener that redacts shows no addresses, version and cluster name, another one does', async () => {
   for (const is of [true, false]) {
     const redacts = { addresses: is, version: is, clusterName: is }
-    const { call } = await startMemoryHouse({ facts: FACTS, listener: { redacts } })
+    const { call } = await startMemoryServer({ facts: FACTS, listener: { redacts } })
     const shown = async (path: string, names: readonly string[]) => {
       const { body } = await call('GET', path, undefined, '')
       return names.map((name) => body[name])

@@ -1,17 +1,17 @@
 // Limits of what shares alone permit, with a clock that the test moves; first alone, then at the endpoints.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type Called, startMemoryHouse, wireRequest } from '../../../test/fixtures/memory-house.ts'
+import { type Called, startMemoryServer, wireRequest } from '../../../test/fixtures/memory-server.ts'
 import { fail, RefusalForNow } from '../../api/errors.ts'
 import { bodyText, type WireResponse } from '../../core/exchange.ts'
 import {
-  type Act,
   ALL_SPOILERS,
+  AMBIGUOUS_FAILURES,
+  type AttemptAction,
   AttemptLimits,
-  DOUBTS,
+  DISRUPTIVE_ACTIONS,
   MAX_ADDRESSES,
   SHARES,
-  SPOILERS,
   WrongCombination,
 } from './attempt-limits.ts'
 
@@ -24,13 +24,13 @@ function newLimits() {
   const limits = new AttemptLimits({ nowMs: () => nowMs, monotonicMs: () => nowMs }, (_level, message) => {
     logged.push(message)
   })
-  const attempt = (address: string, act: Act, work: () => Promise<boolean> = async () => false) =>
+  const attempt = (address: string, act: AttemptAction, work: () => Promise<boolean> = async () => false) =>
     limits.run({ matter: 'unseal', act, address }, work, (isOver) => isOver)
   return {
     logged,
     attempt,
     /** Seconds to wait; 0 where it was let through. */
-    wait: (address: string, act: Act, work?: () => Promise<boolean>): Promise<number> =>
+    wait: (address: string, act: AttemptAction, work?: () => Promise<boolean>): Promise<number> =>
       attempt(address, act, work).then(
         () => 0,
         (cause: unknown) => (cause instanceof RefusalForNow ? cause.retryAfterSeconds : 0),
@@ -71,12 +71,12 @@ test('P-60: the most shares that there can be are typed without a stop, twice ov
 
 test('P-60: wrong shares are limited more than right ones, and then no share is taken', async () => {
   const { wait, advance } = newLimits()
-  await times(SPOILERS.burst, () => wait(HERE, 'share', wrong))
+  await times(DISRUPTIVE_ACTIONS.burst, () => wait(HERE, 'share', wrong))
   const isRun: boolean[] = []
   const seen = async () => isRun.push(true) > 0
-  assert.equal(await wait(HERE, 'share', seen), SPOILERS.everyMs / 1000)
+  assert.equal(await wait(HERE, 'share', seen), DISRUPTIVE_ACTIONS.everyMs / 1000)
   assert.deepEqual(isRun, [])
-  advance(SPOILERS.everyMs)
+  advance(DISRUPTIVE_ACTIONS.everyMs)
   assert.equal(await wait(HERE, 'share', seen), 0)
 })
 
@@ -89,18 +89,18 @@ test('S-02: an address cannot reset what another has begun more often than the l
     if ((await wait(HERE, 'change')) === 0) resets++
     advance((1_000 * seconds) / tries)
   }
-  assert.equal(resets, SPOILERS.burst + Math.floor((1_000 * (seconds - 1)) / SPOILERS.everyMs))
+  assert.equal(resets, DISRUPTIVE_ACTIONS.burst + Math.floor((1_000 * (seconds - 1)) / DISRUPTIVE_ACTIONS.everyMs))
   assert.equal(await wait(THERE, 'share'), 0)
 })
 
 test('S-02: of a combination of several that was wrong each has a doubt, which bars only the frequent', async () => {
   const { wait, advance } = newLimits()
-  for (let i = 0; i < DOUBTS.burst; i++) {
+  for (let i = 0; i < AMBIGUOUS_FAILURES.burst; i++) {
     assert.equal(await wait(HERE, 'share'), 0)
     assert.equal(await wait(`192.0.2.${100 + i}`, 'share', wrong), 0)
     advance(1)
   }
-  assert.equal(await wait(HERE, 'share'), DOUBTS.everyMs / 1000)
+  assert.equal(await wait(HERE, 'share'), AMBIGUOUS_FAILURES.everyMs / 1000)
   assert.equal(await wait('192.0.2.100', 'share'), 0)
 })
 
@@ -116,7 +116,7 @@ test('S-02: a stranger who spoils each attempt keeps nobody out who gives a shar
 test('S-02: who gave to a combination that was right pays for none of others any more', async () => {
   const { wait } = newLimits()
   await wait(HERE, 'share', async () => true)
-  for (let i = 0; i < DOUBTS.burst * 2; i++) {
+  for (let i = 0; i < AMBIGUOUS_FAILURES.burst * 2; i++) {
     assert.equal(await wait(HERE, 'share'), 0)
     await wait(THERE, 'share', wrong)
   }
@@ -126,15 +126,15 @@ test('S-02: who gave to a combination that was right pays for none of others any
 test('S-02: a share that is refused for itself is of who gave it alone, and who gave before stays known', async () => {
   const { wait } = newLimits()
   await wait(HERE, 'share')
-  await times(SPOILERS.burst, () => wait(THERE, 'share', malformed))
+  await times(DISRUPTIVE_ACTIONS.burst, () => wait(THERE, 'share', malformed))
   assert.ok((await wait(THERE, 'share')) > 0)
-  await times(SPOILERS.burst * 2, () => wait(HERE, 'share'))
+  await times(DISRUPTIVE_ACTIONS.burst * 2, () => wait(HERE, 'share'))
   assert.equal(await wait(HERE, 'share'), 0)
 })
 
 test('S-02: of an attempt that came to its end nobody pays for the next one', async () => {
   const { wait } = newLimits()
-  for (let i = 0; i < SPOILERS.burst; i++) {
+  for (let i = 0; i < DISRUPTIVE_ACTIONS.burst; i++) {
     await wait(HERE, 'share', async () => true)
     await wait(THERE, 'share', wrong)
   }
@@ -167,21 +167,22 @@ test('S-02: at the machine itself only its own limits count', async () => {
   const { wait } = newLimits()
   for (let i = 0; i < ALL_SPOILERS.burst; i++) await wait(`10.0.0.${i}`, 'change')
   for (const here of ['127.0.0.1', '127.8.0.1', '::ffff:127.0.0.2', '::1', '']) {
-    await times(SPOILERS.burst, async () => assert.equal(await wait(here, 'change'), 0, here))
-    assert.equal(await wait(here, 'change'), SPOILERS.everyMs / 1000)
+    await times(DISRUPTIVE_ACTIONS.burst, async () => assert.equal(await wait(here, 'change'), 0, here))
+    assert.equal(await wait(here, 'change'), DISRUPTIVE_ACTIONS.everyMs / 1000)
   }
 })
 
 test('P-60: a network of IPv6 counts as one address', async () => {
   const { wait } = newLimits()
-  for (let i = 0; i < SPOILERS.burst; i++) assert.equal(await wait(`2001:db8::${i.toString(16)}`, 'change'), 0)
+  for (let i = 0; i < DISRUPTIVE_ACTIONS.burst; i++)
+    assert.equal(await wait(`2001:db8::${i.toString(16)}`, 'change'), 0)
   assert.ok((await wait('2001:db8::ffff', 'change')) > 0)
   assert.equal(await wait('2001:db8:1::1', 'change'), 0)
 })
 
 test('P-60: addresses are forgotten when there are too many, and a flood is a line of the log a minute', async () => {
   const { wait, advance, logged } = newLimits()
-  await times(SPOILERS.burst, () => wait(HERE, 'change'))
+  await times(DISRUPTIVE_ACTIONS.burst, () => wait(HERE, 'change'))
   await times(50, () => wait(HERE, 'change'))
   assert.equal(logged.length, 1)
   for (let i = 0; i < MAX_ADDRESSES; i++) {
@@ -189,7 +190,7 @@ test('P-60: addresses are forgotten when there are too many, and a flood is a li
     advance(1_000)
   }
   // It was forgotten.
-  await times(SPOILERS.burst, async () => assert.equal(await wait(HERE, 'change'), 0))
+  await times(DISRUPTIVE_ACTIONS.burst, async () => assert.equal(await wait(HERE, 'change'), 0))
   assert.ok((await wait(HERE, 'change')) > 0)
   assert.equal(logged.length, 2)
 })
@@ -197,16 +198,16 @@ test('P-60: addresses are forgotten when there are too many, and a flood is a li
 test('what fails for another reason than the share counts for nobody', async () => {
   const { attempt, wait } = newLimits()
   const broken = (): Promise<boolean> => Promise.reject(new Error('the disk'))
-  await times(SPOILERS.burst + 1, () => assert.rejects(attempt(HERE, 'share', broken), /the disk/))
+  await times(DISRUPTIVE_ACTIONS.burst + 1, () => assert.rejects(attempt(HERE, 'share', broken), /the disk/))
   assert.equal(await wait(HERE, 'share'), 0)
 })
 
 test('S-02: who gives shares to an open server is not taken for one whose share was right', async () => {
-  const { house, from, garbage, shares } = await startHouse()
+  const { node: server, from, garbage, shares } = await startServer()
   assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: garbage(1) })).status, 200)
-  await house.operations.seal()
-  for (let i = 0; i < DOUBTS.burst; i++) {
-    await house.operations.reset()
+  await server.operations.seal()
+  for (let i = 0; i < AMBIGUOUS_FAILURES.burst; i++) {
+    await server.operations.reset()
     await from(`192.0.3.${i}`, 'PUT', 'sys/unseal', { key: shares[0]?.toString('hex') })
     assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: garbage(i) })).status, 400)
   }
@@ -214,10 +215,10 @@ test('S-02: who gives shares to an open server is not taken for one whose share 
 })
 
 /** At the endpoints: from an address of choice. */
-async function startHouse() {
-  const memory = await startMemoryHouse({ shares: 3, threshold: 2 })
+async function startServer() {
+  const memory = await startMemoryServer({ shares: 3, threshold: 2 })
   const from = (address: string, method: string, path: string, body?: unknown): Promise<WireResponse> =>
-    memory.house.core.handle({ ...wireRequest(method, path, body, ''), remoteAddress: address })
+    memory.node.core.handle({ ...wireRequest(method, path, body, ''), remoteAddress: address })
   const garbage = (i: number): string => Buffer.alloc(33, i).toString('hex')
   return { ...memory, from, garbage }
 }
@@ -225,8 +226,8 @@ async function startHouse() {
 const sentenceOf = (answer: WireResponse | Called): string => JSON.stringify(answer.body)
 
 test('S-02, P-60: a flood at sys/unseal is told 429 and when to come back, and nothing else', async () => {
-  const { house, shares, from, garbage } = await startHouse()
-  await house.operations.seal()
+  const { node: server, shares, from, garbage } = await startServer()
+  await server.operations.seal()
   const told = new Set<string>()
   for (let i = 0; i < 500; i++) {
     const response = await from(HERE, 'PUT', 'sys/unseal', { key: garbage(i % 256) })
@@ -241,19 +242,19 @@ test('S-02, P-60: a flood at sys/unseal is told 429 and when to come back, and n
   for (const share of shares.slice(0, 2)) {
     assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: share.toString('hex') })).status, 200)
   }
-  assert.equal(house.seal.status().sealed, false)
+  assert.equal(server.seal.status().sealed, false)
 })
 
 test('S-02, P-60: resets of sys/unseal are limited', async () => {
-  const { house, shares, from } = await startHouse()
-  await house.operations.seal()
+  const { node: server, shares, from } = await startServer()
+  await server.operations.seal()
   const statuses: number[] = []
-  for (let i = 0; i < SPOILERS.burst + 5; i++)
+  for (let i = 0; i < DISRUPTIVE_ACTIONS.burst + 5; i++)
     statuses.push((await from(HERE, 'PUT', 'sys/unseal', { reset: true })).status)
-  assert.deepEqual(statuses.slice(SPOILERS.burst), Array(5).fill(429))
+  assert.deepEqual(statuses.slice(DISRUPTIVE_ACTIONS.burst), Array(5).fill(429))
   await from(THERE, 'PUT', 'sys/unseal', { key: shares[0]?.toString('hex') })
   assert.equal((await from(HERE, 'PUT', 'sys/unseal', { reset: true })).status, 429)
-  assert.equal(house.seal.status().progress, 1)
+  assert.equal(server.seal.status().progress, 1)
 })
 
 const MATTERS = [
@@ -267,9 +268,9 @@ const MATTERS = [
 
 for (const { name, start, drop } of MATTERS) {
   test(`S-02, P-60: starting and dropping attempts of ${name} is limited, reading them is not`, async () => {
-    const { from } = await startHouse()
+    const { from } = await startServer()
     const [method, path, body] = start
-    for (let i = 0; i < SPOILERS.burst / 2; i++) {
+    for (let i = 0; i < DISRUPTIVE_ACTIONS.burst / 2; i++) {
       assert.equal((await from(HERE, method, path, body)).status, 200)
       assert.equal((await from(HERE, 'DELETE', drop)).status, 204)
     }
@@ -283,30 +284,30 @@ for (const { name, start, drop } of MATTERS) {
 }
 
 test('P-60, T-19: the same share again is refused and counts as a wrong one', async () => {
-  const { shares, from } = await startHouse()
+  const { shares, from } = await startServer()
   const { nonce } = JSON.parse(bodyText(await from(THERE, 'PUT', 'sys/generate-root/attempt', {})))
   const key = shares[0]?.toString('hex')
   assert.equal((await from(THERE, 'PUT', 'sys/generate-root/update', { key, nonce })).status, 200)
-  for (let i = 0; i < SPOILERS.burst; i++)
+  for (let i = 0; i < DISRUPTIVE_ACTIONS.burst; i++)
     assert.equal((await from(HERE, 'PUT', 'sys/generate-root/update', { key, nonce })).status, 400)
   assert.equal((await from(HERE, 'PUT', 'sys/generate-root/update', { key, nonce })).status, 429)
 })
 
 test('S-02: with a token that has sudo nobody is limited', async () => {
-  const { call } = await startHouse()
-  for (let i = 0; i < SPOILERS.burst + 5; i++) {
+  const { call } = await startServer()
+  for (let i = 0; i < DISRUPTIVE_ACTIONS.burst + 5; i++) {
     assert.equal((await call('PUT', 'sys/generate-root-token/attempt', {})).status, 200)
     assert.equal((await call('DELETE', 'sys/generate-root-token/attempt')).status, 204)
   }
-  const asked = await startMemoryHouse({ listener: { tokenAskedFor: { generateRoot: true, rekey: true } } })
-  for (let i = 0; i < SPOILERS.burst + 5; i++) {
+  const asked = await startMemoryServer({ listener: { tokenAskedFor: { generateRoot: true, rekey: true } } })
+  for (let i = 0; i < DISRUPTIVE_ACTIONS.burst + 5; i++) {
     assert.equal((await asked.call('PUT', 'sys/generate-root/attempt', {})).status, 200)
     assert.equal((await asked.call('DELETE', 'sys/generate-root/attempt')).status, 204)
   }
 })
 
 test('a server that has keys refuses sys/init before it looks at OpenPGP keys', async () => {
-  const { call } = await startHouse()
+  const { call } = await startServer()
   const answer = await call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1, pgp_keys: ['no key'] }, '')
   assert.deepEqual([answer.status, sentenceOf(answer)], [400, '{"errors":["Vault is already initialized"]}'])
 })

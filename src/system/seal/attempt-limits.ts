@@ -14,12 +14,12 @@ export type Allowance = { readonly burst: number; readonly everyMs: number }
 /** More than the most shares there can be (255), for one person who types all of them. */
 export const SHARES: Allowance = { burst: 300, everyMs: 2_000 }
 /** Starting, dropping, resetting, and shares that are refused. */
-export const SPOILERS: Allowance = { burst: 20, everyMs: 30_000 }
+export const DISRUPTIVE_ACTIONS: Allowance = { burst: 20, everyMs: 30_000 }
 /**
  * Combinations of several givers that were wrong: whose share it was cannot be told. Who types stays below, so that
  * nobody is kept out by what others gave.
  */
-export const DOUBTS: Allowance = { burst: 60, everyMs: 10_000 }
+export const AMBIGUOUS_FAILURES: Allowance = { burst: 60, everyMs: 10_000 }
 export const ALL_SHARES: Allowance = { burst: 1_500, everyMs: 200 }
 export const ALL_SPOILERS: Allowance = { burst: 100, everyMs: 6_000 }
 
@@ -29,12 +29,12 @@ export const MAX_ADDRESSES = 10_000
 const LOG_EVERY_MS = 60_000
 
 /** 'share': gives one. 'change': starts, drops or resets an attempt. */
-export type Act = 'share' | 'change'
+export type AttemptAction = 'share' | 'change'
 
 export type Attempt = {
   /** What the shares are for: attempts of one name have their progress in common. */
   readonly matter: string
-  readonly act: Act
+  readonly act: AttemptAction
   readonly address: string
 }
 
@@ -96,7 +96,7 @@ export class AttemptLimits {
   }
 
   /** A share may be the one that spoils, so who has no spoiler left gives none. */
-  #admit(network: string, act: Act): void {
+  #admit(network: string, act: AttemptAction): void {
     const own = this.#budgetOf(network)
     const needed = act === 'share' ? [own.spoilers, own.doubts, own.shares] : [own.spoilers]
     // What strangers do together keeps out nobody who did none of it, nor who sits at the machine.
@@ -166,7 +166,11 @@ export class AttemptLimits {
   }
 
   #newBudget(): Budget {
-    const [shares, spoilers, doubts] = [this.#bucket(SHARES), this.#bucket(SPOILERS), this.#bucket(DOUBTS)]
+    const [shares, spoilers, doubts] = [
+      this.#bucket(SHARES),
+      this.#bucket(DISRUPTIVE_ACTIONS),
+      this.#bucket(AMBIGUOUS_FAILURES),
+    ]
     return { shares, spoilers, doubts, isProven: false }
   }
 

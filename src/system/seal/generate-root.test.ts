@@ -1,7 +1,7 @@
 // sys/generate-root through the pipeline, as people with shares use it.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type MemoryHouse, startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 
 const ATTEMPT = 'sys/generate-root/attempt'
 const UPDATE = 'sys/generate-root/update'
@@ -26,10 +26,10 @@ const IDLE = {
   otp_length: 28,
 }
 
-const house = (): Promise<MemoryHouse> => startMemoryHouse({ shares: 5, threshold: 3 })
+const server = (): Promise<MemoryServer> => startMemoryServer({ shares: 5, threshold: 3 })
 
 test('S-09: enough shares give a root token that only the starter can read', async () => {
-  const { call, shares } = await house()
+  const { call, shares } = await server()
   assert.deepEqual((await call('GET', ATTEMPT, undefined, '')).body, IDLE)
   const started = (await call('PUT', ATTEMPT, {}, '')).body
   const { nonce } = started
@@ -56,19 +56,19 @@ test('S-09: enough shares give a root token that only the starter can read', asy
 })
 
 test('S-09: with an own password the server never says it', async () => {
-  const { call } = await house()
+  const { call } = await server()
   const otp = 'a'.repeat(28)
   const started = await call('PUT', ATTEMPT, { otp }, '')
   assert.deepEqual([started.status, started.body.otp], [200, ''])
   for (const wrong of ['short', 'a'.repeat(29), 'ä'.repeat(14)]) {
-    const { house: other } = await startMemoryHouse()
+    const { node: other } = await startMemoryServer()
     await assert.rejects(other.operations.rootToken.start(wrong, ''), { message: 'OTP string has incorrect length' })
   }
 })
 
 test('T-19, P-60: a share counts once; a wrong combination begins anew, not saying which one was wrong', async () => {
-  const { call, shares } = await house()
-  const other = await house()
+  const { call, shares } = await server()
+  const other = await server()
   const { nonce } = (await call('PUT', ATTEMPT, {}, '')).body
   await call('PUT', UPDATE, { key: key(shares[0]), nonce }, '')
   const twice = await call('PUT', UPDATE, { key: key(shares[0]), nonce }, '')
@@ -83,7 +83,7 @@ test('T-19, P-60: a share counts once; a wrong combination begins anew, not sayi
 })
 
 test('one attempt at a time; it is dropped when asked, when left alone, and at seal', async () => {
-  const { call, shares, advance } = await house()
+  const { call, shares, advance } = await server()
   const start = () => call('PUT', ATTEMPT, {}, '')
   assert.equal((await start()).status, 200)
   assert.deepEqual((await start()).body, { errors: ['root generation already in progress'] })
@@ -102,7 +102,7 @@ test('one attempt at a time; it is dropped when asked, when left alone, and at s
 })
 
 test('what cannot be a share, or is for another attempt, is refused', async () => {
-  const { call, shares } = await house()
+  const { call, shares } = await server()
   const none = await call('PUT', UPDATE, { key: key(shares[0]), nonce: '' }, '')
   assert.deepEqual(none.body, { errors: ['no root generation in progress'] })
   const { nonce } = (await call('PUT', ATTEMPT, {}, '')).body
@@ -113,7 +113,7 @@ test('what cannot be a share, or is for another attempt, is refused', async () =
 })
 
 test('S-02: the switch asks for a token with sudo', async () => {
-  const { call } = await startMemoryHouse({ listener: { tokenAskedFor: { generateRoot: true, rekey: false } } })
+  const { call } = await startMemoryServer({ listener: { tokenAskedFor: { generateRoot: true, rekey: false } } })
   assert.equal((await call('PUT', ATTEMPT, {}, '')).status, 403)
   await call('POST', 'sys/policies/acl/almost', { policy: `path "${ATTEMPT}" { capabilities = ["update"] }` })
   await call('POST', 'sys/policies/acl/enough', { policy: `path "${ATTEMPT}" { capabilities = ["update", "sudo"] }` })
@@ -130,7 +130,7 @@ test('S-02: the switch asks for a token with sudo', async () => {
 
 test('S-09: a seal while the token is stored does not make the answer readable without the password', async () => {
   for (let hops = 0; hops < 12; hops++) {
-    const { call, shares } = await startMemoryHouse()
+    const { call, shares } = await startMemoryServer()
     const { nonce, otp } = (await call('PUT', ATTEMPT, {}, '')).body
     const given = call('PUT', UPDATE, { key: key(shares[0]), nonce }, '')
     for (let hop = 0; hop < hops; hop++) await Promise.resolve()

@@ -1,7 +1,7 @@
 // The authenticated twins of what shares alone open: one attempt, two places.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 import { GENERATE_ROOT_ENDPOINTS } from '../endpoints/generate-root-endpoints.ts'
 import { REKEY_ENDPOINTS } from '../endpoints/rekey-endpoints.ts'
 
@@ -24,7 +24,7 @@ for (const { open, twin, matter } of TWINS) {
 }
 
 test('without sudo a twin is refused, also while the open place needs no token', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const policy = 'path "sys/rotate/*" { capabilities = ["read", "update", "delete"] }'
   await call('POST', 'sys/policies/acl/almost', { policy })
   const made = await call('POST', 'auth/token/create', { policies: ['almost'] })
@@ -40,7 +40,7 @@ test('without sudo a twin is refused, also while the open place needs no token',
 })
 
 test('a rekey that was begun at one place is seen and finished at the other, in an envelope there', async () => {
-  const { call, shares } = await startMemoryHouse()
+  const { call, shares } = await startMemoryServer()
   const begun = await call('POST', 'sys/rotate/root/init', { secret_shares: 2, secret_threshold: 2 })
   const { nonce } = begun.body.data as { nonce: string }
   assert.deepEqual([begun.status, begun.body.started], [200, undefined])
@@ -58,7 +58,7 @@ test('a rekey that was begun at one place is seen and finished at the other, in 
 
 test('a root token is made at the authenticated place, where the open one asks for a token as well', async () => {
   const listener = { tokenAskedFor: { generateRoot: true, rekey: true } }
-  const { call, shares } = await startMemoryHouse({ listener })
+  const { call, shares } = await startMemoryServer({ listener })
   assert.equal((await call('PUT', 'sys/generate-root/attempt', {}, '')).status, 403)
   const { nonce, otp } = (await call('PUT', 'sys/generate-root-token/attempt', {})).body.data as Record<string, string>
   const key = shares[0]?.toString('hex')

@@ -1,7 +1,7 @@
 // Terms of the keyring through the pipeline: what encrypts, what still opens, what a crash leaves of the count.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 import { sealRecord } from '../../storage/barrier.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { MOST_MAX_OPERATIONS } from '../../storage/keyring-limits.ts'
@@ -12,7 +12,7 @@ const POLICY = 'path "a" { capabilities = ["read"] }'
 const termOf = (record: Buffer | undefined): number | undefined => record?.readUInt32BE(1)
 
 test('rotate gives a new term for what is written from then on; what was written before stays readable', async () => {
-  const { call, store } = await startMemoryHouse()
+  const { call, store } = await startMemoryServer()
   await call('POST', 'sys/policies/acl/old', { policy: 'path "a" { capabilities = ["read"] }' })
   for (const [index, path] of ['sys/rotate', 'sys/rotate/keyring'].entries()) {
     assert.equal((await call('POST', path)).status, 204)
@@ -27,7 +27,7 @@ test('rotate gives a new term for what is written from then on; what was written
 })
 
 test('after seal and unseal all terms are there', async () => {
-  const { call, shares } = await startMemoryHouse()
+  const { call, shares } = await startMemoryServer()
   await call('POST', 'sys/policies/acl/old', { policy: 'path "a" { capabilities = ["read"] }' })
   await call('POST', 'sys/rotate')
   await call('PUT', 'sys/seal')
@@ -39,19 +39,19 @@ test('after seal and unseal all terms are there', async () => {
 test('every thread knows a term before anything is sealed with it', async () => {
   const told: { term: number | undefined; own: number | undefined }[] = []
   let own: () => number | undefined = () => undefined
-  const { call, house } = await startMemoryHouse({
+  const { call, node: server } = await startMemoryServer({
     announce: async ({ keyring }) => {
       told.push({ term: keyring?.activeTerm, own: own() })
     },
   })
-  own = () => house.storage.barrier.keyring?.activeTerm
+  own = () => server.storage.barrier.keyring?.activeTerm
   told.length = 0
   await call('POST', 'sys/rotate')
   assert.deepEqual(told, [{ term: 2, own: 1 }])
 })
 
 test('P-11: the count goes on over an orderly seal, and is never too low after a crash', async () => {
-  const first = await startMemoryHouse()
+  const first = await startMemoryServer()
   const count = async (call: typeof first.call) => Number((await call('GET', 'sys/key-status')).body.encryptions)
   for (let i = 0; i < 5; i++) await first.call('POST', `sys/policies/acl/p${i}`, { policy: POLICY })
   const before = await count(first.call)
@@ -62,18 +62,18 @@ test('P-11: the count goes on over an orderly seal, and is never too low after a
   const after = await count(first.call)
   assert.ok(after >= before && after < before + 10, `${before} ${after}`)
   // Nothing was stored since: another process on the same store begins where this one may have come to.
-  const second = await startMemoryHouse({ store: first.store, key: first.shares[0] as Buffer })
+  const second = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
   const crashed = await count(second.call)
   assert.ok(crashed >= after + WINDOW && crashed < after + WINDOW + 10, `${after} ${crashed}`)
 })
 
 test('P-11: near the limit the keyring gets a new term by itself', async () => {
-  const first = await startMemoryHouse()
-  const rootKey = first.house.seal.rootKey
+  const first = await startMemoryServer()
+  const rootKey = first.node.seal.rootKey
   const near = MOST_MAX_OPERATIONS - 3
   const record = sealRecord(rootKey, 0, KEY_USE, Buffer.alloc(12, 1), encodeKeyUse(near))
   await first.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
-  const { call } = await startMemoryHouse({ store: first.store, key: first.shares[0] as Buffer })
+  const { call } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
   assert.deepEqual((await call('GET', 'sys/key-status')).body.term, 1)
   for (let i = 0; i < 3; i++) await call('POST', `sys/policies/acl/p${i}`, { policy: POLICY })
   await call('POST', 'sys/policies/acl/last', { policy: POLICY })
@@ -83,15 +83,15 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
 })
 
 test('an interval that is over gives a new term; figures out of bounds are refused by name', async () => {
-  const { call, house, advance } = await startMemoryHouse()
+  const { call, node: server, advance } = await startMemoryServer()
   assert.equal((await call('POST', 'sys/rotate/config', { interval: '24h', max_operations: 1_000_000 })).status, 204)
   const { body } = await call('GET', 'sys/rotate/config')
   assert.deepEqual(body.data, { enabled: true, max_operations: 1_000_000, interval: 86_400 })
-  await house.operations.rotation.look()
-  assert.equal(house.operations.rotation.status().term, 1)
+  await server.operations.rotation.look()
+  assert.equal(server.operations.rotation.status().term, 1)
   advance(86_400)
-  await house.operations.rotation.look()
-  assert.equal(house.operations.rotation.status().term, 2)
+  await server.operations.rotation.look()
+  assert.equal(server.operations.rotation.status().term, 2)
   for (const bad of [{ interval: '23h' }, { max_operations: 999_999 }, { max_operations: MOST_MAX_OPERATIONS + 1 }]) {
     const refused = await call('POST', 'sys/rotate/config', bad)
     assert.equal(refused.status, 400)
@@ -100,7 +100,7 @@ test('an interval that is over gives a new term; figures out of bounds are refus
 })
 
 test('rotation asks for sudo', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   await call('POST', 'sys/policies/acl/almost', { policy: 'path "sys/rotate" { capabilities = ["update"] }' })
   const made = await call('POST', 'auth/token/create', { policies: ['almost'] })
   const token = String((made.body.auth as Record<string, unknown>).client_token)
@@ -108,7 +108,7 @@ test('rotation asks for sudo', async () => {
 })
 
 test('rotations at the same time give one term each', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   const writes = Array.from({ length: 20 }, (_, i) => call('POST', `sys/policies/acl/p${i}`, { policy: POLICY }))
   const rotations = Array.from({ length: 5 }, () => call('POST', 'sys/rotate'))
   for (const { status } of await Promise.all([...writes, ...rotations])) assert.equal(status, 204)

@@ -22,7 +22,7 @@ import {
 import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import { decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
-import { CORE_FOLDER, KEYRING, openKeyring, putRecord } from './seal-records.ts'
+import { KEYRING, openKeyring, putRecord, SEAL_FOLDER } from './seal-records.ts'
 
 /** As many encryptions may be made before the count is stored again; a crash makes it larger by at most so much. */
 const WINDOW = 2 ** 20
@@ -61,7 +61,7 @@ export class KeyringRotation {
 
   constructor(parts: RotationParts) {
     this.#parts = parts
-    this.#view = parts.storage.view(systemScope, CORE_FOLDER)
+    this.#view = parts.storage.view(systemScope, SEAL_FOLDER)
   }
 
   /**

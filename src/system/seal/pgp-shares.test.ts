@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { decrypt, generateKey, type PrivateKey, readMessage } from 'openpgp'
-import { type MemoryHouse, startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 import { ENCRYPT_TO_PGP } from '../../crypto/pgp.ts'
 import { inlineWork, type SlowWork } from '../../lib/slow-work.ts'
 import { realWorld } from '../../lib/world.ts'
@@ -29,7 +29,7 @@ async function read(own: PrivateKey, message: Buffer): Promise<string> {
 const [a, b] = [await holder(), await holder()]
 const INIT = 'sys/rekey/init'
 
-async function rekeyed(stage: MemoryHouse, extra: object) {
+async function rekeyed(stage: MemoryServer, extra: object) {
   const { call, shares } = stage
   const wanted = { secret_shares: 2, secret_threshold: 2, pgp_keys: [a.pub, b.pub], ...extra }
   const started = (await call('PUT', INIT, wanted, '')).body
@@ -39,7 +39,7 @@ async function rekeyed(stage: MemoryHouse, extra: object) {
 }
 
 test('init gives each holder a message with the hexadecimal text of a share, and the token to another', async () => {
-  const { call, house } = await startMemoryHouse({ shares: 0 })
+  const { call, node: server } = await startMemoryServer({ shares: 0 })
   const wanted = { secret_shares: 2, secret_threshold: 2, pgp_keys: [a.pub, b.pub], root_token_pgp_key: b.pub }
   const { body } = await call('PUT', 'sys/init', wanted, '')
   const messages = (body.keys as string[]).map((key) => Buffer.from(key, 'hex'))
@@ -52,13 +52,13 @@ test('init gives each holder a message with the hexadecimal text of a share, and
     assert.match(key, /^[0-9a-f]{66}$/)
     await call('PUT', 'sys/unseal', { key }, '')
   }
-  assert.equal(house.seal.status().sealed, false)
+  assert.equal(server.seal.status().sealed, false)
   const token = await read(b.own, Buffer.from(String(body.root_token), 'base64'))
   assert.equal((await call('GET', 'sys/mounts', undefined, token)).status, 200)
 })
 
 test('generate-root to a key: base64 of a message that has the token', async () => {
-  const { call, shares } = await startMemoryHouse()
+  const { call, shares } = await startMemoryServer()
   const started = (await call('PUT', 'sys/generate-root/attempt', { pgp_key: a.pub }, '')).body
   assert.deepEqual([started.pgp_fingerprint, started.otp], [a.fingerprint, ''])
   const given = { key: shares[0]?.toString('hex'), nonce: started.nonce }
@@ -69,7 +69,7 @@ test('generate-root to a key: base64 of a message that has the token', async () 
 })
 
 test('rekey to keys, with a backup given to sudo only, gone when asked and with the next rekey', async () => {
-  const stage = await startMemoryHouse()
+  const stage = await startMemoryServer()
   const { call } = stage
   const done = await rekeyed(stage, { backup: true })
   assert.deepEqual(done.pgp_fingerprints, [a.fingerprint, b.fingerprint])
@@ -86,13 +86,13 @@ test('rekey to keys, with a backup given to sudo only, gone when asked and with 
 })
 
 test('S-04: a backup of shares that were not verified is not kept', async () => {
-  const stage = await startMemoryHouse()
+  const stage = await startMemoryServer()
   await rekeyed(stage, { backup: true, require_verification: true })
   assert.equal((await stage.call('GET', 'sys/rekey/backup')).status, 404)
 })
 
 test('as many keys as shares, and each a key', async () => {
-  const { call } = await startMemoryHouse({ shares: 0 })
+  const { call } = await startMemoryServer({ shares: 0 })
   for (const pgp_keys of [[a.pub], [a.pub, 'nonsense'], [a.pub, 'bm9uc2Vuc2U=']]) {
     const refused = await call('PUT', 'sys/init', { secret_shares: 2, secret_threshold: 2, pgp_keys }, '')
     assert.equal(refused.status, 400)
@@ -117,7 +117,7 @@ for (const verification of [false, true]) {
         return inline.run(job, input)
       },
     }
-    const stage = await startMemoryHouse({ slow })
+    const stage = await startMemoryServer({ slow })
     const { call, shares } = stage
     const given = rekeyed(stage, { require_verification: verification })
     await reached.promise
@@ -143,7 +143,7 @@ test('init that cannot encrypt its shares makes nothing: it can be asked for aga
       return inline.run(job, input)
     },
   }
-  const { call } = await startMemoryHouse({ slow, shares: 0 })
+  const { call } = await startMemoryServer({ slow, shares: 0 })
   const wanted = { secret_shares: 2, secret_threshold: 2, pgp_keys: [a.pub, b.pub] }
   assert.equal((await call('PUT', 'sys/init', wanted, '')).status, 500)
   assert.deepEqual((await call('GET', 'sys/init', undefined, '')).body, { initialized: false })

@@ -1,7 +1,7 @@
 // sys/rekey through the pipeline: new shares for those who hold the old ones.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type MemoryHouse, startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 
 const INIT = 'sys/rekey/init'
 const hex = (shares: readonly Buffer[]): string[] => shares.map((share) => share.toString('hex'))
@@ -20,16 +20,16 @@ const IDLE = {
   verification_required: false,
 }
 
-const house = (): Promise<MemoryHouse> => startMemoryHouse({ shares: 3, threshold: 2 })
+const server = (): Promise<MemoryServer> => startMemoryServer({ shares: 3, threshold: 2 })
 
 /** The last answer. */
-async function giveAll({ call }: MemoryHouse, path: string, keys: readonly string[], nonce: unknown) {
+async function giveAll({ call }: MemoryServer, path: string, keys: readonly string[], nonce: unknown) {
   let last = await call('PUT', path, { key: keys[0], nonce }, '')
   for (const key of keys.slice(1)) last = await call('PUT', path, { key, nonce }, '')
   return last
 }
 
-async function opensWith({ call }: MemoryHouse, keys: readonly string[]): Promise<boolean> {
+async function opensWith({ call }: MemoryServer, keys: readonly string[]): Promise<boolean> {
   await call('PUT', 'sys/seal')
   for (const key of keys) await call('PUT', 'sys/unseal', { key }, '')
   const { body } = await call('GET', 'sys/seal-status', undefined, '')
@@ -38,7 +38,7 @@ async function opensWith({ call }: MemoryHouse, keys: readonly string[]): Promis
 }
 
 test('enough old shares give new ones, which open the server; the old ones no longer do', async () => {
-  const stage = await house()
+  const stage = await server()
   const { call, shares } = stage
   assert.deepEqual((await call('GET', INIT, undefined, '')).body, IDLE)
   const started = (await call('PUT', INIT, { secret_shares: 5, secret_threshold: 3 }, '')).body
@@ -61,7 +61,7 @@ test('enough old shares give new ones, which open the server; the old ones no lo
 })
 
 test('from one share to several, and back to one', async () => {
-  const stage = await startMemoryHouse()
+  const stage = await startMemoryServer()
   const { call } = stage
   let keys = hex(stage.shares)
   for (const [n, t] of [
@@ -77,7 +77,7 @@ test('from one share to several, and back to one', async () => {
 })
 
 test('S-04: with verification the old shares work until the new ones were given back', async () => {
-  const stage = await house()
+  const stage = await server()
   const { call, shares } = stage
   const wanted = { secret_shares: 4, secret_threshold: 3, require_verification: true }
   const { nonce } = (await call('PUT', INIT, wanted, '')).body
@@ -110,7 +110,7 @@ test('S-04: with verification the old shares work until the new ones were given 
 
 test('S-04: new shares that were not given back are nothing; the old ones go on', async () => {
   for (const drop of ['cancel', 'idle', 'seal'] as const) {
-    const stage = await house()
+    const stage = await server()
     const { call, shares, advance } = stage
     const wanted = { secret_shares: 1, secret_threshold: 1, require_verification: true }
     const { nonce } = (await call('PUT', INIT, wanted, '')).body
@@ -126,7 +126,7 @@ test('S-04: new shares that were not given back are nothing; the old ones go on'
 })
 
 test('T-19: a share given twice is refused, and one of an earlier split gives nothing', async () => {
-  const stage = await house()
+  const stage = await server()
   const { call, shares } = stage
   const { nonce } = (await call('PUT', INIT, { secret_shares: 3, secret_threshold: 2 }, '')).body
   const first = hex(shares)[0] ?? ''
@@ -141,7 +141,7 @@ test('T-19: a share given twice is refused, and one of an earlier split gives no
 })
 
 test('numbers and fields that make no sense are refused by name', async () => {
-  const { call } = await house()
+  const { call } = await server()
   for (const [body, name] of [
     [{}, 'secret_shares'],
     [{ secret_shares: 3, secret_threshold: 4 }, 'secret_threshold'],
@@ -159,13 +159,13 @@ test('numbers and fields that make no sense are refused by name', async () => {
 })
 
 test('S-02: the switch asks for a token with sudo', async () => {
-  const { call } = await startMemoryHouse({ listener: { tokenAskedFor: { generateRoot: false, rekey: true } } })
+  const { call } = await startMemoryServer({ listener: { tokenAskedFor: { generateRoot: false, rekey: true } } })
   assert.equal((await call('GET', INIT, undefined, '')).status, 403)
   assert.equal((await call('GET', INIT)).status, 200)
 })
 
 test('S-07: shares given at the same time each get the state that they made', async () => {
-  const { call, shares } = await startMemoryHouse({ shares: 5, threshold: 4 })
+  const { call, shares } = await startMemoryServer({ shares: 5, threshold: 4 })
   const { nonce } = (await call('PUT', INIT, { secret_shares: 1, secret_threshold: 1 }, '')).body
   const given = hex(shares.slice(0, 4)).map((key) => call('PUT', 'sys/rekey/update', { key, nonce }, ''))
   const answers = (await Promise.all(given)).map(({ body }) => body.progress ?? body.complete)
@@ -173,7 +173,7 @@ test('S-07: shares given at the same time each get the state that they made', as
 })
 
 test('new shares are not wrapped, which could lose them: it is refused before anything is done', async () => {
-  const { call, shares } = await startMemoryHouse()
+  const { call, shares } = await startMemoryServer()
   const [key] = hex(shares)
   for (const [place, token] of [
     ['sys/rekey', ''],
@@ -194,7 +194,7 @@ test('new shares are given though a thread could not be told of them', async () 
   const announce = async (): Promise<void> => {
     if (isFailing) throw new Error('A thread is gone')
   }
-  const stage = await startMemoryHouse({ announce })
+  const stage = await startMemoryServer({ announce })
   const { call, shares } = stage
   const { nonce } = (await call('PUT', INIT, { secret_shares: 1, secret_threshold: 1 }, '')).body
   isFailing = true

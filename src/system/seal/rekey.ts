@@ -18,7 +18,7 @@ import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { WrongCombination } from './attempt-limits.ts'
 import { combineKey, SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import type { Seal } from './seal.ts'
-import { CORE_FOLDER } from './seal-records.ts'
+import { SEAL_FOLDER } from './seal-records.ts'
 import { readPgpKeys, type ShareTexts, shareTexts } from './share-answer.ts'
 import { ShareAttempt } from './share-attempt.ts'
 import { checkShareNumbers } from './share-numbers.ts'
@@ -97,7 +97,7 @@ export class Rekey {
 
   constructor(parts: RekeyParts) {
     this.#parts = parts
-    this.#view = parts.storage.view(systemScope, CORE_FOLDER)
+    this.#view = parts.storage.view(systemScope, SEAL_FOLDER)
     const isUnseal = parts.of === 'unseal key'
     this.#backupName = isUnseal ? 'unseal-shares-backup' : 'recovery-shares-backup'
     const [kind, operation] = isUnseal ? ['barrier rekey', 'rekey'] : ['recovery rekey', 'recovery rekey']
@@ -228,7 +228,7 @@ export class Rekey {
 
   /** Of shares that are no longer good none is kept. */
   #putBackup(tx: Transaction, texts: ShareTexts | undefined, nonce: string): void {
-    const core = sealedTransaction(this.#parts.storage.barrier, systemScope, CORE_FOLDER, tx)
+    const core = sealedTransaction(this.#parts.storage.barrier, systemScope, SEAL_FOLDER, tx)
     if (texts?.fingerprints === undefined) {
       core.delete(this.#backupName)
       return

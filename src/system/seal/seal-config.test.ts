@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { decodeSealConfig, encodeSealConfig, type SealConfig } from './seal-config.ts'
-import { MAX_SHARES } from './share-numbers.ts'
 
 const good: readonly SealConfig[] = [
   { shares: 1, threshold: 1 },

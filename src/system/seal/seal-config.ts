@@ -5,11 +5,12 @@
 //
 // With a seal that opens by itself the shares are those of the recovery key. In clear, so it is the one record that
 // somebody without a key can change: nothing opens by it that would not open without it.
+
+import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { integer, oneOf, optional, text } from '../../lib/member-kinds.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import type { ShareConfig } from './key-shares.ts'
-import { MAX_SHARES } from './share-numbers.ts'
 
 export const SEAL_CONFIG = 'root/core/seal-config'
 

@@ -7,7 +7,7 @@ import { openRecord } from '../../storage/barrier.ts'
 import { StorageRefused } from '../../storage/contract.ts'
 import { createMemoryStore } from '../../storage/memory-store.ts'
 import { type AlsoWrites, createSeal } from './seal-creation.ts'
-import { KEYRING, openKeyring, openRootKey, openStore, ROOT_KEY, readRecord } from './seal-records.ts'
+import { KEYRING, openKeyring, openRootKey, ROOT_KEY, readRecord, unsealStore } from './seal-records.ts'
 
 const KEY_BYTES = 32
 
@@ -48,7 +48,7 @@ test('an initialisation that fails stores nothing, wipes its keys and takes the 
 test('the name that is made up for a cluster is short, and has an id beside it', async () => {
   const { store, random, create } = stage()
   const { shares } = await create()
-  const { cluster } = await openStore(store, importSecret(shares[0] ?? ZEROS), random)
+  const { cluster } = await unsealStore(store, importSecret(shares[0] ?? ZEROS), random)
   assert.match(cluster.name, /^keywright-[0-9a-f]{8}$/)
   assert.match(cluster.id, /^[0-9a-f-]{36}$/)
 })

@@ -9,7 +9,7 @@ import { sealedTransaction } from '../../storage/sealed-storage.ts'
 import { SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import { encodeKeyUse, KEY_USE } from './key-use.ts'
 import { encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
-import { CLUSTER, type Cluster, CORE_FOLDER, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY } from './seal-records.ts'
+import { CLUSTER, type Cluster, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY, SEAL_FOLDER } from './seal-records.ts'
 
 const KEY_BYTES = 32
 
@@ -55,7 +55,7 @@ export async function createSeal(
       putRecord(tx, random, KEYRING, root, encoded)
       encoded.fill(0)
       tx.put(systemScope, SEAL_CONFIG, encodeSealConfig(config))
-      const core = sealedTransaction(barrier, systemScope, CORE_FOLDER, tx)
+      const core = sealedTransaction(barrier, systemScope, SEAL_FOLDER, tx)
       core.put('leaf-key', leafKey)
       core.put('cluster', CLUSTER.encode(cluster))
       await also(tx, barrier, shares)

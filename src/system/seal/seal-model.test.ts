@@ -1,7 +1,7 @@
 // Random sequences of what opens and closes a server, with requests on their way all the time.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type MemoryHouse, startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 import { pseudoRandom } from '../../../test/fixtures/pseudo-random.ts'
 import { testSeed } from '../../../test/fixtures/seed.ts'
 import { ends } from '../../../test/fixtures/until.ts'
@@ -11,7 +11,7 @@ const STEPS = Number(process.env.SEAL_STEPS ?? '400')
 
 test('S-06: no sequence of init, unseal, seal and stop hangs, answers 500 or leaves it half open', async (t) => {
   const random = pseudoRandom(testSeed(t))
-  let stage: MemoryHouse = await startMemoryHouse({ shares: 0 })
+  let stage: MemoryServer = await startMemoryServer({ shares: 0 })
   let key = ''
   let token = ''
   const statuses = new Set<number>()
@@ -36,9 +36,9 @@ test('S-06: no sequence of init, unseal, seal and stop hangs, answers 500 or lea
     seal: () => stage.call('PUT', 'sys/seal', undefined, token),
     rotate: () => stage.call('POST', 'sys/rotate', undefined, token),
     stop: async () => {
-      await stage.house.rest()
+      await stage.node.rest()
       await Promise.all(inFlight)
-      stage = await startMemoryHouse({ store: stage.store, threshold: 0 })
+      stage = await startMemoryServer({ store: stage.store, threshold: 0 })
     },
   }
   const names = Object.keys(steps)
@@ -51,7 +51,7 @@ test('S-06: no sequence of init, unseal, seal and stop hangs, answers 500 or lea
     const name = names[random.int(names.length)] as string
     await ends((steps[name] as () => Promise<unknown>)(), `step ${step}, ${name}`)
     const { sealed } = (await ends(stage.call('GET', 'sys/seal-status', undefined, ''), 'seal-status')).body
-    assert.equal(sealed, stage.house.storage.barrier.sealed, `step ${step}, ${name}`)
+    assert.equal(sealed, stage.node.storage.barrier.sealed, `step ${step}, ${name}`)
     open.add(sealed === false)
   }
   await Promise.all(inFlight)

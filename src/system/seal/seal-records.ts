@@ -14,7 +14,7 @@ import { type ReadStore, StorageCorrupt, systemScope, type Transaction } from '.
 import { decodeKeyring, type Keyring } from '../../storage/keyring.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
-export const CORE_FOLDER = 'root/core/'
+export const SEAL_FOLDER = 'root/core/'
 export const ROOT_KEY = 'root/core/root-key'
 export const RECOVERY_KEY = 'root/core/recovery-key'
 export const KEYRING = 'root/core/keyring'
@@ -48,7 +48,7 @@ export function openKeyring(rootKey: KeyObject, record: Buffer): Keyring {
 }
 
 /** @throws AuthenticationFailed where it is another unseal key, StorageCorrupt. The caller wipes the leaf key. */
-export async function openStore(
+export async function unsealStore(
   store: ReadStore,
   unsealKey: KeyObject,
   random: Random,
@@ -56,7 +56,7 @@ export async function openStore(
   const rootKey = openRootKey(unsealKey, await readRecord(store, ROOT_KEY))
   const keyring = openKeyring(rootKey, await readRecord(store, KEYRING))
   const barrier = new Barrier(random, keyring)
-  const read = async (name: string) => barrier.open(CORE_FOLDER + name, await readRecord(store, CORE_FOLDER + name))
+  const read = async (name: string) => barrier.open(SEAL_FOLDER + name, await readRecord(store, SEAL_FOLDER + name))
   const cluster = CLUSTER.decode(await read('cluster'))
   const leafKey = await read('leaf-key')
   return { rootKey, keyring, leafKey, cluster }

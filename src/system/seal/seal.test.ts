@@ -1,12 +1,12 @@
 // The seal through the pipeline: init, unseal with shares, seal, and what a sealed server answers.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { startMemoryHouse } from '../../../test/fixtures/memory-house.ts'
+import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 
 const give = (key: Buffer) => ({ key: key.toString('base64') })
 
 test('the name of a cluster is short and printable: everybody is shown it', async () => {
-  const { call } = await startMemoryHouse({ shares: 0 })
+  const { call } = await startMemoryServer({ shares: 0 })
   const init = (cluster_name: string) =>
     call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1, cluster_name })
   for (const bad of ['x'.repeat(129), 'a\nb', 'a\u001b[31m', 'a\u202eb', 'a\u2028b']) {
@@ -16,13 +16,13 @@ test('the name of a cluster is short and printable: everybody is shown it', asyn
   const keys = (await init('Zürich, 2nd floor')).body.keys_base64 as readonly string[]
   await call('PUT', 'sys/unseal', { key: keys[0] })
   assert.equal((await call('GET', 'sys/health', undefined, '')).body.cluster_name, 'Zürich, 2nd floor')
-  const other = await startMemoryHouse({ shares: 0 })
+  const other = await startMemoryServer({ shares: 0 })
   const longest = { secret_shares: 1, secret_threshold: 1, cluster_name: 'é'.repeat(128) }
   assert.equal((await other.call('PUT', 'sys/init', longest)).status, 200)
 })
 
 test('P-58: a sealed server answers its status and nothing else, and opens with enough shares', async () => {
-  const { call, shares } = await startMemoryHouse({ shares: 5, threshold: 3 })
+  const { call, shares } = await startMemoryServer({ shares: 5, threshold: 3 })
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'transit/keys/k')
   assert.equal((await call('PUT', 'sys/seal')).status, 204)
@@ -48,7 +48,7 @@ test('P-58: a sealed server answers its status and nothing else, and opens with 
 })
 
 test('T-19: the same share twice counts once', async () => {
-  const { call, shares } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  const { call, shares } = await startMemoryServer({ shares: 3, threshold: 2 })
   await call('PUT', 'sys/seal')
   await call('PUT', 'sys/unseal', give(shares[0] as Buffer))
   const again = await call('PUT', 'sys/unseal', give(shares[0] as Buffer))
@@ -56,7 +56,7 @@ test('T-19: the same share twice counts once', async () => {
 })
 
 test('P-60: a wrong combination is refused, forgets its shares, and says nothing of which one was wrong', async () => {
-  const { call, shares } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  const { call, shares } = await startMemoryServer({ shares: 3, threshold: 2 })
   await call('PUT', 'sys/seal')
   const wrong = Buffer.from(shares[1] as Buffer)
   wrong[0] = (wrong[0] as number) ^ 1
@@ -72,8 +72,8 @@ test('P-60: a wrong combination is refused, forgets its shares, and says nothing
 
 test('shares of another server do not open this one', async () => {
   const [one, other] = [
-    await startMemoryHouse({ shares: 3, threshold: 2 }),
-    await startMemoryHouse({ shares: 3, threshold: 2 }),
+    await startMemoryServer({ shares: 3, threshold: 2 }),
+    await startMemoryServer({ shares: 3, threshold: 2 }),
   ]
   await one.call('PUT', 'sys/seal')
   await one.call('PUT', 'sys/unseal', give(other.shares[0] as Buffer))
@@ -81,7 +81,7 @@ test('shares of another server do not open this one', async () => {
 })
 
 test('what cannot be a share is refused by name, hexadecimal is accepted, and reset forgets', async () => {
-  const { call, shares } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  const { call, shares } = await startMemoryServer({ shares: 3, threshold: 2 })
   await call('PUT', 'sys/seal')
   for (const key of ['xx', 'AAAA', '', 'a'.repeat(200), 'not base64!']) {
     const { status, body } = await call('PUT', 'sys/unseal', { key })
@@ -99,7 +99,7 @@ const OTHER_LENGTHS = { 1: [24, 33], 2: [16, 32] } as const
 
 for (const threshold of [1, 2] as const) {
   test(`P-43: shares that give no key are as wrong as others, where ${threshold} opens`, async () => {
-    const { call, shares } = await startMemoryHouse({ shares: threshold, threshold })
+    const { call, shares } = await startMemoryServer({ shares: threshold, threshold })
     /** The answer to the last of as many as are needed. */
     const giveAll = async (path: string, bytes: number, nonce?: unknown) => {
       const wrong = Array.from({ length: threshold }, (_, at) => Buffer.alloc(bytes, at + 1))
@@ -127,7 +127,7 @@ for (const threshold of [1, 2] as const) {
 }
 
 test('what is kept of the shares is wiped when there are enough, whether they open or not', async (context) => {
-  const { house, call, shares } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  const { node: server, call, shares } = await startMemoryServer({ shares: 3, threshold: 2 })
   await call('PUT', 'sys/seal')
   const { fill } = Buffer.prototype
   const wiped: string[] = []
@@ -137,19 +137,19 @@ test('what is kept of the shares is wiped when there are enough, whether they op
   })
   const [first, second, third] = shares.map((share) => Buffer.from(share)) as [Buffer, Buffer, Buffer]
   const wrong = Buffer.alloc(first.length, 9)
-  await house.seal.give(wrong)
-  await assert.rejects(house.seal.give(second), { name: 'Refusal' })
+  await server.seal.give(wrong)
+  await assert.rejects(server.seal.give(second), { name: 'Refusal' })
   for (const share of [wrong, second]) assert.equal(wiped.filter((one) => one === share.toString('hex')).length, 1)
-  await house.seal.give(first)
-  await house.seal.give(third)
+  await server.seal.give(first)
+  await server.seal.give(third)
   for (const share of [first, third]) assert.equal(wiped.filter((one) => one === share.toString('hex')).length, 1)
 })
 
 test('an unseal key of another length is as wrong as another key', async () => {
-  const { house } = await startMemoryHouse()
+  const { node: server } = await startMemoryServer()
   for (const bytes of [0, 16, 31, 32, 33]) {
     await assert.rejects(
-      house.seal.openWith(Buffer.alloc(bytes, 7)),
+      server.seal.openWith(Buffer.alloc(bytes, 7)),
       { name: 'Refusal', code: 'key_share_wrong' },
       `${bytes}`,
     )
@@ -157,7 +157,7 @@ test('an unseal key of another length is as wrong as another key', async () => {
 })
 
 test('init refuses shares that make no sense, and a second time', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   assert.equal((await call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 })).status, 400)
   for (const [shares, threshold] of [
     [0, 0],
@@ -171,18 +171,18 @@ test('init refuses shares that make no sense, and a second time', async () => {
 })
 
 test('S-06: keys are made once, also where two ask before either is done', async () => {
-  const { house } = await startMemoryHouse({ shares: 0 })
-  const make = () => house.seal.initialise({ shares: 1, threshold: 1 }, '', async () => {})
+  const { node: server } = await startMemoryServer({ shares: 0 })
+  const make = () => server.seal.initialise({ shares: 1, threshold: 1 }, '', async () => {})
   const [first, second] = await Promise.allSettled([make(), make()])
   assert.deepEqual([first.status, second.status], ['fulfilled', 'rejected'])
   await assert.rejects(make(), { name: 'Refusal', code: 'seal_state_wrong', message: /already initialized/ })
   const [share] = first.status === 'fulfilled' ? first.value : []
-  await house.seal.openWith(share ?? assert.fail('there is one'))
-  assert.equal(house.seal.status().sealed, false)
+  await server.seal.openWith(share ?? assert.fail('there is one'))
+  assert.equal(server.seal.status().sealed, false)
 })
 
 test('init refuses what is for shares of another seal, each by itself', async () => {
-  const { call } = await startMemoryHouse({ shares: 0 })
+  const { call } = await startMemoryServer({ shares: 0 })
   for (const recovery of [{ recovery_shares: 1 }, { recovery_threshold: 1 }, { recovery_pgp_keys: ['a'] }]) {
     const { status, body } = await call('PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1, ...recovery }, '')
     assert.equal(status, 400)
@@ -191,7 +191,7 @@ test('init refuses what is for shares of another seal, each by itself', async ()
 })
 
 test('only sudo seals', async () => {
-  const { call } = await startMemoryHouse()
+  const { call } = await startMemoryServer()
   await call('POST', 'sys/policies/acl/almost', { policy: 'path "sys/seal" { capabilities = ["update"] }' })
   const made = await call('POST', 'auth/token/create', { policies: ['almost'] })
   const token = String((made.body.auth as Record<string, unknown>).client_token)
@@ -200,7 +200,7 @@ test('only sudo seals', async () => {
 })
 
 test('P-26, P-09: what is stored holds no share and no plaintext, and two swapped values are found', async () => {
-  const { call, store, shares, house } = await startMemoryHouse({ shares: 3, threshold: 2 })
+  const { call, store, shares, node: server } = await startMemoryServer({ shares: 3, threshold: 2 })
   await call('POST', 'sys/policies/acl/a', { policy: '# canary-policy-text\npath "a" { capabilities = ["read"] }' })
   await call('POST', 'sys/policies/acl/b', { policy: 'path "b" { capabilities = ["read"] }' })
   const entries = await store.scan('', '', 10_000)
@@ -211,12 +211,12 @@ test('P-26, P-09: what is stored holds no share and no plaintext, and two swappe
   const [a, b] = ['root/sys/policy/a', 'root/sys/policy/b'].map(
     (key) => entries.find((entry) => entry.key === key)?.value,
   )
-  assert.throws(() => house.storage.barrier.open('root/sys/policy/a', b as Buffer))
-  assert.ok(house.storage.barrier.open('root/sys/policy/a', a as Buffer).includes('canary-policy-text'))
+  assert.throws(() => server.storage.barrier.open('root/sys/policy/a', b as Buffer))
+  assert.ok(server.storage.barrier.open('root/sys/policy/a', a as Buffer).includes('canary-policy-text'))
 })
 
 test('S-06: seals, unseals and writes at once leave the server open or sealed, never half', async () => {
-  const { call, shares, house } = await startMemoryHouse()
+  const { call, shares, node: server } = await startMemoryServer()
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   const key = (shares[0] as Buffer).toString('base64')
   for (let round = 0; round < 20; round++) {
@@ -225,7 +225,7 @@ test('S-06: seals, unseals and writes at once leave the server open or sealed, n
     const turns = [call('PUT', 'sys/seal'), ...Array.from({ length: 4 }, () => call('PUT', 'sys/unseal', { key }))]
     for (const { status } of await Promise.all([...writes, ...turns, ...tokens]))
       assert.ok(status !== 500, `round ${round}`)
-    assert.equal((await call('GET', 'sys/seal-status')).body.sealed, house.storage.barrier.sealed, `round ${round}`)
+    assert.equal((await call('GET', 'sys/seal-status')).body.sealed, server.storage.barrier.sealed, `round ${round}`)
     await call('PUT', 'sys/unseal', { key })
     assert.equal((await call('POST', `transit/keys/after${round}`)).status, 200)
   }

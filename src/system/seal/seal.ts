@@ -18,11 +18,11 @@ import {
   type Cluster,
   type OpenedKeys,
   openRootKey,
-  openStore,
   putRecord,
   RECOVERY_KEY,
   ROOT_KEY,
   readRecord,
+  unsealStore,
 } from './seal-records.ts'
 import { ShareCollector } from './share-attempt.ts'
 
@@ -224,7 +224,7 @@ export class Seal {
   }
 
   async #open(unsealKey: KeyObject): Promise<OpenedKeys> {
-    const { rootKey, ...keys } = await openStore(this.#store, unsealKey, this.#world.random)
+    const { rootKey, ...keys } = await unsealStore(this.#store, unsealKey, this.#world.random)
     this.#rootKey = rootKey
     this.#cluster = keys.cluster
     this.#openings++

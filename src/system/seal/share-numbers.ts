@@ -1,6 +1,5 @@
 import { fail } from '../../api/errors.ts'
-
-export const MAX_SHARES = 255
+import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 
 /** `kind` begins the names of the fields. @throws Refusal naming the field */
 export function checkShareNumbers(kind: 'secret' | 'recovery', shares: number, threshold: number): void {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Ran, runClient, type Surroundings } from '../../fixtures/cli-run.ts'
+import { type Ran, type RunOptions, runClient } from '../../fixtures/cli-run.ts'
 import { PROJECT, type ServerProcess, startServerProcess, temporaryDirectory } from '../../fixtures/server-process.ts'
 
 const home = temporaryDirectory()
@@ -37,7 +37,7 @@ after(async () => {
   home.cleanUp()
 })
 
-function run(words: readonly string[], env: Readonly<Record<string, string>>, more?: Surroundings): Promise<Ran> {
+function run(words: readonly string[], env: Readonly<Record<string, string>>, more?: RunOptions): Promise<Ran> {
   return runClient(words, { ...more, env: { VAULT_ADDR: server.address, HOME: home.path, ...env } })
 }
 

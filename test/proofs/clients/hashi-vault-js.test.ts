@@ -14,7 +14,7 @@ const OFFERED = Object.getOwnPropertyNames(Vault.prototype).filter((name) => nam
 type Client = any
 
 /** Of itself the client waits for a second: too short where many tests share a machine. */
-const PATIENCE_MS = 120_000
+const TIMEOUT_MS = 120_000
 
 const run = new ClientRun({ name: 'hashi-vault-js', language: 'JavaScript', offered: OFFERED })
 
@@ -25,7 +25,7 @@ let root: string
 before(async () => {
   server = await openServer()
   root = server.token
-  vault = clientWith({ timeout: PATIENCE_MS })
+  vault = clientWith({ timeout: TIMEOUT_MS })
   await setUp('sys/policies/acl/encryptor', { policy: POLICY })
   await setUp('sys/auth/userpass', { type: 'userpass' })
   await setUp('sys/auth/approle', { type: 'approle' })

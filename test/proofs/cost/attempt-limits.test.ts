@@ -1,18 +1,18 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { SPOILERS } from '../../../src/system/seal/attempt-limits.ts'
+import { DISRUPTIVE_ACTIONS } from '../../../src/system/seal/attempt-limits.ts'
 import { processCpuMs } from '../../fixtures/measured.ts'
-import { startMemoryHouse, wireRequest } from '../../fixtures/memory-house.ts'
+import { startMemoryServer, wireRequest } from '../../fixtures/memory-server.ts'
 
 test('P-41, P-60: what is refused by the limit costs less than half a millisecond', async (context) => {
-  const { house } = await startMemoryHouse({ shares: 3, threshold: 2 })
-  await house.operations.seal()
+  const { node: server } = await startMemoryServer({ shares: 3, threshold: 2 })
+  await server.operations.seal()
   const rounds = 2_000
   const refused = (i: number) => {
     const request = wireRequest('PUT', 'sys/unseal', { key: Buffer.alloc(33, i).toString('hex') }, '')
-    return house.core.handle({ ...request, remoteAddress: '192.0.2.1' })
+    return server.core.handle({ ...request, remoteAddress: '192.0.2.1' })
   }
-  for (let i = 0; i < SPOILERS.burst * 2; i++) await refused(i)
+  for (let i = 0; i < DISRUPTIVE_ACTIONS.burst * 2; i++) await refused(i)
   const cpuMs = await processCpuMs(async () => {
     for (let i = 0; i < rounds; i++) assert.equal((await refused(i & 255)).status, 429)
   })

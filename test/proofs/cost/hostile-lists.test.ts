@@ -2,15 +2,15 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { leastMs, processCpuMs } from '../../fixtures/measured.ts'
-import { type MemoryHouse, startMemoryHouse } from '../../fixtures/memory-house.ts'
+import { type MemoryServer, startMemoryServer } from '../../fixtures/memory-server.ts'
 
-let house: MemoryHouse
+let server: MemoryServer
 let token: string
 before(async () => {
-  house = await startMemoryHouse()
-  const made = await house.call('POST', 'auth/token/create', { policies: ['default'] })
+  server = await startMemoryServer()
+  const made = await server.call('POST', 'auth/token/create', { policies: ['default'] })
   token = String((made.body.auth as { readonly client_token: string }).client_token)
-  await house.call('POST', 'sys/auth/approle', { type: 'approle' })
+  await server.call('POST', 'sys/auth/approle', { type: 'approle' })
 })
 
 const MOST_MS = 200
@@ -32,19 +32,19 @@ async function cost(
 test('H-02: capabilities of paths with thousands of segments cost what their length costs', async () => {
   // A look-up of each beginning of the path took 0.2 s for each of these.
   const paths = Array.from({ length: 4 }, (_, at) => `${at}/${'a/'.repeat(8_000)}`)
-  const ms = await cost(() => house.call('POST', 'sys/capabilities-self', { paths }, token), 200)
+  const ms = await cost(() => server.call('POST', 'sys/capabilities-self', { paths }, token), 200)
   assert.ok(ms < MOST_MS, `${ms} ms`)
 })
 
 test('H-02: a list that is one text of a million commas costs what its length costs', async () => {
   // A list of a million texts took 0.3 s, and 32 MB of commas the memory of the thread.
   const before = await cost(
-    () => house.call('POST', 'sys/capabilities-self', { paths: 'a'.repeat(2_000_000) }, token),
+    () => server.call('POST', 'sys/capabilities-self', { paths: 'a'.repeat(2_000_000) }, token),
     400,
   )
   const boundMs = before * 5 + 50
   const ms = await cost(
-    () => house.call('POST', 'sys/capabilities-self', { paths: 'a,'.repeat(1_000_000) }, token),
+    () => server.call('POST', 'sys/capabilities-self', { paths: 'a,'.repeat(1_000_000) }, token),
     400,
     boundMs,
   )
@@ -54,18 +54,18 @@ test('H-02: a list that is one text of a million commas costs what its length co
 test('P-42: lists of hundreds of addresses are compared in no time, on the thread that writes', async () => {
   // Each pair took a tenth of a millisecond: of two lists of a thousand 100 s.
   const blocks = ['127.0.0.1', ...Array.from({ length: 199 }, (_, at) => `10.1.${at}.0/24`)]
-  await house.call('POST', 'auth/approle/role/wide', { token_bound_cidrs: blocks })
-  const { data: role } = (await house.call('GET', 'auth/approle/role/wide/role-id')).body
+  await server.call('POST', 'auth/approle/role/wide', { token_bound_cidrs: blocks })
+  const { data: role } = (await server.call('GET', 'auth/approle/role/wide/role-id')).body
   const secretIds: unknown[] = []
   const make = async () => {
-    const made = await house.call('POST', 'auth/approle/role/wide/secret-id', {
+    const made = await server.call('POST', 'auth/approle/role/wide/secret-id', {
       token_bound_cidrs: blocks.toReversed(),
     })
     secretIds.push(made.body.data?.secret_id)
     return made
   }
   const making = await cost(make, 200)
-  const logIn = () => house.call('POST', 'auth/approle/login', { role_id: role?.role_id, secret_id: secretIds[0] }, '')
+  const logIn = () => server.call('POST', 'auth/approle/login', { role_id: role?.role_id, secret_id: secretIds[0] }, '')
   const login = await cost(logIn, 200)
   assert.ok(making < MOST_MS && login < MOST_MS, `${making} ms, ${login} ms`)
 })

@@ -3,8 +3,8 @@
 // work, not a slow machine.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type MemoryHouse, startMemoryHouse, wireRequest } from '../../fixtures/memory-house.ts'
+import { setImmediate as nextLoop } from 'node:timers/promises'
+import { type MemoryServer, startMemoryServer, wireRequest } from '../../fixtures/memory-server.ts'
 
 const BODY_BYTES = 32 << 20
 const TIMES = 2
@@ -18,11 +18,11 @@ function cpuMs(): number {
   return (user + system) / 1_000
 }
 
-let house: MemoryHouse
+let server: MemoryServer
 before(async () => {
-  house = await startMemoryHouse()
-  await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
-  await house.call('POST', 'transit/keys/k')
+  server = await startMemoryServer()
+  await server.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await server.call('POST', 'transit/keys/k')
 })
 
 /** The most that the thread computes between two turns of the event loop while `work` runs. */
@@ -34,7 +34,7 @@ async function longestHold(work: () => Promise<unknown>): Promise<number> {
     isOver = true
   })
   while (!isOver) {
-    await nextTurn()
+    await nextLoop()
     const now = cpuMs()
     longest = Math.max(longest, now - last)
     last = now
@@ -71,7 +71,7 @@ for (const { name, path, body } of BODIES) {
       least.push(cpuMs() - beginMs)
       const request = { ...wireRequest('POST', path, undefined, 'root'), body: bytes }
       const work = async (): Promise<void> => {
-        const { status } = await house.house.core.handle(request)
+        const { status } = await server.node.core.handle(request)
         assert.equal(status, 200)
       }
       holds.push(await longestHold(work))

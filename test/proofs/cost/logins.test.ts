@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { SAMPLE } from '../../../emulator/sample-plan.ts'
 import { inlineWork } from '../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../src/lib/world.ts'
-import { startCloudHouse } from '../../fixtures/cloud-house.ts'
+import { startCloudServer } from '../../fixtures/cloud-server.ts'
 import { processCpuMs } from '../../fixtures/measured.ts'
-import { startMemoryHouse } from '../../fixtures/memory-house.ts'
+import { startMemoryServer } from '../../fixtures/memory-server.ts'
 
 const COSTLY = [
   '.'.repeat(30_000),
@@ -20,26 +20,26 @@ const COSTLY = [
 ]
 
 test('F13, L-09, L-10: tokens of clouds that only cost time are refused soon', async (context) => {
-  const house = await startCloudHouse()
-  context.after(() => house.stop())
-  await house.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
+  const server = await startCloudServer()
+  context.after(() => server.stop())
+  await server.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] })
   const place = { role: 'r', subscription_id: SAMPLE.subscription, resource_group_name: 'rg-app', vm_name: 'vm1' }
   for (const jwt of COSTLY) {
-    const cpuMs = await processCpuMs(async () => assert.equal((await house.login({ ...place, jwt })).status, 400))
+    const cpuMs = await processCpuMs(async () => assert.equal((await server.login({ ...place, jwt })).status, 400))
     assert.ok(cpuMs < 2_000, `${cpuMs} ms`)
   }
 })
 
 test('M-01: a wrong name takes as long as a wrong password', async () => {
-  const house = await startMemoryHouse({ slow: inlineWork(realWorld()) })
-  await house.call('POST', 'sys/auth/people', { type: 'userpass' })
-  await house.call('POST', 'auth/people/users/known', { password: 'secret' })
-  await house.call('POST', 'sys/auth/people/tune', { user_lockout_config: { lockout_disable: true } })
+  const server = await startMemoryServer({ slow: inlineWork(realWorld()) })
+  await server.call('POST', 'sys/auth/people', { type: 'userpass' })
+  await server.call('POST', 'auth/people/users/known', { password: 'secret' })
+  await server.call('POST', 'sys/auth/people/tune', { user_lockout_config: { lockout_disable: true } })
   const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
   for (let i = 0; i < 15; i++) {
     for (const name of ['known', 'unknown'] as const) {
       const logIn = async () =>
-        assert.equal((await house.call('POST', `auth/people/login/${name}`, { password: 'no' }, '')).status, 400)
+        assert.equal((await server.call('POST', `auth/people/login/${name}`, { password: 'no' }, '')).status, 400)
       times[name].push(await processCpuMs(logIn))
     }
   }

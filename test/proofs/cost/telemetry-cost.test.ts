@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import { ALL_ENDPOINTS } from '../../../src/assembly/engine-types.ts'
 import type { WireRequest } from '../../../src/core/exchange.ts'
 import { realWorld } from '../../../src/lib/world.ts'
-import { endpointPlaces, newMetricMemory, rowOf } from '../../../src/telemetry/cells.ts'
+import { endpointColumns, newMetricMemory, rowOf } from '../../../src/telemetry/cells.ts'
 import { RequestMeter } from '../../../src/telemetry/request-meter.ts'
-import { RequestWatch } from '../../../src/telemetry/request-watch.ts'
-import { startMemoryHouse, wireRequest } from '../../fixtures/memory-house.ts'
+import { RequestObserver } from '../../../src/telemetry/request-observer.ts'
+import { startMemoryServer, wireRequest } from '../../fixtures/memory-server.ts'
 
 /** Time on the processor for one of `count`, in microseconds; after a first run that warms up. */
 async function microseconds(count: number, work: () => unknown): Promise<number> {
@@ -23,10 +23,10 @@ const SIZE = 100_000
 const request: WireRequest = wireRequest('GET', 'sys/health')
 
 test('counting a request costs less than a microsecond', async (context) => {
-  const places = endpointPlaces(ALL_ENDPOINTS)
+  const places = endpointColumns(ALL_ENDPOINTS)
   const meter = new RequestMeter(rowOf(newMetricMemory(ALL_ENDPOINTS.length, 1), 2), places)
   const world = realWorld()
-  const watch = new RequestWatch(world, meter)
+  const watch = new RequestObserver(world, meter)
   const endpoint = ALL_ENDPOINTS[100]
   const of = async (work: () => unknown): Promise<number> => {
     const costs: number[] = []
@@ -51,13 +51,13 @@ test('counting a request costs less than a microsecond', async (context) => {
 })
 
 test('H-03: a request that a quota refuses costs less than 0.2 ms, however large its body is', async (context) => {
-  const { call, house } = await startMemoryHouse()
+  const { call, node: server } = await startMemoryServer()
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'sys/quotas/rate-limit/q', { path: 'transit/', rate: 1, interval: '24h' })
   const large = { ...wireRequest('POST', 'transit/encrypt/k'), body: Buffer.alloc(10_000_000, '[') }
-  await house.core.handle(large)
-  assert.equal((await house.core.handle(large)).status, 429)
-  const cost = await microseconds(2_000, () => house.core.handle(large))
+  await server.core.handle(large)
+  assert.equal((await server.core.handle(large)).status, 429)
+  const cost = await microseconds(2_000, () => server.core.handle(large))
   context.diagnostic(`${cost.toFixed(1)} µs`)
   assert.ok(cost < 200, `${cost} µs`)
 })

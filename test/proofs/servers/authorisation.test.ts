@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { CAPABILITIES, type Capability } from '../../../src/auth/capabilities.ts'
+import { CAPABILITIES, type PolicyCapability } from '../../../src/auth/capabilities.ts'
 import {
   missingName,
   mountEngines,
@@ -117,7 +117,7 @@ async function tokensThatAreGone(): Promise<Readonly<Record<string, string>>> {
 let policyCount = 0
 
 /** A token that has these capabilities on the path, and nothing else. */
-async function tokenFor(path: string, capabilities: readonly Capability[]): Promise<string> {
+async function tokenFor(path: string, capabilities: readonly PolicyCapability[]): Promise<string> {
   const name = `generated-${++policyCount}`
   const policy = JSON.stringify({ path: { [path]: { capabilities } } })
   const { status } = await api(server, 'POST', `sys/policies/acl/${name}`, { policy })
@@ -141,7 +141,7 @@ async function callIn(namespace: string, method: string, path: string, token: st
 type Situation = {
   readonly name: string
   readonly path: string
-  readonly needed: Capability
+  readonly needed: PolicyCapability
   readonly prepare: () => Promise<void>
 }
 
@@ -299,8 +299,8 @@ for (const placed of inOrder) {
       await prepare()
       const status = async (token: string | undefined): Promise<number> =>
         (await call(WIRE_METHODS[operation], path, token)).status
-      const exact: readonly Capability[] = sudo === true ? [needed, 'sudo'] : [needed]
-      const without = (missing: Capability): readonly Capability[] =>
+      const exact: readonly PolicyCapability[] = sudo === true ? [needed, 'sudo'] : [needed]
+      const without = (missing: PolicyCapability): readonly PolicyCapability[] =>
         CAPABILITIES.filter((capability) => capability !== missing && capability !== 'deny')
       // None of these does anything, so their order is no matter, and they need not wait for one another.
       const refused: readonly (readonly [

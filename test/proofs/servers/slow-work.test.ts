@@ -6,7 +6,7 @@ import { inlineWork, JobFailed, JobForgotten, Overloaded } from '../../../src/li
 import { realWorld } from '../../../src/lib/world.ts'
 import { poolMeterOf } from '../../../src/process/thread-telemetry.ts'
 import { CELL } from '../../../src/telemetry/cells.ts'
-import { startMemoryHouse } from '../../fixtures/memory-house.ts'
+import { startMemoryServer } from '../../fixtures/memory-server.ts'
 import { readExposition } from '../../fixtures/prometheus-text.ts'
 import { startThreadedServer, type ThreadedServer } from '../../fixtures/threaded-server.ts'
 
@@ -103,11 +103,11 @@ const REFUSALS = [
 for (const { cause, status, says } of REFUSALS) {
   test(`a key that the pool does not make because of ${cause.name}: ${status}, and no key`, async () => {
     const slow = { ...inlineWork(realWorld()), run: () => Promise.reject(cause) }
-    const house = await startMemoryHouse({ slow })
-    await house.call('POST', 'sys/mounts/transit', { type: 'transit' })
-    const answer = await house.call('POST', 'transit/keys/k', { type: 'rsa-2048' })
+    const server = await startMemoryServer({ slow })
+    await server.call('POST', 'sys/mounts/transit', { type: 'transit' })
+    const answer = await server.call('POST', 'transit/keys/k', { type: 'rsa-2048' })
     assert.equal(answer.status, status)
     assert.match(String(answer.body.errors), says)
-    assert.equal((await house.call('GET', 'transit/keys/k')).status, 404)
+    assert.equal((await server.call('GET', 'transit/keys/k')).status, 404)
   })
 }

@@ -416,7 +416,7 @@ for (const { signal, status } of [
 }
 
 /** A turn that nobody gave back. */
-function leaveTurn({ home }: Checkout, owners: string | undefined): void {
+function leaveQueue({ home }: Checkout, owners: string | undefined): void {
   mkdirSync(join(home, '.npm-ci'))
   if (owners !== undefined) writeFileSync(join(home, '.npm-ci/owner'), `${owners}\n`)
 }
@@ -427,7 +427,7 @@ const gone = (): string => String(spawnSync('true').pid)
 test('a turn whose owners are gone is taken over, and what they had kept aside is put back', (context) => {
   const checkout = makeCheckout(context, INSTALLS)
   install(checkout, INSTALLED, 'lock first')
-  leaveTurn(checkout, `${gone()} ${gone()}`)
+  leaveQueue(checkout, `${gone()} ${gone()}`)
   cpSync(join(checkout.home, 'node_modules'), join(checkout.home, '.npm-ci/before'), {
     recursive: true,
     preserveTimestamps: true,
@@ -459,7 +459,7 @@ test('an owner that has ended, and that nobody asks how, is gone', async (contex
   await once(stdout, 'data')
   gate.end()
   await until(() => spawnSync('ps', ['-o', 'stat=', '-p', id], { encoding: 'utf8' }).stdout.startsWith('Z'), 'its end')
-  leaveTurn(checkout, id)
+  leaveQueue(checkout, id)
   const { status, said } = run(checkout, TOOL)
   assert.equal(status, 0, said)
   assert.equal(said, `${MISSING}: ${FIRST}`)
@@ -469,7 +469,7 @@ test('an owner that has ended, and that nobody asks how, is gone', async (contex
 test('a turn that has no owner is taken over after a while', (context) => {
   const checkout = makeCheckout(context, INSTALLS)
   neverSleep(checkout)
-  leaveTurn(checkout, undefined)
+  leaveQueue(checkout, undefined)
   const { status, said } = run(checkout, TOOL)
   assert.equal(status, 0)
   assert.deepEqual(said.split('\n'), [
@@ -484,7 +484,7 @@ test('a turn is not waited for without end', (context) => {
   neverSleep(checkout)
   // Asked 900 times how the owner is, the real one would take half a minute of the processor.
   script(join(checkout.home, '../commands/ps'), 'echo S')
-  leaveTurn(checkout, String(process.pid))
+  leaveQueue(checkout, String(process.pid))
   const { status, said } = run(checkout, TOOL)
   assert.equal(status, 1)
   assert.match(said, /^another command has been installing packages for 900 s: where none is, remove \S+\/\.npm-ci$/m)

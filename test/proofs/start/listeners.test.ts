@@ -27,7 +27,7 @@ after(() => temporary.cleanUp())
 const TOKEN = ['X-Vault-Token', 'root'] as const
 const HEALTH = rawRequest('GET', '/v1/sys/health')
 const MOST_STOP_MS = 10_000
-const PATIENCE_MS = 4_000
+const TIMEOUT_MS = 4_000
 
 function written(name: string, text: string): string {
   const path = join(temporary.path, name)
@@ -226,7 +226,7 @@ test('F-14: SIGTERM under load finishes on every listener what was begun, and en
   written('cert.pem', LOOPBACK_CERTIFICATE)
   written('key.pem', LOOPBACK_KEY)
   // The server has patience for 5 s: where this machine stands still for longer, requests are cut off.
-  const { ms, met, code, left } = await undisturbed(PATIENCE_MS, () => stoppedUnderLoad(context))
+  const { ms, met, code, left } = await undisturbed(TIMEOUT_MS, () => stoppedUnderLoad(context))
   assert.deepEqual(met, new Set([FINISHED]))
   assert.equal(code, 0)
   assert.ok(ms < MOST_STOP_MS, `${ms} ms`)

@@ -10,7 +10,7 @@ import type { TokenEntry } from '../../../src/auth/token-entry.ts'
 import { inlineWork } from '../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../src/lib/world.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/sqlite-store.ts'
-import { LIMITS } from '../../fixtures/memory-house.ts'
+import { LIMITS } from '../../fixtures/memory-server.ts'
 import { api, type ServerProcess, startServerProcess, temporaryDirectory } from '../../fixtures/server-process.ts'
 
 const TOKENS = Number(process.env.TOKENS ?? '2000')
@@ -54,7 +54,7 @@ async function timedStart(directory: string): Promise<{ readonly server: ServerP
 async function fill(directory: string): Promise<string> {
   const world = realWorld()
   const store = await openSqliteStore({ directory, random: world.random, clock: world.clock })
-  const house = await assembleNode({
+  const server = await assembleNode({
     role: 'all',
     store,
     world,
@@ -64,10 +64,10 @@ async function fill(directory: string): Promise<string> {
     tokenLimits: LIMITS,
   })
   const keys = JSON.parse(readFileSync(join(directory, 'development-keys.json'), 'utf8')) as { unseal_key: string }
-  await house.operations.unseal(Buffer.from(keys.unseal_key, 'base64'))
+  await server.operations.unseal(Buffer.from(keys.unseal_key, 'base64'))
   // It would remove them as fast as they come.
-  house.expiry.stop()
-  const { tokens } = house
+  server.expiry.stop()
+  const { tokens } = server
   const hourAgoMs = world.clock.nowMs() - 3_600_000
   let last = ''
   for (let made = 0; made < TOKENS; made += PAGE) {
@@ -76,7 +76,7 @@ async function fill(directory: string): Promise<string> {
         last = tokens.newToken()
         const ttl = at % 2 === 0 ? 1_800 + (at % 1_000) : 36_000
         const entry: TokenEntry = {
-          ...house.tokenService.rootEntry(),
+          ...server.tokenService.rootEntry(),
           policies: ['default'],
           path: 'auth/token/create',
           createdAtMs: hourAgoMs,
@@ -88,7 +88,7 @@ async function fill(directory: string): Promise<string> {
       }
     })
   }
-  await house.rest()
+  await server.rest()
   await store.close()
   return last
 }

@@ -12,10 +12,10 @@ import { type StoredRing, type VersionSecrets, wipeRing } from '../ring/key-ring
 import { requireRotatePeriod } from '../ring/key-settings.ts'
 import type { BackupNote, RingHeader, VersionHeader } from '../ring/ring-header.ts'
 import type { VersionBounds } from '../ring/versions.ts'
-import { Turns } from '../turns.ts'
+import { TimeSlice } from '../time-slice.ts'
 import { BackupMembers, MAX_NUMBER, refuseBackup } from './backup-members.ts'
 import { backupTypeName } from './backup-types.ts'
-import { nanosOf, readVersion } from './backup-version.ts'
+import { nanosOf, readBackupVersion } from './backup-version.ts'
 
 /** MAX_VERSIONS of secret keys; parsing takes a second then. */
 const LIMITS: JsonLimits = { depth: 8, containers: 200_000, members: 1_000_000, objectMembers: 1_000_000 }
@@ -38,9 +38,9 @@ export async function readBackup(text: string, world: World): Promise<ReadBackup
   const shared = { header: ring.header, type, convergentVersion: policy.whole('convergent_version', -1, 3), world }
   try {
     const versions: VersionHeader[] = []
-    const turns = new Turns(world)
+    const turns = new TimeSlice(world)
     for (const version of versionsOf(whole, policy, bounds)) {
-      const { header, material, hmac } = readVersion(version, shared)
+      const { header, material, hmac } = readBackupVersion(version, shared)
       secrets.push({ material, hmac })
       versions.push(header)
       await turns.pause()

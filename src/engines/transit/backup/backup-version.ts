@@ -27,7 +27,7 @@ export type SharedByVersions = {
 type ReadVersion = VersionSecrets & { readonly header: VersionHeader }
 
 /** The secrets are the caller's to wipe. @throws Refusal naming the member */
-export function readVersion(version: BackupMembers, shared: SharedByVersions): ReadVersion {
+export function readBackupVersion(version: BackupMembers, shared: SharedByVersions): ReadVersion {
   const { type } = shared
   const header = headerOf(version, shared)
   try {

@@ -2,15 +2,15 @@
 // there is more, and begins anew. Nothing of it was answered by then.
 import { fail } from '../../../api/errors.ts'
 import type { Item } from '../../../api/fields.ts'
-import type { BudgetBook } from './budget-book.ts'
 import { BudgetSpent, type MessageBudget } from './message-budget.ts'
+import type { MessageCounter } from './message-counter.ts'
 
 /** Times that a request may find everything used up by others again. */
-const MAX_TURNS = 100
+const MAX_ATTEMPTS = 100
 
 /** What has more messages to give, and forgets a key whose version they are used up for. */
 export type CountedKeys = {
-  readonly budgets: Pick<BudgetBook, 'more'>
+  readonly budgets: Pick<MessageCounter, 'more'>
   readonly keys: { forget(name: string): void }
 }
 
@@ -41,7 +41,7 @@ async function again<T>(
   turn: number,
 ): Promise<T> {
   if (!(cause instanceof BudgetSpent)) throw cause
-  if (turn > MAX_TURNS) throw fail('overloaded', [], cause)
+  if (turn > MAX_ATTEMPTS) throw fail('overloaded', [], cause)
   if (await mount.budgets.more(cause, messages)) mount.keys.forget(cause.budget.name)
   try {
     return await work()

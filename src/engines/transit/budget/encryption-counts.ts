@@ -2,7 +2,7 @@
 // keys are read with every request of some clients, so numbers are kept as they were read until they change.
 import { CoherentCache } from '../../../lib/coherent-cache.ts'
 import type { View } from '../../../storage/sealed-storage.ts'
-import { countOf, LIVES, readGranted, readLives, USE_FOLDER } from './budget-ledger.ts'
+import { LIVES, readGranted, readLives, sealedAtMost, USE_FOLDER } from './message-count-store.ts'
 
 /** About 100 bytes each. */
 const MAX_KEPT = 20_000
@@ -31,7 +31,7 @@ export class CountReader {
     const counts: Record<string, number> = {}
     for (const { number, identity, header } of versions) {
       const granted = await this.#kept.get(USE_FOLDER + identity, this.#load)
-      counts[number] = countOf(header, granted ?? 0, lives ?? 0)
+      counts[number] = sealedAtMost(header, granted ?? 0, lives ?? 0)
     }
     return { encryption_counts: counts }
   }

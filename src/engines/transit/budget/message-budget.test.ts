@@ -8,7 +8,7 @@ import { testSeed } from '../../../../test/fixtures/seed.ts'
 import type { LogFields } from '../../../lib/log.ts'
 import { StorageFull } from '../../../storage/contract.ts'
 import type { Transit } from '../transit.ts'
-import type { BudgetQuestion } from './budget-ledger.ts'
+import type { AllowanceCall } from './message-count-store.ts'
 
 const plaintext = base64('the quick brown fox')
 const NEAR = 2 ** 32 - 2 ** 14
@@ -17,11 +17,11 @@ const OF_A_START = 8 * 1_024
 
 /** A thread that serves beside the one that writes; `asked` grows with each question. */
 function serving(writer: Transit, view: MemoryView) {
-  const asked: BudgetQuestion[] = []
+  const asked: AllowanceCall[] = []
   const mounted = mountTransit(view, { ...readOnly(view) }, undefined, {
-    askWriter: async (question) => {
-      asked.push(question as BudgetQuestion)
-      return structuredClone(await writer.answer(structuredClone(question)))
+    callWriter: async (question) => {
+      asked.push(question as AllowanceCall)
+      return structuredClone(await writer.handleWriterCall(structuredClone(question)))
     },
   })
   return { ...mounted, asked }
@@ -318,7 +318,7 @@ test('a key that rotates by itself is not rotated for its last message, but for 
   await writer.client.write('keys/k', { auto_rotate_period: '1h' })
   const { identity } = (await writer.transit.keys.find('k'))?.version(1) ?? assert.fail()
   const ask = async () => {
-    const answer = await writer.transit.answer({
+    const answer = await writer.transit.handleWriterCall({
       kind: 'block',
       name: 'k',
       version: 1,

@@ -1,7 +1,7 @@
 // How many messages a thread may still seal under a key version (threats P-11, C-13): random nonces of 96 bits are good
 // for 2^32 messages of one key (NIST SP 800-38D section 8.3), so the messages of each version are counted. A thread
-// counts down what it was given; what was given is stored first (budget-ledger.ts), so the count is never too low.
-import type { BudgetPool } from './budget-pool.ts'
+// counts down what it was given, which was stored before (message-count-store.ts): the count is never too low.
+import type { MessageAllowance } from './message-allowance.ts'
 
 /** Half of what may be: from here on answers warn. */
 export const WARN_MESSAGES = 2 ** 31
@@ -13,10 +13,10 @@ export class MessageBudget {
   readonly name: string
   readonly version: number
   /** What it takes from: shared by all names that the version has. */
-  readonly pool: BudgetPool
+  readonly pool: MessageAllowance
   readonly #book: Refiller
 
-  constructor(book: Refiller, { name, version }: Pick<MessageBudget, 'name' | 'version'>, pool: BudgetPool) {
+  constructor(book: Refiller, { name, version }: Pick<MessageBudget, 'name' | 'version'>, pool: MessageAllowance) {
     this.#book = book
     this.name = name
     this.version = version

@@ -8,14 +8,14 @@ import { InvalidKeyMaterial } from '../../../crypto/key-types/key-type.ts'
 import type { World } from '../../../lib/world.ts'
 import { maxRestoredVersions, readBackup } from '../backup/backup-reading.ts'
 import { writeBackup } from '../backup/backup-writing.ts'
-import { nameField } from '../crypt-fields.ts'
+import { keyNameField } from '../crypt-fields.ts'
 import { proveOrRefuse } from '../imported-material.ts'
 import { type StoredRing, wipeRing } from '../ring/key-ring.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { keyTypeOf, requireUsable } from '../ring/loaded-ring.ts'
 import type { Prover } from '../ring/new-key.ts'
 import type { RingHeader } from '../ring/ring-header.ts'
-import { Turns } from '../turns.ts'
+import { TimeSlice } from '../time-slice.ts'
 
 /** What it takes of its mount. */
 type Parts = WithKeys<'update' | 'place'> & Prover & { readonly world: World }
@@ -31,7 +31,7 @@ const backupKey = endpoint({
   describe:
     'The key has to be exportable, with allow_plaintext_backup. Keep what is shown as safe as the keys. A warning ' +
     'says where there are more versions than restore takes.',
-  fields: nameField,
+  fields: keyNameField,
   response: { backup: text('What restore takes') },
   handler: async (transit: Parts, { name }) => {
     let backup = ''
@@ -110,7 +110,7 @@ function requireName(asked: string, inBackup: string): string {
 
 async function proveVersions(transit: Parts, { header, secrets }: StoredRing): Promise<void> {
   const type = keyTypeOf(header)
-  const turns = new Turns(transit.world)
+  const turns = new TimeSlice(transit.world)
   for (const [index, { material }] of secrets.entries()) {
     if (header.versions[index]?.isPublic === true) continue
     try {

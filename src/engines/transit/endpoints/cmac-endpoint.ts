@@ -5,13 +5,13 @@ import { type Args, batch, type Item, int, string } from '../../../api/fields.ts
 import type { Answer } from '../../../api/request.ts'
 import { text } from '../../../api/shape.ts'
 import { whenDone } from '../../../lib/when-done.ts'
-import { allOptional, keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
+import { allOptional, keyNameField, keyNotFound, singleOrBatch } from '../crypt-fields.ts'
 import { cmacOf, makeMac } from '../mac.ts'
 import { runPatiently } from '../patient-batch.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { encryptionVersion } from '../ring/versions.ts'
-import type { Timed } from '../turns.ts'
+import type { Timed } from '../time-slice.ts'
 
 /** What it takes of its mount. */
 type Parts = WithKeys<'find'> & Timed
@@ -19,7 +19,7 @@ type Parts = WithKeys<'find'> & Timed
 const CMAC = { cmac: text('vault:vN: and base64') }
 
 const fields = {
-  ...nameField,
+  ...keyNameField,
   mac_length: int('Bytes of the CMAC, from its first: 1 to 16; 0 is all of it', { default: 0 }),
   input: string('What to authenticate, base64, and not empty', { secret: true }),
   key_version: int('Version of the key that makes the CMAC; 0 is the latest', { default: 0 }),

@@ -73,4 +73,4 @@ const writeCache = endpoint({
   },
 })
 
-export const CONFIG_ENDPOINTS: readonly Endpoint<Parts>[] = [readConfig, writeConfig, readCache, writeCache]
+export const TRANSIT_CONFIG_ENDPOINTS: readonly Endpoint<Parts>[] = [readConfig, writeConfig, readCache, writeCache]

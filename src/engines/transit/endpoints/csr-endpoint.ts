@@ -1,7 +1,7 @@
 // keys/:name/csr: a certificate request for the public key of a version, signed with its private key.
 import { endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
-import { string, version } from '../../../api/fields.ts'
+import { keyVersion, string } from '../../../api/fields.ts'
 import { text } from '../../../api/shape.ts'
 import { DerError } from '../../../crypto/encoding/der.ts'
 import { PemError, readOnlyPem, writePem } from '../../../crypto/encoding/pem.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../../crypto/signatures/certificate-request.ts'
 import { signWith } from '../../../crypto/signing-jobs.ts'
 import { whenDone } from '../../../lib/when-done.ts'
-import { keyNotFound, nameField } from '../crypt-fields.ts'
+import { keyNameField, keyNotFound } from '../crypt-fields.ts'
 import { type Signer, signBytesInDevice } from '../managed/managed-signing.ts'
 import { pairVersion } from '../pair-version.ts'
 import type { WithKeys } from '../ring/keys.ts'
@@ -45,8 +45,8 @@ export const csrEndpoint = endpoint({
     'RSA signs with PKCS #1 v1.5 and SHA-256, ECDSA with SHA-256, SHA-384 for P-384 and SHA-512 for P-521. ' +
     'What the authority makes of the request is for set-certificate.',
   fields: {
-    ...nameField,
-    version: version('Version of the key that the request is for, and that signs it; 0 is the latest'),
+    ...keyNameField,
+    version: keyVersion('Version of the key that the request is for, and that signs it; 0 is the latest'),
     csr: string('Template: another certificate request in PEM', { default: '', max: MAX_CHARACTERS }),
   },
   response: {

@@ -14,14 +14,14 @@ import { type CountedKeys, counted } from '../budget/counted-work.ts'
 import type { Encrypted } from '../crypt.ts'
 import {
   allOptional,
+  cryptOptionFields,
+  cryptWarnings,
   DATA_KEY,
   isGiven,
+  keyNameField,
   keyNotFound,
-  nameField,
-  optionFields,
   paddingField,
   versionField,
-  warningsOf,
 } from '../crypt-fields.ts'
 import { encryptAnywhere, type Sealer } from '../managed/managed-crypt.ts'
 import type { WithKeys } from '../ring/keys.ts'
@@ -38,9 +38,9 @@ const MAX_COUNT = 1_000
 
 const fields = {
   type: string('plaintext: the key in clear and encrypted; wrapped: only encrypted', { required: true }),
-  ...nameField,
+  ...keyNameField,
   bits: int('Length of the key: 128, 256 or 512', { default: 256 }),
-  ...optionFields,
+  ...cryptOptionFields,
   ...paddingField,
   ...versionField,
 }
@@ -104,7 +104,7 @@ function withKey(
     if (ring === undefined) throw keyNotFound(args.name)
     return whenDone(make(ring), (data) => ({
       data,
-      warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+      warnings: cryptWarnings(ring, isGiven(args.nonce), data.key_version),
     }))
   }
   return counted(transit, count, () => {

@@ -3,22 +3,22 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { type Args, batch, type Item, string } from '../../../api/fields.ts'
 import type { Answer } from '../../../api/request.ts'
 import { text } from '../../../api/shape.ts'
-import { OPEN_MANY } from '../../../crypto/many.ts'
+import { OPEN_MANY } from '../../../crypto/batch-cipher.ts'
 import { encodeBase64 } from '../../../lib/base64.ts'
 import { base64Text } from '../../../lib/long-text.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { type BatchRun, batchAnswer, runSlowBatch } from '../batch.ts'
 import { type CryptOptions, prepareDecryption, unopened } from '../crypt.ts'
 import {
+  cryptOptionFields,
+  cryptWarnings,
   isGiven,
+  keyNameField,
   keyNotFound,
-  nameField,
-  optionFields,
   optionItems,
   paddingField,
   partialFailureField,
   singleOrBatch,
-  warningsOf,
   withWarnings,
 } from '../crypt-fields.ts'
 import { decryptAnywhere, type Opener, opensElsewhere } from '../managed/managed-crypt.ts'
@@ -32,9 +32,9 @@ type Parts = WithKeys<'find'> & Opener & SplitParts
 const PLAINTEXT = { plaintext: text('Base64; empty for an empty message, and in an item that failed') }
 
 const fields = {
-  ...nameField,
+  ...keyNameField,
   ciphertext: string('What encrypt gave', { secret: true }),
-  ...optionFields,
+  ...cryptOptionFields,
   ...paddingField,
   batch_input: batch(
     'Items to decrypt instead of ciphertext, each with its own options',
@@ -73,7 +73,7 @@ function decryptWith(transit: Parts, ring: LoadedRing | undefined, args: Decrypt
   }
   return whenDone(decryptAnywhere(transit, ring, args.ciphertext, args), (plaintext) => {
     const data = { plaintext: base64Text(plaintext) }
-    return { data, warnings: warningsOf(ring, isGiven(args.nonce)) }
+    return { data, warnings: cryptWarnings(ring, isGiven(args.nonce)) }
   })
 }
 

@@ -8,7 +8,7 @@ import { PemError, readPem } from '../../../crypto/encoding/pem.ts'
 import { canonicalSpki } from '../../../crypto/forms/canonical-spki.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../../crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
-import { nameField } from '../crypt-fields.ts'
+import { keyNameField } from '../crypt-fields.ts'
 import { pairVersion } from '../pair-version.ts'
 import { wipeRing } from '../ring/key-ring.ts'
 import type { WithKeys } from '../ring/keys.ts'
@@ -42,7 +42,7 @@ export const deriveKeyEndpoint = endpoint({
     'The key is HKDF-SHA-256, without salt and info, of the x coordinate that ECDH gives. It counts as imported and ' +
     'is never rotated. The same two pairs always give the same key: take a new pair for each key.',
   fields: {
-    ...nameField,
+    ...keyNameField,
     base_key_name: string('Name of the ECDSA key whose private half is used', { required: true }),
     base_key_version: int('Its version; 0 is the latest', { default: 0 }),
     peer_public_key: string('Public key of the other party, on the same curve: SubjectPublicKeyInfo in PEM', {

@@ -5,7 +5,7 @@ import { requestInfo } from '../../../../test/fixtures/engine-client.ts'
 import { base64, flagsOf, KEY_KINDS, mountTransit, plantKey } from '../../../../test/fixtures/mounted-transit.ts'
 import { testSeed } from '../../../../test/fixtures/seed.ts'
 import { decodeFields } from '../../../api/fields.ts'
-import { type Answer, Reconsider } from '../../../api/request.ts'
+import { type Answer, DecisionOutdated } from '../../../api/request.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { MANAGED_KEY } from '../ring/managed-type.ts'
@@ -326,7 +326,7 @@ for (const isCached of [true, false]) {
     const handler = encryptEndpoint.handler as unknown as (...args: unknown[]) => Promise<Answer> | Answer
     for (const input of [{ plaintext }, { batch_input: [{ plaintext }] }]) {
       const args = decodeFields(encryptEndpoint.fields, { name: 'k', ...input })
-      await assert.rejects(async () => handler(transit, args, requestInfo('create')), Reconsider)
+      await assert.rejects(async () => handler(transit, args, requestInfo('create')), DecisionOutdated)
       if (!isCached) transit.reset()
     }
     // Judged anew it is an update, which its token may not be allowed.

@@ -2,27 +2,27 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, batch, bool, type Item, string } from '../../../api/fields.ts'
-import { type Answer, Reconsider, type RequestInfo } from '../../../api/request.ts'
-import { SEAL_MANY } from '../../../crypto/many.ts'
+import { type Answer, DecisionOutdated, type RequestInfo } from '../../../api/request.ts'
+import { SEAL_MANY } from '../../../crypto/batch-cipher.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import type { ViewTransaction } from '../../../storage/sealed-storage.ts'
 import { type BatchRun, batchAnswer, runSlowBatch } from '../batch.ts'
-import type { BudgetBook } from '../budget/budget-book.ts'
-import { FREE_MESSAGES, putGranted } from '../budget/budget-ledger.ts'
 import { identityOf } from '../budget/counted-version.ts'
 import { type CountedKeys, counted, requireBudget } from '../budget/counted-work.ts'
+import { FREE_MESSAGES, putGranted } from '../budget/message-count-store.ts'
+import type { MessageCounter } from '../budget/message-counter.ts'
 import { decodeField, type Encrypted, type EncryptOptions, encrypted, prepareEncryption } from '../crypt.ts'
 import {
+  cryptOptionFields,
+  cryptWarnings,
   ENCRYPTED_OR_BATCH,
   isGiven,
+  keyNameField,
   keyNotFound,
-  nameField,
-  optionFields,
   optionItems,
   paddingField,
   partialFailureField,
   versionField,
-  warningsOf,
   withWarnings,
 } from '../crypt-fields.ts'
 import { requireKeyType, UPSERTED } from '../key-type-field.ts'
@@ -39,14 +39,14 @@ import { upsertDisabled } from '../upsert-setting.ts'
 type Parts = WithKeys<'find' | 'addForUse'> &
   CountedKeys &
   Sealer &
-  CountingMaker & { readonly budgets: Pick<BudgetBook, 'begin'> }
+  CountingMaker & { readonly budgets: Pick<MessageCounter, 'begin'> }
 
 const NOTHING = Buffer.alloc(0)
 
 const fields = {
-  ...nameField,
+  ...keyNameField,
   plaintext: string('What to encrypt, base64; it may be empty', { secret: true }),
-  ...optionFields,
+  ...cryptOptionFields,
   ...paddingField,
   ...versionField,
   batch_input: batch(
@@ -96,7 +96,7 @@ export const encryptEndpoint = endpoint({
 
 /** A key that was not there when the policy was asked for `create` is used only by one who may `update`. */
 function judged(ring: LoadedRing, request: RequestInfo): LoadedRing {
-  if (request.operation === 'create') throw new Reconsider('the key is there meanwhile')
+  if (request.operation === 'create') throw new DecisionOutdated('the key is there meanwhile')
   return ring
 }
 
@@ -111,7 +111,7 @@ function encryptOne(transit: Parts, ring: LoadedRing, args: EncryptArgs): Answer
   if (args.plaintext === undefined) throw fail('field_missing', ['plaintext', 'missing plaintext to encrypt'])
   return whenDone(encryptText(transit, ring, args), (data) => ({
     data,
-    warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+    warnings: cryptWarnings(ring, isGiven(args.nonce), data.key_version),
   }))
 }
 
@@ -173,7 +173,7 @@ async function makeKeyAndEncrypt(transit: Parts, args: EncryptArgs, request: Req
       if (isCounted(wanted.type) && sealed > FREE_MESSAGES)
         for (const secrets of made.secrets) putGranted(tx, identityOf(secrets), sealed)
     })
-    if (taken !== undefined) throw new Reconsider('another request made the key')
+    if (taken !== undefined) throw new DecisionOutdated('another request made the key')
     if (sealed <= FREE_MESSAGES) (await transit.keys.find(args.name))?.version(1).budget?.spend(sealed)
     return answer
   } finally {

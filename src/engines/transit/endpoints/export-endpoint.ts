@@ -7,7 +7,7 @@ import { orNotFound } from '../../../api/named-things.ts'
 import { mapOf, type Shapes, text } from '../../../api/shape.ts'
 import type { ExportFormat, MaterialForm } from '../../../crypto/forms/material-form.ts'
 import { SYMMETRIC_FORM } from '../../../crypto/forms/symmetric-form.ts'
-import { nameField } from '../crypt-fields.ts'
+import { keyNameField } from '../crypt-fields.ts'
 import { certificateChain } from '../key-description.ts'
 import { chosenVersionField, chosenVersions } from '../ring/chosen-versions.ts'
 import type { WithKeys } from '../ring/keys.ts'
@@ -98,7 +98,7 @@ const exportKey = endpoint({
     'format says otherwise. The empty text stands for a private key that is not here.',
   fields: {
     type: string(`What of the key: ${Object.keys(KINDS).join(', ')}`, { required: true }),
-    ...nameField,
+    ...keyNameField,
     ...chosenVersionField,
     format: string('raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text', {
       default: '',

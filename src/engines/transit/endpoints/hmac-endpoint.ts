@@ -6,13 +6,13 @@ import type { Answer } from '../../../api/request.ts'
 import { text } from '../../../api/shape.ts'
 import { HMAC_HASH_NAMES } from '../../../crypto/primitives/named-hmac.ts'
 import { whenDone } from '../../../lib/when-done.ts'
-import { allOptional, keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
+import { allOptional, keyNameField, keyNotFound, singleOrBatch } from '../crypt-fields.ts'
 import { hmacWith, makeMac } from '../mac.ts'
 import { runPatiently } from '../patient-batch.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { encryptionVersion } from '../ring/versions.ts'
-import type { Timed } from '../turns.ts'
+import type { Timed } from '../time-slice.ts'
 
 /** What it takes of its mount. */
 type Parts = WithKeys<'find'> & Timed
@@ -20,7 +20,7 @@ type Parts = WithKeys<'find'> & Timed
 const HMAC = { hmac: text('vault:vN: and base64, in full length') }
 
 const fields = {
-  ...nameField,
+  ...keyNameField,
   algorithm: string(`Hash: ${HMAC_HASH_NAMES.join(', ')}`, { default: 'sha2-256' }),
   input: string('What to authenticate, base64; it may be empty', { secret: true }),
   key_version: int('Version of the key that makes the HMAC; 0 is the latest', { default: 0 }),

@@ -2,10 +2,10 @@
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../../api/fields.ts'
-import { DONE, Reconsider } from '../../../api/request.ts'
+import { DecisionOutdated, DONE } from '../../../api/request.ts'
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
 import type { World } from '../../../lib/world.ts'
-import { nameField } from '../crypt-fields.ts'
+import { keyNameField } from '../crypt-fields.ts'
 import { importedSecrets, importedVersion, requireImportable, withImported } from '../import-version.ts'
 import { type ImportedMaterial, type Importer, importFields, importMaterial } from '../imported-material.ts'
 import { requireKeyType } from '../key-type-field.ts'
@@ -23,7 +23,7 @@ type Parts = WithKeys<'find' | 'place' | 'update'> & Importer & CountingMaker
 const lowerCased = (text: string): string => text.toLowerCase()
 
 const newFields = {
-  ...nameField,
+  ...keyNameField,
   type: string('Type of the key', { default: 'aes256-gcm96', canonical: lowerCased }),
   ...parameterSetField,
   ...importFields,
@@ -137,7 +137,7 @@ const importKeyVersion = endpoint({
     'Without version a private key completes the latest version where that has only its public half, and fits; else ' +
     'what is given becomes a new version.',
   fields: {
-    ...nameField,
+    ...keyNameField,
     ...importFields,
     version: int('Version of which only the public half is known, to be completed by its private key'),
   },
@@ -154,7 +154,7 @@ const importKeyVersion = endpoint({
         ])
       const countedFrom = await transit.ledger.livesBefore()
       const changed = await transit.keys.update(args.name, (stored) => {
-        if (stored.header.type !== type.name) throw new Reconsider('another key has the name meanwhile')
+        if (stored.header.type !== type.name) throw new DecisionOutdated('another key has the name meanwhile')
         return withImported(stored, type, imported, { version: args.version, world: transit.world, countedFrom })
       })
       if (changed === undefined) throw notFound(args.name)

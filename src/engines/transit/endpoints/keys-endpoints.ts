@@ -7,7 +7,7 @@ import { DONE } from '../../../api/request.ts'
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
 import { CMAC_BYTES } from '../../../crypto/primitives/cmac.ts'
 import type { CountReader } from '../budget/encryption-counts.ts'
-import { nameField } from '../crypt-fields.ts'
+import { keyNameField } from '../crypt-fields.ts'
 import { describedKey, KEY_DESCRIPTION } from '../key-description.ts'
 import { requireKeyType } from '../key-type-field.ts'
 import { keyTypeName, parameterSetField } from '../parameter-set.ts'
@@ -24,7 +24,7 @@ import { rotate, type VersionMaker } from '../ring/rotation.ts'
 type Parts = WithKeys & VersionMaker & { readonly counts: Pick<CountReader, 'read'> }
 
 const createFields = {
-  ...nameField,
+  ...keyNameField,
   type: string('Type of the key', { default: 'aes256-gcm96' }),
   ...parameterSetField,
   derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
@@ -107,7 +107,10 @@ const readKey = endpoint({
   describe:
     'A signing key with derivation has another pair for each context: its public keys are shown for the context that ' +
     'is given, and without one they are empty.',
-  fields: { ...nameField, context: bytes('Context of a signing key with derivation; else not used', { secret: true }) },
+  fields: {
+    ...keyNameField,
+    context: bytes('Context of a signing key with derivation; else not used', { secret: true }),
+  },
   response: KEY_DESCRIPTION,
   handler: async (transit: Parts, { name, context }) => {
     const ring = orNotFound(await transit.keys.find(name))
@@ -137,7 +140,7 @@ const deleteKey = endpoint({
   runsOn: 'writer',
   summary: 'Deletes a key with all its versions, where deletion_allowed is set',
   describe: 'What it encrypted can be decrypted no more.',
-  fields: nameField,
+  fields: keyNameField,
   handler: async (transit: Parts, { name }) => {
     const isDeleted = await transit.keys.delete(name, ({ deletionAllowed }) => {
       // Interface 7.3.
@@ -162,7 +165,7 @@ const configureKey = endpoint({
   runsOn: 'writer',
   summary: 'Changes the settings of a key: those that are given, all or none',
   fields: {
-    ...nameField,
+    ...keyNameField,
     min_decryption_version: int('Lowest version that decrypts'),
     min_encryption_version: int('Lowest version that encrypts, not below min_decryption_version; 0: no bound'),
     deletion_allowed: bool('Whether it can be deleted'),
@@ -203,7 +206,7 @@ const rotateKey = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Adds a version to a key, which encrypts from now on',
-  fields: { ...nameField, ...managedKeyFields },
+  fields: { ...keyNameField, ...managedKeyFields },
   response: KEY_DESCRIPTION,
   handler: async (transit: Parts, args) => {
     const rotated = await rotate(transit, args.name, undefined, args)

@@ -7,16 +7,16 @@ import { type BatchRun, batchAnswer, requireItems } from '../batch.ts'
 import { type CountedKeys, counted, requireBudget } from '../budget/counted-work.ts'
 import type { Encrypted, EncryptOptions } from '../crypt.ts'
 import {
+  cryptOptionFields,
+  cryptWarnings,
   ENCRYPTED_OR_BATCH,
   isGiven,
+  keyNameField,
   keyNotFound,
-  nameField,
-  optionFields,
   optionItems,
   paddingFields,
   partialFailureField,
   versionField,
-  warningsOf,
   withWarnings,
 } from '../crypt-fields.ts'
 import { decryptAnywhere, encryptAnywhere, type Opener, type Sealer } from '../managed/managed-crypt.ts'
@@ -24,15 +24,15 @@ import { runPatiently } from '../patient-batch.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing } from '../ring/loaded-ring.ts'
 import { thenWipe } from '../then-wipe.ts'
-import type { Timed } from '../turns.ts'
+import type { Timed } from '../time-slice.ts'
 
 /** What it takes of its mount. */
 type Parts = WithKeys<'find'> & CountedKeys & Sealer & Opener & Timed
 
 const fields = {
-  ...nameField,
+  ...keyNameField,
   ciphertext: string('What encrypt gave', { secret: true }),
-  ...optionFields,
+  ...cryptOptionFields,
   ...paddingFields,
   ...versionField,
   batch_input: batch(
@@ -88,7 +88,7 @@ function rewrapWith(transit: Parts, ring: LoadedRing | undefined, args: RewrapAr
   }
   return whenDone(rewrap(transit, ring, args), (data) => ({
     data,
-    warnings: warningsOf(ring, isGiven(args.nonce), data.key_version),
+    warnings: cryptWarnings(ring, isGiven(args.nonce), data.key_version),
   }))
 }
 

@@ -8,8 +8,8 @@ import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
 import type { ListOptions } from '../../../storage/contract.ts'
 import type { View } from '../../../storage/sealed-storage.ts'
-import { BudgetBook, type CountedVersion } from '../budget/budget-book.ts'
 import type { MessageBudget } from '../budget/message-budget.ts'
+import { type CountedVersion, MessageCounter } from '../budget/message-counter.ts'
 import { BLOCK_VERSIONS, decodeRing, encodeRing, type StoredRing } from '../ring/key-ring.ts'
 import { MADE_HERE, type RingHeader } from '../ring/ring-header.ts'
 import { rotate as rotateKey } from '../ring/rotation.ts'
@@ -151,7 +151,7 @@ async function costOfRotations(t: TestContext, versions: number): Promise<Cost> 
   const type = KEY_TYPES.get('aes256-gcm96') ?? assert.fail()
   const { load } = type
   const { parse } = JSON
-  const { of, holds } = BudgetBook.prototype
+  const { of, holds } = MessageCounter.prototype
   t.mock.method(type, 'load', (material: Buffer) => {
     cost.loaded += 1
     return load(material)
@@ -160,11 +160,11 @@ async function costOfRotations(t: TestContext, versions: number): Promise<Cost> 
     cost.parsedBytes += text.length
     return parse(text)
   })
-  t.mock.method(BudgetBook.prototype, 'of', function (this: BudgetBook, version: CountedVersion) {
+  t.mock.method(MessageCounter.prototype, 'of', function (this: MessageCounter, version: CountedVersion) {
     cost.budgets += 1
     return of.call(this, version)
   })
-  t.mock.method(BudgetBook.prototype, 'holds', function (this: BudgetBook, budget: MessageBudget) {
+  t.mock.method(MessageCounter.prototype, 'holds', function (this: MessageCounter, budget: MessageBudget) {
     cost.budgets += 1
     return holds.call(this, budget)
   })

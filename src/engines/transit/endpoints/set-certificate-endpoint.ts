@@ -1,10 +1,10 @@
 // keys/:name/set-certificate: keeps certificates with the version of a key that they are for.
 import type { X509Certificate } from 'node:crypto'
 import { endpoint } from '../../../api/endpoint.ts'
-import { string, version } from '../../../api/fields.ts'
+import { keyVersion, string } from '../../../api/fields.ts'
 import { text } from '../../../api/shape.ts'
 import { readCertificates, requireCertificateOf } from '../certificate-chain.ts'
-import { keyNotFound, nameField } from '../crypt-fields.ts'
+import { keyNameField, keyNotFound } from '../crypt-fields.ts'
 import { pairVersion } from '../pair-version.ts'
 import type { StoredRing } from '../ring/key-ring.ts'
 import type { WithKeys } from '../ring/keys.ts'
@@ -25,8 +25,8 @@ export const setCertificateEndpoint = endpoint({
     'The first certificate is for the public key of the version and of no authority, those behind it are of ' +
     'authorities. Signatures, dates and names in them are not checked: who relies on a chain does that.',
   fields: {
-    ...nameField,
-    version: version('Version of the key that the first certificate is for; 0 is the latest'),
+    ...keyNameField,
+    version: keyVersion('Version of the key that the first certificate is for; 0 is the latest'),
     certificate_chain: string('Certificates in PEM, that of the key first', { required: true }),
   },
   response: {

@@ -7,14 +7,14 @@ import type { Answer } from '../../../api/request.ts'
 import { integer, optional, text } from '../../../api/shape.ts'
 import type { SignatureOptions } from '../../../crypto/key-types/key-type.ts'
 import { whenDone } from '../../../lib/when-done.ts'
-import { keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
+import { keyNameField, keyNotFound, singleOrBatch } from '../crypt-fields.ts'
 import { type Signer, signAnywhere, withPaddingOf } from '../managed/managed-signing.ts'
 import { runPatiently } from '../patient-batch.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { readSignatureOptions, requireHashOrRaw, requireMessages, signatureFields } from '../signature-options.ts'
 import { requireSigning, type Signed } from '../signing.ts'
-import type { Timed } from '../turns.ts'
+import type { Timed } from '../time-slice.ts'
 
 /** What it takes of its mount. */
 type Parts = WithKeys<'find'> & Signer & Timed
@@ -34,7 +34,7 @@ const ITEM = {
 }
 
 const fields = {
-  ...nameField,
+  ...keyNameField,
   ...signatureFields,
   input: string('What to sign, base64; missing: nothing', { secret: true, default: '' }),
   key_version: int('Version of the key that signs; 0 is the latest', { default: 0 }),

@@ -8,7 +8,7 @@ import { flag } from '../../../api/shape.ts'
 import type { SlowWork } from '../../../lib/slow-work.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { requireSome } from '../batch.ts'
-import { keyNotFound, nameField, singleOrBatch } from '../crypt-fields.ts'
+import { keyNameField, keyNotFound, singleOrBatch } from '../crypt-fields.ts'
 import { checkingCmacOf, hmacWith, isMacOf } from '../mac.ts'
 import { withPaddingOf } from '../managed/managed-signing.ts'
 import { runPatiently } from '../patient-batch.ts'
@@ -16,15 +16,15 @@ import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { SignatureCheck } from '../signature-check.ts'
 import {
-  HASH_NAMES,
   hashNameOf,
   readSignatureOptions,
   requireHashOrRaw,
   requireMessages,
+  SIGNATURE_HASH_NAMES,
   signatureFields,
 } from '../signature-options.ts'
 import { requireSigning } from '../signing.ts'
-import type { Timed } from '../turns.ts'
+import type { Timed } from '../time-slice.ts'
 
 /** What it takes of its mount. */
 type Parts = WithKeys<'find'> & Timed & { readonly slow: SlowWork }
@@ -32,7 +32,7 @@ type Parts = WithKeys<'find'> & Timed & { readonly slow: SlowWork }
 const VALID = { valid: flag('Whether it is one of the input') }
 
 const fields = {
-  ...nameField,
+  ...keyNameField,
   ...signatureFields,
   input: string('What was signed or authenticated, base64; missing: nothing', { secret: true, default: '' }),
   signature: string('What sign gave', { secret: true }),
@@ -137,7 +137,7 @@ function macCheck(ring: LoadedRing, args: VerifyArgs, proof: Proof): Check {
 
 /** `verify/NAME/8`: where a hash would stand, since a CMAC has none. @throws Refusal for what is neither */
 function macLengthOf({ mac_length: bytes, hash_algorithm: inPath = '' }: VerifyArgs): number {
-  if (inPath === '' || HASH_NAMES.includes(inPath)) return bytes
+  if (inPath === '' || SIGNATURE_HASH_NAMES.includes(inPath)) return bytes
   const length = parseDecimal(inPath)
   if (length === undefined || length < 0) throw fail('field_invalid', ['hash_algorithm', 'is no hash, and no length'])
   return length

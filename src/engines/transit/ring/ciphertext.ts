@@ -20,10 +20,10 @@ export type ParsedCiphertext = {
 }
 
 /** What a key made, as refusals of its form name it. */
-export type Made = 'ciphertext' | 'signature' | 'HMAC to verify' | 'CMAC to verify'
+export type PrefixedText = 'ciphertext' | 'signature' | 'HMAC to verify' | 'CMAC to verify'
 
 /** @throws Refusal naming what is wrong with the form */
-export function parseCiphertext(text: string, made: Made = 'ciphertext'): ParsedCiphertext {
+export function parseCiphertext(text: string, made: PrefixedText = 'ciphertext'): ParsedCiphertext {
   const code = made === 'ciphertext' ? 'ciphertext_malformed' : 'signature_malformed'
   const invalid = (why: string) => fail(code, [`invalid ${made}: ${why}`])
   if (!text.startsWith(MARK)) throw invalid(`no prefix, it begins with ${MARK}N:`)

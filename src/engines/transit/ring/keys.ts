@@ -3,9 +3,9 @@ import { fail } from '../../../api/errors.ts'
 import { CoherentCache, type Lookups } from '../../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
-import type { BudgetBook } from '../budget/budget-book.ts'
-import { readGranted, USE_FOLDER } from '../budget/budget-ledger.ts'
 import { identityOf } from '../budget/counted-version.ts'
+import { readGranted, USE_FOLDER } from '../budget/message-count-store.ts'
+import type { MessageCounter } from '../budget/message-counter.ts'
 import { cacheSize } from './cache-setting.ts'
 import { decodeHead, layOutGrown, type StoredRing, type VersionSecrets, wipeRing } from './key-ring.ts'
 import { type Last, LoadedBefore } from './loaded-before.ts'
@@ -19,9 +19,9 @@ import {
   putLaidOut,
   type ReadVersion,
   readGrown,
-  readHead,
   readRing,
-  readVersion,
+  readRingHead,
+  readRingVersion,
   replaceRing,
   storeRing,
   type WholeRing,
@@ -39,14 +39,14 @@ export type WithKeys<M extends keyof Keys = keyof Keys> = { readonly keys: Pick<
 
 export class Keys {
   readonly #storage: View
-  readonly #budgets: BudgetBook
+  readonly #budgets: MessageCounter
   readonly #cache = new CoherentCache<LoadedRing>(USUAL_CACHED_RINGS)
   /** What a ring was loaded as, for the time after it is forgotten and before it is asked for again. */
   readonly #loaded = new LoadedBefore()
   /** Of the setting: read with the first key, and again after a reset. */
   #sizing: Promise<void> | undefined
 
-  constructor(storage: View, budgets: BudgetBook) {
+  constructor(storage: View, budgets: MessageCounter) {
     this.#storage = storage
     this.#budgets = budgets
   }
@@ -196,7 +196,7 @@ export class Keys {
   async place(name: string, ring: StoredRing, replaces: boolean): Promise<void> {
     requireNameLength(name)
     await this.#storage.transaction(async (tx) => {
-      const before = await readHead(tx, name)
+      const before = await readRingHead(tx, name)
       if (before !== undefined && !replaces) throw fail('already_exists', [`key "${name}" already exists`])
       await storeRing(tx, name, ring, before)
       reschedule(tx, name, before?.header, ring.header)
@@ -257,12 +257,12 @@ export class Keys {
 
   /** What is known of the key besides its older versions; undefined where no key has the name. */
   headIn(tx: ViewTransaction, name: string): Promise<RingHead | undefined> {
-    return readHead(tx, name)
+    return readRingHead(tx, name)
   }
 
   /** What `read` makes of one version, of which it must keep nothing; undefined where there is none. */
   versionIn<T>(tx: ViewTransaction, name: string, number: number, read: ReadVersion<T>): Promise<T | undefined> {
-    return readVersion(tx, name, number, read)
+    return readRingVersion(tx, name, number, read)
   }
 
   /** The key is read anew when it is asked for. */

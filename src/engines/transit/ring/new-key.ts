@@ -43,7 +43,7 @@ export type KeyMaker = Prover & {
   readonly ledger?: Lives
 }
 
-/** With which lives of the mount a new version has nothing to do (budget-ledger.ts). */
+/** With which lives of the mount a new version has nothing to do (message-count-store.ts). */
 type Lives = { livesBefore(): Promise<number> }
 
 /** The same for a mount whose messages are counted. */

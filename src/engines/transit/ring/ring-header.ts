@@ -42,7 +42,7 @@ const VERSION = group(
     certificates: optional(texts),
     /** Of a version that is a key in a device; its material is the public half of a pair, else there is none. */
     managedKey: optional(MANAGED_REFERENCE),
-    /** Lives of the mount before this version was made (budget-ledger.ts); missing: 0, which counts too many. */
+    /** Lives of the mount before this version was made (message-count-store.ts); missing: 0, which counts too many. */
     countedFrom: optional(count),
   },
   'dropped',

@@ -440,14 +440,14 @@ test('part 4: a message budget of an old version reads its block alone, and name
   const ring = (await transit.keys.find('k')) ?? assert.fail()
   const ask = (number: number) => {
     const { identity } = ring.version(number)
-    return transit.answer({ kind: 'block', name: 'k', version: number, identity, wanted: 10, atLeast: 1 })
+    return transit.handleWriterCall({ kind: 'block', name: 'k', version: number, identity, wanted: 10, atLeast: 1 })
   }
   for (const number of [1, 64, 65, 128, 129, 140]) {
     const answer = await ask(number)
     assert.ok(!('failed' in answer))
     assert.deepEqual([answer.granted, answer.isOther, answer.latestVersion], [10, false, 140], `version ${number}`)
   }
-  const unknown = await transit.answer({
+  const unknown = await transit.handleWriterCall({
     kind: 'block',
     name: 'k',
     version: 141,

@@ -50,7 +50,7 @@ export function nameAt(path: string): string | undefined {
 }
 
 /** Settings and newest versions; undefined where no key has the name. @throws StorageCorrupt */
-export async function readHead(storage: Gets, name: string): Promise<RingHead | undefined> {
+export async function readRingHead(storage: Gets, name: string): Promise<RingHead | undefined> {
   return withEntry(storage, name, decodeHead)
 }
 
@@ -85,7 +85,7 @@ export type ReadVersion<T> = (header: RingHeader, version: VersionHeader, secret
  * What `read` makes of one version alone, where the ring has it: it keeps nothing of what it gets. In a transaction.
  * @throws StorageCorrupt
  */
-export async function readVersion<T>(
+export async function readRingVersion<T>(
   tx: ViewTransaction,
   name: string,
   number: number,

@@ -4,7 +4,7 @@
 //   due-index           every key with a period has such an entry; JSON, {"format":1}
 //
 // Who stores a key stores its entry in the same transaction.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import type { RingHeader } from './ring-header.ts'
 
@@ -81,6 +81,6 @@ export async function complete(
     if (names.length < KEYS_PER_STEP) return
     after = names.at(-1) ?? ''
     // Without a commit, all of this happens within one turn of the event loop.
-    await nextTurn()
+    await nextLoop()
   }
 }

@@ -1,6 +1,6 @@
 // A new version for a key: because a request asks for it, or because its time has come.
 import { fail } from '../../../api/errors.ts'
-import { Reconsider } from '../../../api/request.ts'
+import { DecisionOutdated } from '../../../api/request.ts'
 import type { WithKeys } from './keys.ts'
 import { type LoadedRing, requireUsable } from './loaded-ring.ts'
 import { type DeviceKeys, newManagedVersion, requestedKey, requireSuccessor } from './managed-version.ts'
@@ -52,7 +52,7 @@ export async function rotate(
     return await maker.keys.grow(name, fresh, (header) => {
       requireAllowed({ header })
       if (header.type !== ring.type.name || header.keySizeBytes !== keySizeBytes)
-        throw new Reconsider('another key has the name meanwhile')
+        throw new DecisionOutdated('another key has the name meanwhile')
       if (managed !== undefined) requireSuccessor(header, managed)
       return withNewVersion(header, fresh, maker.world, livesBefore)
     })

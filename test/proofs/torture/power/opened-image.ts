@@ -11,7 +11,7 @@ import type { Position } from '../../../../src/storage/backend.ts'
 import type { Store } from '../../../../src/storage/contract.ts'
 import { openSqliteStore } from '../../../../src/storage/sqlite/sqlite-store.ts'
 import { verifyStore } from '../../../../src/storage/verify/verify.ts'
-import { LIMITS, wireRequest } from '../../../fixtures/memory-house.ts'
+import { LIMITS, wireRequest } from '../../../fixtures/memory-server.ts'
 import type { Image } from './disk.ts'
 import { ABSENT, type Kind, keyText } from './load.ts'
 
@@ -50,7 +50,7 @@ export async function openImage(directory: string): Promise<OpenedImage> {
   const store = await openSqliteStore({ directory, random: world.random, clock: world.clock })
   try {
     const position = await positionOf(store)
-    const house = await assembleNode({
+    const server = await assembleNode({
       role: 'all',
       store,
       world,
@@ -59,8 +59,8 @@ export async function openImage(directory: string): Promise<OpenedImage> {
       facts: { reportedVersion: '1.21.0', storageType: 'sqlite', apiAddress: '', clusterName: '' },
       tokenLimits: LIMITS,
     })
-    await unseal(house, directory)
-    return { position, read: (kind, name) => READERS[kind](get(house), name), close: () => store.close() }
+    await unseal(server, directory)
+    return { position, read: (kind, name) => READERS[kind](get(server), name), close: () => store.close() }
   } catch (cause) {
     await store.close()
     throw cause
@@ -73,11 +73,11 @@ async function positionOf(store: Store): Promise<Position> {
   return snapshot.position
 }
 
-async function unseal(house: WritingNode, directory: string): Promise<void> {
+async function unseal(server: WritingNode, directory: string): Promise<void> {
   let refused: unknown
   for (const key of findDevelopmentKeys(directory)) {
     try {
-      return await house.unsealWith(key)
+      return await server.unsealWith(key)
     } catch (cause) {
       refused = cause
     }
@@ -89,9 +89,9 @@ type Found = { readonly status: number; readonly data: Record<string, unknown> }
 type Get = (path: string, token?: string) => Promise<Found>
 
 const get =
-  (house: WritingNode): Get =>
+  (server: WritingNode): Get =>
   async (path, token = 'root') => {
-    const response = await house.core.handle(wireRequest('GET', path, undefined, token))
+    const response = await server.core.handle(wireRequest('GET', path, undefined, token))
     return { status: response.status, data: JSON.parse(bodyText(response) || '{}').data ?? {} }
   }
 

@@ -1,0 +1,9 @@
+/** Where it happened, without the message, which may hold what a caller sent. */
+export function describeCause(cause: unknown): string {
+  if (!(cause instanceof Error)) return typeof cause
+  const frames = (cause.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  return `${cause.name} ${frames
+    .slice(0, 4)
+    .map((line) => line.trim())
+    .join(' ')}`
+}

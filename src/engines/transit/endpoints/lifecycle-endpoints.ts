@@ -1,0 +1,85 @@
+// The end of a key, in steps: trim deletes its oldest versions for good, soft-delete takes the key out of use, and
+// soft-delete-restore brings it back. The whole key is deleted in keys-endpoints.ts.
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
+import { fail } from '../../../api/errors.ts'
+import { int } from '../../../api/fields.ts'
+import { keyNameField } from '../crypt-fields.ts'
+import { describedKey, KEY_DESCRIPTION } from '../key-description.ts'
+import type { StoredRing } from '../ring/key-ring.ts'
+import type { WithKeys } from '../ring/keys.ts'
+import type { RingHeader } from '../ring/ring-header.ts'
+import { requireTrimmable } from '../ring/versions.ts'
+
+/** What it takes of its mount. */
+type Parts = WithKeys<'update'>
+
+const trimKey = endpoint({
+  id: 'transit-key-trim',
+  operation: 'update',
+  path: 'keys/:name/trim',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Deletes the versions of a key below min_available_version, for good',
+  describe:
+    'min_decryption_version and min_encryption_version have to be set first, neither below it. What the deleted ' +
+    'versions encrypted can be decrypted no more.',
+  fields: { ...keyNameField, min_available_version: int('The lowest version that is kept') },
+  response: KEY_DESCRIPTION,
+  handler: async (transit: Parts, { name, min_available_version: lowest }) => {
+    const trimmed = await transit.keys.update(name, (ring) => trim(ring, lowest))
+    if (trimmed === undefined) throw fail('key_not_found', [`invalid key name: no key has the name "${name}"`])
+    return describedKey(name, trimmed)
+  },
+})
+
+/** @throws Refusal */
+function trim(ring: StoredRing, lowest: number | undefined): StoredRing {
+  const { header, secrets } = ring
+  if (lowest === undefined) throw fail('field_missing', ['min_available_version', 'missing min_available_version'])
+  requireTrimmable(header, lowest)
+  if (lowest === header.minAvailableVersion) return ring
+  const kept = header.latestVersion - lowest + 1
+  return {
+    header: { ...header, minAvailableVersion: lowest, versions: header.versions.slice(-kept) },
+    secrets: secrets.slice(-kept),
+  }
+}
+
+const softDelete = endpoint({
+  id: 'transit-key-soft-delete',
+  operation: 'delete',
+  path: 'keys/:name/soft-delete',
+  capability: 'delete',
+  runsOn: 'writer',
+  summary: 'Takes a key out of use until it is restored: nothing of it is deleted',
+  describe: 'It can be read, listed, configured, trimmed and deleted, and does nothing else.',
+  fields: keyNameField,
+  response: KEY_DESCRIPTION,
+  handler: (transit: Parts, { name }) => mark(transit, name, true, 'key was already marked as soft deleted'),
+})
+
+const softDeleteRestore = endpoint({
+  id: 'transit-key-soft-delete-restore',
+  operation: 'update',
+  path: 'keys/:name/soft-delete-restore',
+  capability: 'update',
+  runsOn: 'writer',
+  summary: 'Brings a key back into use that was taken out of it with soft-delete',
+  fields: keyNameField,
+  response: KEY_DESCRIPTION,
+  handler: (transit: Parts, { name }) => mark(transit, name, false, 'key was already restored'),
+})
+
+async function mark(transit: Parts, name: string, softDeleted: boolean, already: string) {
+  let isChanged = false
+  const ring = await transit.keys.update(name, (stored) => {
+    isChanged = stored.header.softDeleted !== softDeleted
+    return isChanged ? { ...stored, header: { ...stored.header, softDeleted } satisfies RingHeader } : stored
+  })
+  // Differs: docs/differences.md#transit, an answer without a body would say that it was done.
+  if (ring === undefined) throw fail('key_not_found', [`key not found: no key has the name "${name}"`])
+  const answer = describedKey(name, ring)
+  return isChanged ? answer : { ...answer, warnings: [already] }
+}
+
+export const LIFE_ENDPOINTS: readonly Endpoint<Parts>[] = [trimKey, softDelete, softDeleteRestore]

@@ -193,7 +193,8 @@ function folderRefusal(room: string, from: string, to: string): string | undefin
   if (lines === undefined) return undefined
   const [own, other] = [lineOf(room, lines, from), lineOf(room, lines, to)]
   if (own === -1) return `stands in a folder that FOLDERS does not know in ${room}`
-  return own <= other || other === -1 ? undefined : `${room} is in order: ${from} may not import ${to}, which uses it`
+  if (other === -1) return `${to} stands in a folder that FOLDERS does not know in ${room}`
+  return own <= other ? undefined : `${room} is in order: ${from} may not import ${to}, which uses it`
 }
 
 function lineOf(room: string, lines: readonly (readonly string[])[], path: string): number {

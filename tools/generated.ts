@@ -18,7 +18,10 @@ export type Generated = {
 }
 
 /** An engine is a folder, and has a page of its name. */
-const ENGINES = readdirSync(join(import.meta.dirname, '../src/engines')).sort()
+const ENGINES = readdirSync(join(import.meta.dirname, '../src/engines'), { withFileTypes: true })
+  .filter((each) => each.isDirectory())
+  .map(({ name }) => name)
+  .sort()
 
 /** What tools/generate.ts writes: it fails where it would write anything else, or less. */
 export const FROM_TABLES: Generated = {

@@ -23,7 +23,7 @@ export type Field<T = unknown, Present extends boolean = boolean> = {
   readonly aliasOf: string | undefined
   /** Of an object: its fields; of a batch: those of an item. */
   readonly members?: Readonly<Record<string, Member>>
-  /** Undefined means: as if it had not been sent. @throws Refusal `field_invalid` naming the field */
+  /** Undefined means: as if it had not been sent. @throws Refusal naming the field */
   readonly decode: (value: JsonValue, name: string) => T | undefined
   /** Only for the type: whether the handler always gets a value. */
   readonly present?: Present

@@ -10,9 +10,19 @@ import type { NodeParts } from './node-parts.ts'
 const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
 
 export function buildAudit(parts: NodeParts, { storage, invalidation, history }: StorageRoom): Audit {
-  const { settings = NO_AUDIT_SETTINGS, board = newChainHeadsMemory() } = parts.audit ?? {}
+  const { settings = NO_AUDIT_SETTINGS, chainHeads = newChainHeadsMemory() } = parts.audit ?? {}
   const { world, role, endOfTick = new EndOfTickQueue() } = parts
   const log = namedLog(parts.log, 'audit')
   const placed = { dataDirectory: parts.directory, ...settings }
-  return new Audit({ storage, invalidation, world, log, settings: placed, board, thread: role, endOfTick, history })
+  return new Audit({
+    storage,
+    invalidation,
+    world,
+    log,
+    settings: placed,
+    chainHeads,
+    thread: role,
+    endOfTick,
+    history,
+  })
 }

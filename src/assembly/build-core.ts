@@ -33,10 +33,10 @@ export type CoreRooms = {
 export function buildCore(parts: CommonParts, rooms: CoreRooms): Core {
   const { telemetry } = rooms.telemetry
   const catchUp = rooms.writer?.catchUp ?? (() => undefined)
-  return new Core(surroundingsOf(parts, rooms), telemetry.watch, namedLog(parts.log, 'core'), catchUp)
+  return new Core(pipelineServices(parts, rooms), telemetry.watch, namedLog(parts.log, 'core'), catchUp)
 }
 
-function surroundingsOf({ world, facts, tokenLimits }: CommonParts, rooms: CoreRooms): PipelineServices {
+function pipelineServices({ world, facts, tokenLimits }: CommonParts, rooms: CoreRooms): PipelineServices {
   const { auth, audit, mounts, quotas, gate, seal, services, writer } = rooms
   const { telemetry, limits } = rooms.telemetry
   const { tokens, policies, identities, logins, wrapping } = auth

@@ -38,7 +38,7 @@ export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable 
     types: engineTypes(system, auth, cloudDependencies(place, cloud)),
     always: { entry, router: SYSTEM_ROUTER, engine: system },
     storage,
-    given: surroundingsOf(parts, rooms),
+    given: engineEnvironment(parts, rooms),
     invalidation,
     removals: [
       authRemoval(auth),
@@ -49,7 +49,7 @@ export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable 
 }
 
 /** What all mounts are given alike. */
-function surroundingsOf({ world, slow, log }: CommonParts, rooms: EngineRooms): EngineEnvironment {
+function engineEnvironment({ world, slow, log }: CommonParts, rooms: EngineRooms): EngineEnvironment {
   const { system, managedKeys, nodeRole, callWriter } = rooms
   return {
     world,

@@ -76,7 +76,7 @@ function servicesOf({ world, directory }: CommonParts, rooms: SystemRooms): Syst
   return buildServices(storage.storage, storage.invalidation, {
     world,
     managedKeys,
-    surveyed: {
+    inventory: {
       entityCount: () => auth.identities.countEntities(),
       requests: () => telemetry.telemetry.requestsTaken(),
       hostInfo: () => readHostInfo(world.clock, directory),

@@ -11,7 +11,7 @@ import type { Reach } from '../lib/outbound.ts'
 import { readCloudToken } from './cloud-token-file.ts'
 
 export type CloudDependencies = {
-  readonly surroundings: CloudEnvironment
+  readonly environment: CloudEnvironment
   readonly longestTtlSeconds: number
   readonly identityTokens: IdentityTokens
   readonly readTokenFile: (path: string) => Promise<string>
@@ -20,9 +20,9 @@ export type CloudDependencies = {
 
 export function cloudDependencies(
   given: Pick<CloudDependencies, 'longestTtlSeconds' | 'identityTokens' | 'log'>,
-  surroundings = NO_CLOUD_ENVIRONMENT,
+  environment = NO_CLOUD_ENVIRONMENT,
 ): CloudDependencies {
-  return { ...given, surroundings, readTokenFile: readCloudToken, log: namedLog(given.log, 'auth') }
+  return { ...given, environment, readTokenFile: readCloudToken, log: namedLog(given.log, 'auth') }
 }
 
 /** @throws ConfigError where a certificate cannot be read */

@@ -45,7 +45,7 @@ export type CommonParts = {
 /** What the configuration says of audit, and what the threads of one process share. */
 export type AuditOptions = {
   readonly settings?: AuditSettings
-  readonly board?: ChainHeadsMemory
+  readonly chainHeads?: ChainHeadsMemory
 }
 
 /** The way of a thread that serves to the one that writes. */

@@ -24,7 +24,7 @@ export type AuditParts = {
   readonly log: Log
   readonly settings: AuditSettings
   /** Shared by the threads of a process. */
-  readonly board: ChainHeadsMemory
+  readonly chainHeads: ChainHeadsMemory
   readonly thread: string
   /** Names the history of the store: another one where it was restored. Asked where it is written. */
   readonly history: () => Promise<string>
@@ -38,19 +38,19 @@ type RecordedRequest = AuditedRequest & { record: AuditRecord | undefined }
 export class Audit implements AuditDevices {
   readonly #isWriter: boolean
   readonly #recorder: Recorder
-  readonly #board: ChainHeads
+  readonly #chainHeads: ChainHeads
   readonly #table: DeviceTable
   readonly #changes: DeviceChanges
   readonly #noteHistory: () => Promise<void>
   /** As it was when the server was open last; '' before. */
   #lastKey = ''
 
-  constructor({ storage, invalidation, world, log, settings, board, thread, endOfTick, history }: AuditParts) {
+  constructor({ storage, invalidation, world, log, settings, chainHeads, thread, endOfTick, history }: AuditParts) {
     this.#isWriter = storage.writable
     this.#recorder = new Recorder(world.timers, endOfTick.record)
-    this.#board = new ChainHeads(board)
+    this.#chainHeads = new ChainHeads(chainHeads)
     const store = new DeviceStore(storage, world.random, log)
-    const parts = { store, recorder: this.#recorder, invalidation, world, log, board: this.#board, thread }
+    const parts = { store, recorder: this.#recorder, invalidation, world, log, chainHeads: this.#chainHeads, thread }
     this.#table = new DeviceTable(parts)
     this.#changes = new DeviceChanges(store, this.#table, settings)
     this.#noteHistory = async () => {
@@ -231,7 +231,7 @@ export class Audit implements AuditDevices {
   }
 
   streams(): readonly ShownStream[] {
-    return this.#board.states()
+    return this.#chainHeads.states()
   }
 }
 

@@ -32,7 +32,7 @@ export type StreamState = {
 export interface StreamSlot {
   publish(head: Head): void
   end(): void
-  /** Takes the stream off the board. */
+  /** Frees the slot of the stream. */
   release(): void
 }
 

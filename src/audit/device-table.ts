@@ -22,7 +22,7 @@ export type DeviceTableParts = {
   readonly invalidation: Invalidation
   readonly world: World
   readonly log: Log
-  readonly board: ChainHeads
+  readonly chainHeads: ChainHeads
   /** Named in the chains. */
   readonly thread: string
 }
@@ -211,7 +211,7 @@ export class DeviceTable {
     { signingKey, restored }: Pick<StoredAudit, 'signingKey' | 'restored'>,
   ): DeviceParts {
     if (signingKey === undefined) throw new Error('An audit device is stored without the key that signs its chain')
-    const { world, log, thread, board } = this.#parts
+    const { world, log, thread, chainHeads } = this.#parts
     const settings = deviceSettings(type, options, isDeclared)
     const key = Buffer.from(salt, 'base64')
     const hmac = new SaltedHmac(key)
@@ -231,7 +231,7 @@ export class DeviceTable {
         sign: (text) => signText(signingKey, text),
         publicKey: publicKeyText(signingKey),
         thread,
-        slot: (stream, device) => board.take(stream, device),
+        slot: (stream, device) => chainHeads.take(stream, device),
         restored,
       },
     }

@@ -92,10 +92,10 @@ export class Client {
   async #exchanged(request: ApiRequest): Promise<HttpReply> {
     const { tls, timeoutMs, retries, followsRedirects, shows, addressOrigin } = this.#connection
     if (shows !== undefined) throw shownRequest(shows, this.#connection, request)
-    const patience = { retries, pause: this.#sleep, followsRedirects }
+    const retrying = { retries, pause: this.#sleep, followsRedirects }
     const transport = nodeTransport({ tls, idleMs: timeoutMs })
     try {
-      return await exchange(transport, httpRequest(this.#connection, request), patience)
+      return await exchange(transport, httpRequest(this.#connection, request), retrying)
     } catch (error) {
       if (error instanceof Misdirected) throw new RemoteFailure(`Error ${request.doing}: ${error.message}`, error)
       throw connectionError(request.doing, new URL(this.#connection.address).origin, addressOrigin, error)

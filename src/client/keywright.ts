@@ -150,9 +150,9 @@ export class Keywright<Wrapped extends boolean = false> {
   async #exchanged(place: ApiAddress, call: ApiCall, asked: Asked, signal: AbortSignal | undefined) {
     const { fetch: fetcher = fetch, timeoutMs = TIMEOUT_MS, retries = RETRIES } = this.#settings
     const transport = fetchTransport(fetcher, { timeoutMs, signal })
-    const patience = { retries, pause: (delayMs: number) => pause(delayMs, signal) }
+    const retrying = { retries, pause: (delayMs: number) => pause(delayMs, signal) }
     try {
-      return await exchange(transport, httpRequest(place, call), patience)
+      return await exchange(transport, httpRequest(place, call), retrying)
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
       const why = cause instanceof Misdirected || cause instanceof TimedOut ? cause.message : 'no answer came'

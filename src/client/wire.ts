@@ -45,7 +45,7 @@ export type HttpReply = {
 /** One attempt, no redirect followed. It rejects where no answer came. */
 export type Transport = (request: HttpRequest) => Promise<HttpReply>
 
-export type Patience = {
+export type Retrying = {
   /** Further attempts after one that may pass: 412, 429 and 5xx but 501. */
   readonly retries: number
   readonly pause: (delayMs: number) => Promise<void>
@@ -87,11 +87,11 @@ export function httpRequest(place: ApiAddress, { method, path, query, body }: Ap
 }
 
 /** Asks until trying again would change nothing. @throws Misdirected, or what the transport throws */
-export async function exchange(transport: Transport, request: HttpRequest, patience: Patience): Promise<HttpReply> {
+export async function exchange(transport: Transport, request: HttpRequest, retrying: Retrying): Promise<HttpReply> {
   for (let attempt = 1; ; attempt++) {
-    const reply = await followed(transport, request, patience.followsRedirects ?? true)
-    if (attempt > patience.retries || !isTransient(reply)) return reply
-    await patience.pause(delayMs(attempt, reply))
+    const reply = await followed(transport, request, retrying.followsRedirects ?? true)
+    if (attempt > retrying.retries || !isTransient(reply)) return reply
+    await retrying.pause(delayMs(attempt, reply))
   }
 }
 

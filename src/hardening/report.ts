@@ -79,8 +79,12 @@ export function faultsOf(results: readonly Result[]): readonly Result[] {
   ]
 }
 
-/** Size of the store; 0 where nothing is stored. */
+/** Size of the store; 0 where nothing is stored, or nothing can be seen: the checks say why. */
 export function storeFileBytes({ storage }: HardeningSetting): number {
-  const { database, journal } = storeLocation(storage).durable?.bytes() ?? { database: 0, journal: 0 }
-  return database + journal
+  try {
+    const { database, journal } = storeLocation(storage).durable?.bytes() ?? { database: 0, journal: 0 }
+    return database + journal
+  } catch {
+    return 0
+  }
 }

@@ -11,7 +11,7 @@ export type TurnLimits = {
 
 /** Nothing was begun. */
 export class FairQueueFull extends Error {
-  override name = 'NoTurn'
+  override name = 'FairQueueFull'
   readonly of: 'one' | 'all'
 
   constructor(of: 'one' | 'all') {
@@ -31,7 +31,7 @@ export class FairQueue {
     this.#limits = limits
   }
 
-  /** @throws NoTurn where too much waits; what `work` throws */
+  /** @throws FairQueueFull where too much waits; what `work` throws */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     await this.#turn(key)
     try {

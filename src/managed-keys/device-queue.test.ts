@@ -58,7 +58,7 @@ function newQueue() {
     },
     sleep: async () => {},
   }
-  const desk = new DeviceQueue({
+  const queue = new DeviceQueue({
     libraries: { hsm: '/lib/hsm.so' },
     start: () => {
       const one = new FakeProcess()
@@ -71,10 +71,10 @@ function newQueue() {
   })
   const join = (): DeviceLink => {
     const [own, theirs] = ports()
-    desk.addThread(own)
+    queue.addThread(own)
     return new DeviceLink(theirs, ['hsm'])
   }
-  return { desk, started, due, join }
+  return { queue, started, due, join }
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -186,10 +186,10 @@ test('more than may wait is refused at once', async () => {
 })
 
 test('a thread that is gone leaves no orders behind', async () => {
-  const { desk, started, join } = newQueue()
+  const { queue, started, join } = newQueue()
   const [first, second] = [join(), join()]
   const [own, theirs] = ports()
-  desk.addThread(own)
+  queue.addThread(own)
   const dying = new DeviceLink(theirs, ['hsm'])
   void first.ask(random(1))
   await turn()

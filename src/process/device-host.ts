@@ -25,7 +25,7 @@ export function startDevices(config: ServerConfig, world: World, log: Log): Runn
   if (!isBindingInstalled()) log('warn', `Managed keys will be refused. ${NOT_INSTALLED}`)
   const names = kmsLibraries.map(({ name }) => name)
   const running = new Set<Promise<void>>()
-  const desk = new DeviceQueue({
+  const queue = new DeviceQueue({
     libraries: Object.fromEntries(kmsLibraries.map(({ name, library }) => [name, library])),
     start: () => {
       const started = startProcess(config, world)
@@ -40,12 +40,12 @@ export function startDevices(config: ServerConfig, world: World, log: Log): Runn
   return {
     place: () => {
       const { port1, port2 } = new MessageChannel()
-      desk.addThread(port1)
+      queue.addThread(port1)
       port1.unref()
       return { port: port2, libraries: names }
     },
     stop: async () => {
-      await desk.stop()
+      await queue.stop()
       await Promise.all(running)
     },
   }

@@ -113,14 +113,14 @@ export class ThreadListeners {
     }
   }
 
-  /** Finishes what was begun; what does not arrive or end within the patience of the server is cut off. */
+  /** Finishes what was begun; what does not arrive or end within the timeout of the server is cut off. */
   async stop(): Promise<void> {
     const all = [...this.#listeners.values()]
-    const patience = this.#world.timers.after(STOP_TIMEOUT_MS, () => {
+    const timeout = this.#world.timers.after(STOP_TIMEOUT_MS, () => {
       for (const listener of all) listener.dropConnections()
     })
     await Promise.all(all.map((listener) => listener.close()))
-    patience.cancel()
+    timeout.cancel()
     this.#deadlines.stop()
   }
 }

@@ -44,7 +44,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const pool = startSlowPool(options)
   const devices = startDevices(config, world, log)
   const reloads = new ReloadCoordinator<ReloadState>(log)
-  const common = { config, directory, published: newPublishedIndex(), shared, board: newChainHeadsMemory() }
+  const common = { config, directory, published: newPublishedIndex(), shared, chainHeads: newChainHeadsMemory() }
   const writer = new WriterThread({
     data: { ...common, slow: pool.place(), devices: devices.place(), development: options.development },
     timers: world.timers,

@@ -37,7 +37,7 @@ export type ServingContext = {
   readonly directory: string
   readonly published: PublishedIndex
   readonly shared: SharedTelemetry
-  readonly board: ChainHeadsMemory
+  readonly chainHeads: ChainHeadsMemory
   readonly slow: () => PoolHandle
   readonly devices: () => DeviceHandle | undefined
   readonly tls: () => TlsMaterials
@@ -142,8 +142,8 @@ export class ServingThreads {
   }
 
   #launch(place: ListenerAssignment, metricRow: number): Worker {
-    const { config, directory, published, shared, board } = this.#place
-    const common = { config, directory, published, shared, board }
+    const { config, directory, published, shared, chainHeads } = this.#place
+    const common = { config, directory, published, shared, chainHeads }
     const slow = this.#place.slow()
     const devices = this.#place.devices()
     const writer = this.#wayToWriter()

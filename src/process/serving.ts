@@ -31,7 +31,7 @@ export type ServingData = {
   readonly published: PublishedIndex
   readonly slow: PoolHandle
   readonly devices: DeviceHandle | undefined
-  readonly board: ChainHeadsMemory
+  readonly chainHeads: ChainHeadsMemory
   readonly writer: MessagePort
   readonly shared: SharedTelemetry
   /** This thread's, of the shared numbers. */
@@ -108,7 +108,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
     directory,
     // It says what comes from the environment, and asks nobody.
     cloud: { environment: cloudEnvironment(process.env), clouds: [] },
-    audit: { board: data.board },
+    audit: { chainHeads: data.chainHeads },
     endOfTick,
     channels: {
       sealStatus: () => status,

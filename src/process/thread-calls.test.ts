@@ -59,7 +59,7 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
     })
     return { leave: () => peers.delete(peer), end: () => port2.close(), ask: () => askInFlight(watcher) }
   })
-  /** The patience ends after so many were asked, whose answers have come by then. */
+  /** The timeout ends after so many were asked, whose answers have come by then. */
   const endPatience = async (asked: number): Promise<void> => {
     await until(() => given === asked, 'the questions')
     await time.advance(FLIGHTS_TIMEOUT_MS - 1)
@@ -96,7 +96,7 @@ test('who does not answer in time is counted, and who has ended is not asked', a
 })
 
 test('who ends while it is asked is counted at once', async () => {
-  // The time stands still: who waited for the patience would wait for good.
+  // The time stands still: who waited for the timeout would wait for good.
   const [asker, ends] = stage([says('a'), () => new Promise(() => {})]).threads
   const asked = asker?.ask()
   ends?.end()

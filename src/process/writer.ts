@@ -35,7 +35,7 @@ export type WriterData = {
   readonly slow: PoolHandle
   readonly devices: DeviceHandle | undefined
   readonly shared: SharedTelemetry
-  readonly board: ChainHeadsMemory
+  readonly chainHeads: ChainHeadsMemory
   /** The development server opens itself; undefined for every other. */
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
@@ -50,7 +50,7 @@ export type DevelopmentFacts = DevelopmentKeys
 export const EXIT_STORAGE_FAILED = 74
 
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
-  const { config, directory, published, board } = data
+  const { config, directory, published, chainHeads } = data
   const cloud = newCloudEnvironment(config, process.env)
   const own = threadTelemetry(data.shared, WRITING_ROW, config, undefined, cloudReaches(cloud))
   const { world } = own
@@ -77,7 +77,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     store: own.isTracing ? tracedStore(store) : store,
     directory,
     cloud,
-    audit: { settings: config.audit, board },
+    audit: { settings: config.audit, chainHeads },
     channels: { announce: serving.announce, configReloads: configReloads((part) => watcher.call('reload', part)) },
     restorable: restorableStore(config.storage, store, reopen),
   })

@@ -34,7 +34,7 @@ export function buildServices(
   invalidation: Invalidation,
   parts: {
     readonly world: World
-    readonly surveyed: ServerInventory
+    readonly inventory: ServerInventory
     readonly managedKeys: ManagedKeyService
     /** Makes this thread forget what it keeps of a mount. */
     readonly resetMount: (uuid: string) => void
@@ -43,7 +43,7 @@ export function buildServices(
   },
 ) {
   return {
-    ...parts.surveyed,
+    ...parts.inventory,
     cors: new StoredSetting(storage, invalidation, { name: 'cors', record: CORS_SETTING, unset: CORS_OFF }),
     uiHeaders: new StoredSetting(storage, invalidation, {
       name: 'ui-headers',

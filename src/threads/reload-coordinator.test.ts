@@ -23,7 +23,7 @@ function stage(outcomes: readonly (boolean | undefined)[], first: unknown = 'les
   const time = steppedTime(0)
   const lines: string[] = []
   const log: Log = (level, message, details) => void lines.push(`${level} ${message} ${details?.cause}`)
-  const desk = new ReloadCoordinator<unknown>(log)
+  const coordinator = new ReloadCoordinator<unknown>(log)
   const seen: string[] = []
   const told = Promise.withResolvers<void>()
   const onFault = () => {}
@@ -34,7 +34,7 @@ function stage(outcomes: readonly (boolean | undefined)[], first: unknown = 'les
       channel: portChannel(port1),
       asks: TOLD,
       answers: WANTED,
-      handlers: { reload: (part) => desk.wanted(part) },
+      handlers: { reload: (part) => coordinator.wanted(part) },
       timers: time.timers,
       onFault,
     })
@@ -50,33 +50,33 @@ function stage(outcomes: readonly (boolean | undefined)[], first: unknown = 'les
       handlers: { reload },
       onFault,
     })
-    const leave = desk.add((order) => thread.call('reload', order), place === 0 ? () => first : undefined)
+    const leave = coordinator.add((order) => thread.call('reload', order), place === 0 ? () => first : undefined)
     return { want: (part: ReloadPart) => watcher.call('reload', part), leave, end: () => port2.close() }
   })
-  return { desk, lines, seen, threads, time, told: told.promise }
+  return { coordinator, lines, seen, threads, time, told: told.promise }
 }
 
 test('all are told, each what it needs, and all that is asked for is answered', async () => {
-  const { desk, seen, threads } = stage([true, true])
-  desk.onWanted = (part) => desk.tell('state', part)
+  const { coordinator, seen, threads } = stage([true, true])
+  coordinator.onWanted = (part) => coordinator.tell('state', part)
   assert.equal(await threads[1]?.want('tls'), true)
   assert.deepEqual(seen.toSorted(), ['0 tls less', '1 tls state'])
 })
 
 test('one that goes on as before is told of, and so is one that is too busy or ends', async () => {
-  assert.equal(await stage([true, false]).desk.tell('', undefined), false)
+  assert.equal(await stage([true, false]).coordinator.tell('', undefined), false)
   const busy = stage([true, undefined])
-  const late = busy.desk.tell('', undefined)
+  const late = busy.coordinator.tell('', undefined)
   await busy.told
   await busy.time.advance(TIMEOUT_MS)
   assert.equal(await late, false)
-  const { desk, threads, lines, told } = stage([true, undefined])
-  const asked = desk.tell('', 'audit')
+  const { coordinator, threads, lines, told } = stage([true, undefined])
+  const asked = coordinator.tell('', 'audit')
   await told
   threads[1]?.end()
   assert.equal(await asked, false)
   threads[1]?.leave()
-  assert.equal(await desk.tell('', 'audit'), true)
+  assert.equal(await coordinator.tell('', 'audit'), true)
   assert.deepEqual([...busy.lines, ...lines], [])
 })
 
@@ -86,16 +86,16 @@ test('before there is anybody who can, what is asked for is not done', async () 
 
 test('A3: a thread that cannot be told counts as one that goes on as before, and the others are told', async () => {
   // The time stands still: nobody waits out the patience.
-  const { desk, seen, lines } = stage([true, true], () => 'a secret')
-  assert.equal(await desk.tell('state', undefined), false)
+  const { coordinator, seen, lines } = stage([true, true], () => 'a secret')
+  assert.equal(await coordinator.tell('state', undefined), false)
   assert.deepEqual(seen, ['1 undefined state'])
   assert.match(lines.join(), /^error A thread could not be told of a reload DataCloneError/)
   assert.doesNotMatch(lines.join(), /secret/)
 })
 
 test('A3: a reload that throws, or that cannot be asked for, is no reason to wait for good', async () => {
-  const { desk, threads, lines } = stage([true])
-  desk.onWanted = async () => {
+  const { coordinator, threads, lines } = stage([true])
+  coordinator.onWanted = async () => {
     throw new Error('a secret')
   }
   assert.equal(await threads[0]?.want('tls'), false)

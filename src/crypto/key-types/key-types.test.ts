@@ -24,3 +24,28 @@ test('only types whose keys have the length of its output have the counter KDF, 
     assert.equal(derivation?.deriveByCounter !== undefined, has32Bytes, name)
   }
 })
+
+test('the numbers of types in backups are those that were written', () => {
+  const numbers = Object.fromEntries([...KEY_TYPES].map(([name, { backupId }]) => [name, backupId]))
+  assert.deepEqual(numbers, {
+    'aes256-gcm96': 0,
+    'ecdsa-p256': 1,
+    ed25519: 2,
+    'rsa-2048': 3,
+    'rsa-4096': 4,
+    'chacha20-poly1305': 5,
+    'ecdsa-p384': 6,
+    'ecdsa-p521': 7,
+    'aes128-gcm96': 8,
+    'rsa-3072': 9,
+    hmac: 10,
+    'xchacha20-poly1305': 11,
+    'aes128-cmac': 12,
+    'aes256-cmac': 13,
+    'aes192-cmac': 16,
+    'ecdsa-secp256k1': 20_001,
+    'ml-dsa-44': 20_044,
+    'ml-dsa-65': 20_065,
+    'ml-dsa-87': 20_087,
+  })
+})

@@ -35,7 +35,7 @@ export type CloudContext = {
   readonly storage: View
   readonly world: World
   readonly log: Log
-  readonly surroundings: CloudEnvironment
+  readonly environment: CloudEnvironment
   readonly identityTokens: IdentityTokens
   /** @throws CloudUnavailable */
   readonly readTokenFile: (path: string) => Promise<string>
@@ -58,7 +58,7 @@ export class CloudAuth implements LoginMethod {
   readonly rotation: Rotation
   readonly rotationClock: RotationClock
   readonly world: World
-  readonly surroundings: CloudEnvironment
+  readonly environment: CloudEnvironment
   readonly #context: CloudContext
   readonly #refusals: RefusalLog
   readonly #lanes: PerHostQueues
@@ -67,11 +67,11 @@ export class CloudAuth implements LoginMethod {
   #asking = 0
 
   constructor(context: CloudContext) {
-    const { storage, world, log, surroundings } = context
+    const { storage, world, log, environment } = context
     this.#context = context
     this.#lanes = context.gate.newLanes()
     this.world = world
-    this.surroundings = surroundings
+    this.environment = environment
     this.configs = new ConfigStore(storage)
     this.roles = new CloudRoles(storage)
     this.#refusals = new RefusalLog(log, world.clock)
@@ -86,7 +86,7 @@ export class CloudAuth implements LoginMethod {
       log,
       configs: this.configs,
       rotation: this.rotation,
-      changesSecret: (config) => changesSecret(config, surroundings.environment),
+      changesSecret: (config) => changesSecret(config, environment.environment),
     })
   }
 
@@ -145,7 +145,7 @@ export class CloudAuth implements LoginMethod {
 
   /** The one that is there, as long as the settings are the same. @throws Refusal where they are incomplete */
   #providerFor(config: CloudConfig): Provider {
-    const settings = settingsOf(config, this.surroundings)
+    const settings = settingsOf(config, this.environment)
     const key = JSON.stringify([config.generation, settings])
     if (this.#provider?.key !== key) {
       this.#provider = { key, provider: this.#providerOf(settings) }
@@ -154,7 +154,7 @@ export class CloudAuth implements LoginMethod {
   }
 
   #newProvider(config: CloudConfig, secret: string | undefined): Provider {
-    const settings = settingsOf(config, this.surroundings)
+    const settings = settingsOf(config, this.environment)
     const given = secret === undefined ? settings : { ...settings, credential: { kind: 'secret', secret } as const }
     return this.#providerOf(given)
   }

@@ -7,7 +7,7 @@ export type Cloud = {
   /** Of the identity provider; like all addresses here without a '/' at its end. */
   readonly authority: string
   /** Issuers of its tokens, around the GUID of the tenant. */
-  readonly issuers: { readonly v1: Around; readonly v2: Around }
+  readonly issuers: { readonly v1: IssuerPattern; readonly v2: IssuerPattern }
   /** Origins that its documents may name for the keys. */
   readonly keyOrigins: readonly string[]
   readonly resourceManager: string
@@ -22,7 +22,7 @@ export type Cloud = {
   /** When it was closed. */
   readonly closed?: string
 }
-export type Around = { readonly before: string; readonly after: string }
+export type IssuerPattern = { readonly before: string; readonly after: string }
 
 /** What the configuration of the server says of a cloud of its own. */
 export type CloudStanza = Pick<

@@ -22,7 +22,7 @@ type CloudAuth = {
   readonly configs: ConfigStore
   readonly rotationClock: Pick<RotationClock, 'soon'>
   readonly world: Pick<World, 'clock'>
-  readonly surroundings: CloudEnvironment
+  readonly environment: CloudEnvironment
   mintToken(audience: string, ttlSeconds: number): Promise<string>
   reset(): void
 }
@@ -103,7 +103,7 @@ const read = endpoint({
   handler: async (cloud: CloudAuth, _args, request) => {
     const config = orNotFound(await cloud.configs.find())
     const warnings = configWarnings(config, cloud.world.clock.nowMs())
-    const data = configBody(config, cloud.surroundings, request.caller?.hasSudo() === true)
+    const data = configBody(config, cloud.environment, request.caller?.hasSudo() === true)
     return warnings.length === 0 ? { data } : { data, warnings }
   },
 })
@@ -123,7 +123,7 @@ const write = endpoint({
     const change = (found: CloudConfig | undefined): CloudConfig => {
       if ((operation === 'create') !== (found === undefined)) throw new DecisionOutdated()
       const changed = changedCloudConfig(args, cloud.world.clock.nowMs(), found)
-      warnings = requireUsableConfig(changed, cloud.surroundings)
+      warnings = requireUsableConfig(changed, cloud.environment)
       return changed
     }
     const audience = args.identity_token_audience ?? ''

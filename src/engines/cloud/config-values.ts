@@ -163,8 +163,8 @@ const isChangedByItself = ({ rotationPeriodSeconds, rotationSchedule, disableAut
   !disableAutomatedRotation && (rotationPeriodSeconds > 0 || rotationSchedule !== '')
 
 /** Gives warnings. @throws Refusal where no login could count on it */
-export function requireUsableConfig(config: CloudConfig, surroundings: CloudEnvironment): readonly string[] {
-  const settings = settingsOf(config, surroundings)
+export function requireUsableConfig(config: CloudConfig, environment: CloudEnvironment): readonly string[] {
+  const settings = settingsOf(config, environment)
   const lack = config.authType === '' ? undefined : lackOf(settings)
   if (lack !== undefined)
     throw fail('field_invalid', ['auth_type', `${config.authType} cannot be used: ${lack}, or leave auth_type empty`])
@@ -174,7 +174,7 @@ export function requireUsableConfig(config: CloudConfig, surroundings: CloudEnvi
   return [
     ...(closed === undefined ? [] : [`This cloud was closed in ${closed}: no login will succeed`]),
     ...(isIdle ? [`identity_token_audience does nothing: ${why(config, kind)}`] : []),
-    ...(isChangedByItself(config) && !changesSecret(config, surroundings.environment)
+    ...(isChangedByItself(config) && !changesSecret(config, environment.environment)
       ? [`No secret is changed by itself: ${kind === 'secret' ? WITH_AUDIENCE : `${ASKS} ${kind}`}`]
       : []),
   ]

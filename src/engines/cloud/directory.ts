@@ -1,7 +1,7 @@
 // What the identity provider publishes for one tenant: who issues its tokens, and the keys that sign them. Kept as long
 // as it is good, then read anew before it is used again, and still used for a day while the provider does not answer.
 import type { World } from '../../lib/world.ts'
-import type { Around, Cloud } from './clouds.ts'
+import type { Cloud, IssuerPattern } from './clouds.ts'
 import { LoginDeadline } from './deadline.ts'
 import { type KeySet, readKeySet, type SigningKey } from './key-set.ts'
 import { isGuid } from './names.ts'
@@ -34,7 +34,7 @@ export class Directory {
   readonly #upstream: Upstream
   readonly #cloud: Cloud
   readonly #url: string
-  readonly #issuer: Around
+  readonly #issuer: IssuerPattern
   readonly #documents: Kept<Documents>
   readonly #keys: Kept<KeySet>
   #lastAskedMs = -Infinity
@@ -140,8 +140,8 @@ class Kept<T> {
     if (this.#failedAtMs !== undefined && nowMs - this.#failedAtMs <= FAILED_PAUSE_MS) return last.value
     try {
       // Somebody else may have begun one that takes longer.
-      const patience = new LoginDeadline(this.#world, Math.min(REFRESH_MS, deadline.leftMs))
-      return await patience.within(this.refresh(REFRESH_MS))
+      const limit = new LoginDeadline(this.#world, Math.min(REFRESH_MS, deadline.leftMs))
+      return await limit.within(this.refresh(REFRESH_MS))
     } catch (cause) {
       if (cause instanceof CloudUnavailable) return last.value
       throw cause

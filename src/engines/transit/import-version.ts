@@ -24,7 +24,7 @@ type Import = {
   /** The one to complete; undefined where the caller named none. */
   readonly version: number | undefined
   readonly world: World
-  /** As the ledger of the mount has it. */
+  /** As the counts of the mount have it. */
   readonly countedFrom: number
 }
 
@@ -116,7 +116,7 @@ function appended(
   }
 }
 
-/** What was sealed with it elsewhere nobody counted; `countedFrom` is as the ledger of the mount has it. */
+/** What was sealed with it elsewhere nobody counted; `countedFrom` is as the counts of the mount have it. */
 export function importedVersion({ isPublic }: ImportedMaterial, world: World, countedFrom: number): VersionHeader {
   return {
     createdAtMs: world.clock.nowMs(),

@@ -19,10 +19,10 @@ import { decryptEndpoint } from './endpoints/decrypt-endpoint.ts'
 import { encryptEndpoint } from './endpoints/encrypt-endpoint.ts'
 import { hashEndpoint } from './endpoints/hash-endpoint.ts'
 import { hmacEndpoint } from './endpoints/hmac-endpoint.ts'
-import { MOVING_ENDPOINTS } from './endpoints/import-export-endpoints.ts'
-import { PAIR_ENDPOINTS } from './endpoints/keypair-endpoints.ts'
+import { IMPORT_EXPORT_ENDPOINTS } from './endpoints/import-export-endpoints.ts'
+import { KEYPAIR_ENDPOINTS } from './endpoints/keypair-endpoints.ts'
 import { KEYS_ENDPOINTS } from './endpoints/keys-endpoints.ts'
-import { LIFE_ENDPOINTS } from './endpoints/lifecycle-endpoints.ts'
+import { LIFECYCLE_ENDPOINTS } from './endpoints/lifecycle-endpoints.ts'
 import { randomEndpoint } from './endpoints/random-endpoint.ts'
 import { rewrapEndpoint } from './endpoints/rewrap-endpoint.ts'
 import { signEndpoint } from './endpoints/sign-endpoint.ts'
@@ -67,7 +67,7 @@ export class Transit implements Engine {
   readonly managedKeys: ManagedKeys | undefined
   readonly deviceRandom: DeviceRandom | undefined
   /** Where messages are counted, in the thread that writes. */
-  readonly ledger: MessageCountStore
+  readonly messageCounts: MessageCountStore
   readonly budgets: MessageCounter
   readonly counts: CountReader
   readonly keys: Keys
@@ -93,7 +93,7 @@ export class Transit implements Engine {
     this.keys = new Keys(storage, this.budgets)
     this.nonces = new NoncePool(world.random.bytes)
     this.wrappingKeys = new WrappingKeys({ storage, world, slow, nonces: this.nonces })
-    this.ledger = new MessageCountStore({
+    this.messageCounts = new MessageCountStore({
       storage,
       keys: this.keys,
       role: this.role,
@@ -115,7 +115,7 @@ export class Transit implements Engine {
   }
 
   handleWriterCall(question: unknown): Promise<AllowanceAnswer> {
-    return this.ledger.answer(question as AllowanceCall)
+    return this.messageCounts.answer(question as AllowanceCall)
   }
 
   upkeep(): Promise<void> {
@@ -136,7 +136,7 @@ export const TRANSIT: MountableType<TransitContext> = {
   page: { title: 'Transit: named keys' },
   router: new Router<Transit>([
     ...KEYS_ENDPOINTS,
-    ...LIFE_ENDPOINTS,
+    ...LIFECYCLE_ENDPOINTS,
     encryptEndpoint,
     decryptEndpoint,
     rewrapEndpoint,
@@ -147,8 +147,8 @@ export const TRANSIT: MountableType<TransitContext> = {
     cmacEndpoint,
     randomEndpoint,
     hashEndpoint,
-    ...PAIR_ENDPOINTS,
-    ...MOVING_ENDPOINTS,
+    ...KEYPAIR_ENDPOINTS,
+    ...IMPORT_EXPORT_ENDPOINTS,
     ...TRANSIT_CONFIG_ENDPOINTS,
   ]),
   create: (context) => new Transit(context),

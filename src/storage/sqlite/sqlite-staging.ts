@@ -60,8 +60,13 @@ class SqliteStagedWriter implements StagedWriter {
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { defensive: true })
-    // Nothing of it counts before it is flushed as a whole.
-    this.#database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; PRAGMA trusted_schema = OFF')
+    try {
+      // Nothing of it counts before it is flushed as a whole.
+      this.#database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; PRAGMA trusted_schema = OFF')
+    } catch (error) {
+      this.#database.close()
+      throw isFull(error) ? writeError(error) : error
+    }
   }
 
   async write(entries: readonly StoredEntry[]): Promise<void> {

@@ -5,7 +5,7 @@ import { type Called, startMemoryServer, wireRequest } from '../../../test/fixtu
 import { fail, RefusalForNow } from '../../api/errors.ts'
 import { bodyText, type WireResponse } from '../../core/exchange.ts'
 import {
-  ALL_SPOILERS,
+  ALL_DISRUPTIVE_ACTIONS,
   AMBIGUOUS_FAILURES,
   type AttemptAction,
   AttemptLimits,
@@ -145,9 +145,9 @@ test('S-02: of an attempt that came to its end nobody pays for the next one', as
 test('S-02: many that have spoiled before are limited together, and who has not is let through', async () => {
   const { wait } = newLimits()
   const address = (i: number): string => `10.0.${i >> 8}.${i & 255}`
-  for (let i = 0; i < ALL_SPOILERS.burst; i++) assert.equal(await wait(address(i), 'change'), 0)
-  assert.equal(await wait(address(0), 'change'), ALL_SPOILERS.everyMs / 1000)
-  assert.equal(await wait(address(0), 'share'), ALL_SPOILERS.everyMs / 1000)
+  for (let i = 0; i < ALL_DISRUPTIVE_ACTIONS.burst; i++) assert.equal(await wait(address(i), 'change'), 0)
+  assert.equal(await wait(address(0), 'change'), ALL_DISRUPTIVE_ACTIONS.everyMs / 1000)
+  assert.equal(await wait(address(0), 'share'), ALL_DISRUPTIVE_ACTIONS.everyMs / 1000)
   assert.equal(await wait(HERE, 'change'), 0)
   assert.ok((await wait(HERE, 'change')) > 0)
 })
@@ -165,7 +165,7 @@ test('S-02: an operator who tries once a minute beside eight networks that spoil
 
 test('S-02: at the machine itself only its own limits count', async () => {
   const { wait } = newLimits()
-  for (let i = 0; i < ALL_SPOILERS.burst; i++) await wait(`10.0.0.${i}`, 'change')
+  for (let i = 0; i < ALL_DISRUPTIVE_ACTIONS.burst; i++) await wait(`10.0.0.${i}`, 'change')
   for (const here of ['127.0.0.1', '127.8.0.1', '::ffff:127.0.0.2', '::1', '']) {
     await times(DISRUPTIVE_ACTIONS.burst, async () => assert.equal(await wait(here, 'change'), 0, here))
     assert.equal(await wait(here, 'change'), DISRUPTIVE_ACTIONS.everyMs / 1000)

@@ -21,7 +21,7 @@ export const DISRUPTIVE_ACTIONS: Allowance = { burst: 20, everyMs: 30_000 }
  */
 export const AMBIGUOUS_FAILURES: Allowance = { burst: 60, everyMs: 10_000 }
 export const ALL_SHARES: Allowance = { burst: 1_500, everyMs: 200 }
-export const ALL_SPOILERS: Allowance = { burst: 100, everyMs: 6_000 }
+export const ALL_DISRUPTIVE_ACTIONS: Allowance = { burst: 100, everyMs: 6_000 }
 
 /** Addresses that are remembered; the one that was heard of longest ago goes first. */
 export const MAX_ADDRESSES = 10_000
@@ -47,8 +47,8 @@ export class WrongCombination extends Refusal {
 
 type Budget = {
   readonly shares: Bucket
-  readonly spoilers: Bucket
-  readonly doubts: Bucket
+  readonly disruptions: Bucket
+  readonly ambiguities: Bucket
   /** It gave to a combination that was right. */
   isProven: boolean
 }
@@ -56,7 +56,7 @@ type Budget = {
 export class AttemptLimits {
   readonly #clock: Clock
   readonly #log: Log
-  readonly #all: Pick<Budget, 'shares' | 'spoilers'>
+  readonly #all: Pick<Budget, 'shares' | 'disruptions'>
   readonly #budgets = new Map<string, Budget>()
   /** Who has given shares to an attempt, by its matter, since it had none. */
   readonly #givers = new Map<string, Set<string>>()
@@ -66,7 +66,7 @@ export class AttemptLimits {
   constructor(clock: Clock, log: Log) {
     this.#clock = clock
     this.#log = log
-    this.#all = { shares: this.#bucket(ALL_SHARES), spoilers: this.#bucket(ALL_SPOILERS) }
+    this.#all = { shares: this.#bucket(ALL_SHARES), disruptions: this.#bucket(ALL_DISRUPTIVE_ACTIONS) }
   }
 
   /**
@@ -98,14 +98,14 @@ export class AttemptLimits {
   /** A share may be the one that spoils, so who has no spoiler left gives none. */
   #admit(network: string, act: AttemptAction): void {
     const own = this.#budgetOf(network)
-    const needed = act === 'share' ? [own.spoilers, own.doubts, own.shares] : [own.spoilers]
+    const needed = act === 'share' ? [own.disruptions, own.ambiguities, own.shares] : [own.disruptions]
     // What strangers do together keeps out nobody who did none of it, nor who sits at the machine.
-    const isSuspect = !(own.spoilers.isFull && own.doubts.isFull) && !isHere(network)
-    if (isSuspect) needed.push(this.#all.spoilers)
+    const isSuspect = !(own.disruptions.isFull && own.ambiguities.isFull) && !isHere(network)
+    if (isSuspect) needed.push(this.#all.disruptions)
     if (isSuspect && act === 'share') needed.push(this.#all.shares)
     const waitMs = Math.max(...needed.map((bucket) => bucket.waitMs()))
     if (waitMs > 0) throw this.#refusal(network, waitMs)
-    const kind = act === 'share' ? 'shares' : 'spoilers'
+    const kind = act === 'share' ? 'shares' : 'disruptions'
     own[kind].take()
     if (!isHere(network)) this.#all[kind].take()
   }
@@ -128,14 +128,14 @@ export class AttemptLimits {
     }
     for (const each of givers) {
       const budget = this.#budgetOf(each)
-      if (!budget.isProven) budget.doubts.take()
+      if (!budget.isProven) budget.ambiguities.take()
     }
-    this.#all.spoilers.take()
+    this.#all.disruptions.take()
   }
 
   #spoilt(network: string): void {
-    this.#budgetOf(network).spoilers.take()
-    if (!isHere(network)) this.#all.spoilers.take()
+    this.#budgetOf(network).disruptions.take()
+    if (!isHere(network)) this.#all.disruptions.take()
   }
 
   #refusal(network: string, waitMs: number) {
@@ -166,12 +166,12 @@ export class AttemptLimits {
   }
 
   #newBudget(): Budget {
-    const [shares, spoilers, doubts] = [
+    const [shares, disruptions, ambiguities] = [
       this.#bucket(SHARES),
       this.#bucket(DISRUPTIVE_ACTIONS),
       this.#bucket(AMBIGUOUS_FAILURES),
     ]
-    return { shares, spoilers, doubts, isProven: false }
+    return { shares, disruptions, ambiguities, isProven: false }
   }
 
   #bucket(allowance: Allowance): Bucket {

@@ -141,15 +141,15 @@ export class KeyringRotation {
     return this.#config
   }
 
-  /** @throws Refusal `field_invalid` where a figure is out of its bounds */
+  /** @throws Refusal `out_of_range` */
   async configure(config: RotationConfig): Promise<void> {
     const { maxOperations, intervalSeconds } = config
     if (maxOperations < LEAST_MAX_OPERATIONS || maxOperations > MOST_MAX_OPERATIONS) {
       const range = `${LEAST_MAX_OPERATIONS} to ${MOST_MAX_OPERATIONS}`
-      throw fail('field_invalid', ['max_operations', `must be ${range}`])
+      throw fail('out_of_range', ['max_operations', `must be ${range}`])
     }
     if (intervalSeconds !== 0 && intervalSeconds < LEAST_INTERVAL_SECONDS)
-      throw fail('field_invalid', ['interval', 'must be 0, or at least 24 hours'])
+      throw fail('out_of_range', ['interval', 'must be 0, or at least 24 hours'])
     await this.#view.transaction(async (tx) => tx.put(CONFIG, ROTATION_CONFIG.encode(config)))
     this.#config = config
   }

@@ -14,10 +14,10 @@ export class MessageBudget {
   readonly version: number
   /** What it takes from: shared by all names that the version has. */
   readonly pool: MessageAllowance
-  readonly #book: Refiller
+  readonly #counter: Refiller
 
-  constructor(book: Refiller, { name, version }: Pick<MessageBudget, 'name' | 'version'>, pool: MessageAllowance) {
-    this.#book = book
+  constructor(counter: Refiller, { name, version }: Pick<MessageBudget, 'name' | 'version'>, pool: MessageAllowance) {
+    this.#counter = counter
     this.name = name
     this.version = version
     this.pool = pool
@@ -34,7 +34,7 @@ export class MessageBudget {
       this.pool.left += 1
       throw new BudgetSpent(this, isAskedFor)
     }
-    this.#book.refillAhead(this)
+    this.#counter.refillAhead(this)
   }
 
   get left(): number {

@@ -65,7 +65,7 @@ type CountedHeader = { readonly latestVersion: number; readonly autoRotatePeriod
 type CountedVersion = { readonly countedFrom?: number }
 type Found = { readonly header: CountedHeader } | undefined
 
-type LedgerKeys = {
+type MessageCountKeys = {
   find(name: string): Found | Promise<Found>
   versionIn<T>(
     tx: ViewTransaction,
@@ -75,10 +75,10 @@ type LedgerKeys = {
   ): Promise<T | undefined>
 }
 
-/** What the ledger has of its mount. */
-type LedgerParts = {
+/** What the counts have of their mount. */
+type MessageCountParts = {
   readonly storage: View
-  readonly keys: LedgerKeys
+  readonly keys: MessageCountKeys
   readonly role: () => NodeRole
   readonly mount: () => { readonly path: string; readonly local: boolean }
   readonly log: Log
@@ -87,7 +87,7 @@ type LedgerParts = {
 }
 
 export class MessageCountStore {
-  readonly #parts: LedgerParts
+  readonly #parts: MessageCountParts
   /** Lives of earlier starts: their threads are all gone. */
   #before: Promise<number> | undefined
   readonly #turns = new OneAtATime()
@@ -95,7 +95,7 @@ export class MessageCountStore {
   #spareLives = 0
   #lives = 0
 
-  constructor(parts: LedgerParts) {
+  constructor(parts: MessageCountParts) {
     this.#parts = parts
   }
 

@@ -13,7 +13,7 @@ const LAST_BLOCK = 2 ** 22
 /** About 200 bytes each. Beyond it the thread begins anew, as if it were another. */
 const MAX_BUDGETS = 50_000
 
-export type AskLedger = (question: AllowanceCall) => Promise<AllowanceAnswer>
+export type CallMessageCounts = (question: AllowanceCall) => Promise<AllowanceAnswer>
 
 /** What is stored of a key version that is loaded. */
 export type CountedVersion = {
@@ -27,7 +27,7 @@ export type CountedVersion = {
 }
 
 export class MessageCounter {
-  readonly #ask: AskLedger
+  readonly #ask: CallMessageCounts
   readonly #pools = new Map<string, MessageAllowance>()
   readonly #refills = new Map<MessageAllowance, Promise<AllowanceAnswer>>()
   /** Number of this thread among all that there were with this mount. */
@@ -37,7 +37,7 @@ export class MessageCounter {
   readonly #loose = new Set<string>()
   #beginnings = 0
 
-  constructor(ask: AskLedger) {
+  constructor(ask: CallMessageCounts) {
     this.#ask = ask
   }
 
@@ -51,12 +51,12 @@ export class MessageCounter {
     return new MessageBudget(this, version, pool)
   }
 
-  /** Whether it is still the one that `of` would give: nothing more was stored of it, and the book is the same. */
+  /** Whether it is still the one that `of` would give: nothing more was stored of it, and the counter is the same. */
   holds({ name, pool }: MessageBudget): boolean {
     return this.#pools.get(pool.identity) === pool && pool.names.has(name)
   }
 
-  /** How often the book began anew: no budget of before holds. */
+  /** How often the counter began anew: no budget of before holds. */
   get beginnings(): number {
     return this.#beginnings
   }
@@ -147,7 +147,7 @@ export class MessageCounter {
   async more({ budget, isAskedFor }: BudgetSpent, messages: number): Promise<boolean> {
     if (!budget.pool.hasFree) {
       await this.begin()
-      // The book has begun anew, and this budget belongs to the one before.
+      // The counter has begun anew, and this budget belongs to the one before.
       if (!budget.pool.hasFree) return true
       if (budget.left >= messages) return false
     }

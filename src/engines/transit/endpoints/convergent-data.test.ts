@@ -33,6 +33,14 @@ const BEFORE: Readonly<Record<string, { readonly 2: string; readonly 3: string }
     3: 'vault:v1:UNoewImeSHIwnuqf3SbLMDUGH535u4LjqzaFg7u61Q3jtB3RhviDRL5n8N7fC+Dtt/j1nDXD6cEUR0M=',
   },
 }
+test('each type whose bytes of before are known is still there', () => {
+  assert.deepEqual(
+    Object.keys(BEFORE).filter((name) => !KEY_TYPES.has(name)),
+    [],
+  )
+  assert.equal(Object.keys(BEFORE).length, 4)
+})
+
 const BEFORE_VERSION_1 = 'vault:v1:PRaFJ/ogFEMZ4r2XvXOHlgqmqQyAoxMaJwM6nF/Fd3XCoaQ='
 
 /** A key of the known material, whose batches are split in three. */

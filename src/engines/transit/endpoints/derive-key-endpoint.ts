@@ -75,7 +75,7 @@ export const deriveKeyEndpoint = endpoint({
 
 async function placeDerived(transit: Parts, name: string, type: KeyType, material: Buffer) {
   await proveMaterial(type, material, transit)
-  const countedFrom = await transit.ledger.livesBefore()
+  const countedFrom = await transit.messageCounts.livesBefore()
   const ring = importedRing(transit, type, { material, isPublic: false }, NO_FLAGS, countedFrom)
   try {
     // Differs: docs/differences.md#transit, a key of this name is never given a version that nobody asked for.

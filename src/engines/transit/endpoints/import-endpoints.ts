@@ -58,7 +58,7 @@ const importKey = endpoint({
       ])
     }
     const imported = await importMaterial(transit, type, args)
-    const countedFrom = await transit.ledger.livesBefore()
+    const countedFrom = await transit.messageCounts.livesBefore()
     const ring = importedRing(transit, type, imported, args, countedFrom)
     try {
       await transit.keys.place(args.name, ring, false)
@@ -96,7 +96,7 @@ type NewFlags = Pick<
   'derived' | 'exportable' | 'allow_plaintext_backup' | 'auto_rotate_period' | 'allow_rotation'
 >
 
-/** A ring with copies of the material; the caller wipes both. `countedFrom` is as the ledger of the mount has it. */
+/** A ring with copies of the material; the caller wipes both. `countedFrom` is as the counts of the mount have it. */
 export function importedRing(
   { world }: { readonly world: World },
   type: KeyType,
@@ -152,7 +152,7 @@ const importKeyVersion = endpoint({
         throw fail('field_not_applicable', [
           '"public_key": keys are derived from the private half, so for a derived key it has to be there',
         ])
-      const countedFrom = await transit.ledger.livesBefore()
+      const countedFrom = await transit.messageCounts.livesBefore()
       const changed = await transit.keys.update(args.name, (stored) => {
         if (stored.header.type !== type.name) throw new DecisionOutdated('another key has the name meanwhile')
         return withImported(stored, type, imported, { version: args.version, world: transit.world, countedFrom })

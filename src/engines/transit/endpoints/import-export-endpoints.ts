@@ -4,7 +4,7 @@ import { EXPORT_ENDPOINTS } from './export-endpoint.ts'
 import { IMPORT_ENDPOINTS } from './import-endpoints.ts'
 import { WRAPPED_EXPORT_ENDPOINTS } from './wrapped-export-endpoints.ts'
 
-export const MOVING_ENDPOINTS = [
+export const IMPORT_EXPORT_ENDPOINTS = [
   ...WRAPPED_EXPORT_ENDPOINTS,
   ...IMPORT_ENDPOINTS,
   ...EXPORT_ENDPOINTS,

@@ -3,4 +3,4 @@ import { csrEndpoint } from './csr-endpoint.ts'
 import { deriveKeyEndpoint } from './derive-key-endpoint.ts'
 import { setCertificateEndpoint } from './set-certificate-endpoint.ts'
 
-export const PAIR_ENDPOINTS = [csrEndpoint, setCertificateEndpoint, deriveKeyEndpoint]
+export const KEYPAIR_ENDPOINTS = [csrEndpoint, setCertificateEndpoint, deriveKeyEndpoint]

@@ -82,4 +82,4 @@ async function mark(transit: Parts, name: string, softDeleted: boolean, already:
   return isChanged ? answer : { ...answer, warnings: [already] }
 }
 
-export const LIFE_ENDPOINTS: readonly Endpoint<Parts>[] = [trimKey, softDelete, softDeleteRestore]
+export const LIFECYCLE_ENDPOINTS: readonly Endpoint<Parts>[] = [trimKey, softDelete, softDeleteRestore]

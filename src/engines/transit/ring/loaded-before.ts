@@ -7,7 +7,7 @@ import type { RingMark } from './ring-store.ts'
 export type Last = {
   readonly ring: LoadedRing
   readonly mark: RingMark
-  /** Of the book that its budgets are from (message-counter.ts). */
+  /** Of the counter that its budgets are from (message-counter.ts). */
   readonly beginnings: number
 }
 type Kept = Omit<Last, 'ring'> & { readonly ring: WeakRef<LoadedRing> }

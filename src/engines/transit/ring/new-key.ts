@@ -40,20 +40,20 @@ export type Prover = {
 /** What new keys are made with. */
 export type KeyMaker = Prover & {
   readonly world: World
-  readonly ledger?: Lives
+  readonly messageCounts?: Lives
 }
 
 /** With which lives of the mount a new version has nothing to do (message-count-store.ts). */
 type Lives = { livesBefore(): Promise<number> }
 
 /** The same for a mount whose messages are counted. */
-export type CountingMaker = KeyMaker & { readonly ledger: Lives }
+export type CountingMaker = KeyMaker & { readonly messageCounts: Lives }
 
 /** A ring with its first version; the caller wipes it. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
   const keySizeBytes = flags.keySizeBytes || (type.sizes?.usual ?? 0)
   const secrets = await newSecrets(type, keySizeBytes, maker)
-  const livesBefore = (await maker.ledger?.livesBefore()) ?? 0
+  const livesBefore = (await maker.messageCounts?.livesBefore()) ?? 0
   return ringOf({ type, ...flags, keySizeBytes }, secrets, maker.world, livesBefore)
 }
 
@@ -75,7 +75,7 @@ export function ringOf(
   return { header, secrets: [secrets] }
 }
 
-/** With one version more. The minimums stay as they are. `livesBefore` as the ledger of the mount has it. */
+/** With one version more. The minimums stay as they are. `livesBefore` as the counts of the mount have it. */
 export function withNewVersion(
   header: RingHeader,
   { managedKey }: NewVersion,

@@ -46,7 +46,7 @@ export async function rotate(
   const { keySizeBytes } = ring.header
   const managed = await requestedKey(maker, ring.header.type, reference)
   if (managed !== undefined) requireSuccessor(ring.header, managed)
-  const livesBefore = await maker.ledger.livesBefore()
+  const livesBefore = await maker.messageCounts.livesBefore()
   const fresh = managed ? await newManagedVersion(managed, maker) : await newSecrets(ring.type, keySizeBytes, maker)
   try {
     return await maker.keys.grow(name, fresh, (header) => {

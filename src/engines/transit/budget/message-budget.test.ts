@@ -138,7 +138,8 @@ test('past 2^31 every answer that encrypts warns, also of other threads and afte
       const { warnings } = await client.write(path, body as Record<string, string>)
       assert.match(warnings[0] ?? '', /^version 1 of the key has encrypted more than 2\^31 messages/, path)
     }
-    assert.deepEqual((await client.write('decrypt/k', { ciphertext })).warnings, [])
+    for (const body of [{ ciphertext }, { batch_input: [{ ciphertext }] }])
+      assert.deepEqual((await client.write('decrypt/k', body)).warnings, [])
   }
   await writer.client.write('keys/k/rotate')
   assert.deepEqual((await thread.client.write('encrypt/k', { plaintext })).warnings, [])

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { checkImports, FOLDERS, KNOTS, ROOMS } from './check-imports.ts'
+import { checkImports, FOLDERS, ROOMS } from './check-imports.ts'
 import { formatFinding } from './tree.ts'
 
 function check(files: Record<string, string>, packages: string[] = [], knots: [string, number][] = []): string[] {
@@ -282,10 +281,6 @@ test('the order of folders is that of rooms, and names each once', () => {
     assert.equal(new Set(lines.flat()).size, lines.flat().length, room)
     assert.ok(lines.flat().includes('.'), room)
   }
-})
-
-test('every file that stands for a circle of types is there', () => {
-  for (const path of KNOTS.keys()) assert.ok(existsSync(path), path)
 })
 
 test('no room of the table may import itself by way of others', () => {

@@ -12,7 +12,7 @@ import { syncDirectory } from '../storage/data-directory.ts'
 import { decodeStored } from '../storage/stored-record.ts'
 import type { KeyKeeper } from '../system/seal/seal.ts'
 import type { InitialSecrets } from './initialisation.ts'
-import type { WritingNode } from './node.ts'
+import type { WritingNode } from './writing-node.ts'
 
 export const DEVELOPMENT_KEYS = 'development-keys.json'
 const NOTE = 'This server is for development: the key in this file opens its storage. Never keep real secrets in it.'

@@ -3,7 +3,6 @@ import { isWriting, type NodeParts, type ServingParts, type WritingParts } from 
 import { buildRooms, type NodeRooms } from './node-rooms.ts'
 import { assembleWriting, type WritingNode } from './writing-node.ts'
 
-export type { NodeRooms, WritingNode }
 export type ServingNode = NodeRooms
 
 export function assembleNode(parts: ServingParts): Promise<ServingNode>

@@ -6,8 +6,9 @@ import { realWorld } from '../lib/world.ts'
 import type { Store } from '../storage/contract.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { VERSION } from '../version.ts'
-import { assembleNode, type WritingNode } from './node.ts'
+import { assembleNode } from './node.ts'
 import { beginWork, endWork, type OwnWork, ownWork } from './own-work.ts'
+import type { WritingNode } from './writing-node.ts'
 
 const world = realWorld()
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/

@@ -14,12 +14,13 @@ import { restorableStore } from '../process/restorable-store.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
-import { assembleNode, type WritingNode } from './node.ts'
+import { assembleNode } from './node.ts'
 import type { Restorable } from './restore.ts'
+import type { WritingNode } from './writing-node.ts'
 
 const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
 
-type Opened = { readonly server: Pick<WritingNode, 'operations'> }
+type Opened = { readonly node: Pick<WritingNode, 'operations'> }
 
 /** A server on a store of its own, all but its threads and sockets; `wrap` may look at what the restore asks for. */
 async function start(t: TestContext, wrap: (restorable: Restorable) => Restorable = (same) => same) {
@@ -32,7 +33,7 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
   const storage = storageIn(path)
   const open = () => storeLocation(storage).open({ random, clock, onFatal })
   const store = new ReplaceableStore(await open())
-  const server = await assembleNode({
+  const node = await assembleNode({
     role: 'all',
     store,
     world,
@@ -43,23 +44,23 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
     restorable: wrap(restorableStore(storage, store, open)),
   })
   t.after(async () => {
-    await server.operations.seal()
+    await node.operations.seal()
     await store.close()
     cleanUp()
   })
-  const { shares } = await server.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
-  /** With the key of this server, another one that has its store. */
-  const unseal = (opened: Opened = { server }) => opened.server.operations.unseal(Buffer.from(shares[0] as Buffer))
+  const { shares } = await node.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
+  /** With the key of this node, another one that has its store. */
+  const unseal = (opened: Opened = { node }) => opened.node.operations.unseal(Buffer.from(shares[0] as Buffer))
   await unseal()
   const call = async (method: string, rest: string, body?: unknown) =>
-    (await server.core.handle(wireRequest(method, rest, body, 'root'))).status
-  return { server, call, unseal }
+    (await node.core.handle(wireRequest(method, rest, body, 'root'))).status
+  return { node, call, unseal }
 }
 
 type Started = Awaited<ReturnType<typeof start>>
 
-async function save({ server }: Started): Promise<Buffer> {
-  const { stream } = await server.core.handle(wireRequest('GET', 'sys/storage/snapshot', undefined, 'root'))
+async function save({ node }: Started): Promise<Buffer> {
+  const { stream } = await node.core.handle(wireRequest('GET', 'sys/storage/snapshot', undefined, 'root'))
   const parts: Uint8Array[] = []
   for await (const part of stream as ByteStream) parts.push(part)
   return Buffer.concat(parts)
@@ -81,7 +82,7 @@ test('writes are answered while a snapshot is being checked', async (t) => {
   for (let i = 0; i < 1000; i++) assert.equal(await server.call('POST', `sys/policies/acl/p${i}`, POLICY), 204)
   const snapshot = await save(server)
   let isOver = false
-  const restoring = server.server.operations.restore(ReadableStream.from([snapshot]), false).finally(() => {
+  const restoring = server.node.operations.restore(ReadableStream.from([snapshot]), false).finally(() => {
     isOver = true
   })
   let during = 0
@@ -104,14 +105,11 @@ test('a server that was sealed and opened again during the upload does not take 
   assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
   async function* slow(): AsyncGenerator<Uint8Array> {
     yield snapshot.subarray(0, snapshot.length >> 1)
-    await server.server.operations.seal()
+    await server.node.operations.seal()
     await server.unseal()
     yield snapshot.subarray(snapshot.length >> 1)
   }
-  await assert.rejects(
-    server.server.operations.restore(ReadableStream.from(slow()), false),
-    /sealed while the snapshot/,
-  )
+  await assert.rejects(server.node.operations.restore(ReadableStream.from(slow()), false), /sealed while the snapshot/)
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
 })
 
@@ -123,7 +121,7 @@ test('a check that fails leaves the store as it was, and the next restore is tak
   }))
   const snapshot = await save(server)
   assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
-  const restore = () => server.server.operations.restore(ReadableStream.from([snapshot]), false)
+  const restore = () => server.node.operations.restore(ReadableStream.from([snapshot]), false)
   await assert.rejects(restore(), /entries .* were restored. Nothing was changed/)
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
   fails = false
@@ -136,7 +134,7 @@ test('D-06 a foreign position is taken where numbers stay exact above it, and re
   const [server, other] = [await start(t), await start(t)]
   const snapshot = await save(other)
   const restore = async (header: Partial<SnapshotHeader>) =>
-    server.server.operations.restore(ReadableStream.from([await forgedSnapshot(snapshot, { header })]), true)
+    server.node.operations.restore(ReadableStream.from([await forgedSnapshot(snapshot, { header })]), true)
   for (const header of [{ index: Number.MAX_SAFE_INTEGER }, { epoch: 2 ** 31 + 1 }])
     await assert.rejects(restore(header), /The header of the snapshot is damaged. Nothing was changed/)
   assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
@@ -150,7 +148,7 @@ test('D-06 what this cluster sealed is checked in full, also where the header na
   const snapshot = await save(server)
   assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
   const forged = await forgedSnapshot(snapshot, { header: { clusterId: 'another' } })
-  const restoring = server.server.operations.restore(ReadableStream.from([forged]), true)
+  const restoring = server.node.operations.restore(ReadableStream.from([forged]), true)
   await assert.rejects(restoring, /is not the one that this cluster sealed. Nothing was changed/)
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
 })
@@ -165,7 +163,7 @@ test('D-06 a record in clear that was changed is found by the seal alone: hashes
   const forged = await forgedSnapshot(snapshot, { values: { 'root/core/seal-config': value } })
   assert.notDeepEqual(forged, snapshot)
   for (const force of [false, true]) {
-    const restoring = server.server.operations.restore(ReadableStream.from([forged]), force)
+    const restoring = server.node.operations.restore(ReadableStream.from([forged]), force)
     await assert.rejects(restoring, /is not the one that this cluster sealed. Nothing was changed/)
   }
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
@@ -182,7 +180,7 @@ test('a restored store begins at an index and in an epoch that neither history h
   const server = await start(t, keep)
   const position = async () => (await restorable?.position()) ?? assert.fail('no store')
   const restore = (snapshot: Buffer, force = false) =>
-    server.server.operations.restore(ReadableStream.from([snapshot]), force)
+    server.node.operations.restore(ReadableStream.from([snapshot]), force)
   const snapshot = await save(server)
   const saved = await position()
   for (let i = 0; i < 5; i++) assert.equal(await server.call('POST', `sys/policies/acl/p${i}`, POLICY), 204)
@@ -232,7 +230,7 @@ const UNFIT: { readonly name: string; readonly key: string; readonly value: (rec
 test('D-06 a foreign snapshot is refused where a record that unsealing needs has not its form', async (t) => {
   const [server, other] = [await start(t), await start(t)]
   const snapshot = await save(other)
-  const restore = (from: Buffer) => server.server.operations.restore(ReadableStream.from([from]), true)
+  const restore = (from: Buffer) => server.node.operations.restore(ReadableStream.from([from]), true)
   for (const { name, key, value } of UNFIT) {
     const forged = await forgedSnapshot(snapshot, { values: { [key]: value } })
     await assert.rejects(restore(forged), new RegExp(`${key} .*Nothing was changed`), `${key} ${name}`)
@@ -251,24 +249,24 @@ test('behind a restore the chains of audit verify, and say when the state was re
   const enable = () => server.call('PUT', 'sys/audit/log', { type: 'file', options: { file_path: file } })
   const report = () => verifyAudit([{ name: file, parts: createReadStream(file) }], { isPart: false })
   const restoreTo = async (snapshot: Buffer) => {
-    await server.server.operations.restore(ReadableStream.from([snapshot]), false)
+    await server.node.operations.restore(ReadableStream.from([snapshot]), false)
     await server.unseal()
   }
   const older = await save(server)
   assert.equal(await enable(), 204)
   const snapshot = await save(server)
-  const key = server.server.audit.publicKey()
+  const key = server.node.audit.publicKey()
   assert.doesNotMatch(readFileSync(file, 'utf8'), /"restored":/)
   await restoreTo(snapshot)
-  assert.equal(server.server.audit.publicKey(), key)
+  assert.equal(server.node.audit.publicKey(), key)
   assert.equal(await server.call('GET', 'sys/mounts'), 200)
   assert.match(readFileSync(file, 'utf8'), /"restored":\{"at":"2\d{3}-[^"]+","before":""\}/)
   await restoreTo(older)
   assert.equal(await enable(), 204)
-  const second = server.server.audit.publicKey()
+  const second = server.node.audit.publicKey()
   assert.notEqual(second, key)
   // From then on each chain says so, behind every start of the server.
-  await server.server.operations.seal()
+  await server.node.operations.seal()
   const { faults, notes } = await report()
   assert.deepEqual(faults, [])
   assert.equal(notes.filter((note) => note.includes('is of a state that was restored at')).length, 2)

@@ -131,14 +131,14 @@ test('S-03: a wrong key leaves the server sealed, with one sentence that has no 
 })
 
 test('init with a static key takes recovery shares only, and opens at once', async () => {
-  const { call, node: server } = await startUninitialised()
+  const { call, node } = await startUninitialised()
   for (const body of [{ secret_shares: 1, secret_threshold: 1 }, {}, { recovery_shares: 2, recovery_threshold: 1 }]) {
     assert.equal((await call('PUT', 'sys/init', body, '')).status, 400, JSON.stringify(body))
   }
   const { body } = await call('PUT', 'sys/init', { recovery_shares: 3, recovery_threshold: 2 }, '')
   assert.deepEqual([body.keys, (body.recovery_keys as string[]).length], [[], 3])
   assert.equal((body.recovery_keys_base64 as string[]).length, 3)
-  assert.equal(server.seal.status().sealed, false)
+  assert.equal(node.seal.status().sealed, false)
   assert.equal((await call('GET', 'sys/mounts', undefined, String(body.root_token))).status, 200)
 })
 

@@ -2,7 +2,9 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
-import { MAX_BATCH_TOKEN_LENGTH } from './batch-tokens.ts'
+import { encodeBase64Url } from '../lib/base64.ts'
+import { MAX_BATCH_TOKEN_LENGTH, openBatchToken, sealBatchToken } from './batch-tokens.ts'
+import { SYSTEM_FOLDER } from './token-keys.ts'
 
 let server: MemoryServer
 before(async () => {
@@ -33,6 +35,38 @@ test('a batch token is not stored, shows itself, and has no accessor', async () 
     [data?.type, data?.accessor, data?.ttl, data?.meta, data?.renewable, data?.display_name],
     ['batch', '', 600, { a: 'b' }, false, 'token-x'],
   )
+})
+
+/** As 0.1.0 wrote them: with the members alone that each has, and with all. */
+const SHORTEST = '{"f":1,"p":["default"],"a":"auth/token/create","c":1767225600000,"x":1767229200000,"t":3600}'
+const WRITTEN = [
+  SHORTEST,
+  '{"f":1,"p":["default","p"],"a":"auth/token/create","c":1767225600000,"x":1767229200000,"t":3600,"n":"ns1",' +
+    '"d":"token-x","m":{"a":"b"},"u":"a1b2","k":7200,"e":"e1:1","b":["10.0.0.0/8"],"r":"role","l":"mount-1"}',
+]
+
+test('batch tokens that were given out before open, and are sealed again from the same bytes', () => {
+  const { barrier } = server.node.storage
+  for (const json of WRITTEN) {
+    const text = `hvb.${encodeBase64Url(barrier.seal(`${SYSTEM_FOLDER}token/batch`, Buffer.from(json)))}`
+    const entry = openBatchToken(barrier, text)
+    assert.ok(entry, json)
+    const again = Buffer.from(sealBatchToken(barrier, entry).slice('hvb.'.length), 'base64url')
+    assert.equal(barrier.open(`${SYSTEM_FOLDER}token/batch`, again).toString(), json)
+  }
+})
+
+test('a batch token with a member of another kind is none', () => {
+  const { barrier } = server.node.storage
+  for (const json of [
+    SHORTEST.replace('["default"]', '"default"'),
+    SHORTEST.replace('"x":1767229200000,', ''),
+    '{"f":2}',
+    '[]',
+  ]) {
+    const text = `hvb.${encodeBase64Url(barrier.seal(`${SYSTEM_FOLDER}token/batch`, Buffer.from(json)))}`
+    assert.equal(openBatchToken(barrier, text), undefined, json)
+  }
 })
 
 test('a batch token survives a restart', async () => {

@@ -140,8 +140,8 @@ test('T-07: a token takes with it its children, indexes and belongings, however 
 })
 
 /** A line of tokens as older stores may hold it, from the first to the last. */
-async function longLine({ node: server }: MemoryServer, length: number): Promise<string[]> {
-  const { tokens, tokenService } = server
+async function longLine({ node }: MemoryServer, length: number): Promise<string[]> {
+  const { tokens, tokenService } = node
   const line: string[] = []
   for (let parent = ''; line.length < length; ) {
     const token = tokens.newToken()

@@ -6,7 +6,7 @@ import { countRootTokens } from './root-tokens.ts'
 import type { TokenStore } from './token-store.ts'
 
 test('B-06, T-17: root tokens that live are counted, page by page, and no others', async () => {
-  const { node: server, call } = await startMemoryServer()
+  const { node, call } = await startMemoryServer()
   const make = (body: object) => call('POST', 'auth/token/create', body)
   for (let i = 0; i < 210; i++) await make({ policies: ['default'] })
   await make({ policies: ['root'] })
@@ -18,10 +18,10 @@ test('B-06, T-17: root tokens that live are counted, page by page, and no others
     const nowMs = Date.UTC(2026, 0, 1) + afterSeconds * 1000
     return { ...real, clock: { nowMs: () => nowMs, monotonicMs: () => nowMs } }
   }
-  assert.deepEqual(await countRootTokens(server.tokens, world(0)), { found: 3, looked: 213, isPartial: false })
-  assert.deepEqual(await countRootTokens(server.tokens, world(3_601)), { found: 2, looked: 213, isPartial: false })
-  assert.deepEqual((await countRootTokens(server.tokens, world(0), 213)).isPartial, false)
-  assert.deepEqual((await countRootTokens(server.tokens, world(0), 100)).isPartial, true)
+  assert.deepEqual(await countRootTokens(node.tokens, world(0)), { found: 3, looked: 213, isPartial: false })
+  assert.deepEqual(await countRootTokens(node.tokens, world(3_601)), { found: 2, looked: 213, isPartial: false })
+  assert.deepEqual((await countRootTokens(node.tokens, world(0), 213)).isPartial, false)
+  assert.deepEqual((await countRootTokens(node.tokens, world(0), 100)).isPartial, true)
 })
 
 test('no more than 50,000 tokens are looked at, and it is said that there are more', async () => {

@@ -1,7 +1,8 @@
 // The keys of one `path` block of a policy, each read as the kind of value that it takes.
 import { asciiLowerCase } from '../lib/ascii.ts'
 import { DurationError, parseDurationNanoseconds } from '../lib/duration.ts'
-import { type HclItem, type HclObject, type HclValue, hclStrings, scalar } from '../lib/hcl.ts'
+import { hclStrings, scalar } from '../lib/hcl.ts'
+import type { HclItem, HclObject, HclValue } from '../lib/hcl-tree.ts'
 import { parseDigits, parseInstantMs } from '../lib/instant.ts'
 import { CAPABILITIES, isCapability, type PolicyCapability } from './capabilities.ts'
 import { mergeLists, type ParameterLists } from './parameter-rules.ts'

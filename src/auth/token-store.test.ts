@@ -28,7 +28,7 @@ test('a token whose parent is revoked between the request and its storing is not
 })
 
 test('A-09: tokens with much that their maker chose are not all kept in memory', async () => {
-  const { tokens, tokenService } = await startMemoryServer().then(({ node: server }) => server)
+  const { tokens, tokenService } = await startMemoryServer().then(({ node }) => node)
   const large = { text: 'x'.repeat(500_000) }
   const texts = Array.from({ length: CACHED_CHARACTERS / large.text.length + 5 }, (_, at) => `token-${at}`)
   for (const text of texts) {

@@ -2,7 +2,8 @@
 // named that the server then calls.
 
 import { BUILT_IN_CLOUDS, type CloudStanza, findCloud, originsOfCloud } from '../engines/cloud/clouds.ts'
-import { blocksOf, type HclBlock, type HclObject } from '../lib/hcl.ts'
+import { blocksOf, type HclBlock } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { type Stanza, setting } from './setting.ts'
 import { ConfigError, checkKeys, Faults, switchOf, textIn } from './values.ts'
 

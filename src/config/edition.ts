@@ -1,6 +1,6 @@
 // The key `edition`: which features are on.
 import { EDITIONS, type Edition } from '../api/edition.ts'
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { ConfigError, single } from './values.ts'
 
 /** @throws ConfigError */

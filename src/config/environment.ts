@@ -1,5 +1,5 @@
 // Environment variables that stand for keys of the configuration. They are read like a last file, and beat the others.
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { own } from '../lib/own.ts'
 
 /** Before the name of each; the first one that is set counts. */

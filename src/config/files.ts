@@ -2,7 +2,8 @@
 // name, and environment variables come last. A key stands in one file only.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { HclError, type HclObject, parseHcl } from '../lib/hcl.ts'
+import { HclError, parseHcl } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { type ConfigPart, mergeParts, type ParseOptions, parseConfigBody } from './config.ts'
 import { environmentBodies } from './environment.ts'
 import { ConfigError, Faults } from './values.ts'

@@ -1,6 +1,7 @@
 // What the configuration says about hardening: two settings of its own, and which of the others hold a secret.
 
-import { type HclItem, type HclObject, scalar } from '../lib/hcl.ts'
+import { scalar } from '../lib/hcl.ts'
+import type { HclItem, HclObject } from '../lib/hcl-tree.ts'
 import { switchOf } from './values.ts'
 
 export type HardeningConfig = {

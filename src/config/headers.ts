@@ -6,7 +6,8 @@
 //   }
 
 import type { CustomHeaders } from '../http/response-headers.ts'
-import { type HclItem, type HclObject, hclStrings } from '../lib/hcl.ts'
+import { hclStrings } from '../lib/hcl.ts'
+import type { HclItem, HclObject } from '../lib/hcl-tree.ts'
 import { dictionary } from '../lib/own.ts'
 import { ConfigError, only } from './values.ts'
 

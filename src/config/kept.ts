@@ -1,6 +1,6 @@
 // How much is kept for callers: `max_cubbyhole_…`.
 import { DEFAULT_KEPT_LIMITS, type KeptLimits } from '../auth/kept-values.ts'
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { MAX_VALUE_BYTES } from '../storage/contract.ts'
 import { setting } from './setting.ts'
 import { ConfigError, integerIn } from './values.ts'

@@ -1,6 +1,7 @@
 // The stanzas `kms_library`: the files that make devices reachable. Nothing else names one, and no request can.
 
-import { blocksOf, type HclObject } from '../lib/hcl.ts'
+import { blocksOf } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { type Stanza, setting } from './setting.ts'
 import { ConfigError, checkKeys, textIn } from './values.ts'
 

@@ -1,7 +1,7 @@
 // Limits: those of a listener, and those that all listeners share.
 
 import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ListenerLimits, type ServerLimits } from '../http/limits.ts'
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { refused, setting } from './setting.ts'
 import { ConfigError, integerIn, secondsIn } from './values.ts'
 

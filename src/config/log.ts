@@ -1,6 +1,6 @@
 // `log_level` and `log_format`, of the configuration or the environment.
 
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { LOG_LEVELS, type LogLevel, logLevelOf } from '../lib/log.ts'
 import { LOG_FORMATS, type LogFormat } from '../lib/log-writer.ts'
 import { ConfigError, textIn } from './values.ts'

@@ -3,7 +3,7 @@
 import type { ForwardedRules } from '../http/client-address.ts'
 import type { ProxyRules } from '../http/proxy-protocol.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { setting } from './setting.ts'
 import { ConfigError, integerIn, listIn, switchOf, textIn } from './values.ts'
 

@@ -1,6 +1,6 @@
 // The stanza `seal`: what opens the server when it starts.
 
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { type Stanza, setting } from './setting.ts'
 import { ConfigError, checkKeys, only, textIn } from './values.ts'
 

@@ -1,5 +1,6 @@
 // The stanza `storage`: where the data are. What it may hold says the driver that it names (storage/drivers.ts).
-import type { HclBlock, HclObject } from '../lib/hcl.ts'
+import type { HclBlock } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import type { StorageSetting, StorageStanza } from '../storage/driver.ts'
 import { STORAGE_DRIVERS, type StorageConfig } from '../storage/drivers.ts'
 import { type SettingTable, type Stanza, setting } from './setting.ts'

@@ -1,6 +1,6 @@
 // Switches of a listener that its requests carry along: what needs a token, and what is told without one.
 import type { ListenerSwitches } from '../api/request.ts'
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { type Stanza, setting } from './setting.ts'
 import { checkKeys, only, switchOf } from './values.ts'
 

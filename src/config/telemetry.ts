@@ -1,7 +1,7 @@
 // The stanza `telemetry`: where traces go. Metrics are there to be read, so what the reference has for sending them
 // elsewhere is refused by name.
 
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { ConfigError, only, requireKnown, secondsIn, single, textIn } from './values.ts'
 
 export type TelemetryConfig = {

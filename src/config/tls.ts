@@ -1,7 +1,7 @@
 // The keys of a listener that begin with tls_. What the files hold is read when the server starts (tls-files.ts).
 
 import { CIPHER_SUITES, TLS13_SUITES, type TlsRules, type TlsVersion } from '../http/tls.ts'
-import type { HclObject } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import { ignored, refused, setting } from './setting.ts'
 import { ConfigError, listIn, switchOf, textIn } from './values.ts'

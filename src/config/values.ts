@@ -1,7 +1,8 @@
 // Reads values out of a stanza of the configuration: each is what it should be, once, and every key is known.
 
 import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
-import { blocksOf, type HclBlock, HclError, type HclObject, hclStrings, itemsOf, scalar } from '../lib/hcl.ts'
+import { blocksOf, type HclBlock, HclError, hclStrings, itemsOf, scalar } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Setting, SettingTable } from './setting.ts'
 

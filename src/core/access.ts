@@ -79,7 +79,9 @@ export const authorise = (exchange: Exchange, services: PipelineServices): void 
   const { subject } = exchange
   const names = subject === undefined ? token.entry.policies : united(token.entry.policies, subject.policies)
   const acl = services.policies.acl(names, subject)
-  return acl instanceof Promise ? acl.then((built) => judge(exchange, built, services)) : judge(exchange, acl, services)
+  return acl instanceof Promise
+    ? acl.then((built) => evaluatePolicy(exchange, built, services))
+    : evaluatePolicy(exchange, acl, services)
 }
 
 /** Whether it answers everybody who comes to this listener. */
@@ -102,7 +104,7 @@ function hintFor({ endpoint, mounted }: Exchange, acl: Acl, request: AclRequest)
 }
 
 /** Whether there is a right to such a request at all: only for whoever has one the body is parsed. */
-function judge(exchange: Exchange, acl: Acl, services: PipelineServices): void {
+function evaluatePolicy(exchange: Exchange, acl: Acl, services: PipelineServices): void {
   exchange.acl = acl
   const { judgesData } = allowed(exchange, acl, services, true)
   exchange.isDataJudged = judgesData

@@ -39,7 +39,7 @@ export class Core {
     const watched = this.#watch.begin(request)
     let status = 500
     try {
-      const response = await this.#judge(watched, request, 0)
+      const response = await this.#process(watched, request, 0)
       status = response.status
       return response
     } finally {
@@ -49,11 +49,16 @@ export class Core {
   }
 
   /** `turn`: how often it was judged before, because another was faster; `before`: what came of it the last time. */
-  async #judge(watched: ObservedRequest, request: WireRequest, turn: number, before?: Exchange): Promise<WireResponse> {
+  async #process(
+    watched: ObservedRequest,
+    request: WireRequest,
+    turn: number,
+    before?: Exchange,
+  ): Promise<WireResponse> {
     const exchange = newExchange(watched, request, before)
     watched.routed = exchange
     let response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
-    if (response === undefined) return this.#judge(watched, request, turn + 1, exchange)
+    if (response === undefined) return this.#process(watched, request, turn + 1, exchange)
     const recording = recordEnd(exchange, this.#services)
     if (recording !== undefined) {
       try {

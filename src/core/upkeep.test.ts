@@ -49,14 +49,14 @@ test('engines are asked one after the other, again and again, and one that fails
 })
 
 test('a due key of a mounted engine is rotated, with nobody asking, and not once the server is sealed', async () => {
-  const { node: server, call, advance } = await startMemoryServer()
+  const { node, call, advance } = await startMemoryServer()
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'transit/keys/k', { auto_rotate_period: '1h' })
   advance(3_601)
-  await server.upkeep.look()
+  await node.upkeep.look()
   const { body } = await call('GET', 'transit/keys/k')
   assert.equal(body.data?.latest_version, 2)
-  await server.operations.seal()
+  await node.operations.seal()
   advance(7_200)
-  await server.upkeep.look()
+  await node.upkeep.look()
 })

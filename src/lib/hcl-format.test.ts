@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HclValue, parseHcl } from './hcl.ts'
+import { parseHcl } from './hcl.ts'
 import { formatHcl } from './hcl-format.ts'
+import type { HclValue } from './hcl-tree.ts'
 
 const CASES: readonly { name: string; text: string; formatted: string }[] = [
   {

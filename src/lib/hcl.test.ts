@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { blocksOf, HclError, type HclItem, type HclValue, hclStrings, itemsOf, parseHcl, scalar } from './hcl.ts'
+import { blocksOf, HclError, hclStrings, itemsOf, parseHcl, scalar } from './hcl.ts'
 import { MAX_HCL_BYTES, MAX_HCL_DEPTH, MAX_NUMBER_LENGTH } from './hcl-source.ts'
+import type { HclItem, HclValue } from './hcl-tree.ts'
 
 /** A value as plain data; an object as a list of [key, ...labels, value]. */
 function plain(value: HclValue): unknown {

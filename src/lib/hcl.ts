@@ -9,7 +9,6 @@ import { HclScanner, type HclToken } from './hcl-scanner.ts'
 import { HclError, HclSource, MAX_HCL_DEPTH } from './hcl-source.ts'
 import type { HclItem, HclObject, HclValue } from './hcl-tree.ts'
 
-export type { HclItem, HclList, HclObject, HclScalar, HclValue } from './hcl-tree.ts'
 export { HclError }
 
 /** @throws HclError where the text is neither HCL 1 nor, when it begins with a brace, a JSON object. */

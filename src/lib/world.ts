@@ -4,8 +4,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Outbound, outboundTo, type Reach } from './outbound.ts'
 
-export type { Outbound, OutboundRequest, OutboundResponse } from './outbound.ts'
-
 export interface Clock {
   /** Wall clock in milliseconds since the epoch: for what is stored (expiry, creation times). It may jump. */
   nowMs(): number

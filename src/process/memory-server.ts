@@ -1,7 +1,8 @@
 // A server in memory: everything in one thread, and nothing outlives the process.
 import { cloudReaches, newCloudEnvironment } from '../assembly/cloud-dependencies.ts'
-import { assembleNode, type WritingNode } from '../assembly/node.ts'
+import { assembleNode } from '../assembly/node.ts'
 import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
+import type { WritingNode } from '../assembly/writing-node.ts'
 import { newSharedFigures } from '../http/shared-figures.ts'
 import { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { ReloadPart } from '../lib/reload.ts'

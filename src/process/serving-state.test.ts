@@ -65,8 +65,8 @@ function stage(options: { readonly opening?: Promise<void>; readonly fails?: () 
 }
 
 async function sealedStatus() {
-  const { node: server } = await startMemoryServer({ shares: 0 })
-  return server.seal.status()
+  const { node } = await startMemoryServer({ shares: 0 })
+  return node.seal.status()
 }
 
 test('a thread that joins while the store is away opens it only when it is back', async (context) => {

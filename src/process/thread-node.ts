@@ -1,8 +1,8 @@
 // What the threads of all roles have in common: what they hand in for their node, what listens for it, what it reads
 // anew, and how it ends.
 
-import type { NodeRooms } from '../assembly/node.ts'
 import type { CommonParts, ToServing, WritingParts } from '../assembly/node-parts.ts'
+import type { NodeRooms } from '../assembly/node-rooms.ts'
 import { serverFacts } from '../assembly/server-facts.ts'
 import { staticSeal } from '../assembly/static-seal.ts'
 import type { ServerConfig } from '../config/config.ts'

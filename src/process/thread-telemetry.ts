@@ -1,7 +1,7 @@
 // Telemetry of one thread, from what the starting one gives all of them: memory that they share, and the configuration.
 
 import { ALL_ENDPOINTS } from '../assembly/engine-types.ts'
-import type { NodeRooms } from '../assembly/node.ts'
+import type { NodeRooms } from '../assembly/node-rooms.ts'
 import type { NodeTelemetry } from '../assembly/node-telemetry.ts'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { ServerConfig } from '../config/config.ts'

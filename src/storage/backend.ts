@@ -3,11 +3,8 @@
 // writing (`Backend`). All of it may take its time: nothing above relies on order of completion, except that appends
 // take effect in the order in which they were called.
 
-import type { Entry, EntryHead, Position, StoredEntry } from './contract.ts'
+import type { Entry, EntryHead, Position, StoredEntry, TreeClass, TreePage } from './contract.ts'
 import type { EncodedChange } from './log/change-record.ts'
-import type { TreeClass, TreePage } from './log/tree.ts'
-
-export type { EntryHead, Position, StoredEntry } from './contract.ts'
 
 export interface BackendView {
   get(key: string): Promise<Buffer | undefined>

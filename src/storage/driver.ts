@@ -6,10 +6,8 @@
 //   DurableLocation the same where the data outlive the process: readers beside the writer, checks, restores
 
 import type { Random } from '../lib/world.ts'
-import type { StoredEntry } from './backend.ts'
 import type { StoreOptions } from './commit/transactional-store.ts'
-import type { ReadStore, Store } from './contract.ts'
-import type { TreeRoots } from './log/tree.ts'
+import type { ReadStore, Store, StoredEntry, TreeRoots } from './contract.ts'
 import type { VerifyKeys } from './verify-keys.ts'
 
 /** `Config` is plain data, since it goes to other threads; its `type` is the name of the driver. */

@@ -6,22 +6,18 @@ import {
   type BackendSnapshot,
   type BackendView,
   type Checkpoint,
-  type EntryHead,
   FIRST_EPOCH,
-  type StoredEntry as KeptEntry,
   type KeyLeaf,
   type LogRecord,
   MAX_RUN_BYTES,
-  type Position,
   type SavedTree,
   type TreeSave,
 } from './backend.ts'
 import { childNames } from './child-names.ts'
-import type { ChangeOperation, Entry } from './contract.ts'
+import type { ChangeOperation, Entry, EntryHead, StoredEntry as KeptEntry, Position, TreePage } from './contract.ts'
 import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
 import type { EncodedChange } from './log/change-record.ts'
 import { keptCheckpoints } from './log/retention.ts'
-import type { TreePage } from './log/tree.ts'
 
 type StoredEntry = EntryHead & { readonly value: Buffer }
 

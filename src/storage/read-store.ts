@@ -1,5 +1,6 @@
 // The reading half of a store, over any backend: checks what is asked, refuses after close, decodes the log.
-import type { BackendSnapshot, BackendView, Position, ReadBackend, StoredEntry } from './backend.ts'
+import type { BackendSnapshot, BackendView, ReadBackend } from './backend.ts'
+import type { Position, StoredEntry } from './contract.ts'
 import {
   type Change,
   type Entry,

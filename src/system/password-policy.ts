@@ -6,7 +6,8 @@
 //     min-chars = 1
 //   }
 import type { RandomBytes } from '../crypto/primitives/random-bytes.ts'
-import { blocksOf, type HclBlock, HclError, type HclObject, itemsOf, parseHcl, scalar } from '../lib/hcl.ts'
+import { blocksOf, type HclBlock, HclError, itemsOf, parseHcl, scalar } from '../lib/hcl.ts'
+import type { HclObject } from '../lib/hcl-tree.ts'
 
 export type CharacterRule = { readonly characters: string; readonly minimum: number }
 export type PasswordPolicy = { readonly length: number; readonly rules: readonly CharacterRule[] }

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { steppedTime } from '../../test/fixtures/stepped-time.ts'
-import { type OutboundRequest, realWorld, type World } from '../lib/world.ts'
+import type { OutboundRequest } from '../lib/outbound.ts'
+import { realWorld, type World } from '../lib/world.ts'
 import type { Span } from './request-trace.ts'
 import { SpanExporter } from './span-exporter.ts'
 

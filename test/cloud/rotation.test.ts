@@ -7,7 +7,7 @@ import { SAMPLE } from '../../emulator/sample-plan.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { leftoversOf } from '../../src/engines/cloud/config.ts'
 import { dueMs } from '../../src/engines/cloud/rotation-clock.ts'
-import type { Outbound } from '../../src/lib/world.ts'
+import type { Outbound } from '../../src/lib/outbound.ts'
 import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 import { until } from '../fixtures/until.ts'
 

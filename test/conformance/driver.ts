@@ -2,8 +2,8 @@
 // each row of the table; what is kept only for as long as the process lives has fewer promises to keep.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StoredEntry } from '../../src/storage/backend.ts'
 import { HISTORY_ID_BYTES } from '../../src/storage/backend.ts'
+import type { StoredEntry } from '../../src/storage/contract.ts'
 import { type ReadStore, StorageError, type Store, systemScope } from '../../src/storage/contract.ts'
 import type { DurableLocation, StoreLocation, StoreVerifyReport } from '../../src/storage/driver.ts'
 import { type StorageConfig, storeLocation } from '../../src/storage/drivers.ts'

@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import { MAX_OPEN_BODY_BYTES } from '../../src/api/body-limits.ts'
 import { type MemoryServer, startMemoryServer, wireRequest } from '../fixtures/memory-server.ts'
 
-const cut = async ({ node: server }: MemoryServer, method: string, path: string, token?: string): Promise<number> =>
-  (await server.core.handle({ ...wireRequest(method, path, undefined, token), isBodyCut: true })).status
+const cut = async ({ node }: MemoryServer, method: string, path: string, token?: string): Promise<number> =>
+  (await node.core.handle({ ...wireRequest(method, path, undefined, token), isBodyCut: true })).status
 
-const isKnown = ({ node: server }: MemoryServer, token: string | undefined, address = '127.0.0.1'): Promise<boolean> =>
-  server.core.hasLiveToken(wireRequest('POST', 'x', {}, token).headers, address)
+const isKnown = ({ node }: MemoryServer, token: string | undefined, address = '127.0.0.1'): Promise<boolean> =>
+  node.core.hasLiveToken(wireRequest('POST', 'x', {}, token).headers, address)
 
 test('A8: without its body a request is refused as one without a token is, and 413 where none is needed', async () => {
   const memory = await startMemoryServer()
@@ -22,10 +22,10 @@ test('A8: without its body a request is refused as one without a token is, and 4
 })
 
 test('A8: a whole body of a caller without a token has the same bound', async () => {
-  const { node: server } = await startMemoryServer()
+  const { node } = await startMemoryServer()
   const json = (bytes: number): Buffer => Buffer.from(`{"key":"${'x'.repeat(bytes - 10)}"}`)
   const status = async (bytes: number) =>
-    (await server.core.handle({ ...wireRequest('POST', 'sys/unseal'), body: json(bytes) })).status
+    (await node.core.handle({ ...wireRequest('POST', 'sys/unseal'), body: json(bytes) })).status
   assert.equal(json(MAX_OPEN_BODY_BYTES).length, MAX_OPEN_BODY_BYTES)
   assert.equal(await status(MAX_OPEN_BODY_BYTES), 400)
   assert.equal(await status(MAX_OPEN_BODY_BYTES + 1), 413)

@@ -37,13 +37,13 @@ async function stage() {
 
 /** The status; the password names the attempt where the worker is held. */
 const logIn = async (
-  { node: server }: MemoryServer,
+  { node }: MemoryServer,
   address: string,
   password: string,
   { mount = 'people', user = 'ann' } = {},
 ) => {
   const request = wireRequest('POST', `auth/${mount}/login/${user}`, { password })
-  const response = await server.core.handle({ ...request, remoteAddress: address })
+  const response = await node.core.handle({ ...request, remoteAddress: address })
   return { status: response.status, headers: response.headers }
 }
 

@@ -81,20 +81,20 @@ async function engineAt(context: TestContext, memory: MemoryServer, path: string
 
 test('C8: an engine sees and sets what its mount names, another mount what that one names', async (context) => {
   const memory = await startMemoryServer()
-  const { node: server } = memory
+  const { node } = memory
   await memory.call('POST', 'sys/mounts/one', { type: 'transit', config: SET })
   await memory.call('POST', 'sys/mounts/two', {
     type: 'transit',
     config: { passthrough_request_headers: ['X-Two'], allowed_response_headers: ['X-Two'] },
   })
   await memory.call('POST', 'sys/mounts/none', { type: 'transit' })
-  assert.deepEqual([...server.mounts.passedHeaders].sort(), ['if-match', 'x-one', 'x-two'])
+  assert.deepEqual([...node.mounts.passedHeaders].sort(), ['if-match', 'x-one', 'x-two'])
   const answered = { location: '/x', 'X-Two': '2', 'Set-Cookie': 'a=b', 'X-Vault-Token': 'secret' }
   const told = await engineAt(context, memory, 'one/', answered)
   const source = { 'x-vault-token': 'root', authorization: 'Bearer root', cookie: 'a=b', 'x-one': '1', 'x-two': '2' }
   const ask = async (path: string, more: object = {}) => {
-    const headers = { ...wireHeaders(source, [], server.mounts.passedHeaders), ...more }
-    return server.core.handle({ ...wireRequest('GET', `${path}/cache-config`), headers })
+    const headers = { ...wireHeaders(source, [], node.mounts.passedHeaders), ...more }
+    return node.core.handle({ ...wireRequest('GET', `${path}/cache-config`), headers })
   }
   assert.deepEqual((await ask('one')).headers, { location: '/x' })
   assert.deepEqual((await ask('two')).headers, { 'x-two': '2' })

@@ -35,7 +35,7 @@ async function readingThread({ store, node: writer }: MemoryServer): Promise<Rea
   publishIndex(published, await store.lastIndex())
   const world = realWorld()
   let follower: ChangeFollower | undefined
-  const server = await assembleNode({
+  const node = await assembleNode({
     role: 'serving',
     store: reading,
     world,
@@ -50,12 +50,12 @@ async function readingThread({ store, node: writer }: MemoryServer): Promise<Rea
       catchUp: () => follower?.catchUp(),
     },
   })
-  follower = await ChangeFollower.start(reading, server.invalidation, published)
+  follower = await ChangeFollower.start(reading, node.invalidation, published)
   const { keyring } = writer.storage.barrier
   assert.ok(keyring !== undefined)
-  await server.gate.open(keyring)
+  await node.gate.open(keyring)
   return {
-    node: server,
+    node,
     readKeys: () => {
       const keys = seen
       seen = []
@@ -70,11 +70,11 @@ test('X-01: a reload makes a reading thread read the keys of that mount anew, on
     await writer.call('POST', `sys/mounts/${path}`, { type: 'transit' })
     await writer.call('POST', `${path}/keys/k`)
   }
-  const { node: server, readKeys } = await readingThread(writer)
+  const { node, readKeys } = await readingThread(writer)
   const readsOf = async (path: string): Promise<number> => {
     readKeys()
     const sent = wireRequest('POST', `${path}/encrypt/k`, { plaintext: 'YQ==' }, 'root')
-    const response = await server.core.handle(sent)
+    const response = await node.core.handle(sent)
     assert.equal(response.status, 200, bodyText(response))
     return readKeys().length
   }
@@ -101,14 +101,14 @@ test('X-01: another size of the cache holds on every thread after a reload, and 
   const threads = [await readingThread(writer), await readingThread(writer)]
   const { uuid } = writer.node.mounts.find('one/') ?? assert.fail()
   /** Keys that are read anew although all were asked for before. */
-  const missing = async ({ node: server }: Pick<Reading, 'node'>): Promise<number> => {
+  const missing = async ({ node }: Pick<Reading, 'node'>): Promise<number> => {
     const ask = async () => {
-      for (const name of names) await server.core.handle(wireRequest('GET', `one/keys/${name}`, undefined, 'root'))
+      for (const name of names) await node.core.handle(wireRequest('GET', `one/keys/${name}`, undefined, 'root'))
     }
     await ask()
-    const before = server.mounts.engineOf(uuid)?.lookups?.misses ?? 0
+    const before = node.mounts.engineOf(uuid)?.lookups?.misses ?? 0
     await ask()
-    return (server.mounts.engineOf(uuid)?.lookups?.misses ?? 0) - before
+    return (node.mounts.engineOf(uuid)?.lookups?.misses ?? 0) - before
   }
   const all = [writer, ...threads]
   for (const thread of all) assert.equal(await missing(thread), 0)

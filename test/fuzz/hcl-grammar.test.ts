@@ -2,7 +2,8 @@
 // written: the parser must accept each and read that meaning. HCL_SENTENCES=1000000 runs the long form.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HclValue, parseHcl } from '../../src/lib/hcl.ts'
+import { parseHcl } from '../../src/lib/hcl.ts'
+import type { HclValue } from '../../src/lib/hcl-tree.ts'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { testSeed } from '../fixtures/seed.ts'
 

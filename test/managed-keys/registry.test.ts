@@ -366,12 +366,12 @@ test('a PIN that is written may be tried again, and a change of anything else do
 })
 
 test('a sealed server forgets its devices', async () => {
-  const { write, device, node: server, shares, read } = await newServer()
+  const { write, device, node, shares, read } = await newServer()
   done(await write('sys/managed-keys/pkcs11/k', { ...AES, any_mount: true }))
-  await server.operations.seal()
+  await node.operations.seal()
   assert.equal(device.forgotten, 1)
   assert.equal((await read('sys/managed-keys/pkcs11/k')).status, 503)
-  await server.operations.unseal(shares[0] ?? Buffer.alloc(0))
+  await node.operations.unseal(shares[0] ?? Buffer.alloc(0))
   done(await read('sys/managed-keys/pkcs11/k'))
 })
 

@@ -1,7 +1,8 @@
 // Calls to the cloud: to addresses that are put together here, with attempts that are repeated inside one deadline,
 // answers that are bounded and of the kind they should be, and no redirect followed.
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '../../lib/json.ts'
-import type { OutboundResponse, World } from '../../lib/world.ts'
+import type { OutboundResponse } from '../../lib/outbound.ts'
+import type { World } from '../../lib/world.ts'
 import type { HostQueue } from './call-gate.ts'
 import type { LoginDeadline } from './deadline.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'

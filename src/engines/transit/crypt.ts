@@ -83,11 +83,11 @@ export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: 
 /** @throws Refusal, BudgetSpent */
 export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, options: EncryptOptions): Encrypted {
   const prepared = prepareEncryption(ring, plaintext, options)
-  return encrypted(prepared.version, sealMessage(sealingOf(ring, prepared), nonces, plaintext, prepared))
+  return asEncrypted(prepared.version, sealMessage(sealingOf(ring, prepared), nonces, plaintext, prepared))
 }
 
 /** `sealed` is what the version made. */
-export function encrypted({ prefix, number }: LoadedVersion, sealed: Buffer): Encrypted {
+export function asEncrypted({ prefix, number }: LoadedVersion, sealed: Buffer): Encrypted {
   return { ciphertext: base64Text(sealed, prefix), key_version: number }
 }
 

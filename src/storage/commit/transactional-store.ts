@@ -2,9 +2,9 @@
 // when it commits; where another commit came between, it runs again on the new state.
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Backend, Position } from '../backend.ts'
-import type { Change, Store, Transaction } from '../contract.ts'
-import type { Tree, TreeRoots } from '../log/tree.ts'
+import type { Backend } from '../backend.ts'
+import type { Change, Position, Store, Transaction, TreeRoots } from '../contract.ts'
+import type { Tree } from '../log/tree.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { type CommitOutcome, Committer, type CommitterOptions } from './committer.ts'

@@ -3,11 +3,12 @@
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Clock } from '../../lib/world.ts'
-import type { Backend, Checkpoint, Position, SavedTree } from '../backend.ts'
-import { type Change, StorageCorrupt, StorageError, StorageFull, StorageRefused } from '../contract.ts'
+import type { Backend, Checkpoint, SavedTree } from '../backend.ts'
+import type { Position } from '../contract.ts'
+import { type Change, StorageCorrupt, StorageError, StorageFull, StorageRefused, type TreeRoots } from '../contract.ts'
 import { decodeRun } from './change-record.ts'
 import { DEFAULT_RETENTION, forgettableIndex, keptCheckpoints, type Retention } from './retention.ts'
-import { bucketKeyOf, faultOfPage, Tree, type TreeRoots } from './tree.ts'
+import { bucketKeyOf, faultOfPage, Tree } from './tree.ts'
 
 /** Of which a start reads at most so many again, unless the process was killed while it saved. */
 export const RECORDS_PER_CHECKPOINT = 20_000

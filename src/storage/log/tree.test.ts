@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { testSeed } from '../../../test/fixtures/seed.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
+import type { TreeClass } from '../contract.ts'
 import { leafOf } from './leaf.ts'
-import { bucketKeyOf, bucketOf, faultOfPage, Tree, type TreeClass } from './tree.ts'
+import { bucketKeyOf, bucketOf, faultOfPage, Tree } from './tree.ts'
 
 const LEAF_KEY_BYTES = Buffer.alloc(32, 7)
 const leafKey = importSecret(LEAF_KEY_BYTES)

@@ -18,8 +18,6 @@ import type { ChangeOperation, PageAddress, TreeClass, TreePage, TreeRoots } fro
 import { compareKeys } from '../key-order.ts'
 import { LEAF_BYTES } from './leaf.ts'
 
-export type { PageAddress, TreeClass, TreePage, TreeRoots } from '../contract.ts'
-
 export const TREE_CLASSES: readonly TreeClass[] = ['replicated', 'local']
 
 export type BucketAddress = PageAddress & { readonly place: number }

@@ -10,7 +10,7 @@
 // (barrier.ts) at SEAL_PATH over (hash before ‖ entries ‖ both roots): only the cluster itself can make it.
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import { checked, count as countKind, group, integer, text } from '../../lib/member-kinds.ts'
-import type { StoredEntry } from '../backend.ts'
+import type { StoredEntry } from '../contract.ts'
 import { StorageCorrupt, StorageError } from '../contract.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { RecordReader } from '../log/record-reader.ts'

@@ -2,9 +2,9 @@
 // and has it checked there as a whole before it may take the place of the other.
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
-import type { Position, StoredEntry } from '../backend.ts'
 import { type Barrier, type RecordForm, requireForm } from '../barrier.ts'
 import { faultOfKey, mayHaveClass } from '../classes.ts'
+import type { Position, StoredEntry } from '../contract.ts'
 import { MAX_VALUE_BYTES } from '../contract.ts'
 import type { StagedPosition, Staging } from '../driver.ts'
 import { compareKeys } from '../key-order.ts'

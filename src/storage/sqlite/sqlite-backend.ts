@@ -2,7 +2,8 @@
 // synchronous call, so no read ever sees half of one.
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Backend, BackendSnapshot, Checkpoint, EntryHead, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
+import type { Backend, BackendSnapshot, Checkpoint, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
+import type { EntryHead } from '../contract.ts'
 import { type ChangeOperation, StorageCorrupt, StorageError, StorageFailed } from '../contract.ts'
 import type { EncodedChange } from '../log/change-record.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'

@@ -2,9 +2,9 @@
 // runs inside a transaction of its caller, or reads.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Checkpoint, SavedTree, TreeSave } from '../backend.ts'
+import type { TreePage } from '../contract.ts'
 import { StorageCorrupt } from '../contract.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
-import type { TreePage } from '../log/tree.ts'
 import { bytesOf, numberOf, textOf } from './sqlite-schema.ts'
 
 export class SqliteDerived {

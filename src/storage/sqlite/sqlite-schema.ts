@@ -1,8 +1,8 @@
 // The database file: how a new one is made, and what must hold of one before it is used (docs/storage-format.md).
 import { renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { FIRST_EPOCH, HISTORY_ID_BYTES, type Position } from '../backend.ts'
-import { StorageCorrupt, StorageError } from '../contract.ts'
+import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
+import { type Position, StorageCorrupt, StorageError } from '../contract.ts'
 import { createPrivateFile, syncDirectory } from '../data-directory.ts'
 import { CHAIN_BYTES, decodeRun, nextChain } from '../log/change-record.ts'
 import { readError } from './sqlite-errors.ts'

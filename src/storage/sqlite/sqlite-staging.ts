@@ -2,7 +2,7 @@
 // the place of the other by one renaming.
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { StoredEntry } from '../backend.ts'
+import type { StoredEntry } from '../contract.ts'
 import { StorageFailed, StorageFull } from '../contract.ts'
 import { syncDirectory } from '../data-directory.ts'
 import type { StagedPosition, StagedWriter, Staging, StoreVerifyOptions, StoreVerifyReport } from '../driver.ts'

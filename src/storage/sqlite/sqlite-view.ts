@@ -1,16 +1,8 @@
 // Reading from one connection to the database file. SQLite answers at once; the promises are the contract's.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import {
-  type BackendSnapshot,
-  type EntryHead,
-  type KeyLeaf,
-  type LogRecord,
-  MAX_RUN_BYTES,
-  type Position,
-  type StoredEntry,
-} from '../backend.ts'
+import { type BackendSnapshot, type KeyLeaf, type LogRecord, MAX_RUN_BYTES } from '../backend.ts'
 import { childNames } from '../child-names.ts'
-import { type Entry, StorageCorrupt } from '../contract.ts'
+import { type Entry, type EntryHead, type Position, StorageCorrupt, type StoredEntry } from '../contract.ts'
 import { justAfter, laterKey, prefixEnd } from '../key-order.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { readError } from './sqlite-errors.ts'

@@ -1,8 +1,9 @@
 // Checks the log from its first record to its last: each is whole, follows the one before, and says of every entry
 // that it changed what the records before had left.
 import type { DatabaseSync } from 'node:sqlite'
-import type { LogRecord, Position, SavedTree } from '../backend.ts'
+import type { LogRecord, SavedTree } from '../backend.ts'
 import { classify } from '../classes.ts'
+import type { Position } from '../contract.ts'
 import { type Change, type ChangeOperation, StorageCorrupt, StorageRefused } from '../contract.ts'
 import { chainOf, decodeChange, nextChain } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'

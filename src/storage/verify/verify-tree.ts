@@ -1,7 +1,8 @@
 // Checks the saved tree, and whether the entries are those that saved tree and log stand for: so an entry that was
 // removed, or put back in an older state, is found even where the log no longer reaches back to its last write.
 import type { DatabaseSync } from 'node:sqlite'
-import type { Position, SavedTree } from '../backend.ts'
+import type { SavedTree } from '../backend.ts'
+import type { Position } from '../contract.ts'
 import { classOfNumber } from '../log/leaf.ts'
 import { type BucketAddress, bucketOf, faultOfPage, type Tree, treeScopeOf } from '../log/tree.ts'
 import { numberOf, textOf } from '../sqlite/sqlite-schema.ts'

@@ -2,7 +2,7 @@
 // without one. Each fault is one sentence that names the entry or the record.
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Position } from '../backend.ts'
+import type { Position } from '../contract.ts'
 import { StorageError } from '../contract.ts'
 import { requireDirectory } from '../data-directory.ts'
 import type { StoreVerifyOptions, StoreVerifyReport } from '../driver.ts'

@@ -243,11 +243,11 @@ test('config/reload runs what the server gave it, and names what there is', asyn
 })
 
 test('headers for user interfaces are on answers outside the API, and on no other', async () => {
-  const { call, node: server } = await startMemoryServer()
+  const { call, node } = await startMemoryServer()
   const at = async (rawPath: string) => {
     const headers = { token: undefined, namespace: undefined, wrapTtl: undefined, contentType: undefined }
     const request = { method: 'GET', rawPath, query: '', headers, body: undefined, remoteAddress: '127.0.0.1' }
-    return (await server.core.handle(request)).headers
+    return (await node.core.handle(request)).headers
   }
   assert.equal((await call('LIST', 'sys/config/ui/headers')).status, 404)
   const values = ['DENY', 'SAMEORIGIN']

@@ -203,11 +203,11 @@ test('what fails for another reason than the share counts for nobody', async () 
 })
 
 test('S-02: who gives shares to an open server is not taken for one whose share was right', async () => {
-  const { node: server, from, garbage, shares } = await startServer()
+  const { node, from, garbage, shares } = await startServer()
   assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: garbage(1) })).status, 200)
-  await server.operations.seal()
+  await node.operations.seal()
   for (let i = 0; i < AMBIGUOUS_FAILURES.burst; i++) {
-    await server.operations.reset()
+    await node.operations.reset()
     await from(`192.0.3.${i}`, 'PUT', 'sys/unseal', { key: shares[0]?.toString('hex') })
     assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: garbage(i) })).status, 400)
   }
@@ -226,8 +226,8 @@ async function startServer() {
 const sentenceOf = (answer: WireResponse | Called): string => JSON.stringify(answer.body)
 
 test('S-02, P-60: a flood at sys/unseal is told 429 and when to come back, and nothing else', async () => {
-  const { node: server, shares, from, garbage } = await startServer()
-  await server.operations.seal()
+  const { node, shares, from, garbage } = await startServer()
+  await node.operations.seal()
   const told = new Set<string>()
   for (let i = 0; i < 500; i++) {
     const response = await from(HERE, 'PUT', 'sys/unseal', { key: garbage(i % 256) })
@@ -242,19 +242,19 @@ test('S-02, P-60: a flood at sys/unseal is told 429 and when to come back, and n
   for (const share of shares.slice(0, 2)) {
     assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: share.toString('hex') })).status, 200)
   }
-  assert.equal(server.seal.status().sealed, false)
+  assert.equal(node.seal.status().sealed, false)
 })
 
 test('S-02, P-60: resets of sys/unseal are limited', async () => {
-  const { node: server, shares, from } = await startServer()
-  await server.operations.seal()
+  const { node, shares, from } = await startServer()
+  await node.operations.seal()
   const statuses: number[] = []
   for (let i = 0; i < DISRUPTIVE_ACTIONS.burst + 5; i++)
     statuses.push((await from(HERE, 'PUT', 'sys/unseal', { reset: true })).status)
   assert.deepEqual(statuses.slice(DISRUPTIVE_ACTIONS.burst), Array(5).fill(429))
   await from(THERE, 'PUT', 'sys/unseal', { key: shares[0]?.toString('hex') })
   assert.equal((await from(HERE, 'PUT', 'sys/unseal', { reset: true })).status, 429)
-  assert.equal(server.seal.status().progress, 1)
+  assert.equal(node.seal.status().progress, 1)
 })
 
 const MATTERS = [

@@ -39,12 +39,12 @@ test('after seal and unseal all terms are there', async () => {
 test('every thread knows a term before anything is sealed with it', async () => {
   const told: { term: number | undefined; own: number | undefined }[] = []
   let own: () => number | undefined = () => undefined
-  const { call, node: server } = await startMemoryServer({
+  const { call, node } = await startMemoryServer({
     announce: async ({ keyring }) => {
       told.push({ term: keyring?.activeTerm, own: own() })
     },
   })
-  own = () => server.storage.barrier.keyring?.activeTerm
+  own = () => node.storage.barrier.keyring?.activeTerm
   told.length = 0
   await call('POST', 'sys/rotate')
   assert.deepEqual(told, [{ term: 2, own: 1 }])
@@ -83,15 +83,15 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
 })
 
 test('an interval that is over gives a new term; figures out of bounds are refused by name', async () => {
-  const { call, node: server, advance } = await startMemoryServer()
+  const { call, node, advance } = await startMemoryServer()
   assert.equal((await call('POST', 'sys/rotate/config', { interval: '24h', max_operations: 1_000_000 })).status, 204)
   const { body } = await call('GET', 'sys/rotate/config')
   assert.deepEqual(body.data, { enabled: true, max_operations: 1_000_000, interval: 86_400 })
-  await server.operations.rotation.look()
-  assert.equal(server.operations.rotation.status().term, 1)
+  await node.operations.rotation.look()
+  assert.equal(node.operations.rotation.status().term, 1)
   advance(86_400)
-  await server.operations.rotation.look()
-  assert.equal(server.operations.rotation.status().term, 2)
+  await node.operations.rotation.look()
+  assert.equal(node.operations.rotation.status().term, 2)
   for (const bad of [{ interval: '23h' }, { max_operations: 999_999 }, { max_operations: MOST_MAX_OPERATIONS + 1 }]) {
     const refused = await call('POST', 'sys/rotate/config', bad)
     assert.equal(refused.status, 400)

@@ -39,7 +39,7 @@ async function rekeyed(stage: MemoryServer, extra: object) {
 }
 
 test('init gives each holder a message with the hexadecimal text of a share, and the token to another', async () => {
-  const { call, node: server } = await startMemoryServer({ shares: 0 })
+  const { call, node } = await startMemoryServer({ shares: 0 })
   const wanted = { secret_shares: 2, secret_threshold: 2, pgp_keys: [a.pub, b.pub], root_token_pgp_key: b.pub }
   const { body } = await call('PUT', 'sys/init', wanted, '')
   const messages = (body.keys as string[]).map((key) => Buffer.from(key, 'hex'))
@@ -52,7 +52,7 @@ test('init gives each holder a message with the hexadecimal text of a share, and
     assert.match(key, /^[0-9a-f]{66}$/)
     await call('PUT', 'sys/unseal', { key }, '')
   }
-  assert.equal(server.seal.status().sealed, false)
+  assert.equal(node.seal.status().sealed, false)
   const token = await read(b.own, Buffer.from(String(body.root_token), 'base64'))
   assert.equal((await call('GET', 'sys/mounts', undefined, token)).status, 200)
 })

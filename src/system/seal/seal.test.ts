@@ -127,7 +127,7 @@ for (const threshold of [1, 2] as const) {
 }
 
 test('what is kept of the shares is wiped when there are enough, whether they open or not', async (context) => {
-  const { node: server, call, shares } = await startMemoryServer({ shares: 3, threshold: 2 })
+  const { node, call, shares } = await startMemoryServer({ shares: 3, threshold: 2 })
   await call('PUT', 'sys/seal')
   const { fill } = Buffer.prototype
   const wiped: string[] = []
@@ -137,19 +137,19 @@ test('what is kept of the shares is wiped when there are enough, whether they op
   })
   const [first, second, third] = shares.map((share) => Buffer.from(share)) as [Buffer, Buffer, Buffer]
   const wrong = Buffer.alloc(first.length, 9)
-  await server.seal.give(wrong)
-  await assert.rejects(server.seal.give(second), { name: 'Refusal' })
+  await node.seal.give(wrong)
+  await assert.rejects(node.seal.give(second), { name: 'Refusal' })
   for (const share of [wrong, second]) assert.equal(wiped.filter((one) => one === share.toString('hex')).length, 1)
-  await server.seal.give(first)
-  await server.seal.give(third)
+  await node.seal.give(first)
+  await node.seal.give(third)
   for (const share of [first, third]) assert.equal(wiped.filter((one) => one === share.toString('hex')).length, 1)
 })
 
 test('an unseal key of another length is as wrong as another key', async () => {
-  const { node: server } = await startMemoryServer()
+  const { node } = await startMemoryServer()
   for (const bytes of [0, 16, 31, 32, 33]) {
     await assert.rejects(
-      server.seal.openWith(Buffer.alloc(bytes, 7)),
+      node.seal.openWith(Buffer.alloc(bytes, 7)),
       { name: 'Refusal', code: 'key_share_wrong' },
       `${bytes}`,
     )
@@ -171,14 +171,14 @@ test('init refuses shares that make no sense, and a second time', async () => {
 })
 
 test('S-06: keys are made once, also where two ask before either is done', async () => {
-  const { node: server } = await startMemoryServer({ shares: 0 })
-  const make = () => server.seal.initialise({ shares: 1, threshold: 1 }, '', async () => {})
+  const { node } = await startMemoryServer({ shares: 0 })
+  const make = () => node.seal.initialise({ shares: 1, threshold: 1 }, '', async () => {})
   const [first, second] = await Promise.allSettled([make(), make()])
   assert.deepEqual([first.status, second.status], ['fulfilled', 'rejected'])
   await assert.rejects(make(), { name: 'Refusal', code: 'seal_state_wrong', message: /already initialized/ })
   const [share] = first.status === 'fulfilled' ? first.value : []
-  await server.seal.openWith(share ?? assert.fail('there is one'))
-  assert.equal(server.seal.status().sealed, false)
+  await node.seal.openWith(share ?? assert.fail('there is one'))
+  assert.equal(node.seal.status().sealed, false)
 })
 
 test('init refuses what is for shares of another seal, each by itself', async () => {
@@ -200,7 +200,7 @@ test('only sudo seals', async () => {
 })
 
 test('P-26, P-09: what is stored holds no share and no plaintext, and two swapped values are found', async () => {
-  const { call, store, shares, node: server } = await startMemoryServer({ shares: 3, threshold: 2 })
+  const { call, store, shares, node } = await startMemoryServer({ shares: 3, threshold: 2 })
   await call('POST', 'sys/policies/acl/a', { policy: '# canary-policy-text\npath "a" { capabilities = ["read"] }' })
   await call('POST', 'sys/policies/acl/b', { policy: 'path "b" { capabilities = ["read"] }' })
   const entries = await store.scan('', '', 10_000)
@@ -211,12 +211,12 @@ test('P-26, P-09: what is stored holds no share and no plaintext, and two swappe
   const [a, b] = ['root/sys/policy/a', 'root/sys/policy/b'].map(
     (key) => entries.find((entry) => entry.key === key)?.value,
   )
-  assert.throws(() => server.storage.barrier.open('root/sys/policy/a', b as Buffer))
-  assert.ok(server.storage.barrier.open('root/sys/policy/a', a as Buffer).includes('canary-policy-text'))
+  assert.throws(() => node.storage.barrier.open('root/sys/policy/a', b as Buffer))
+  assert.ok(node.storage.barrier.open('root/sys/policy/a', a as Buffer).includes('canary-policy-text'))
 })
 
 test('S-06: seals, unseals and writes at once leave the server open or sealed, never half', async () => {
-  const { call, shares, node: server } = await startMemoryServer()
+  const { call, shares, node } = await startMemoryServer()
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   const key = (shares[0] as Buffer).toString('base64')
   for (let round = 0; round < 20; round++) {
@@ -225,7 +225,7 @@ test('S-06: seals, unseals and writes at once leave the server open or sealed, n
     const turns = [call('PUT', 'sys/seal'), ...Array.from({ length: 4 }, () => call('PUT', 'sys/unseal', { key }))]
     for (const { status } of await Promise.all([...writes, ...turns, ...tokens]))
       assert.ok(status !== 500, `round ${round}`)
-    assert.equal((await call('GET', 'sys/seal-status')).body.sealed, server.storage.barrier.sealed, `round ${round}`)
+    assert.equal((await call('GET', 'sys/seal-status')).body.sealed, node.storage.barrier.sealed, `round ${round}`)
     await call('PUT', 'sys/unseal', { key })
     assert.equal((await call('POST', `transit/keys/after${round}`)).status, 200)
   }

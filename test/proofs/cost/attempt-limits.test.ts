@@ -5,12 +5,12 @@ import { processCpuMs } from '../../fixtures/measured.ts'
 import { startMemoryServer, wireRequest } from '../../fixtures/memory-server.ts'
 
 test('P-41, P-60: what is refused by the limit costs less than half a millisecond', async (context) => {
-  const { node: server } = await startMemoryServer({ shares: 3, threshold: 2 })
-  await server.operations.seal()
+  const { node } = await startMemoryServer({ shares: 3, threshold: 2 })
+  await node.operations.seal()
   const rounds = 2_000
   const refused = (i: number) => {
     const request = wireRequest('PUT', 'sys/unseal', { key: Buffer.alloc(33, i).toString('hex') }, '')
-    return server.core.handle({ ...request, remoteAddress: '192.0.2.1' })
+    return node.core.handle({ ...request, remoteAddress: '192.0.2.1' })
   }
   for (let i = 0; i < DISRUPTIVE_ACTIONS.burst * 2; i++) await refused(i)
   const cpuMs = await processCpuMs(async () => {

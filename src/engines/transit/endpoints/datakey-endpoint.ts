@@ -23,7 +23,7 @@ import {
   paddingField,
   versionField,
 } from '../crypt-fields.ts'
-import { encryptAnywhere, type Sealer } from '../managed/managed-crypt.ts'
+import { encryptWithRing, type Sealer } from '../managed/managed-crypt.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing } from '../ring/loaded-ring.ts'
 import { isManaged } from '../ring/managed-type.ts'
@@ -132,7 +132,7 @@ function makeOne(transit: Parts, ring: LoadedRing, args: DatakeyArgs): Made | Pr
   const key = freshBytes(transit.world.random.bytes, args.bits / 8)
   const shown = (made: Encrypted): Made =>
     args.type === 'plaintext' ? { ...made, plaintext: encodeBase64(key) } : made
-  return thenWipe(key, () => whenDone(encryptAnywhere(transit, ring, key, args), shown))
+  return thenWipe(key, () => whenDone(encryptWithRing(transit, ring, key, args), shown))
 }
 
 export const DATAKEY_ENDPOINTS: readonly Endpoint<Parts>[] = [datakey, datakeys]

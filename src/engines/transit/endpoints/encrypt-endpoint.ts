@@ -11,7 +11,7 @@ import { identityOf } from '../budget/counted-version.ts'
 import { type CountedKeys, counted, requireBudget } from '../budget/counted-work.ts'
 import { FREE_MESSAGES, putGranted } from '../budget/message-count-store.ts'
 import type { MessageCounter } from '../budget/message-counter.ts'
-import { decodeField, type Encrypted, type EncryptOptions, encrypted, prepareEncryption } from '../crypt.ts'
+import { asEncrypted, decodeField, type Encrypted, type EncryptOptions, prepareEncryption } from '../crypt.ts'
 import {
   cryptOptionFields,
   cryptWarnings,
@@ -26,7 +26,7 @@ import {
   withWarnings,
 } from '../crypt-fields.ts'
 import { requireKeyType, UPSERTED } from '../key-type-field.ts'
-import { encryptAnywhere, type Sealer } from '../managed/managed-crypt.ts'
+import { encryptWithRing, type Sealer } from '../managed/managed-crypt.ts'
 import { wipeRing } from '../ring/key-ring.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { isCounted, LoadedRing } from '../ring/loaded-ring.ts'
@@ -87,29 +87,31 @@ export const encryptEndpoint = endpoint({
     counted(transit, args.batch_input?.length ?? 1, () => {
       const ring = transit.keys.find(args.name)
       // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.
-      if (ring instanceof LoadedRing) return encryptWith(transit, judged(ring, request), args)
+      if (ring instanceof LoadedRing) return encryptWith(transit, requireUpdatePermission(ring, request), args)
       return ring.then((found) =>
-        found ? encryptWith(transit, judged(found, request), args) : makeKeyAndEncrypt(transit, args, request),
+        found
+          ? encryptWith(transit, requireUpdatePermission(found, request), args)
+          : makeKeyAndEncrypt(transit, args, request),
       )
     }),
 })
 
 /** A key that was not there when the policy was asked for `create` is used only by one who may `update`. */
-function judged(ring: LoadedRing, request: RequestInfo): LoadedRing {
+function requireUpdatePermission(ring: LoadedRing, request: RequestInfo): LoadedRing {
   if (request.operation === 'create') throw new DecisionOutdated('the key is there meanwhile')
   return ring
 }
 
 function encryptWith(transit: Parts, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
-  if (args.batch_input === undefined) return encryptOne(transit, ring, args)
+  if (args.batch_input === undefined) return encryptSingle(transit, ring, args)
   return whenDone(encryptBatch(transit, ring, args.batch_input), (run) =>
     batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code),
   )
 }
 
-function encryptOne(transit: Parts, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
+function encryptSingle(transit: Parts, ring: LoadedRing, args: EncryptArgs): Answer | Promise<Answer> {
   if (args.plaintext === undefined) throw fail('field_missing', ['plaintext', 'missing plaintext to encrypt'])
-  return whenDone(encryptText(transit, ring, args), (data) => ({
+  return whenDone(encryptItem(transit, ring, args), (data) => ({
     data,
     warnings: cryptWarnings(ring, isGiven(args.nonce), data.key_version),
   }))
@@ -122,25 +124,25 @@ function encryptBatch(transit: Parts, ring: LoadedRing, items: readonly Item[]):
   const failed = (error: string, reference: string): EncryptResult => ({ error, reference })
   if (isManaged(ring)) {
     const work = async (item: Item, reference: string) => ({
-      ...(await encryptText(transit, ring, item as EncryptInput)),
+      ...(await encryptItem(transit, ring, item as EncryptInput)),
       reference,
     })
     return runSlowBatch<EncryptResult>(items, work, failed)
   }
   return runLargeBatch<EncryptResult>(transit, ring, items, {
-    whole: (item, reference) => ({ ...(encryptText(transit, ring, item as EncryptInput) as Encrypted), reference }),
+    whole: (item, reference) => ({ ...(encryptItem(transit, ring, item as EncryptInput) as Encrypted), reference }),
     prepare: (item) => prepareEncryption(ring, decodePlaintext(item as EncryptInput), item as EncryptInput),
     elsewhere: (input, moved) => transit.slow.run(SEAL_MANY, input, moved),
     finish: ({ version }, sealed, reference) => {
       if (sealed === undefined) throw new Error('A message was not sealed')
-      return { ...encrypted(version, sealed), reference }
+      return { ...asEncrypted(version, sealed), reference }
     },
     failed,
   })
 }
 
-function encryptText(transit: Parts, ring: LoadedRing, input: EncryptInput): Encrypted | Promise<Encrypted> {
-  return encryptAnywhere(transit, ring, decodePlaintext(input), input)
+function encryptItem(transit: Parts, ring: LoadedRing, input: EncryptInput): Encrypted | Promise<Encrypted> {
+  return encryptWithRing(transit, ring, decodePlaintext(input), input)
 }
 
 function decodePlaintext({ plaintext }: EncryptInput): Buffer {
@@ -163,7 +165,7 @@ async function makeKeyAndEncrypt(transit: Parts, args: EncryptArgs, request: Req
     const run = args.batch_input && (await encryptBatch(transit, ring, args.batch_input))
     const answer = run
       ? batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code)
-      : await encryptOne(transit, ring, args)
+      : await encryptSingle(transit, ring, args)
     if (run?.succeeded === 0) return answer
     // What was sealed counts before anybody has it.
     const sealed = run?.succeeded ?? 1

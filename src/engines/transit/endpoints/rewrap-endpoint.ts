@@ -19,7 +19,7 @@ import {
   versionField,
   withWarnings,
 } from '../crypt-fields.ts'
-import { decryptAnywhere, encryptAnywhere, type Opener, type Sealer } from '../managed/managed-crypt.ts'
+import { decryptAnywhere, encryptWithRing, type Opener, type Sealer } from '../managed/managed-crypt.ts'
 import { runPatiently } from '../patient-batch.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing } from '../ring/loaded-ring.ts'
@@ -106,6 +106,6 @@ function rewrap(transit: Parts, ring: LoadedRing, input: RewrapInput): Encrypted
   const options = { ...input, padding_scheme: decrypt_padding_scheme }
   return whenDone(decryptAnywhere(transit, ring, input.ciphertext, options), (plaintext) => {
     const encryptOptions = { ...input, padding_scheme: encrypt_padding_scheme }
-    return thenWipe(plaintext, () => encryptAnywhere(transit, ring, plaintext, encryptOptions))
+    return thenWipe(plaintext, () => encryptWithRing(transit, ring, plaintext, encryptOptions))
   })
 }

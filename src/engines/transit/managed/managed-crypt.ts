@@ -5,6 +5,7 @@ import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/devices/devi
 import type { NoncePool } from '../../../crypto/primitives/nonce-pool.ts'
 import type { SlowWork } from '../../../lib/slow-work.ts'
 import {
+  asEncrypted,
   type CryptOptions,
   decodeField,
   decodePayload,
@@ -13,7 +14,6 @@ import {
   type Encrypted,
   type EncryptOptions,
   encrypt,
-  encrypted,
   unopened,
 } from '../crypt.ts'
 import { parseCiphertext } from '../ring/ciphertext.ts'
@@ -32,7 +32,7 @@ export type Sealer = DeviceKeys & { readonly nonces: NoncePool }
 export type Opener = DeviceKeys & { readonly slow: SlowWork }
 
 /** At once but for keys in a device. @throws Refusal */
-export function encryptAnywhere(
+export function encryptWithRing(
   sealer: Sealer,
   ring: LoadedRing,
   plaintext: Buffer,
@@ -84,13 +84,13 @@ async function encryptInDevice(
   requireFitting(key, associatedData, options)
   if (key.scheme === 'rsa-oaep') {
     requireLength(plaintext, maxDeviceOaepBytes(version.key, key.oaepHash))
-    return encrypted(version, sealDeviceOaep(version.key, plaintext, key.oaepHash))
+    return asEncrypted(version, sealDeviceOaep(version.key, plaintext, key.oaepHash))
   }
   requireLength(plaintext, MOST_DEVICE_BYTES)
   version.budget?.take((options.key_version ?? 0) !== 0)
   const nonce = sealer.nonces.take(DEVICE_NONCE_BYTES)
   const sealed = await key.seal(nonce, plaintext, associatedData ?? NOTHING)
-  return encrypted(version, Buffer.concat([nonce, sealed]))
+  return asEncrypted(version, Buffer.concat([nonce, sealed]))
 }
 
 async function decryptInDevice(

@@ -278,6 +278,14 @@ for (const type of [...KEY_TYPES.keys(), MANAGED_KEY]) {
   })
 }
 
+test('C5: encrypt makes keys of the types that it always made', () => {
+  const always = ['aes128-gcm96', 'aes256-gcm96', 'chacha20-poly1305', 'xchacha20-poly1305']
+  assert.deepEqual(
+    always.filter((type) => !TYPES.includes(type)),
+    [],
+  )
+})
+
 test('a context of nothing but a line break is no context', async () => {
   const { client } = mountTransit()
   await client.write('keys/k', { derived: true })

@@ -1,5 +1,5 @@
-// Runs the tests, each file in a process of its own, with the flags that the server has. A proof that fails is run once
-// more, by itself, when all have ended.
+// Runs the tests with the flags that the server has: a proof in a process of its own, several files of exact tests in
+// one. A proof that fails is run once more, by itself, when all have ended.
 //   sh bin/with-runtime tools/run-tests.ts [--times FILE] [part of a path, or a pattern with *]...
 // FILE gets a line for each test file: the seconds that it took in its first run, its path; the longest first.
 // With KEYWRIGHT_REQUIRE=all a skipped test is a failure: where everything is installed, nothing may be left out.
@@ -7,8 +7,9 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, matchesGlob } from 'node:path'
 import { parseArgs } from 'node:util'
-import { runTestFile } from './test-file.ts'
+import { groupTests } from './test-groups.ts'
 import { runInLanes } from './test-lanes.ts'
+import { runTestGroup } from './test-process.ts'
 import { closingLines, isWell, outputLines, type Times, timeLines } from './test-report.ts'
 import type { FileResult } from './test-results.ts'
 import { failedProofs, judge, type KnownUnsteady } from './test-verdict.ts'
@@ -79,10 +80,12 @@ async function runFiles(
   times: Times,
 ): Promise<ReadonlyMap<string, FileResult>> {
   const results = new Map<string, FileResult>()
-  await runInLanes(paths, availableParallelism(), async (path, isBeside) => {
-    const { result, seconds } = await runTestFile(root, path, isBeside)
-    results.set(path, result)
-    times.set(path, seconds)
+  const lanes = availableParallelism()
+  await runInLanes(groupTests(paths, lanes, LONGEST), lanes, async (group, isBeside) => {
+    for (const [path, { result, seconds }] of await runTestGroup(root, group, isBeside)) {
+      results.set(path, result)
+      times.set(path, seconds)
+    }
   })
   if (!process.stdout.isTTY) for (const line of outputLines(results)) console.log(line)
   return results

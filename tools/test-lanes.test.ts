@@ -9,7 +9,8 @@ const EXACT = ['src/a.test.ts', 'src/b.test.ts', 'src/c.test.ts', 'src/d.test.ts
 function stage(files: readonly string[], lanes: number) {
   const running = new Map<string, () => void>()
   const begun: { path: string; isBeside: boolean }[] = []
-  const ended = runInLanes(files, lanes, (path, isBeside) => {
+  const groups = files.map((path) => [path])
+  const ended = runInLanes(groups, lanes, ([path = ''], isBeside) => {
     begun.push({ path, isBeside })
     return new Promise((resolve) => running.set(path, resolve))
   })

@@ -1,47 +1,59 @@
-// One test file, in a process of its own with the flags that the server has: what its tests gave, and how long it took.
+// Runs test files in one process with the flags that the server has: what their tests gave, and how long each took.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec, type TestEvent } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
+import { GroupEvents } from './group-events.ts'
+import type { TestGroup } from './test-groups.ts'
 import { failureLine } from './test-report.ts'
 import { type FileResult, TestResults } from './test-results.ts'
 
-/** A file that hangs is ended, and named, before whoever waits for the run loses patience. */
-const MOST_FILE_MS = 10 * 60 * 1000
+/** A process that hangs is ended, and named, before whoever waits for the run loses patience. */
+const MOST_PROCESS_MS = 10 * 60 * 1000
 const STEP_BACK = preloaded('tools/step-back.js')
+/** Where several files share a process. */
+const GROUP_ENTRY = join(import.meta.dirname, 'test-group.ts')
 /** As the program has it: 0.3 ms less for each of its files that a test loads, of which a whole server has 500. */
 const OWN_FILES = preloaded('src/own-files.js')
 
 export type TimedResult = { readonly result: FileResult; readonly seconds: number }
 
 /**
- * Runs the file at `path` from `root`. On a terminal all that it says is shown when it has ended; elsewhere what fails
- * is printed at once. `isBeside`: proofs go first.
+ * Runs the files of `group`, paths from `root`, in one process; returns what each gave. On a terminal all that they
+ * say is shown when it has ended; elsewhere what fails is printed at once. `isBeside`: proofs go first.
  */
-export async function runTestFile(root: string, path: string, isBeside = false): Promise<TimedResult> {
+export async function runTestGroup(
+  root: string,
+  group: TestGroup,
+  isBeside = false,
+): Promise<ReadonlyMap<string, TimedResult>> {
   const startMs = performance.now()
+  const paths = group.map((path) => join(root, path))
+  const together = paths.length > 1 ? new GroupEvents(GROUP_ENTRY, paths) : undefined
   const events = run({
-    files: [join(root, path)],
+    ...(together === undefined ? { files: paths } : { files: [GROUP_ENTRY], argv: paths }),
     cwd: root,
     execArgv: [...runtimeFlags(root), OWN_FILES, ...(isBeside ? [STEP_BACK] : [])],
-    timeout: MOST_FILE_MS,
+    timeout: MOST_PROCESS_MS,
   })
   const shown = process.stdout.isTTY ? new Shown() : undefined
   const results = new TestResults(root, (failure) => {
     if (shown === undefined) console.log(failureLine(failure))
   })
   events.on('data', (event: TestEvent) => {
-    results.take(event)
+    for (const each of together?.split(event) ?? [event]) results.take(each)
     shown?.take(event)
   })
   await once(events, 'end')
-  results.requireWhole([path])
+  results.requireWhole(group)
   if (shown !== undefined) process.stdout.write(await shown.whole())
-  const result = results.files().get(path)
-  if (result === undefined) throw new Error(`${path} gave no result`)
-  return { result, seconds: (performance.now() - startMs) / 1000 }
+  const durationOf = (path: string): number =>
+    together === undefined ? performance.now() - startMs : together.durationOf(join(root, path))
+  return new Map(
+    [...results.files()].map(([path, result]) => [path, { result, seconds: durationOf(path) / 1000 }] as const),
+  )
 }
 
 /** What the runner's own reporter makes of one file, kept until it has ended: others run at the same time. */
